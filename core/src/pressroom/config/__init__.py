@@ -1,0 +1,1 @@
+"""The configuration: one TOML file and the environment."""

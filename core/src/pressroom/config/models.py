@@ -1,0 +1,194 @@
+"""Every setting of the host: its name, its bounds, its default and what it means."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import platformdirs
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
+
+from pressroom.config.values import Duration, HexColour, HttpUrl, RateText, Size, redis_url, without_trailing_slash
+
+
+class Section(BaseModel):
+    """The base of every table of the configuration: unknown keys are errors, values are frozen."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class ServerSettings(Section):
+    """`[server]`: where the server listens and how patient it is."""
+
+    host: str = Field("127.0.0.1", description="Address to listen on.")
+    port: int = Field(8000, ge=0, le=65535, description="Port to listen on; 0 lets the system choose.")
+    trusted_proxies: int = Field(
+        0, ge=0, le=16, description="How many reverse proxies in front append to X-Forwarded-For; 0 trusts none."
+    )
+    forwarded_secret: SecretStr | None = Field(
+        None, description="Shared secret that a trusted proxy puts into the Forwarded header (RFC 7239)."
+    )
+    max_body_bytes: Size = Field(262_144, ge=1024, le=67_108_864, description="Largest body of a Tools API request.")
+    request_timeout: Duration = Field(15, gt=0, le=600, description="Time a client has to send its request.")
+    response_timeout: Duration = Field(60, gt=0, le=600, description="Time the server has to answer.")
+    keep_alive_timeout: Duration = Field(65, gt=0, le=3600, description="How long an idle connection is kept.")
+    shutdown_timeout: Duration = Field(20, ge=0, le=600, description="Time that calls in flight get at shutdown.")
+
+
+class BrandingSettings(Section):
+    """`[branding]`: the name and look that every page, picture and answer carries."""
+
+    brander: str = Field("default", description="Name of the brander that makes the promotional block.")
+    key: str = Field(
+        "pressroom", pattern=r"^[a-z][a-zA-Z0-9_]{0,31}$", description="Key of the promotional block in answers."
+    )
+    name: str = Field("Pressroom", min_length=1, max_length=60, description="Name of the service.")
+    tagline: str = Field(
+        "Publishing tools for people and AI clients.", max_length=160, description="One sentence about the service."
+    )
+    url: HttpUrl | None = Field(None, description="Home page; left out, it is base_url.")
+    docs_url: HttpUrl | None = Field(None, description="Documentation; left out, it is base_url followed by /tools.")
+    accent: HexColour = Field("#b9502a", description="Accent colour on light backgrounds.")
+    accent_dark: HexColour = Field("#e0764c", description="Accent colour on dark backgrounds.")
+    logo_url: str = Field("", max_length=500, description="Address of a logo; empty shows the name.")
+
+
+class S3Settings(Section):
+    """`[storage.s3]`: how to reach the bucket that `files = "s3://…"` names."""
+
+    endpoint_url: HttpUrl | None = Field(None, description="Endpoint as the server reaches it; empty means AWS.")
+    public_endpoint_url: HttpUrl | None = Field(
+        None, description="Endpoint as clients reach it, used in signed URLs; empty means endpoint_url."
+    )
+    region: str = Field("us-east-1", description="Region that requests are signed for.")
+    access_key_id: SecretStr | None = Field(None, description="Key id; empty uses the environment's credentials.")
+    secret_access_key: SecretStr | None = Field(None, description="Secret key that belongs to access_key_id.")
+    addressing_style: Literal["auto", "path", "virtual"] = Field("auto", description="How the bucket is addressed.")
+    timeout: Duration = Field(10, gt=0, le=120, description="Time that one storage call may take.")
+
+
+class StorageSettings(Section):
+    """`[storage]`: where files and state live."""
+
+    path: Path = Field(
+        default_factory=lambda: Path(platformdirs.user_data_dir("pressroom", appauthor=False)),
+        description="Folder of the embedded storage.",
+    )
+    files: str = Field("local", pattern=r"^([a-z][a-z0-9_]*|s3://.+)$", description="`local`, or s3://bucket/prefix.")
+    s3: S3Settings = S3Settings()
+    redis: Annotated[SecretStr, AfterValidator(redis_url)] | None = Field(
+        None, description="redis://… for limits and the cache index of many hosts."
+    )
+    redis_timeout: Duration = Field(0.2, gt=0, le=5, description="Time that one Redis call may take.")
+    retention: Duration = Field(86_400, ge=10_800, description="Local files older than this are removed; at least 3h.")
+    max_total_bytes: Size = Field(
+        5_368_709_120, ge=0, description="Local files are removed, oldest first, above this; 0 means no bound."
+    )
+    prune_interval: Duration = Field(600, ge=1, description="Time between two prunings of local files.")
+
+
+class LimitsSettings(Section):
+    """`[limits]`: where requests are counted."""
+
+    backend: str = Field("auto", description="`memory`, `redis`, a plugin's, or `auto`: redis where it is configured.")
+    on_outage: Literal["allow", "refuse"] = Field(
+        "allow", description="What happens to calls while the limits cannot be counted."
+    )
+    max_keys: int = Field(100_000, ge=1000, description="How many (tool, client) pairs the memory backend keeps.")
+
+
+class CacheSettings(Section):
+    """`[cache]`: which results are remembered."""
+
+    backend: str = Field("auto", description="`memory`, `redis`, a plugin's, or `auto`: redis where it is configured.")
+    seconds: Duration = Field(75_600, ge=0, description="How long a result is served again; 0 switches it off.")
+    max_entries: int = Field(50_000, ge=1, description="How many results the memory backend remembers.")
+
+
+class LanesSettings(Section):
+    """`[lanes]`: how much runs at once."""
+
+    processes: int = Field(0, ge=0, le=256, description="Worker processes; 0 means one for each core, at most 8.")
+    process_queue: int = Field(64, ge=1, le=10_000, description="Calls that may wait for a worker process.")
+    threads: int = Field(8, ge=1, le=256, description="Worker threads.")
+    thread_queue: int = Field(64, ge=1, le=10_000, description="Calls that may wait for a thread.")
+    coroutines: int = Field(256, ge=1, le=100_000, description="Calls that may run on the event loop at once.")
+    niceness: int = Field(10, ge=0, le=19, description="How far worker processes stand back behind the server.")
+    recycle_after: int = Field(1000, ge=0, description="Calls after which a worker process is replaced; 0 means never.")
+
+
+class PlanSettings(Section):
+    """`[plans.<name>]`: which tools a plan has, and how much of them."""
+
+    title: str = Field("", description="Name that people see.")
+    tools: tuple[str, ...] = Field(("*",), description="Tools of the plan: slugs or MCP names, with * and ?.")
+    rate_limits: dict[str, RateText] = Field(
+        default_factory=dict, description="Limits of this plan, by tool; they replace the tool's own."
+    )
+
+
+class ToolSettings(Section):
+    """`[tools.<slug>]`: what the operator changes about one tool."""
+
+    enabled: bool = Field(True, description="Whether the tool can be used at all.")
+    rate_limit: RateText | None = Field(None, description='Such as "300/hour"; replaces the tool\'s own.')
+    timeout: Duration | None = Field(None, gt=0, le=600, description="Time that one run may take.")
+    cache_seconds: Duration | None = Field(None, ge=0, description="How long results are served again; 0 means never.")
+
+
+class PluginSettings(Section):
+    """`[plugins.<id>]`: whether a plugin is used, and its own configuration."""
+
+    enabled: bool = Field(True, description="Whether the plugin is loaded.")
+    required: bool = Field(False, description="Whether /readyz fails while the plugin does not work.")
+    distribution: str = Field("", description="Which distribution is meant where two offer this id.")
+    config: dict[str, Any] = Field(default_factory=dict, description="The plugin's own configuration.")
+
+
+class LoggingSettings(Section):
+    """`[logging]`: what is logged, and how."""
+
+    level: Literal["debug", "info", "warning", "error"] = Field("info", description="The least that is logged.")
+    format: Literal["auto", "text", "json"] = Field("auto", description="`auto` is text on a terminal, else JSON.")
+    requests: bool = Field(True, description="Whether every request is logged.")
+
+
+class MetricsSettings(Section):
+    """`[metrics]`: who may read `/metrics`. Without a port and a token there is no such address."""
+
+    port: int | None = Field(None, ge=0, le=65535, description="Separate port, on server.host, that serves /metrics.")
+    token: SecretStr | None = Field(None, description="Bearer token that /metrics asks for on the public port.")
+
+
+class Settings(Section):
+    """The whole configuration."""
+
+    base_url: Annotated[HttpUrl, AfterValidator(without_trailing_slash)] | None = Field(
+        None, description="The server's public address, without a slash at the end; empty means host and port."
+    )
+    builtin_plugins: bool = Field(True, description="Whether the built-in plugins are on unless switched off.")
+    secret_key: SecretStr | None = Field(
+        None,
+        description="Signs file addresses. Empty: made once and kept in [storage] path; many hosts need the same one.",
+    )
+    server: ServerSettings = ServerSettings()
+    branding: BrandingSettings = BrandingSettings()
+    storage: StorageSettings = Field(default_factory=StorageSettings)
+    limits: LimitsSettings = LimitsSettings()
+    cache: CacheSettings = CacheSettings()
+    lanes: LanesSettings = LanesSettings()
+    plans: dict[str, PlanSettings] = Field(default_factory=dict, description="Plans by name.")
+    tools: dict[str, ToolSettings] = Field(default_factory=dict, description="Changes to tools, by slug or MCP name.")
+    plugins: dict[str, PluginSettings] = Field(default_factory=dict, description="Plugins by id.")
+    logging: LoggingSettings = LoggingSettings()
+    metrics: MetricsSettings = MetricsSettings()
+
+    @property
+    def public_url(self) -> str:
+        """The address that public URLs start with, without a slash at the end."""
+        if self.base_url:
+            return self.base_url
+        host = self.server.host
+        if host in ("0.0.0.0", "::"):  # noqa: S104 - not an address that a client could use
+            host = "127.0.0.1"
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.server.port}"

@@ -1,0 +1,1 @@
+"""Where tools run: the event loop, threads and worker processes."""

@@ -1,0 +1,1 @@
+"""Counting requests in moving windows."""

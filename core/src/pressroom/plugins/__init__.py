@@ -1,0 +1,1 @@
+"""From an installed distribution to registered records; a broken plugin ends here."""

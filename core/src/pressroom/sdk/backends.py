@@ -1,0 +1,135 @@
+"""The protocols of the host's replaceable parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol, runtime_checkable
+
+from pressroom.sdk.rates import Rate
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """A file in a store. `size` is in bytes, `modified` in UTC."""
+
+    key: str
+    size: int
+    media_type: str
+    modified: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """What a pruning removed and what is left."""
+
+    removed_files: int
+    removed_bytes: int
+    kept_files: int
+    kept_bytes: int
+
+
+@runtime_checkable
+class FileStore(Protocol):
+    """Keeps generated files. Keys are `<tool>/<id>.<extension>`, of `[a-z0-9./-]` and never longer than 200.
+
+    Every method raises `BackendError` where the store fails or does not answer in time.
+    """
+
+    async def open(self) -> None:
+        """Connect and check that the store can be used."""
+
+    async def close(self) -> None:
+        """Let go of connections."""
+
+    async def write(self, key: str, content: bytes, *, media_type: str) -> None:
+        """Store a file whole, or not at all; one of the same key is replaced."""
+
+    async def read(self, key: str) -> bytes:
+        """Return a file's bytes. Raises `FileMissing`."""
+
+    async def stat(self, key: str) -> StoredFile:
+        """Return what is known of a file. Raises `FileMissing`."""
+
+    async def has(self, key: str) -> bool:
+        """Tell whether the file is there; cheap enough to ask on every cached request."""
+
+    async def url(self, key: str, *, expires: datetime) -> str:
+        """Return an address at which anyone can fetch the file until `expires` (UTC, whole seconds)."""
+
+    async def delete(self, key: str) -> None:
+        """Remove a file; one that is not there is no error."""
+
+    async def prune(self, *, older_than: datetime, max_bytes: int) -> Pruned:
+        """Remove files last written before `older_than`, then the oldest until `max_bytes` (0: no bound) hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class CacheEntry:
+    """What the cache remembers of a generated file: all that an answer needs, except the bytes.
+
+    `details` is the JSON object of the generator's own members.
+    """
+
+    key: str
+    media_type: str
+    size: int
+    details: bytes
+    warnings: tuple[str, ...] = ()
+
+
+@runtime_checkable
+class CacheIndex(Protocol):
+    """Remembers which results exist, by content id. Raises `BackendError` on an outage."""
+
+    async def open(self) -> None:
+        """Connect; an unreachable server is no error, it may come back."""
+
+    async def close(self) -> None:
+        """Let go of connections."""
+
+    async def get(self, content_id: str) -> CacheEntry | None:
+        """Return the entry, or `None`."""
+
+    async def put(self, content_id: str, entry: CacheEntry, *, seconds: int) -> None:
+        """Remember an entry for at most `seconds`."""
+
+    async def delete(self, content_id: str) -> None:
+        """Forget an entry; one that is not there is no error."""
+
+
+@dataclass(frozen=True, slots=True)
+class LimitStatus:
+    """The state of one limit after a request was counted or refused.
+
+    `remaining` whole requests are left. `reset_at` is a Unix time in seconds: the moment at which at least
+    one request more than now is free. `allowed` is false where the request does not fit; nothing was counted then.
+    """
+
+    allowed: bool
+    limit: int
+    remaining: int
+    reset_at: float
+
+
+@runtime_checkable
+class Limiter(Protocol):
+    """Counts requests in moving windows. Raises `BackendError` on an outage.
+
+    `cost` is in requests, in steps of a hundredth (0.01 to 1).
+    """
+
+    async def open(self) -> None:
+        """Connect; an unreachable server is no error, it may come back."""
+
+    async def close(self) -> None:
+        """Let go of connections."""
+
+    async def take(self, rate: Rate, key: str, cost: float) -> LimitStatus:
+        """Count a request if it fits, atomically."""
+
+    async def give_back(self, rate: Rate, key: str, cost: float) -> LimitStatus:
+        """Undo the newest counting of that cost, for a request that failed inside."""
+
+    async def peek(self, rate: Rate, key: str) -> LimitStatus:
+        """Return the state without counting anything; `allowed` tells whether one whole request would fit."""

@@ -1,0 +1,65 @@
+"""What the declarations of generators and of MCP tools have in common."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import typing
+from collections.abc import Callable
+from typing import Any, Literal
+
+from pressroom.sdk.params import Params
+
+Lane = Literal["async", "thread", "process"]
+"""Where a tool runs: on the event loop, on a worker thread, or in a worker process.
+
+Only the process lane can stop a tool that does not return, and contain one that crashes.
+"""
+
+MCP_TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
+
+
+def first_argument_type(function: Callable[..., Any]) -> Any:
+    """Return the type that the first of a tool function's two arguments is annotated with.
+
+    Raises:
+        TypeError: the function has no two positional arguments, or the first has no annotation.
+    """
+    arguments = list(inspect.signature(function).parameters)
+    if len(arguments) != 2:
+        raise TypeError(f"{function.__qualname__} must take (params, call), it takes ({', '.join(arguments)})")
+    hints = typing.get_type_hints(function)
+    if arguments[0] not in hints:
+        raise TypeError(f"{function.__qualname__}: annotate {arguments[0]!r} with its parameter model")
+    return hints[arguments[0]]
+
+
+def is_model(kind: object, base: type) -> bool:
+    """Tell whether `kind` is a class derived from `base`; plugins may have declared anything."""
+    return isinstance(kind, type) and issubclass(kind, base)
+
+
+def mcp_name_problems(name: str) -> list[str]:
+    """Return what is wrong with the name of an MCP tool."""
+    return [] if MCP_TOOL_NAME.fullmatch(name) else [f"name {name!r} must match [A-Za-z0-9_-]{{1,64}}"]
+
+
+def params_problems(params: Any) -> list[str]:
+    """Return what is wrong with the parameter model of a tool."""
+    if not is_model(params, Params):
+        return ["the first argument must be annotated with a subclass of pressroom.sdk.Params"]
+    return [
+        f"params: {name} needs a description" for name, field in params.model_fields.items() if not field.description
+    ]
+
+
+def run_problems(function: Callable[..., Any], lane: str, timeout: float) -> list[str]:
+    """Return what is wrong with where and how long a tool runs."""
+    found: list[str] = []
+    if timeout <= 0:
+        found.append(f"timeout must be above 0 seconds (got {timeout})")
+    if lane not in typing.get_args(Lane):
+        found.append(f"lane must be one of async, thread, process (got {lane!r})")
+    elif (lane == "async") != inspect.iscoroutinefunction(function):
+        found.append(f"lane {lane!r} needs {'an async' if lane == 'async' else 'a plain'} function")
+    return found

@@ -1,0 +1,106 @@
+"""The declaration of an MCP tool."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import BaseModel
+
+from pressroom.sdk.call import Call, ToolResult
+from pressroom.sdk.declaration import (
+    Lane,
+    first_argument_type,
+    is_model,
+    mcp_name_problems,
+    params_problems,
+    run_problems,
+)
+from pressroom.sdk.params import Params
+from pressroom.sdk.rates import Rate
+
+McpFunction = Callable[[Any, Call], BaseModel | ToolResult | Awaitable[BaseModel | ToolResult]]
+
+
+@dataclass(frozen=True, slots=True)
+class Annotations:
+    """Hints for MCP clients (MCP 2025-06-18, `ToolAnnotations`). Never a security boundary."""
+
+    read_only: bool = False
+    destructive: bool = False
+    idempotent: bool = False
+    open_world: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class McpTool:
+    """A tool that AI clients call. Make one with the `mcp_tool` decorator.
+
+    `result` is the model of what the tool returns; it becomes the tool's `outputSchema`.
+    `quota` names the quota class that a call counts against, or is empty. `timeout` is in seconds.
+    """
+
+    name: str
+    title: str
+    description: str
+    params: type[Params]
+    result: type[BaseModel]
+    function: McpFunction
+    annotations: Annotations = Annotations()
+    tags: tuple[str, ...] = ()
+    quota: str = ""
+    rate_limit: Rate | None = None
+    lane: Lane = "async"
+    timeout: float = 30.0
+    memory_mib: int = 1024
+    reference: str = field(default="", compare=False)
+
+    def __call__(self, params: Params, call: Call) -> BaseModel | ToolResult | Awaitable[BaseModel | ToolResult]:
+        """Run the tool's function, without the host around it."""
+        return self.function(params, call)
+
+    def problems(self) -> list[str]:
+        """Return what is wrong with the declaration, a sentence each; empty if it is sound."""
+        found = mcp_name_problems(self.name) + params_problems(self.params)
+        found += run_problems(self.function, self.lane, self.timeout)
+        if not self.description:
+            found.append("description is empty; write it for a model: what it does, when to use it, what it returns")
+        if not is_model(self.result, BaseModel):
+            found.append("the return type must be a pydantic model, or result= must name one")
+        return found
+
+
+def mcp_tool(
+    *,
+    name: str,
+    title: str,
+    description: str = "",
+    result: type[BaseModel] | None = None,
+    **options: Any,
+) -> Callable[[McpFunction], McpTool]:
+    """Return a decorator that turns a function `(params, call)` into an `McpTool`.
+
+    The function returns a pydantic model, or a `ToolResult` where the text for the model differs
+    from the data; then `result` names the data's model.
+
+    Raises:
+        TypeError: the function does not take an annotated `params` and a `call`.
+    """
+
+    def decorate(function: McpFunction) -> McpTool:
+        returned: Any = result or typing.get_type_hints(function).get("return")
+        return McpTool(
+            name=name,
+            title=title,
+            description=description or inspect.getdoc(function) or "",
+            params=first_argument_type(function),
+            result=returned,
+            function=function,
+            reference=f"{function.__module__}:{function.__qualname__}",
+            **options,
+        )
+
+    return decorate

@@ -1,0 +1,48 @@
+"""The types that a tool's parameters are declared with."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+_HEX_COLOR = re.compile(r"#?([0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})", re.ASCII)
+
+
+class Params(BaseModel):
+    """The base of every parameter model: the one place where bounds and defaults are written.
+
+    Types are strict: a numeric string is not a number and a boolean is not an integer.
+    Unknown fields are refused. Values are frozen, so that equal parameters hash alike.
+    """
+
+    model_config = ConfigDict(
+        strict=True,
+        extra="forbid",
+        frozen=True,
+        allow_inf_nan=False,
+        validate_default=False,
+    )
+
+
+def _whole_number(value: Any) -> Any:
+    return int(value) if type(value) is float and value.is_integer() else value
+
+
+def _hex_color(value: str) -> str:
+    match = _HEX_COLOR.fullmatch(value)
+    if match is None:
+        raise ValueError("must be a hex colour such as #b9502a, #fff or #00000000")
+    digits = match[1].lower()
+    return "#" + ("".join(digit * 2 for digit in digits) if len(digits) <= 4 else digits)
+
+
+Integer = Annotated[int, BeforeValidator(_whole_number)]
+"""A whole number. `512.0` is accepted, since JSON does not tell it from `512`."""
+
+HexColor = Annotated[str, Field(max_length=9), AfterValidator(_hex_color)]
+"""A colour as `#rgb`, `#rgba`, `#rrggbb` or `#rrggbbaa`, the `#` optional.
+
+The value is normalised to lower-case `#rrggbb` or `#rrggbbaa`.
+"""

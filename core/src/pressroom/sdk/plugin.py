@@ -1,0 +1,59 @@
+"""What a plugin says of itself, and what the host tells it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import pluggy
+from pydantic import BaseModel, ConfigDict
+
+API: Final = "1"
+"""The plugin interface of this host. It accepts this one and the one before."""
+
+PLUGIN_ID = re.compile(r"[a-z][a-z0-9_]{1,31}", re.ASCII)
+
+hookimpl = pluggy.HookimplMarker("pressroom")
+"""Marks a function of a plugin as the implementation of the hook that it is named after."""
+
+
+class PluginConfig(BaseModel):
+    """The base of a plugin's own configuration: `[plugins.<id>.config]` in the operator's file.
+
+    Unknown keys are refused. Declare a secret as `pydantic.SecretStr`, so that it is never shown.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """What stands beside the hooks of a plugin, as the module's `PLUGIN`.
+
+    `id` is the name of the entry point. `requires` lists the ids of plugins without which this one
+    cannot work. `hookspecs` is a module or class of further hooks that this plugin offers to others.
+    """
+
+    id: str
+    title: str
+    summary: str
+    api: str = API
+    config: type[PluginConfig] | None = None
+    requires: tuple[str, ...] = ()
+    hookspecs: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class PluginContext:
+    """What a hook is told: its plugin's validated configuration, and where it may keep data.
+
+    `data_folder` belongs to this plugin alone; it exists from the first use on.
+    """
+
+    id: str
+    version: str
+    config: Any
+    base_url: str
+    data_folder: Path

@@ -1,0 +1,35 @@
+"""How often a tool may be used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """`requests` (at least 1) in any moving window of `window_seconds` (at least 1)."""
+
+    requests: int
+    window_seconds: int
+
+    def __post_init__(self) -> None:
+        if self.requests < 1 or self.window_seconds < 1:
+            raise ValueError(f"a rate needs at least 1 request and 1 second, got {self!r}")
+
+    def __str__(self) -> str:
+        return f"{self.requests} per {self.window_seconds} s"
+
+
+def per_minute(requests: int) -> Rate:
+    """Return the rate of that many requests in any 60 seconds."""
+    return Rate(requests, 60)
+
+
+def per_hour(requests: int) -> Rate:
+    """Return the rate of that many requests in any 3600 seconds."""
+    return Rate(requests, 3600)
+
+
+def per_day(requests: int) -> Rate:
+    """Return the rate of that many requests in any 86400 seconds."""
+    return Rate(requests, 86400)

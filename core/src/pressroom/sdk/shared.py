@@ -1,0 +1,224 @@
+"""The records with which plugins take part in what all tools share."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from pressroom.sdk.call import Caller, CallRecord
+from pressroom.sdk.rates import Rate
+
+
+@dataclass(frozen=True, slots=True)
+class ToolInfo:
+    """A compiled tool, as shared hooks see it. `kind` is `generator` or `mcp`."""
+
+    name: str
+    kind: Literal["generator", "mcp"]
+    plugin: str
+    tags: tuple[str, ...]
+    rate_limit: Rate | None
+    cache_discount: float
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """What a request brought to prove who sent it. `bearer` is empty where there is none."""
+
+    bearer: str
+    address: str
+    headers: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who a credential belongs to."""
+
+    subject: str
+    plan: str
+    connection: str = ""
+    disabled_tools: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Authenticator:
+    """Recognises one kind of credential.
+
+    `authenticate` returns the identity, or `None` for a credential of another kind. It raises
+    `Rejected` for one of its own kind that is not valid: no other authenticator is asked then.
+    """
+
+    name: str
+    authenticate: Callable[[Credentials], Awaitable[Identity | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Authorizer:
+    """Decides whether a caller may use a tool. `authorize` returns `None` to allow, or the reason to refuse."""
+
+    name: str
+    authorize: Callable[[Caller, ToolInfo], Awaitable[str | None]]
+
+
+def by_address(caller: Caller) -> str:
+    """Return the key that counts callers by their address."""
+    return caller.address
+
+
+def by_subject(caller: Caller) -> str:
+    """Return the key that counts callers by account, and by address where they have none."""
+    return caller.subject or caller.address
+
+
+@dataclass(frozen=True, slots=True)
+class RateLimit:
+    """Limits how often a tool is used.
+
+    `rate_for` is asked once for each tool and plan, at start-up; `None` means no limit. `key` is asked
+    for each call and says which callers are counted together.
+    """
+
+    name: str
+    rate_for: Callable[[ToolInfo, str], Rate | None]
+    key: Callable[[Caller], str] = by_address
+
+
+@dataclass(frozen=True, slots=True)
+class CachePolicy:
+    """How long a result may be served again, in seconds (0: never), and to whom."""
+
+    seconds: int
+    share: Literal["everyone", "subject"] = "everyone"
+
+
+@dataclass(frozen=True, slots=True)
+class CacheRule:
+    """Says how results are cached. `policy_for` is asked once for each tool and plan; `None` means no opinion."""
+
+    name: str
+    policy_for: Callable[[ToolInfo, str], CachePolicy | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Branding:
+    """The operator's `[branding]`: names, addresses and colours (`#rrggbb`)."""
+
+    key: str
+    name: str
+    tagline: str
+    url: str
+    mcp_url: str
+    docs_url: str
+    accent: str
+    accent_dark: str
+    logo_url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Brander:
+    """Makes the promotional block of every answer, once, at start-up. The operator names the one that is used."""
+
+    name: str
+    block: Callable[[Branding], Mapping[str, Any]]
+
+
+BackendKind = Literal["cache", "limits", "files", "identity", "engine"]
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """A replaceable part of the host, picked by the operator under its name.
+
+    `factory` is called once in each process, with the host's settings; it returns an object that keeps
+    the protocol of `kind` in `pressroom.sdk.backends`.
+    """
+
+    kind: BackendKind
+    name: str
+    factory: Callable[[Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class HttpRequest:
+    """A request to a plugin's own route. Header names are in lower case."""
+
+    method: str
+    path: str
+    query: Mapping[str, str]
+    headers: Mapping[str, str]
+    body: bytes
+    address: str
+    request_id: str
+    path_params: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class HttpResponse:
+    """The answer of a plugin's own route."""
+
+    body: bytes
+    status: int = 200
+    media_type: str = "text/html; charset=utf-8"
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A route of a plugin. `path` may hold `<name>` segments. Conflicts with other routes are refused."""
+
+    path: str
+    handler: Callable[[HttpRequest], Awaitable[HttpResponse]]
+    methods: tuple[str, ...] = ("GET",)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexEntry:
+    """One line of `/llms.txt`: a title, an address (absolute or a path) and a short note."""
+
+    title: str
+    url: str
+    note: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexEntries:
+    """Provides entries for a section of the text index, each time it is read."""
+
+    section: str
+    entries: Callable[[], Awaitable[Iterable[IndexEntry]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Observer:
+    """Is told of every finished call, after the answer went out. What it raises is counted, never shown."""
+
+    name: str
+    observe: Callable[[CallRecord], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """One row of `pressroom doctor`. `hint` says what to do where the status is not `ok`."""
+
+    status: Literal["ok", "warning", "error"]
+    message: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A check that `pressroom doctor` runs."""
+
+    name: str
+    run: Callable[[], Awaitable[CheckResult]]
+
+
+@dataclass(frozen=True, slots=True)
+class Lifespan:
+    """Something that lives as long as the process: entered in order of plugin id, left in reverse."""
+
+    name: str
+    enter: Callable[[], AbstractAsyncContextManager[Any]]

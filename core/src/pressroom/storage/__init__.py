@@ -1,0 +1,1 @@
+"""Files and the index of cached results."""

@@ -1,0 +1,1 @@
+"""QR codes (ISO/IEC 18004) as PNG or SVG."""
