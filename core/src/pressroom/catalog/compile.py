@@ -1,0 +1,163 @@
+"""Compiling contributions into the catalog, once, at start-up."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from fnmatch import fnmatchcase
+from types import MappingProxyType
+from typing import TypeVar
+
+from pydantic import BaseModel
+
+from pressroom.catalog.tool import ANONYMOUS, Catalog, LimitRule, PlanTool, PlanView, Tool
+from pressroom.config.models import PlanSettings, Settings, ToolSettings
+from pressroom.config.values import parse_rate
+from pressroom.plugins.contributions import Contribution, Contributions
+from pressroom.sdk import CachePolicy, CacheRule, Generator, McpTool, PluginContext, RateLimit, ToolInfo
+from pressroom.wire.nearest import nearest
+
+Record = TypeVar("Record")
+
+GENERATE = "/generate"
+"""The one endpoint of a generator, below its API's address."""
+
+
+class RuleFailed(Exception):
+    """A plugin's rate limit or cache rule raised while the catalog was compiled."""
+
+    def __init__(self, plugin: str, error: Exception) -> None:
+        super().__init__(plugin)
+        self.plugin = plugin
+        self.error = error
+
+
+def compile_catalog(contributions: Contributions, contexts: Mapping[str, PluginContext], settings: Settings) -> Catalog:
+    """Return the catalog of everything that is switched on.
+
+    Raises:
+        RuleFailed: a rule of a plugin raised; without that plugin's contributions it can be compiled.
+    """
+    declared: list[Contribution[Generator] | Contribution[McpTool]] = [
+        *contributions.of(Generator),
+        *contributions.of(McpTool),
+    ]
+    tools = {tool.name: tool for tool in (_tool(one, contexts[one.plugin], settings) for one in declared)}
+    on = {name: tools[name] for name in sorted(tools) if _settings_of(tools[name], settings).enabled}
+    plans = {ANONYMOUS: PlanSettings()} | settings.plans
+    return Catalog(
+        tools=MappingProxyType(on),
+        plans=MappingProxyType(
+            {plan: _plan_view(plan, plan_settings, on.values(), contributions) for plan, plan_settings in plans.items()}
+        ),
+        warnings=tuple(_unknown_names(settings, tools)),
+    )
+
+
+def _tool(
+    contribution: Contribution[Generator] | Contribution[McpTool], context: PluginContext, settings: Settings
+) -> Tool:
+    declaration = contribution.record
+    if isinstance(declaration, Generator):
+        name, mcp_name = declaration.slug, declaration.mcp.name if declaration.mcp else ""
+        cache_discount, revision = declaration.cache_discount, declaration.cache_revision
+    else:
+        name = mcp_name = declaration.name
+        cache_discount, revision = 1.0, ""
+    own = settings.tools.get(name) or settings.tools.get(mcp_name) or ToolSettings()
+    return Tool(
+        name=name,
+        mcp_name=mcp_name,
+        declaration=declaration,
+        info=ToolInfo(
+            name=name,
+            kind="generator" if isinstance(declaration, Generator) else "mcp",
+            plugin=contribution.plugin,
+            tags=declaration.tags,
+            rate_limit=parse_rate(own.rate_limit) if own.rate_limit else declaration.rate_limit,
+            cache_discount=cache_discount,
+        ),
+        plugin_version=context.version,
+        config=context.config,
+        timeout=own.timeout or declaration.timeout,
+        content_salt=_content_salt(name, context, revision),
+    )
+
+
+def _content_salt(name: str, context: PluginContext, revision: str) -> bytes:
+    config = context.config.model_dump_json() if isinstance(context.config, BaseModel) else ""
+    parts = (name, GENERATE, context.version, revision, hashlib.sha256(config.encode()).hexdigest())
+    return "\n".join(parts).encode() + b"\n"
+
+
+def _settings_of(tool: Tool, settings: Settings) -> ToolSettings:
+    return settings.tools.get(tool.name) or settings.tools.get(tool.mcp_name) or ToolSettings()
+
+
+def _unknown_names(settings: Settings, tools: Mapping[str, Tool]) -> Iterator[str]:
+    known = {*tools, *(tool.mcp_name for tool in tools.values() if tool.mcp_name)}
+    named = [(f"tools.{name}", name) for name in settings.tools]
+    for plan, plan_settings in settings.plans.items():
+        named += [(f"plans.{plan}.rate_limits.{name}", name) for name in plan_settings.rate_limits]
+        named += [(f"plans.{plan}.tools", name) for name in plan_settings.tools if not {"*", "?"} & set(name)]
+    for key, name in named:
+        if name not in known:
+            similar = nearest(name, known)
+            yield f"{key}: no active plugin offers {name!r}" + (f"; did you mean {similar!r}?" if similar else "")
+
+
+def _plan_view(plan: str, plan_settings: PlanSettings, tools: Iterable[Tool], contributions: Contributions) -> PlanView:
+    seen = {
+        tool.name: PlanTool(tool, _limits(tool, plan, contributions), _cache_policy(tool, plan, contributions))
+        for tool in tools
+        if any(_matches(tool, pattern) for pattern in plan_settings.tools)
+    }
+    return PlanView(
+        plan=plan,
+        title=plan_settings.title or plan,
+        tools=MappingProxyType(seen),
+        mcp_tools=MappingProxyType({one.tool.mcp_name: one for one in seen.values() if one.tool.mcp_name}),
+    )
+
+
+def _matches(tool: Tool, pattern: str) -> bool:
+    return fnmatchcase(tool.name, pattern) or bool(tool.mcp_name and fnmatchcase(tool.mcp_name, pattern))
+
+
+def _limits(tool: Tool, plan: str, contributions: Contributions) -> tuple[LimitRule, ...]:
+    rules = []
+    for plugin, limit in _by_plugin(contributions, RateLimit):
+        with _attributed(plugin):
+            rate = limit.rate_for(tool.info, plan)
+        if rate is not None:
+            rules.append(LimitRule(limit.name, rate, limit.key))
+    return tuple(rules)
+
+
+def _cache_policy(tool: Tool, plan: str, contributions: Contributions) -> CachePolicy:
+    if tool.kind != "generator":
+        return CachePolicy(0)
+    policies = []
+    for plugin, rule in _by_plugin(contributions, CacheRule):
+        with _attributed(plugin):
+            policy = rule.policy_for(tool.info, plan)
+        if policy is not None:
+            policies.append(policy)
+    return CachePolicy(
+        seconds=min((policy.seconds for policy in policies), default=0),
+        share="subject" if any(policy.share == "subject" for policy in policies) else "everyone",
+    )
+
+
+def _by_plugin(contributions: Contributions, record_type: type[Record]) -> Iterator[tuple[str, Record]]:
+    for contribution in contributions.of(record_type):
+        yield contribution.plugin, contribution.record
+
+
+@contextmanager
+def _attributed(plugin: str) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        raise RuleFailed(plugin, error) from error

@@ -1,0 +1,108 @@
+"""A tool as it was compiled, and as one plan has it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pressroom.sdk import CachePolicy, Caller, Generator, Lane, McpTool, Params, Rate, ToolInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A generator or an MCP tool, with all that a call of it needs.
+
+    `name` is the generator's slug or the MCP tool's name; `mcp_name` is empty for a generator that is no MCP tool.
+    `config` is the validated configuration of the plugin that it came from. `content_salt` begins what is hashed to
+    the id of a result. `timeout` is in seconds.
+    """
+
+    name: str
+    mcp_name: str
+    declaration: Generator | McpTool
+    info: ToolInfo
+    plugin_version: str
+    config: Any
+    timeout: float
+    content_salt: bytes
+
+    @property
+    def kind(self) -> Literal["generator", "mcp"]:
+        """Whether it makes a file or answers a model."""
+        return self.info.kind
+
+    @property
+    def params(self) -> type[Params]:
+        """The model that its arguments are validated with."""
+        return self.declaration.params
+
+    @property
+    def lane(self) -> Lane:
+        """Where it runs."""
+        return self.declaration.lane
+
+
+@dataclass(frozen=True, slots=True)
+class LimitRule:
+    """A limit that applies to a tool in a plan. `key` tells which callers are counted together."""
+
+    name: str
+    rate: Rate
+    key: Callable[[Caller], str]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanTool:
+    """A tool as one plan has it: its limits, and how its results are cached."""
+
+    tool: Tool
+    limits: tuple[LimitRule, ...]
+    cache: CachePolicy
+
+    @property
+    def advertised_rate(self) -> Rate | None:
+        """The limit that a client hears of: the one with the fewest requests a second."""
+        rates = [limit.rate for limit in self.limits]
+        return min(rates, key=lambda rate: rate.requests / rate.window_seconds, default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class PlanView:
+    """Everything that one plan can see. What is not in it is refused as if it did not exist.
+
+    `tools` is in the order of name; `mcp_tools` holds the same by MCP name.
+    """
+
+    plan: str
+    title: str
+    tools: Mapping[str, PlanTool]
+    mcp_tools: Mapping[str, PlanTool]
+
+    @property
+    def generators(self) -> tuple[PlanTool, ...]:
+        """The plan's generators, in the order of slug."""
+        return tuple(entry for entry in self.tools.values() if entry.tool.kind == "generator")
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """What all plugins came to. It never changes while the process lives.
+
+    `warnings` are sentences for the operator, about names in the configuration that nothing answers to.
+    """
+
+    tools: Mapping[str, Tool]
+    plans: Mapping[str, PlanView]
+    warnings: tuple[str, ...] = ()
+
+    def plan(self, name: str) -> PlanView:
+        """Return a plan's view; a plan that is not configured sees what `anonymous` sees.
+
+        An account may carry a plan that the operator has since removed: it must not see more than a stranger does.
+        """
+        return self.plans.get(name) or self.plans[ANONYMOUS]
+
+
+ANONYMOUS = "anonymous"
+"""The plan of callers without a credential."""

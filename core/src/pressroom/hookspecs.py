@@ -1,0 +1,290 @@
+"""Every hook that a plugin may implement.
+
+Hooks are synchronous, run once while the server starts, and return an iterable of records from `pressroom.sdk`. They
+take `plugin`, the context of the plugin that is asked, or nothing. The order in which plugins are asked decides nothing
+that anyone can see. Import `hookimpl` from `pressroom.sdk` and name the function after the hook.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import click
+import pluggy
+
+from pressroom.sdk import (
+    Authenticator,
+    Authorizer,
+    Backend,
+    Brander,
+    CacheRule,
+    Check,
+    Generator,
+    IndexEntries,
+    Lifespan,
+    McpTool,
+    Observer,
+    PluginContext,
+    RateLimit,
+    Route,
+)
+
+hookspec = pluggy.HookspecMarker("pressroom")
+
+
+@hookspec
+def pressroom_generators(plugin: PluginContext) -> Iterable[Generator]:
+    """Offer generators: tools that make a file.
+
+    All plugins' generators are joined; each slug exists once.
+
+    Example:
+        ```python
+        @generator(
+            slug="shout",
+            name="Shout",
+            summary="Text in capitals.",
+            rate_limit=per_hour(60),
+            produces=("text/plain",),
+        )
+        def shout(params: ShoutParams, call: Call) -> Artifact:
+            return Artifact(params.text.upper().encode(), "text/plain")
+
+
+        @hookimpl
+        def pressroom_generators():
+            return [shout]
+        ```
+    """
+
+
+@hookspec
+def pressroom_mcp_tools(plugin: PluginContext) -> Iterable[McpTool]:
+    """Offer tools for AI clients.
+
+    All plugins' tools are joined with the generators that have an MCP name; each name exists once.
+
+    Example:
+        ```python
+        @mcp_tool(name="count_words", title="Count words", description="Counts the words of a text.")
+        async def count_words(params: TextParams, call: Call) -> WordCount:
+            return WordCount(words=len(params.text.split()))
+
+
+        @hookimpl
+        def pressroom_mcp_tools():
+            return [count_words]
+        ```
+    """
+
+
+@hookspec
+def pressroom_authenticators(plugin: PluginContext) -> Iterable[Authenticator]:
+    """Recognise credentials.
+
+    Asked in the order of `[auth] authenticators`, then by name. The first identity wins. `Rejected` is final.
+
+    Example:
+        ```python
+        async def badge(credentials: Credentials) -> Identity | None:
+            if not credentials.bearer.startswith("badge_"):
+                return None
+            if credentials.bearer not in KNOWN_BADGES:
+                raise Rejected("This badge is not valid any more; ask the front desk for a new one.")
+            return Identity(subject=credentials.bearer, plan="staff")
+
+
+        @hookimpl
+        def pressroom_authenticators():
+            return [Authenticator("badge", badge)]
+        ```
+    """
+
+
+@hookspec
+def pressroom_authorizers(plugin: PluginContext) -> Iterable[Authorizer]:
+    """Refuse calls that a plan alone would allow. All authorizers must allow a call.
+
+    Example:
+        ```python
+        async def office_network_only(caller: Caller, tool: ToolInfo) -> str | None:
+            return None if caller.address.startswith("10.") else "This tool works from the office network only."
+
+
+        @hookimpl
+        def pressroom_authorizers():
+            return [Authorizer("office network", office_network_only)]
+        ```
+    """
+
+
+@hookspec
+def pressroom_rate_limits(plugin: PluginContext) -> Iterable[RateLimit]:
+    """Limit how often tools are used. All limits apply; the one with the least left is reported.
+
+    Example:
+        ```python
+        def thousand_a_day(tool: ToolInfo, plan: str) -> Rate | None:
+            return per_day(1000) if plan == "anonymous" else None
+
+
+        @hookimpl
+        def pressroom_rate_limits():
+            return [RateLimit("daily", thousand_a_day)]
+        ```
+    """
+
+
+@hookspec
+def pressroom_cache_rules(plugin: PluginContext) -> Iterable[CacheRule]:
+    """Say how long results are served again. The shortest time and the narrowest share win.
+
+    Example:
+        ```python
+        def never_for_secrets(tool: ToolInfo, plan: str) -> CachePolicy | None:
+            return CachePolicy(0) if "secret" in tool.tags else None
+
+
+        @hookimpl
+        def pressroom_cache_rules():
+            return [CacheRule("no secrets", never_for_secrets)]
+        ```
+    """
+
+
+@hookspec
+def pressroom_branding(plugin: PluginContext) -> Iterable[Brander]:
+    """Make the promotional block of answers. The operator names the one that is used: `[branding] brander`.
+
+    Example:
+        ```python
+        def short_block(branding: Branding) -> Mapping[str, str]:
+            return {"name": branding.name, "mcpUrl": branding.mcp_url}
+
+
+        @hookimpl
+        def pressroom_branding():
+            return [Brander("short", short_block)]
+        ```
+    """
+
+
+@hookspec
+def pressroom_backends(plugin: PluginContext) -> Iterable[Backend]:
+    """Offer another store, cache, limiter or the like. The operator picks one by name for each kind.
+
+    Example:
+        ```python
+        @hookimpl
+        def pressroom_backends():
+            return [Backend("limits", "memcached", lambda settings: MemcachedLimiter(settings))]
+        ```
+    """
+
+
+@hookspec
+def pressroom_routes(plugin: PluginContext) -> Iterable[Route]:
+    """Serve pages or endpoints of your own. A path that somebody else serves already is refused.
+
+    Example:
+        ```python
+        async def colophon(request: HttpRequest) -> HttpResponse:
+            return HttpResponse(b"<h1>Colophon</h1>")
+
+
+        @hookimpl
+        def pressroom_routes():
+            return [Route("/colophon", colophon)]
+        ```
+    """
+
+
+@hookspec
+def pressroom_index_entries(plugin: PluginContext) -> Iterable[IndexEntries]:
+    """Add entries to the text index `/llms.txt`. Sections of one name are joined and sorted by title.
+
+    Example:
+        ```python
+        async def guides() -> list[IndexEntry]:
+            return [IndexEntry("House style", "/guides/style", "how we write")]
+
+
+        @hookimpl
+        def pressroom_index_entries():
+            return [IndexEntries("Docs", guides)]
+        ```
+    """
+
+
+@hookspec
+def pressroom_observers(plugin: PluginContext) -> Iterable[Observer]:
+    """Watch finished calls, after the answer went out. Failures are counted and never reach a client.
+
+    Example:
+        ```python
+        async def count(record: CallRecord) -> None:
+            TOTALS[record.tool] += 1
+
+
+        @hookimpl
+        def pressroom_observers():
+            return [Observer("totals", count)]
+        ```
+    """
+
+
+@hookspec
+def pressroom_checks(plugin: PluginContext) -> Iterable[Check]:
+    """Add rows to `pressroom doctor`.
+
+    Example:
+        ```python
+        async def fonts() -> CheckResult:
+            return CheckResult("warning", "no CJK font", hint="install the extra `cjk`")
+
+
+        @hookimpl
+        def pressroom_checks():
+            return [Check("fonts", fonts)]
+        ```
+    """
+
+
+@hookspec
+def pressroom_commands(plugin: PluginContext) -> Iterable[click.Command]:
+    """Add commands under `pressroom x <plugin>`.
+
+    Example:
+        ```python
+        @click.command()
+        def warm() -> None:
+            click.echo("warm")
+
+
+        @hookimpl
+        def pressroom_commands():
+            return [warm]
+        ```
+    """
+
+
+@hookspec
+def pressroom_lifespan(plugin: PluginContext) -> Iterable[Lifespan]:
+    """Open something when the process starts and close it when it stops: last in, first out.
+
+    Example:
+        ```python
+        @asynccontextmanager
+        async def connection():
+            client = await connect()
+            try:
+                yield
+            finally:
+                await client.close()
+
+
+        @hookimpl
+        def pressroom_lifespan():
+            return [Lifespan("connection", connection)]
+        ```
+    """

@@ -1,0 +1,112 @@
+"""The records that plugins contributed, by type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final, Generic, TypeVar, cast
+
+import click
+
+from pressroom.sdk import (
+    Authenticator,
+    Authorizer,
+    Backend,
+    Brander,
+    CacheRule,
+    Check,
+    Generator,
+    IndexEntries,
+    Lifespan,
+    McpTool,
+    Observer,
+    RateLimit,
+    Route,
+)
+
+Record = TypeVar("Record")
+
+RECORD_TYPES: Final[Mapping[str, type[Any]]] = MappingProxyType(
+    {
+        "pressroom_generators": Generator,
+        "pressroom_mcp_tools": McpTool,
+        "pressroom_authenticators": Authenticator,
+        "pressroom_authorizers": Authorizer,
+        "pressroom_rate_limits": RateLimit,
+        "pressroom_cache_rules": CacheRule,
+        "pressroom_branding": Brander,
+        "pressroom_backends": Backend,
+        "pressroom_routes": Route,
+        "pressroom_index_entries": IndexEntries,
+        "pressroom_observers": Observer,
+        "pressroom_checks": Check,
+        "pressroom_commands": click.Command,
+        "pressroom_lifespan": Lifespan,
+    }
+)
+"""The host's hooks and the type that each yields."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution(Generic[Record]):
+    """A record and the plugin that it came from."""
+
+    plugin: str
+    record: Record
+
+
+class Contributions:
+    """Everything that the active plugins contributed, in the order of plugin id."""
+
+    def __init__(self, contributions: Iterable[Contribution[Any]] = ()) -> None:
+        self._all = tuple(contributions)
+
+    def of(self, record_type: type[Record]) -> tuple[Contribution[Record], ...]:
+        """Return the contributions of one record type."""
+        return tuple(
+            cast("Contribution[Record]", contribution)
+            for contribution in self._all
+            if isinstance(contribution.record, record_type)
+        )
+
+    def without(self, plugin: str) -> Contributions:
+        """Return the contributions of all plugins but one."""
+        return Contributions(contribution for contribution in self._all if contribution.plugin != plugin)
+
+
+def describe(record: Any) -> str:
+    """Return how a record is called in lists: its kind and its name."""
+    match record:
+        case Generator():
+            return f"generator {record.slug}"
+        case McpTool():
+            return f"tool {record.name}"
+        case Route():
+            return f"route {record.path}"
+        case IndexEntries():
+            return f"index {record.section}"
+        case Backend():
+            return f"{record.kind} backend {record.name}"
+        case click.Command():
+            return f"command {record.name}"
+        case _:
+            return f"{type(record).__name__.lower()} {record.name}"
+
+
+def claims(record: Any) -> tuple[str, ...]:
+    """Return what a record claims for itself alone; two plugins that claim the same are in conflict."""
+    match record:
+        case Generator():
+            names = (f"generator {record.slug}",)
+            return (*names, f"MCP tool {record.mcp.name}") if record.mcp else names
+        case McpTool():
+            return (f"MCP tool {record.name}",)
+        case Route():
+            return tuple(f"route {method} {record.path}" for method in record.methods)
+        case Backend():
+            return (f"{record.kind} backend {record.name}",)
+        case Authenticator() | Brander():
+            return (f"{type(record).__name__.lower()} {record.name}",)
+        case _:
+            return ()

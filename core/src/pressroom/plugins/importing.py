@@ -1,0 +1,54 @@
+"""Importing a plugin's module, and undoing it where that fails."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from types import ModuleType
+from typing import Final
+
+from pressroom.errors import PluginError
+from pressroom.plugins.discovery import Candidate
+from pressroom.sdk.plugin import API, Plugin
+
+ACCEPTED_APIS: Final = frozenset({API, str(int(API) - 1)} - {"0"})
+"""The plugin interfaces that this host works with: its own and the one before."""
+
+
+def import_plugin(candidate: Candidate) -> tuple[ModuleType, Plugin]:
+    """Import the module of a plugin and return it with its `PLUGIN`.
+
+    Raises:
+        PluginError: `PLUGIN` is missing, or is not what the entry point promises.
+        BaseException: whatever the module itself raises while it is imported.
+    """
+    before = set(sys.modules)
+    module_name, _, attribute = candidate.module.partition(":")
+    try:
+        module = importlib.import_module(module_name)
+        return module, _declaration(module, attribute or "PLUGIN", candidate)
+    except BaseException:
+        _forget(module_name, before)
+        raise
+
+
+def _declaration(module: ModuleType, attribute: str, candidate: Candidate) -> Plugin:
+    plugin = getattr(module, attribute, None)
+    if not isinstance(plugin, Plugin):
+        raise PluginError(
+            f"{module.__name__} has no {attribute}",
+            hint=f'add {attribute} = Plugin(id="{candidate.id}", title=…, summary=…) beside the hooks',
+        )
+    if plugin.id != candidate.id:
+        raise PluginError(
+            f"its {attribute} has the id {plugin.id!r}, its entry point is named {candidate.id!r}",
+            hint="give both the same name",
+        )
+    return plugin
+
+
+def _forget(module_name: str, before: set[str]) -> None:
+    package = module_name.partition(".")[0]
+    for name in set(sys.modules) - before:
+        if name == package or name.startswith(f"{package}."):
+            del sys.modules[name]

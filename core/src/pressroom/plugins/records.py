@@ -1,0 +1,48 @@
+"""What the host knows of each plugin that it found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Status = Literal["active", "available", "disabled", "incompatible", "broken", "conflict"]
+"""Where a plugin stands.
+
+`active`: it works. `available`: installed, not named in the configuration, never imported. `disabled`: switched off.
+`incompatible`: made for another version of the host. `broken`: something in it failed. `conflict`: it claims what
+another plugin claims too.
+"""
+
+SLOW_IMPORT_SECONDS = 0.5
+
+Phase = Literal["discover", "select", "compatible", "import", "config", "register", "collect", "validate", "lifespan"]
+
+
+@dataclass(frozen=True, slots=True)
+class PluginRecord:
+    """One plugin and its fate. `error` is one line; `hint` says what to do. `import_seconds` is 0 if not imported."""
+
+    id: str
+    status: Status
+    distribution: str
+    version: str
+    module: str
+    builtin: bool = False
+    required: bool = False
+    title: str = ""
+    summary: str = ""
+    phase: Phase = "discover"
+    error: str = ""
+    hint: str = ""
+    import_seconds: float = 0.0
+    contributes: tuple[str, ...] = ()
+
+    @property
+    def failed(self) -> bool:
+        """Whether an operator has to do something about it."""
+        return self.status in ("incompatible", "broken", "conflict")
+
+    @property
+    def imported_slowly(self) -> bool:
+        """Whether the import alone took so long that it delays the start of the server."""
+        return self.import_seconds >= SLOW_IMPORT_SECONDS

@@ -1,0 +1,3 @@
+"""The version of the host."""
+
+VERSION = "0.1.0"
