@@ -1,1 +1,18 @@
-"""The configuration: one TOML file and the environment."""
+"""The configuration: one TOML file, the environment, and what the command line sets."""
+
+from pressroom.config.loading import LoadedConfig, load
+from pressroom.config.models import Settings
+from pressroom.config.origins import Origin, Origins
+from pressroom.config.problems import ConfigProblem, InvalidConfig
+from pressroom.config.sections import validate_section
+
+__all__ = [
+    "ConfigProblem",
+    "InvalidConfig",
+    "LoadedConfig",
+    "Origin",
+    "Origins",
+    "Settings",
+    "load",
+    "validate_section",
+]

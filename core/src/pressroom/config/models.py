@@ -8,7 +8,20 @@ from typing import Annotated, Any, Literal
 import platformdirs
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
 
-from pressroom.config.values import Duration, HexColour, HttpUrl, RateText, Size, redis_url, without_trailing_slash
+from pressroom.config.values import (
+    Duration,
+    Folder,
+    HexColour,
+    HttpUrl,
+    PlanName,
+    PluginId,
+    RateText,
+    Size,
+    ToolName,
+    WholeNumber,
+    redis_url,
+    without_trailing_slash,
+)
 
 
 class Section(BaseModel):
@@ -20,13 +33,13 @@ class Section(BaseModel):
 class ServerSettings(Section):
     """`[server]`: where the server listens and how patient it is."""
 
-    host: str = Field("127.0.0.1", description="Address to listen on.")
-    port: int = Field(8000, ge=0, le=65535, description="Port to listen on; 0 lets the system choose.")
-    trusted_proxies: int = Field(
+    host: str = Field("127.0.0.1", min_length=1, description="Address to listen on.")
+    port: WholeNumber = Field(8000, ge=0, le=65535, description="Port to listen on; 0 lets the system choose.")
+    trusted_proxies: WholeNumber = Field(
         0, ge=0, le=16, description="How many reverse proxies in front append to X-Forwarded-For; 0 trusts none."
     )
     forwarded_secret: SecretStr | None = Field(
-        None, description="Shared secret that a trusted proxy puts into the Forwarded header (RFC 7239)."
+        None, min_length=1, description="Shared secret that a trusted proxy puts into the Forwarded header (RFC 7239)."
     )
     max_body_bytes: Size = Field(262_144, ge=1024, le=67_108_864, description="Largest body of a Tools API request.")
     request_timeout: Duration = Field(15, gt=0, le=600, description="Time a client has to send its request.")
@@ -70,7 +83,7 @@ class S3Settings(Section):
 class StorageSettings(Section):
     """`[storage]`: where files and state live."""
 
-    path: Path = Field(
+    path: Folder = Field(
         default_factory=lambda: Path(platformdirs.user_data_dir("pressroom", appauthor=False)),
         description="Folder of the embedded storage.",
     )
@@ -94,7 +107,9 @@ class LimitsSettings(Section):
     on_outage: Literal["allow", "refuse"] = Field(
         "allow", description="What happens to calls while the limits cannot be counted."
     )
-    max_keys: int = Field(100_000, ge=1000, description="How many (tool, client) pairs the memory backend keeps.")
+    max_keys: WholeNumber = Field(
+        100_000, ge=1000, description="How many (tool, client) pairs the memory backend keeps."
+    )
 
 
 class CacheSettings(Section):
@@ -102,19 +117,32 @@ class CacheSettings(Section):
 
     backend: str = Field("auto", description="`memory`, `redis`, a plugin's, or `auto`: redis where it is configured.")
     seconds: Duration = Field(75_600, ge=0, description="How long a result is served again; 0 switches it off.")
-    max_entries: int = Field(50_000, ge=1, description="How many results the memory backend remembers.")
+    max_entries: WholeNumber = Field(50_000, ge=1, description="How many results the memory backend remembers.")
 
 
 class LanesSettings(Section):
     """`[lanes]`: how much runs at once."""
 
-    processes: int = Field(0, ge=0, le=256, description="Worker processes; 0 means one for each core, at most 8.")
-    process_queue: int = Field(64, ge=1, le=10_000, description="Calls that may wait for a worker process.")
-    threads: int = Field(8, ge=1, le=256, description="Worker threads.")
-    thread_queue: int = Field(64, ge=1, le=10_000, description="Calls that may wait for a thread.")
-    coroutines: int = Field(256, ge=1, le=100_000, description="Calls that may run on the event loop at once.")
-    niceness: int = Field(10, ge=0, le=19, description="How far worker processes stand back behind the server.")
-    recycle_after: int = Field(1000, ge=0, description="Calls after which a worker process is replaced; 0 means never.")
+    processes: WholeNumber = Field(
+        0, ge=0, le=256, description="Worker processes; 0 means one for each core, at most 8."
+    )
+    process_queue: WholeNumber = Field(64, ge=1, le=10_000, description="Calls that may wait for a worker process.")
+    threads: WholeNumber = Field(8, ge=1, le=256, description="Worker threads.")
+    thread_queue: WholeNumber = Field(64, ge=1, le=10_000, description="Calls that may wait for a thread.")
+    coroutines: WholeNumber = Field(256, ge=1, le=100_000, description="Calls that may run on the event loop at once.")
+    coroutine_queue: WholeNumber = Field(256, ge=1, le=100_000, description="Calls that may wait for the event loop.")
+    niceness: WholeNumber = Field(10, ge=0, le=19, description="How far worker processes stand back behind the server.")
+    recycle_after: WholeNumber = Field(
+        1000, ge=0, description="Calls after which a worker process is replaced; 0 means never."
+    )
+
+
+class AuthSettings(Section):
+    """`[auth]`: in which order credentials are recognised."""
+
+    authenticators: tuple[str, ...] = Field(
+        (), description="Names of authenticators, in the order in which they are asked; the others follow by name."
+    )
 
 
 class PlanSettings(Section):
@@ -122,7 +150,7 @@ class PlanSettings(Section):
 
     title: str = Field("", description="Name that people see.")
     tools: tuple[str, ...] = Field(("*",), description="Tools of the plan: slugs or MCP names, with * and ?.")
-    rate_limits: dict[str, RateText] = Field(
+    rate_limits: dict[ToolName, RateText] = Field(
         default_factory=dict, description="Limits of this plan, by tool; they replace the tool's own."
     )
 
@@ -156,8 +184,12 @@ class LoggingSettings(Section):
 class MetricsSettings(Section):
     """`[metrics]`: who may read `/metrics`. Without a port and a token there is no such address."""
 
-    port: int | None = Field(None, ge=0, le=65535, description="Separate port, on server.host, that serves /metrics.")
-    token: SecretStr | None = Field(None, description="Bearer token that /metrics asks for on the public port.")
+    port: WholeNumber | None = Field(
+        None, ge=0, le=65535, description="Separate port, on server.host, that serves /metrics."
+    )
+    token: SecretStr | None = Field(
+        None, min_length=1, description="Bearer token that /metrics asks for on the public port."
+    )
 
 
 class Settings(Section):
@@ -177,9 +209,12 @@ class Settings(Section):
     limits: LimitsSettings = LimitsSettings()
     cache: CacheSettings = CacheSettings()
     lanes: LanesSettings = LanesSettings()
-    plans: dict[str, PlanSettings] = Field(default_factory=dict, description="Plans by name.")
-    tools: dict[str, ToolSettings] = Field(default_factory=dict, description="Changes to tools, by slug or MCP name.")
-    plugins: dict[str, PluginSettings] = Field(default_factory=dict, description="Plugins by id.")
+    auth: AuthSettings = AuthSettings()
+    plans: dict[PlanName, PlanSettings] = Field(default_factory=dict, description="Plans by name.")
+    tools: dict[ToolName, ToolSettings] = Field(
+        default_factory=dict, description="Changes to tools, by slug or MCP name."
+    )
+    plugins: dict[PluginId, PluginSettings] = Field(default_factory=dict, description="Plugins by id.")
     logging: LoggingSettings = LoggingSettings()
     metrics: MetricsSettings = MetricsSettings()
 

@@ -3,47 +3,93 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any
-from urllib.parse import urlsplit
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated, Any, Final
+from urllib.parse import SplitResult, urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, SecretStr
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    GetJsonSchemaHandler,
+    SecretStr,
+    StringConstraints,
+    WithJsonSchema,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from pressroom.sdk.rates import Rate
 
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)", re.ASCII)
-_DURATION_UNITS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86_400}
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(b|kb|mb|gb|kib|mib|gib)", re.ASCII | re.IGNORECASE)
-_SIZE_UNITS = {"b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30}
-_RATE = re.compile(r"(\d+)\s*(?:/|per)\s*(\d*)\s*(second|minute|hour|day|s|m|min|h|d)s?", re.ASCII | re.IGNORECASE)
-_RATE_UNITS = {
-    "s": 1,
-    "second": 1,
-    "m": 60,
-    "min": 60,
-    "minute": 60,
-    "h": 3600,
-    "hour": 3600,
-    "d": 86_400,
-    "day": 86_400,
+_NUMBER = r"(\d{1,15}(?:\.\d{1,9})?)"
+_DURATION = re.compile(rf"{_NUMBER} *(ms|s|m|h|d)?", re.ASCII)
+_DURATION_UNITS: Final[Mapping[str, Fraction]] = {
+    "": Fraction(1),
+    "ms": Fraction(1, 1000),
+    "s": Fraction(1),
+    "m": Fraction(60),
+    "h": Fraction(3600),
+    "d": Fraction(86_400),
 }
+_SIZE = re.compile(rf"{_NUMBER} *(b|kb|mb|gb|kib|mib|gib)?", re.ASCII | re.IGNORECASE)
+_SIZE_UNITS: Final[Mapping[str, int]] = {
+    "": 1,
+    "b": 1,
+    "kb": 10**3,
+    "mb": 10**6,
+    "gb": 10**9,
+    "kib": 2**10,
+    "mib": 2**20,
+    "gib": 2**30,
+}
+_RATE = re.compile(
+    r"(\d{1,9}) *(?:/|per) *(\d{0,6}) *(s|seconds?|m|mins?|minutes?|h|hours?|d|days?)", re.ASCII | re.IGNORECASE
+)
+_RATE_UNITS: Final[Mapping[str, int]] = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+_LONGEST_RATE: Final = 60
 _HEX_COLOUR = re.compile(r"#[0-9a-fA-F]{6}", re.ASCII)
+_NOT_IN_URLS = re.compile(r"[\x00-\x20\x7f-\xa0\u2028\u2029\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class _OrText:
+    """Tells editors, through the JSON Schema, that a number may also be written as text of that pattern.
+
+    The bounds stand beside both choices: JSON Schema applies them to numbers only.
+    """
+
+    pattern: str
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        number = handler(schema)
+        bounds = {name: bound for name, bound in number.items() if name != "type"}
+        return {"anyOf": [{"type": number["type"]}, {"type": "string", "pattern": self.pattern}], **bounds}
 
 
 def _duration(value: Any) -> Any:
-    if isinstance(value, str) and not value.replace(".", "", 1).isdigit():
-        match = _DURATION.fullmatch(value.strip())
-        if match is None:
-            raise ValueError('must be seconds, or a number with ms, s, m, h or d, such as "90s" or "24h"')
-        return float(match[1]) * _DURATION_UNITS[match[2]]
-    return value
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return value
+    match = _DURATION.fullmatch(value.strip()) if isinstance(value, str) else None
+    if match is None:
+        raise ValueError('must be seconds, or a number with ms, s, m, h or d, such as "90s" or "24h"')
+    return float(Fraction(match[1]) * _DURATION_UNITS[match[2] or ""])
 
 
 def _size(value: Any) -> Any:
-    if isinstance(value, str) and not value.isdigit():
-        match = _SIZE.fullmatch(value.strip())
-        if match is None:
-            raise ValueError('must be bytes, or a number with KB, MB, GB, KiB, MiB or GiB, such as "5GiB"')
-        return int(float(match[1]) * _SIZE_UNITS[match[2].lower()])
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    match = _SIZE.fullmatch(value.strip()) if isinstance(value, str) else None
+    size = Fraction(match[1]) * _SIZE_UNITS[(match[2] or "").lower()] if match else None
+    if size is None or size.denominator != 1:
+        raise ValueError('must be whole bytes, or a number with KB, MB, GB, KiB, MiB or GiB, such as "5GiB"')
+    return size.numerator
+
+
+def _whole(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise ValueError("must be a whole number")  # noqa: TRY004 - pydantic reports a ValueError, a TypeError escapes
     return value
 
 
@@ -53,14 +99,15 @@ def parse_rate(text: str) -> Rate:
     Raises:
         ValueError: the text is not a rate.
     """
-    match = _RATE.fullmatch(text.strip())
-    if match is None or not int(match[1]) or match[2] == "0":
+    match = _RATE.fullmatch(text.strip()) if len(text) <= _LONGEST_RATE else None
+    requests, periods = (int(match[1]), int(match[2] or 1)) if match else (0, 0)
+    if match is None or not requests or not periods:
         raise ValueError('must be a rate such as "300/hour", "10/minute" or "60/10min"')
-    return Rate(int(match[1]), int(match[2] or 1) * _RATE_UNITS[match[3].lower()])
+    return Rate(requests, periods * _RATE_UNITS[match[3][0].lower()])
 
 
-def _rate_text(value: str) -> str:
-    parse_rate(value)
+def _rate_text(value: Any) -> Any:
+    parse_rate(value if isinstance(value, str) else "")
     return value
 
 
@@ -70,15 +117,31 @@ def _hex_colour(value: str) -> str:
     return value.lower()
 
 
+def _split(value: str) -> SplitResult | None:
+    """Return the parts of an address, or `None` where it is malformed; the reason may quote a password."""
+    try:
+        parts = urlsplit(value)
+        port = parts.port
+    except ValueError:
+        return None
+    return None if port == 0 or _NOT_IN_URLS.search(value) else parts
+
+
 def _http_url(value: str) -> str:
-    parts = urlsplit(value)
-    if parts.scheme not in ("http", "https") or not parts.netloc:
+    parts = _split(value)
+    if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("must be an address that begins with http:// or https://")
     return value
 
 
 def without_trailing_slash(value: str) -> str:
-    """Return an address without the slashes at its end; clients compare it byte by byte."""
+    """Return an address without the slashes at its end; clients compare it byte by byte.
+
+    Raises:
+        ValueError: the address has more than a host and a path, so that nothing could be appended to it.
+    """
+    if any(mark in value for mark in "?#@"):
+        raise ValueError("must be an address without user name, query and fragment")
     return value.rstrip("/")
 
 
@@ -88,22 +151,55 @@ def redis_url(value: SecretStr) -> SecretStr:
     Raises:
         ValueError: it does not begin with `redis://`, `rediss://` or `unix://`.
     """
-    if urlsplit(value.get_secret_value()).scheme not in ("redis", "rediss", "unix"):
+    parts = _split(value.get_secret_value())
+    if parts is None or parts.scheme not in ("redis", "rediss", "unix"):
         raise ValueError("must be an address that begins with redis://, rediss:// or unix://")
     return value
 
 
-Duration = Annotated[float, BeforeValidator(_duration)]
+def _folder(value: Path) -> Path:
+    if not value.parts or "\0" in str(value):
+        raise ValueError("must name a folder")
+    try:
+        return value.expanduser()
+    except RuntimeError:
+        raise ValueError("must name a folder; there is no home folder to put in the place of ~") from None
+
+
+Duration = Annotated[float, BeforeValidator(_duration), _OrText(r"^\s*\d+(\.\d+)? *(ms|s|m|h|d)?\s*$")]
 """Seconds; written as a number, or with a unit: `"500ms"`, `"90s"`, `"15m"`, `"24h"`, `"7d"`."""
 
-Size = Annotated[int, BeforeValidator(_size)]
+Size = Annotated[int, BeforeValidator(_size), _OrText(r"^\s*\d+(\.\d+)? *([Bb]|[KkMmGg]([Ii])?[Bb])?\s*$")]
 """Bytes; written as a number, or with a unit: `"64KiB"`, `"5GB"`."""
 
-RateText = Annotated[str, AfterValidator(_rate_text)]
+WholeNumber = Annotated[int, BeforeValidator(_whole)]
+"""A whole number; unlike a plain `int`, it does not take `true` for 1."""
+
+RateText = Annotated[
+    str,
+    BeforeValidator(_rate_text),
+    WithJsonSchema({"type": "string", "pattern": r"^\s*\d{1,9} *(/|[Pp][Ee][Rr]) *\d* *[A-Za-z]+\s*$"}),
+]
 """A rate as operators write it: `"300/hour"`."""
 
-HexColour = Annotated[str, AfterValidator(_hex_colour)]
+HexColour = Annotated[
+    str, AfterValidator(_hex_colour), WithJsonSchema({"type": "string", "pattern": "^#[0-9a-fA-F]{6}$"})
+]
 """A colour of six hex digits, normalised to lower case."""
 
-HttpUrl = Annotated[str, AfterValidator(_http_url)]
+HttpUrl = Annotated[
+    str, AfterValidator(_http_url), WithJsonSchema({"type": "string", "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://"})
+]
 """An absolute http or https address, kept byte for byte."""
+
+Folder = Annotated[Path, AfterValidator(_folder)]
+"""A folder; a leading `~` is the home folder."""
+
+PluginId = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{1,31}$")]
+"""The id of a plugin: the name of its entry point."""
+
+ToolName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+"""The slug of a generator, or the name of an MCP tool."""
+
+PlanName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,31}$")]
+"""The name of a plan."""

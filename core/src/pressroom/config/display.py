@@ -1,0 +1,94 @@
+"""Showing a configuration to people and programs, without its secrets."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from typing import Any, Final
+
+from pydantic import BaseModel, Secret, SecretBytes, SecretStr
+
+from pressroom.config.models import Settings
+from pressroom.config.origins import KeyPath, dotted
+
+MASK: Final = "********"
+"""Stands in the place of a secret; it has the same length for all of them."""
+
+_PASSWORD = re.compile(r"(?<=://)[^/?#@\s]*(?=@)")
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSetting:
+    """One setting: its dotted key, and its value as JSON takes it, with secrets masked."""
+
+    key: str
+    value: Any
+
+    @property
+    def text(self) -> str:
+        """The value as people read it: text as it is, lists as JSON, nothing for what is not set."""
+        match self.value:
+            case None:
+                return ""
+            case str():
+                return self.value
+        return json.dumps(self.value, ensure_ascii=False)
+
+
+def as_data(settings: Settings, plugin_configs: Mapping[str, BaseModel] | None = None) -> dict[str, Any]:
+    """Return the settings as a JSON object in which secrets are masked; those that are not set are `None`.
+
+    `plugin_configs` are plugins' own configurations as their models have them, by plugin id. Without its model
+    nobody can tell which values of a plugin are secret, so all its texts are masked then.
+    """
+    data = {name: _shown(value) for name, value in settings}
+    for id_, plugin in settings.plugins.items():
+        validated = (plugin_configs or {}).get(id_)
+        data["plugins"][id_]["config"] = _masked(plugin.config) if validated is None else _shown(validated)
+    return data
+
+
+def listed(data: Mapping[str, Any]) -> list[ShownSetting]:
+    """Return the result of `as_data` as a flat list, in the order of the models, entries of a table by name."""
+    return [ShownSetting(dotted(path), value) for path, value in _flat(data, ())]
+
+
+def _flat(table: Mapping[str, Any], path: KeyPath) -> Iterator[tuple[KeyPath, Any]]:
+    for name, value in table.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, (*path, name))
+        else:
+            yield (*path, name), value
+
+
+def _masked(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(name): _masked(child) for name, child in value.items()}
+    if isinstance(value, list | tuple):
+        return [_masked(child) for child in value]
+    return MASK if isinstance(value, str) else _shown(value)
+
+
+def _shown(value: Any) -> Any:
+    match value:
+        case SecretStr() | SecretBytes() | Secret():
+            return MASK
+        case BaseModel():
+            return {name: _shown(child) for name, child in value}
+        case dict():
+            return {str(name): _shown(value[name]) for name in sorted(value)}
+        case list() | tuple() | set() | frozenset():
+            return [_shown(child) for child in value]
+        case float() if value.is_integer():
+            return int(value)
+        case float() if not math.isfinite(value):
+            return str(value)
+        case None | bool() | int() | float():
+            return value
+        case datetime() | date() | time():
+            return value.isoformat()
+    return _PASSWORD.sub(MASK, str(value))

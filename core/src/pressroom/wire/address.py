@@ -1,0 +1,120 @@
+"""Whose request it is: the client's IP address, past the proxies that the operator trusts.
+
+Rate limits count by this address, so that nothing in it may be the client's own claim. Without trust it is the address
+of the connection. With it, exactly one element of a header is read: the one that a trusted proxy has written.
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from typing import Protocol
+
+UNKNOWN_ADDRESS = "unknown"
+"""The address of a peer that has no IP address, such as a proxy on a Unix socket."""
+
+_LONGEST = 64
+_PREFIX_LENGTH = 64
+_HIGHEST_PORT = 65_535
+_MOST_TRIES = 32
+
+_PORT = r"(?::(?P<port>\d{1,5}|_[\w.-]+))"
+_BRACKETED = re.compile(rf"\[([^\[\]]*)\]{_PORT}?", re.ASCII)
+_PLAIN = re.compile(rf"([^:\[\]]+){_PORT}", re.ASCII)
+
+_WORD = r"[!#$%&'*+.^_`|~0-9A-Za-z-]++"
+_PAIR = re.compile(rf'[ \t;]*+({_WORD})=(?:({_WORD})|"((?:[^"\\]|\\.)*+)")[ \t]*+(?:;[ \t;]*+|\Z)', re.DOTALL)
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+
+
+class Headers(Protocol):
+    """The headers of a request; names are compared without regard to case."""
+
+    def getall(self, key: str, default: list[str], /) -> list[str]:
+        """Return all values of a header in the order of its lines, or the default."""
+
+
+def client_address(peer: str, headers: Headers, trusted_proxies: int, forwarded_secret: str | None) -> str:
+    """Return the client's address: an IPv4 address, or the /64 network of an IPv6 address (`2001:db8:1:2::/64`).
+
+    `peer` is the address of the connection. `trusted_proxies` is how many proxies in front append to
+    `X-Forwarded-For`: the client is that many entries from the right, counted over all lines of the header.
+    `forwarded_secret` is what a trusted proxy puts into its element of `Forwarded` (RFC 7239, `secret=…`): the client
+    is the `for` of the rightmost element with that secret. Where a secret is given, it alone is trusted.
+
+    Ports, brackets, zones and the IPv6 form of IPv4 addresses are removed. An element that is missing, obfuscated
+    (`for=_hidden`, `unknown`) or no address stands for nothing: the answer is the peer then. A peer without an IP
+    address is `unknown`.
+    """
+    if forwarded_secret:
+        named = _by_secret(headers.getall("forwarded", []), forwarded_secret)
+    elif trusted_proxies > 0:
+        named = _by_count(headers.getall("x-forwarded-for", []), trusted_proxies)
+    else:
+        return _normalised(peer) or UNKNOWN_ADDRESS
+    return _address(named) or _address(peer) or UNKNOWN_ADDRESS
+
+
+def _by_count(lines: list[str], count: int) -> str:
+    entries = ",".join(lines).rsplit(",", count)
+    return entries[-count] if len(entries) >= count else ""
+
+
+def _by_secret(lines: list[str], secret: str) -> str:
+    for line in reversed(lines):
+        # From the right, because the left is the client's: an element that it left open cannot swallow the proxy's. No
+        # element begins inside a quoted string, since what follows there holds an odd number of quotes.
+        end = start = len(line)
+        for _ in range(_MOST_TRIES):
+            start = line.rfind(",", 0, start)
+            element = _element(line[start + 1 : end])
+            if element is not None:
+                if _same(element.get("secret", ""), secret):
+                    return element.get("for", "")
+                end = start
+            if start < 0:
+                break
+    return ""
+
+
+def _element(text: str) -> dict[str, str] | None:
+    """Return the parameters of one `forwarded-element` (RFC 7239, section 4), or `None` where it is not one."""
+    found: dict[str, str] = {}
+    position, text = 0, text.rstrip(" \t")
+    while position < len(text):
+        match = _PAIR.match(text, position)
+        if match is None or match[1].lower() in found:
+            return None
+        found[match[1].lower()] = match[2] if match[3] is None else _ESCAPED.sub(r"\1", match[3])
+        position = match.end()
+    return found
+
+
+def _same(given: str, secret: str) -> bool:
+    return hmac.compare_digest(given.encode(errors="surrogatepass"), secret.encode(errors="surrogatepass"))
+
+
+def _address(text: str) -> str:
+    # Not cached under a longer key: a header may be as long as the server reads.
+    text = text.strip(" \t")
+    return _normalised(text) if 0 < len(text) <= _LONGEST else ""
+
+
+@lru_cache(maxsize=8192)
+def _normalised(text: str) -> str:
+    bracketed = _BRACKETED.fullmatch(text)
+    match = bracketed or _PLAIN.fullmatch(text)
+    if match and (match["port"] or "").isdigit() and int(match["port"]) > _HIGHEST_PORT:
+        return ""
+    try:
+        address: IPv4Address | IPv6Address = (IPv6Address if bracketed else ip_address)(match[1] if match else text)
+    except ValueError:
+        return ""
+    if isinstance(address, IPv6Address):
+        if address.ipv4_mapped is None:
+            prefix = int(address) >> (128 - _PREFIX_LENGTH) << (128 - _PREFIX_LENGTH)
+            return str(IPv6Network((prefix, _PREFIX_LENGTH)))
+        address = address.ipv4_mapped
+    return str(address)

@@ -1,0 +1,66 @@
+"""Showing input in messages, safely.
+
+What a client sent may be long, may hold terminal escapes, and may try to look like part of the message. Everything
+that a message repeats goes through here: it is cut, quoted as JSON, and holds printable characters only.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from typing import Any
+
+ECHO_LIMIT = 40
+"""How many characters of a value a message repeats."""
+
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_$@-]+", re.ASCII)
+_LARGEST_BITS = 100
+
+
+def printable(text: str) -> str:
+    """Return a text with every character that is not printable written as a JSON escape."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in text)
+
+
+def cut(text: str, limit: int = ECHO_LIMIT) -> str:
+    """Return a text of at most `limit` characters; one that was longer ends in an ellipsis."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def quoted(text: str, limit: int = ECHO_LIMIT) -> str:
+    """Return a text as a JSON string of printable characters, cut before it is quoted."""
+    return printable(json.dumps(cut(text, limit), ensure_ascii=False))
+
+
+def shown(value: Any) -> str:
+    """Return a value as a message repeats it: scalars as JSON, containers as what they are."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return quoted(value)
+        case int() if value.bit_length() > _LARGEST_BITS:
+            return "a number of more than 30 digits"
+        case int() | float():
+            return repr(value)
+        case dict():
+            return "an object"
+        case list() | tuple() | set() | frozenset():
+            return "an array"
+        case _:
+            return quoted(str(value))
+
+
+def shown_name(name: str) -> str:
+    """Return the name of a field as it is, or quoted where it is not a plain name."""
+    return name if len(name) <= ECHO_LIMIT and _PLAIN_NAME.fullmatch(name) else quoted(name)
+
+
+def shown_path(path: Iterable[str | int]) -> str:
+    """Return a path as a message names it: `props.title`, `rows.0."odd name"`."""
+    return ".".join(str(part) if isinstance(part, int) else shown_name(part) for part in path)

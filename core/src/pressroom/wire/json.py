@@ -1,0 +1,127 @@
+"""The strict door for JSON bodies (RFC 8259, with the stricter rules of I-JSON, RFC 7493, where they protect callers).
+
+Refused, besides what is no JSON: an encoding other than UTF-8, a byte order mark, lone surrogates, `NaN` and
+`Infinity`, numbers that overflow a double, and U+0000 in strings and names. Two things are accepted that I-JSON
+advises against: of a name that occurs twice the last value counts, and an integer beyond 64 bits becomes the
+nearest double (RFC 8259, section 6), which the bounds of a parameter then judge.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import accumulate
+from typing import Any
+
+import orjson
+
+from pressroom.errors import InvalidInput, InvalidJson
+from pressroom.wire.echo import cut, printable, quoted, shown_path
+
+_PARSER_DEPTH = 1024
+_ESCAPED_NUL = b"\\u0000"
+_ESCAPED_BACKSLASH = b"\\\\"
+_NEARBY = 20
+
+_STRING = re.compile(rb'"[^"]*+"?')
+_NO_MARK = bytes(byte for byte in range(256) if byte not in b'[]{}"')
+_STEP = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
+_LEAF = b"\x01\xff"
+
+_HINTS = (
+    (re.compile(r"-?(NaN|Infinity)\b"), "JSON has no NaN and no Infinity"),
+    (re.compile(r"(True|False|None)\b"), "JSON writes true, false and null"),
+    (re.compile(r"'"), 'JSON strings stand in double quotes (")'),
+    (re.compile(r"//|/\*|#"), "JSON has no comments"),
+)
+
+
+def parse_object(body: bytes, *, max_depth: int | None = None) -> dict[str, Any]:
+    """Return the JSON object that a body holds.
+
+    `max_depth` is how deep arrays and objects may be nested, the outermost object counting as one; a body that is
+    deeper is refused before it is parsed. Without it, the parser's own bound of 1024 holds.
+
+    Raises:
+        InvalidJson: the body is empty, no JSON, nested too deeply, or JSON other than an object.
+        InvalidInput: a string or a name in it holds U+0000; the error names the field.
+    """
+    if max_depth is not None and _is_deeper_than(max_depth, body):
+        raise InvalidJson(f"the body is nested too deeply; at most {max_depth} levels are allowed")
+    try:
+        value = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise InvalidJson(_explanation(body, error)) from None
+    if type(value) is not dict:
+        raise InvalidJson(f"the body must be a JSON object, not {_kind(value)}")
+    if _ESCAPED_NUL in body and _ESCAPED_NUL in body.replace(_ESCAPED_BACKSLASH, b""):
+        _refuse_nul(value)
+    return value
+
+
+def _is_deeper_than(limit: int, body: bytes) -> bool:
+    if body.count(b"[") + body.count(b"{") <= limit:
+        return False
+    # Without escaped backslashes and escaped quotes, every quote that is left begins or ends a string, and two quotes
+    # that have come to stand side by side change nothing for the brackets around them.
+    marks = body.replace(_ESCAPED_BACKSLASH, b"").replace(b'\\"', b"").translate(None, _NO_MARK).replace(b'""', b"")
+    steps = _STRING.sub(b"", marks).translate(_STEP)
+    if b"\x01" * (limit + 1) in steps:
+        return True
+    # Taking the innermost pairs away makes the rest one level shallower, and usually very short.
+    steps = steps.replace(_LEAF, b"")
+    return max(accumulate(memoryview(steps).cast("b")), default=0) >= limit
+
+
+def _explanation(body: bytes, error: orjson.JSONDecodeError) -> str:
+    if not body.strip():
+        return "the body is empty; it must be a JSON object"
+    if body.startswith(b"\xef\xbb\xbf"):
+        return "the body begins with a byte order mark; JSON is sent without one (RFC 8259, section 8.1)"
+    try:
+        text = body.decode()
+    except UnicodeDecodeError as wrong:
+        return f"the body must be UTF-8, but the byte 0x{body[wrong.start]:02x} at offset {wrong.start} is not"
+    reason = error.msg.partition(": line ")[0]
+    if reason == "depth limit exceeded":
+        return f"the body is nested too deeply; at most {_PARSER_DEPTH} levels are allowed"
+    nearby = text[error.pos : error.pos + _NEARBY]
+    hint = "" if "after document" in reason else next((hint for start, hint in _HINTS if start.match(nearby)), "")
+    found = f", found {quoted(nearby, _NEARBY)}" if nearby.strip() else ""
+    return (
+        f"the body is not valid JSON: line {error.lineno} column {error.colno}: {cut(printable(reason), 100)}{found}"
+        + (f"; {hint}" if hint else "")
+    )
+
+
+def _kind(value: Any) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "a boolean"
+        case int() | float():
+            return "a number"
+        case str():
+            return "a string"
+        case _:
+            return "an array"
+
+
+def _refuse_nul(value: dict[str, Any]) -> None:
+    # Iterators on a stack of their own: a body may be nested deeper than Python's recursion limit.
+    path: list[str | int] = []
+    open_items: list[Iterator[tuple[Any, Any]]] = [iter(value.items())]
+    while open_items:
+        for name, item in open_items[-1]:
+            if type(name) is str and "\0" in name:
+                raise InvalidInput(shown_path((*path, name)), "its name must not contain NUL characters")
+            if type(item) is str and "\0" in item:
+                raise InvalidInput(shown_path((*path, name)), "must not contain NUL characters")
+            if type(item) is dict or type(item) is list:
+                path.append(name)
+                open_items.append(iter(item.items()) if type(item) is dict else enumerate(item))
+                break
+        else:
+            open_items.pop()
+            del path[-1:]
