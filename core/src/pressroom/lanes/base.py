@@ -1,0 +1,85 @@
+"""What the three lanes have in common: turns, bookkeeping and the way down."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable
+from typing import Any, ClassVar
+
+from pressroom.errors import PressroomError
+from pressroom.lanes.failures import tool_failed
+from pressroom.lanes.gate import Gate
+from pressroom.lanes.work import Work
+from pressroom.sdk import Lane
+
+_CUT_OFF_SECONDS = 1.0
+
+
+class BaseLane(ABC):
+    """Runs each call in a task of its own, which holds a place of the gate for as long as the tool runs."""
+
+    name: ClassVar[Lane]
+
+    def __init__(self, capacity: int, queue: int) -> None:
+        self.gate = Gate(self.name, capacity, queue)
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._cut_off = False
+
+    @abstractmethod
+    async def run(self, work: Work) -> Any:
+        """Run a tool and return what it returned.
+
+        Raises:
+            Overloaded: the queue is full, the call waited too long, or the server shuts down.
+            CallTimeout: the tool ran out of time.
+            PressroomError: whatever of this tree the tool raised, as it was.
+            InternalError: the tool raised anything else, or its process ended.
+        """
+
+    @abstractmethod
+    async def _execute(self, work: Work) -> Any:
+        """Run the tool on a place of the gate; return only when the place is free again."""
+
+    async def close(self) -> None:
+        """Cut off whatever still runs: those who wait for it get `Overloaded`."""
+        self._cut_off = True
+        self.gate.cut_off()
+        if self._tasks:
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.wait(self._tasks, timeout=_CUT_OFF_SECONDS)
+
+    async def _begin(self, work: Work) -> asyncio.Task[Any]:
+        await self.gate.enter(work.timeout)
+        began = time.monotonic()
+        task = asyncio.create_task(self._guarded(work), name=f"{self.name} lane: {work.call.tool}")
+
+        # A task that is cancelled before its first step never reaches a `finally` of its own.
+        def leave(done: asyncio.Task[Any]) -> None:
+            self._tasks.discard(done)
+            if not done.cancelled():
+                done.exception()  # asyncio would report it as lost where the caller has gone
+            self.gate.leave(time.monotonic() - began)
+
+        self._tasks.add(task)
+        task.add_done_callback(leave)
+        return task
+
+    async def _outcome(self, waiting: Awaitable[Any]) -> Any:
+        try:
+            return await waiting
+        except asyncio.CancelledError:
+            caller = asyncio.current_task()
+            if self._cut_off and not (caller and caller.cancelling()):
+                raise self.gate.closing() from None
+            raise
+
+    async def _guarded(self, work: Work) -> Any:
+        try:
+            return await self._execute(work)
+        except PressroomError:
+            raise
+        except (Exception, SystemExit) as error:
+            raise tool_failed(work, self.name, error) from error

@@ -1,0 +1,96 @@
+"""Who may run in a lane, who waits, and who is turned away."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+
+from pressroom.errors import Overloaded
+from pressroom.sdk import Lane
+
+LONGEST_RETRY = 60
+"""The largest `Retry-After` that a lane asks for, in seconds: an estimate is worth no more."""
+
+_NEWEST_RUN_WEIGHT = 0.1
+
+
+class Gate:
+    """Lets `capacity` calls run at once and `queue` more wait, in the order in which they came."""
+
+    def __init__(self, lane: Lane, capacity: int, queue: int) -> None:
+        self._lane = lane
+        self._capacity = capacity
+        self._queue = queue
+        self._places = asyncio.Semaphore(capacity)
+        self._drained = asyncio.Event()
+        self._drained.set()
+        self._closed = False
+        self._cut_off = False
+        self._mean_run = 0.0
+        self.waiting = 0
+        self.running = 0
+
+    async def enter(self, patience: float) -> None:
+        """Take a place, or wait at most `patience` seconds for one. Whoever gets in calls `leave` once.
+
+        Raises:
+            Overloaded: the queue is full, the wait took too long, or the gate is closed.
+        """
+        if self._closed:
+            raise self.closing()
+        if self._places.locked() and self.waiting >= self._queue:
+            raise self._busy("too many calls are waiting already")
+        self.waiting += 1
+        self._drained.clear()
+        try:
+            async with asyncio.timeout(patience):
+                await self._places.acquire()
+            self.running += 1
+        except TimeoutError:
+            raise self._busy(f"the call waited {patience:g} s for its turn") from None
+        finally:
+            self.waiting -= 1
+            self._note_drained()
+        if self._cut_off:
+            self._give_back()
+            raise self.closing()
+
+    def leave(self, duration: float) -> None:
+        """Give the place back, after a run of that many seconds."""
+        weight = _NEWEST_RUN_WEIGHT if self._mean_run else 1.0
+        self._mean_run += weight * (duration - self._mean_run)
+        self._give_back()
+
+    def retry_after(self) -> int:
+        """Estimate from recent runs in how many seconds, from 1 to 60, a new call would get its turn."""
+        estimate = self._mean_run * (self.waiting + 1) / self._capacity
+        return max(1, min(LONGEST_RETRY, math.ceil(estimate)))
+
+    def close(self) -> None:
+        """Let nobody in who is not waiting already."""
+        self._closed = True
+
+    def cut_off(self) -> None:
+        """Let nobody in any more: those who wait are turned away as places become free."""
+        self._closed = self._cut_off = True
+
+    async def drained(self) -> None:
+        """Wait until nobody runs and nobody waits."""
+        await self._drained.wait()
+
+    def closing(self) -> Overloaded:
+        """Return the error for a call that meets a server on its way down."""
+        return Overloaded("The server is shutting down; send the call again.")
+
+    def _busy(self, reason: str) -> Overloaded:
+        seconds = self.retry_after()
+        return Overloaded(f"The server is busy: {reason}. Try again in {seconds} s.", retry_after=seconds)
+
+    def _give_back(self) -> None:
+        self.running -= 1
+        self._places.release()
+        self._note_drained()
+
+    def _note_drained(self) -> None:
+        if not self.running and not self.waiting:
+            self._drained.set()

@@ -1,0 +1,34 @@
+"""The thread lane: plain functions that wait for something, beside the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, ClassVar
+
+from pressroom.lanes.base import BaseLane
+from pressroom.lanes.daemon import on_daemon_thread
+from pressroom.lanes.failures import timed_out
+from pressroom.lanes.work import Work
+from pressroom.sdk import Lane
+
+
+class ThreadLane(BaseLane):
+    """Runs plain functions on threads, one for each call.
+
+    A thread cannot be stopped: when a tool runs out of time its caller is told so, but the thread goes on and
+    keeps its place until the function returns.
+    """
+
+    name: ClassVar[Lane] = "thread"
+
+    async def run(self, work: Work) -> Any:
+        """Run a tool and return what it returned; see `BaseLane.run`."""
+        task = await self._begin(work)
+        try:
+            async with asyncio.timeout(work.timeout):
+                return await self._outcome(asyncio.shield(task))
+        except TimeoutError:
+            raise timed_out(work, self.gate.retry_after()) from None
+
+    async def _execute(self, work: Work) -> Any:
+        return await on_daemon_thread(f"thread lane: {work.call.tool}", work.function, work.params, work.call)

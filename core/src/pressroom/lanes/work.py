@@ -1,0 +1,27 @@
+"""One run of a tool, as the pipeline hands it to a lane."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pressroom.sdk import Call, Params
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One run of a tool.
+
+    `reference` (`package.module:name`) is what a worker process imports: a `Generator`, an `McpTool` or a plain
+    function. `function` is what the other lanes call, a coroutine function in the async lane. `params` and `call`
+    can be pickled. `timeout` is in seconds, counted from when the tool begins; a call waits at most as long again
+    for its turn. `memory_mib` is what a worker process may allocate for this run.
+    """
+
+    reference: str
+    function: Callable[[Any, Call], Any]
+    params: Params
+    call: Call
+    timeout: float
+    memory_mib: int

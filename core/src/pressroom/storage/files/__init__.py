@@ -1,0 +1,51 @@
+"""Where generated files are kept: a local folder, or a bucket of an S3-compatible service."""
+
+from __future__ import annotations
+
+from pressroom.config.models import Settings
+from pressroom.errors import ConfigError
+from pressroom.sdk.backends import FileStore
+from pressroom.storage.files.keys import content_disposition, is_key, media_type_of, url_path
+from pressroom.storage.files.local import LocalFileStore
+from pressroom.storage.files.secret import load_or_create_secret, signing_secret
+from pressroom.storage.files.signing import UrlSigner, Verdict
+
+__all__ = [
+    "LocalFileStore",
+    "UrlSigner",
+    "Verdict",
+    "content_disposition",
+    "create_file_store",
+    "is_key",
+    "load_or_create_secret",
+    "media_type_of",
+    "signing_secret",
+    "url_path",
+]
+
+
+def create_file_store(settings: Settings) -> FileStore:
+    """Return the store that `[storage] files` names, not opened yet.
+
+    `local` keeps files in the folder `files` of `[storage] path`; `s3://bucket/prefix` in a bucket.
+
+    Raises:
+        ConfigError: the setting names neither, or what S3 needs is not installed.
+        BackendError: the secret key of the local store can be neither read nor made.
+    """
+    where = settings.storage.files
+    if where == "local":
+        signer = UrlSigner(signing_secret(settings))
+        return LocalFileStore(settings.storage.path / "files", signer, settings.public_url)
+    if not where.startswith("s3://"):
+        raise ConfigError(
+            f"[storage] files: there is no file store named {where!r}", hint="Use local, or s3://bucket/prefix."
+        )
+    try:
+        from pressroom.storage.files.s3 import S3FileStore  # noqa: PLC0415 - s3fs takes most of a second to import
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"[storage] files is {where}, but the package {error.name} is not installed",
+            hint='Install Pressroom with S3 support: pip install "pressroom[s3]".',
+        ) from error
+    return S3FileStore(where, settings.storage.s3)

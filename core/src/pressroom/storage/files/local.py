@@ -1,0 +1,259 @@
+"""Files in a folder of this machine."""
+# ruff: noqa: PTH103, PTH105, PTH108, PTH116, PTH120, PTH123 - making a Path takes as long as the system call on it
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import secrets
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, NoReturn, TypeVar
+
+from pressroom.errors import BackendError, FileMissing
+from pressroom.sdk.backends import Pruned, StoredFile
+from pressroom.storage.files.keys import check_key, check_media_type, media_type_of, url_path
+from pressroom.storage.files.pruning import prune_folder, remove_strays
+from pressroom.storage.files.signing import UrlSigner
+
+INLINE_BYTES: Final = 262_144
+"""Files up to this size are read on the event loop: from the page cache that takes less time than a thread switch."""
+
+_THREADS: Final = 4
+_NO_SPACE: Final = (errno.ENOSPC, errno.EDQUOT)
+_ABSENT: Final = (FileNotFoundError, NotADirectoryError)
+
+T = TypeVar("T")
+
+
+class LocalFileStore:
+    """Keeps files under `folder` as `<tool>/<id>.<extension>`; addresses lead to the server itself.
+
+    A file is written to the folder `.tmp`, flushed to the disk, and renamed: whatever happens, a name stands for a
+    whole file or for none. Several processes may use one folder.
+
+    `base_url` is the server's public address without a slash at the end.
+    """
+
+    def __init__(self, folder: Path, signer: UrlSigner, base_url: str) -> None:
+        self.folder = folder
+        self.signer = signer
+        self._root = os.fspath(folder)
+        self._temporary = f"{self._root}/.tmp"
+        self._base_url = base_url
+        self._threads: ThreadPoolExecutor | None = None
+
+    async def open(self) -> None:
+        """Make the folder and check that files can be written there.
+
+        Raises:
+            BackendError: they cannot. A full disk is no reason: files can still be read, and pruning makes room.
+        """
+        self._threads = self._threads or ThreadPoolExecutor(_THREADS, thread_name_prefix="pressroom-files")
+        await self._in_thread(self._prepare)
+
+    async def close(self) -> None:
+        """Wait for what is being written, and let go of the threads."""
+        threads, self._threads = self._threads, None
+        if threads is not None:
+            await asyncio.to_thread(threads.shutdown)
+
+    async def write(self, key: str, content: bytes, *, media_type: str) -> None:
+        """Store a file whole, or not at all; one of the same key is replaced.
+
+        Raises:
+            BackendError: the disk is full, or the folder cannot be written.
+            ValueError: `key` is not a key, or its extension does not stand for `media_type`.
+        """
+        check_media_type(check_key(key), media_type)
+        await self._in_thread(self._write, key, content)
+
+    async def read(self, key: str) -> bytes:
+        """Return a file's bytes.
+
+        Raises:
+            FileMissing: there is no such file.
+            BackendError: it cannot be read.
+        """
+        path = self._path(key)
+        try:
+            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                size = os.fstat(descriptor).st_size
+                if size <= INLINE_BYTES:
+                    return os.read(descriptor, size)
+            finally:
+                os.close(descriptor)
+            return await self._run(_read_whole, path)
+        except OSError as error:
+            self._fail_reading(key, error)
+
+    async def read_range(self, key: str, start: int, end: int) -> bytes:
+        """Return the bytes from `start` up to, not including, `end`; fewer where the file ends before that.
+
+        Raises:
+            FileMissing: there is no such file.
+            BackendError: it cannot be read.
+        """
+        path = self._path(key)
+        if not 0 <= start <= end:
+            raise ValueError(f"a range must have 0 <= start <= end (got {start} and {end})")
+        try:
+            if end - start <= INLINE_BYTES:
+                return _read_range(path, start, end)
+            return await self._run(_read_range, path, start, end)
+        except OSError as error:
+            self._fail_reading(key, error)
+
+    async def stat(self, key: str) -> StoredFile:
+        """Return what is known of a file.
+
+        Raises:
+            FileMissing: there is no such file.
+            BackendError: the folder cannot be read.
+        """
+        path = self._path(key)
+        try:
+            found = os.stat(path)
+        except OSError as error:
+            self._fail_reading(key, error)
+        return StoredFile(key, found.st_size, media_type_of(key), datetime.fromtimestamp(found.st_mtime, UTC))
+
+    async def has(self, key: str) -> bool:
+        """Tell whether the file is there; costs one system call.
+
+        Raises:
+            BackendError: the folder cannot be read.
+        """
+        path = self._path(key)
+        try:
+            os.stat(path)
+        except _ABSENT:
+            return False
+        except OSError as error:
+            self._fail_reading(key, error)
+        return True
+
+    async def url(self, key: str, *, expires: datetime) -> str:
+        """Return a signed address of this server, valid until `expires` (UTC, whole seconds)."""
+        path = url_path(check_key(key))
+        return f"{self._base_url}{path}?{self.signer.sign(path, int(expires.timestamp()))}"
+
+    async def delete(self, key: str) -> None:
+        """Remove a file; one that is not there is no error.
+
+        Raises:
+            BackendError: the folder cannot be changed.
+        """
+        await self._in_thread(_unlink, self._path(key))
+
+    async def prune(self, *, older_than: datetime, max_bytes: int) -> Pruned:
+        """Remove files last written before `older_than`, then the oldest until `max_bytes` (0: no bound) hold.
+
+        Works in a thread. Temporary files that a crash left behind go too. The bound on the size is for the disk:
+        it removes files whose addresses are still valid, where there is no other way.
+
+        Raises:
+            BackendError: the folder cannot be read or changed.
+        """
+        return await self._in_thread(self._prune, round(older_than.timestamp() * 1e9), max_bytes)
+
+    def path_of(self, key: str) -> Path:
+        """Return where the file is, or would be.
+
+        Raises:
+            ValueError: `key` is not a key.
+        """
+        return Path(self._path(key))
+
+    def _path(self, key: str) -> str:
+        return f"{self._root}/{check_key(key)}"
+
+    def _prepare(self) -> None:
+        os.makedirs(self._temporary, exist_ok=True)
+        remove_strays(self._temporary)
+        probe = self._temporary_path()
+        try:
+            os.close(_create(probe))
+            os.unlink(probe)
+        except OSError as error:
+            if error.errno not in _NO_SPACE:
+                raise
+
+    def _write(self, key: str, content: bytes) -> None:
+        target = self._path(key)
+        temporary = self._temporary_path()
+        os.makedirs(self._temporary, exist_ok=True)
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        try:
+            descriptor = _create(temporary)
+            try:
+                left = memoryview(content)
+                while left:
+                    left = left[os.write(descriptor, left) :]
+                # Without it, a power cut could leave the name with a part of the bytes. That the name itself gets
+                # lost is no harm: the file is rendered again.
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+            os.replace(temporary, target)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(temporary)
+            raise
+
+    def _prune(self, older_than_ns: int, max_bytes: int) -> Pruned:
+        os.makedirs(self._temporary, exist_ok=True)
+        return prune_folder(self._root, self._temporary, older_than_ns=older_than_ns, max_bytes=max_bytes)
+
+    def _temporary_path(self) -> str:
+        return f"{self._temporary}/{secrets.token_hex(8)}"
+
+    async def _run(self, function: Callable[..., T], *args: object) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, function, *args)
+
+    async def _in_thread(self, function: Callable[..., T], *args: object) -> T:
+        try:
+            return await self._run(function, *args)
+        except OSError as error:
+            if error.errno in _NO_SPACE:
+                raise BackendError(
+                    f"the disk of the folder {self.folder} is full",
+                    hint="Free some space, lower [storage] max_total_bytes or retention, or move [storage] path.",
+                ) from error
+            raise BackendError(
+                f"the folder {self.folder} cannot be written: {error.strerror}",
+                hint="Make it a writable folder of the user that runs the server, or move [storage] path.",
+            ) from error
+
+    def _fail_reading(self, key: str, error: OSError) -> NoReturn:
+        if isinstance(error, _ABSENT):
+            raise FileMissing(f"there is no file {key}") from None
+        raise BackendError(
+            f"the file {key} in the folder {self.folder} cannot be read: {error.strerror}",
+            hint="Make the folder readable for the user that runs the server, and check the disk.",
+        ) from error
+
+
+def _create(path: str) -> int:
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+
+
+def _read_whole(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def _read_range(path: str, start: int, end: int) -> bytes:
+    with open(path, "rb") as file:
+        file.seek(start)
+        return file.read(end - start)
+
+
+def _unlink(path: str) -> None:
+    with suppress(*_ABSENT):
+        os.unlink(path)

@@ -1,0 +1,133 @@
+"""Removing old files from the local store's folder.
+
+These functions block. They keep no list of all files, because a busy store holds millions of small ones, and they
+call the system for each file, so that other threads get their turn.
+"""
+# ruff: noqa: PTH104, PTH105, PTH108 - making a Path takes as long as the system call on it
+
+from __future__ import annotations
+
+import os
+import secrets
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Final
+
+from pressroom.sdk.backends import Pruned
+from pressroom.storage.files.keys import is_key
+
+STRAY_AFTER: Final = 3600.0
+"""Seconds after which a temporary file cannot belong to a write that still runs."""
+
+_BUCKET_NS: Final = 60 * 10**9
+
+_Found = tuple[str, os.stat_result]
+
+
+def prune_folder(folder: str, temporary: str, *, older_than_ns: int, max_bytes: int) -> Pruned:
+    """Remove files last written before `older_than_ns`, then the oldest until at most `max_bytes` are left.
+
+    A file that is written while this runs stays. Files whose names are not keys are left alone.
+
+    Args:
+        folder: the store's folder.
+        temporary: its folder for temporary files, on the same file system.
+        older_than_ns: Unix time in nanoseconds.
+        max_bytes: bound on the sum of sizes; 0 means none.
+
+    Raises:
+        OSError: the folder cannot be read or changed.
+    """
+    remove_strays(temporary)
+    removed_files = removed_bytes = kept_files = kept_bytes = 0
+    bytes_by_age: defaultdict[int, int] = defaultdict(int)
+    for path, found in _files(folder):
+        if found.st_mtime_ns < older_than_ns and _remove(path, found, temporary):
+            removed_files += 1
+            removed_bytes += found.st_size
+        else:
+            kept_files += 1
+            kept_bytes += found.st_size
+            bytes_by_age[found.st_mtime_ns // _BUCKET_NS] += found.st_size
+    if max_bytes and kept_bytes > max_bytes:
+        for path, found in _oldest(folder, bytes_by_age, kept_bytes - max_bytes):
+            if _remove(path, found, temporary):
+                removed_files += 1
+                removed_bytes += found.st_size
+                kept_files -= 1
+                kept_bytes -= found.st_size
+    return Pruned(removed_files, removed_bytes, kept_files, kept_bytes)
+
+
+def remove_strays(temporary: str) -> None:
+    """Remove temporary files that a crash left behind.
+
+    Raises:
+        OSError: the folder cannot be read or changed.
+    """
+    limit = time.time() - STRAY_AFTER
+    with suppress(FileNotFoundError), os.scandir(temporary) as entries:
+        for entry in entries:
+            with suppress(FileNotFoundError):
+                if entry.stat(follow_symlinks=False).st_mtime < limit:
+                    os.unlink(entry.path)
+
+
+def _files(folder: str) -> Iterator[_Found]:
+    with os.scandir(folder) as tools:
+        for tool in tools:
+            if not tool.is_dir(follow_symlinks=False):
+                continue
+            with os.scandir(tool.path) as entries:
+                for entry in entries:
+                    if is_key(f"{tool.name}/{entry.name}") and entry.is_file(follow_symlinks=False):
+                        with suppress(FileNotFoundError):
+                            yield entry.path, entry.stat(follow_symlinks=False)
+
+
+def _oldest(folder: str, bytes_by_age: dict[int, int], excess: int) -> Iterator[_Found]:
+    """Yield the oldest files, until their sizes sum up to `excess` or more."""
+    last = 0
+    for last in sorted(bytes_by_age):
+        if bytes_by_age[last] >= excess:
+            break
+        excess -= bytes_by_age[last]
+    boundary: list[_Found] = []
+    for path, found in _files(folder):
+        age = found.st_mtime_ns // _BUCKET_NS
+        if age < last:
+            yield path, found
+        elif age == last:
+            boundary.append((path, found))
+    boundary.sort(key=lambda item: item[1].st_mtime_ns)
+    for path, found in boundary:
+        if excess <= 0:
+            return
+        excess -= found.st_size
+        yield path, found
+
+
+def _remove(path: str, found: os.stat_result, temporary: str) -> bool:
+    """Remove the file that was found, but not one that has taken its place since."""
+    claim = f"{temporary}/{secrets.token_hex(8)}"
+    try:
+        if not _same(os.lstat(path), found):
+            return False
+        # Taken away first and looked at again: between a look and a removal, a writer could come.
+        os.rename(path, claim)
+    except FileNotFoundError:
+        return False
+    try:
+        if not _same(os.lstat(claim), found):
+            os.replace(claim, path)
+            return False
+        os.unlink(claim)
+    except FileNotFoundError:  # another pruning took it for a stray; it is as old as that
+        return True
+    return True
+
+
+def _same(one: os.stat_result, other: os.stat_result) -> bool:
+    return (one.st_ino, one.st_mtime_ns) == (other.st_ino, other.st_mtime_ns)

@@ -1,0 +1,278 @@
+"""Files in a bucket of an S3-compatible service, through s3fs.
+
+Importing this module imports s3fs, which takes most of a second: import it only where a bucket is configured.
+"""
+# ruff: noqa: SLF001 - the coroutines of an asynchronous fsspec file system carry an underscore
+
+from __future__ import annotations
+
+import asyncio
+import re
+import secrets
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import s3fs
+
+from pressroom.config.models import S3Settings
+from pressroom.errors import BackendError, ConfigError, FileMissing
+from pressroom.sdk.backends import Pruned, StoredFile
+from pressroom.storage.files.keys import check_key, check_media_type, content_disposition, media_type_of
+from pressroom.storage.files.recent import RecentKeys
+from pressroom.storage.files.s3_errors import FAILURES, PERMISSIONS_HINT, explain, service_code
+
+SEEN_SECONDS: Final = 60
+"""How long `has` trusts that a file it saw is still there."""
+
+_SEEN_KEYS: Final = 50_000
+_CONNECTIONS: Final = 64
+_MAX_URL_SECONDS: Final = 604_800
+_URL = re.compile(r"s3://([a-z0-9][a-z0-9._-]{1,253})((?:/[A-Za-z0-9_=+~-][A-Za-z0-9._=+~-]*)*)/?", re.ASCII)
+
+
+class S3FileStore:
+    """Keeps files as `<prefix>/<tool>/<id>.<extension>` in a bucket; addresses lead to the bucket.
+
+    No call takes longer than the configured `timeout`. Old files are removed by a lifecycle rule of the bucket.
+
+    `url` is `s3://bucket` or `s3://bucket/prefix`.
+
+    Raises:
+        ConfigError: `url` is not of that form, or one half of the credentials is missing.
+    """
+
+    def __init__(self, url: str, settings: S3Settings) -> None:
+        match = _URL.fullmatch(url)
+        if match is None:
+            raise ConfigError(
+                f"[storage] files: {url!r} is not s3://bucket or s3://bucket/prefix",
+                hint="Endpoint, region and keys belong into [storage.s3].",
+            )
+        if (settings.access_key_id is None) != (settings.secret_access_key is None):
+            raise ConfigError(
+                "[storage.s3] access_key_id and secret_access_key: one is set, the other is not",
+                hint="Set both, or neither to use the environment's credentials.",
+            )
+        self._name = f"{url} at {settings.endpoint_url or 'AWS'}"
+        self._bucket = match[1]
+        self._prefix = f"{match[2].lstrip('/')}/" if match[2] else ""
+        self._settings = settings
+        self._files: Any = None
+        self._signing: Any = None
+        self._seen = RecentKeys(SEEN_SECONDS, _SEEN_KEYS)
+        self._looks: dict[str, asyncio.Task[bool]] = {}
+
+    async def open(self) -> None:
+        """Connect, and check that files can be written, read and removed.
+
+        Raises:
+            BackendError: they cannot; the message says whether keys, bucket, permissions or network are at fault.
+        """
+        settings = self._settings
+        try:
+            async with self._guard("it was opened"):
+                self._files = await self._connect(settings.endpoint_url)
+                public = settings.public_endpoint_url
+                # The host is part of the signature, so signed addresses need a client of their own.
+                own = public is not None and public != settings.endpoint_url
+                self._signing = await self._connect(public) if own else self._files
+                await self._probe()
+        except BaseException:
+            await self.close()
+            raise
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+        looks = list(self._looks.values())
+        for look in looks:
+            look.cancel()
+        await asyncio.gather(*looks, return_exceptions=True)
+        connected = {id(files): files for files in (self._files, self._signing) if files is not None}
+        self._files = self._signing = None
+        for files in connected.values():
+            await files._s3.close()
+
+    async def write(self, key: str, content: bytes, *, media_type: str) -> None:
+        """Store a file whole, or not at all; one of the same key is replaced.
+
+        Raises:
+            BackendError: the service failed or did not answer in time.
+            ValueError: `key` is not a key, or its extension does not stand for `media_type`.
+        """
+        check_media_type(check_key(key), media_type)
+        async with self._guard(f"{key} was written"):
+            await self._put(key, content)
+        self._seen.add(key)
+
+    async def read(self, key: str) -> bytes:
+        """Return a file's bytes.
+
+        Raises:
+            FileMissing: there is no such file.
+            BackendError: the service failed or did not answer in time.
+        """
+        check_key(key)
+        async with self._guard(f"{key} was read", key):
+            content: bytes = await self._files._cat_file(self._path(key))
+        self._seen.add(key)
+        return content
+
+    async def stat(self, key: str) -> StoredFile:
+        """Return what is known of a file.
+
+        Raises:
+            FileMissing: there is no such file.
+            BackendError: the service failed or did not answer in time.
+        """
+        check_key(key)
+        async with self._guard(f"{key} was looked for", key):
+            head = await self._head(key)
+        self._seen.add(key)
+        modified: datetime = head["LastModified"]
+        return StoredFile(key, head["ContentLength"], head["ContentType"], modified.astimezone(UTC))
+
+    async def has(self, key: str) -> bool:
+        """Tell whether the file is there, or was within the last minute.
+
+        Raises:
+            BackendError: the service failed or did not answer in time.
+        """
+        if check_key(key) in self._seen:
+            return True
+        look = self._looks.get(key)
+        if look is None:
+            look = self._looks[key] = asyncio.create_task(self._look(key))
+            look.add_done_callback(lambda done: self._looked(key, done))
+        # Others may wait for the same answer: a caller who leaves does not take it away from them.
+        return await asyncio.shield(look)
+
+    async def url(self, key: str, *, expires: datetime) -> str:
+        """Return a presigned address of the bucket (Signature Version 4), valid until `expires` (UTC, whole seconds).
+
+        With temporary credentials it ends with these, if that is sooner.
+
+        Raises:
+            BackendError: the credentials cannot be renewed.
+            ValueError: `expires` is past, or more than the seven days ahead that S3 allows.
+        """
+        seconds = int(expires.timestamp()) - int(time.time())
+        if not 0 < seconds <= _MAX_URL_SECONDS:
+            raise ValueError(f"expires must be 1 to {_MAX_URL_SECONDS} seconds ahead (got {seconds})")
+        async with self._guard(f"an address of {key} was signed"):
+            address: str = await self._signing._url(
+                self._path(check_key(key)),
+                expires=seconds,
+                ResponseContentType=media_type_of(key),
+                ResponseContentDisposition=content_disposition(key),
+            )
+        return address
+
+    async def delete(self, key: str) -> None:
+        """Remove a file; one that is not there is no error.
+
+        Raises:
+            BackendError: the service failed or did not answer in time.
+        """
+        self._seen.discard(check_key(key))
+        async with self._guard(f"{key} was removed"):
+            await self._files._rm_file(self._path(key))
+
+    async def prune(self, *, older_than: datetime, max_bytes: int) -> Pruned:
+        """Do nothing: listing a bucket costs time and money, and a lifecycle rule of the bucket does it better."""
+        return Pruned(0, 0, 0, 0)
+
+    def _path(self, key: str) -> str:
+        return f"{self._bucket}/{self._prefix}{key}"
+
+    async def _connect(self, endpoint: str | None) -> Any:
+        settings = self._settings
+        key, secret = settings.access_key_id, settings.secret_access_key
+        files = s3fs.S3FileSystem(
+            asynchronous=True,
+            skip_instance_cache=True,
+            use_listings_cache=False,
+            max_concurrency=1,  # else each read begins with a request for the size
+            endpoint_url=endpoint,
+            key=key.get_secret_value() if key else None,
+            secret=secret.get_secret_value() if secret else None,
+            client_kwargs={"region_name": settings.region},
+            config_kwargs={
+                "signature_version": "s3v4",
+                "s3": {"addressing_style": settings.addressing_style},
+                "connect_timeout": settings.timeout,
+                "read_timeout": settings.timeout,
+                "max_pool_connections": _CONNECTIONS,
+                "retries": {"mode": "standard", "total_max_attempts": 3},
+                # Many services other than AWS do not know the newer checksums.
+                "request_checksum_calculation": "when_required",
+                "response_checksum_validation": "when_required",
+            },
+        )
+        files.retries = 1  # botocore retries already
+        try:
+            await files.set_session()
+        except ValueError as error:
+            raise BackendError(
+                f"the file store {self._name} cannot be used: {error}", hint="Correct the [storage.s3] settings."
+            ) from error
+        return files
+
+    async def _probe(self) -> None:
+        # Names of their own, because several servers may start at once.
+        key, absent = (f"probe/{secrets.token_hex(16)}.txt" for _ in range(2))
+        await self._put(key, b"probe")
+        await self._files._cat_file(self._path(key))
+        await self._files._rm_file(self._path(key))
+        try:
+            await self._head(absent)
+        except FileNotFoundError:
+            return
+        except PermissionError as error:
+            raise BackendError(
+                f"the file store {self._name} does not tell a missing file from a forbidden one: "
+                "the key may not list the bucket",
+                hint=PERMISSIONS_HINT,
+            ) from error
+
+    async def _put(self, key: str, content: bytes) -> None:
+        await self._files._pipe_file(
+            self._path(key), content, ContentType=media_type_of(key), ContentDisposition=content_disposition(key)
+        )
+
+    async def _head(self, key: str) -> dict[str, Any]:
+        # Not `_info`, which goes on to look for a folder of that name.
+        head: dict[str, Any] = await self._files._call_s3(
+            "head_object", Bucket=self._bucket, Key=f"{self._prefix}{key}"
+        )
+        return head
+
+    async def _look(self, key: str) -> bool:
+        try:
+            await self.stat(key)
+        except FileMissing:
+            return False
+        return True
+
+    def _looked(self, key: str, look: asyncio.Task[bool]) -> None:
+        del self._looks[key]
+        if not look.cancelled():
+            look.exception()  # retrieved, should every caller have left by now
+
+    @asynccontextmanager
+    async def _guard(self, doing: str, key: str = "") -> AsyncIterator[None]:
+        """Bound the time of what is done inside, and raise its failures as `BackendError`.
+
+        `key` is the file that `FileMissing` is about, where there may be none.
+        """
+        try:
+            async with asyncio.timeout(self._settings.timeout):
+                yield
+        except FAILURES as error:
+            if key and isinstance(error, FileNotFoundError) and service_code(error) != "NoSuchBucket":
+                self._seen.discard(key)
+                raise FileMissing(f"there is no file {key}") from None
+            problem, hint = explain(error)
+            raise BackendError(f"the file store {self._name} failed when {doing}: {problem}", hint=hint) from error

@@ -1,0 +1,88 @@
+"""What the errors of an S3-compatible service mean to the person who runs the server."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import aiohttp
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    ConnectTimeoutError,
+    CredentialRetrievalError,
+    EndpointConnectionError,
+    NoCredentialsError,
+    PartialCredentialsError,
+    ReadTimeoutError,
+    SSLError,
+)
+from botocore.parsers import ResponseParserError
+
+FAILURES: Final = (OSError, BotoCoreError, ClientError, ResponseParserError, aiohttp.ClientError)
+"""Everything that a call through s3fs raises where the service, the network or the configuration is at fault."""
+
+PERMISSIONS_HINT: Final = "Allow the key s3:PutObject, s3:GetObject, s3:DeleteObject and s3:ListBucket on the bucket."
+
+_SILENT: Final = (
+    "it did not answer in time",
+    "Check that the service is up and that this machine reaches it, or raise [storage.s3] timeout.",
+)
+_REGION: Final = ("the bucket is in another region", "Set [storage.s3] region to the bucket's region.")
+_FORBIDDEN: Final = ("the key may not do this", PERMISSIONS_HINT)
+_NO_CREDENTIALS: Final = (
+    "there are no credentials",
+    "Set [storage.s3] access_key_id and secret_access_key, or give them by the environment.",
+)
+_TEMPORARY_CREDENTIALS: Final = ("the temporary credentials are not valid any more", "Renew them.")
+
+_BY_CODE: Final[dict[str, tuple[str, str]]] = {
+    "InvalidAccessKeyId": ("it does not know the access key id", "Check [storage.s3] access_key_id."),
+    "SignatureDoesNotMatch": (
+        "the secret key does not belong to the access key id",
+        "Check [storage.s3] access_key_id and secret_access_key.",
+    ),
+    "AccessDenied": _FORBIDDEN,
+    "AllAccessDisabled": _FORBIDDEN,
+    "403": _FORBIDDEN,
+    "NoSuchBucket": ("the bucket does not exist", "Make the bucket, or correct [storage] files."),
+    "InvalidBucketName": ("the bucket's name is not a valid one", "Correct [storage] files."),
+    "PermanentRedirect": _REGION,
+    "AuthorizationHeaderMalformed": _REGION,
+    "301": _REGION,
+    "RequestTimeTooSkewed": ("this machine's clock is wrong", "Set it, and keep it right with NTP."),
+    "ExpiredToken": _TEMPORARY_CREDENTIALS,
+    "InvalidToken": _TEMPORARY_CREDENTIALS,
+    "RequestTimeout": _SILENT,
+}
+
+_BY_TYPE: Final[tuple[tuple[type[Exception] | tuple[type[Exception], ...], tuple[str, str]], ...]] = (
+    ((TimeoutError, ConnectTimeoutError, ReadTimeoutError), _SILENT),
+    (SSLError, ("its certificate is not accepted", "Check [storage.s3] endpoint_url and the certificate.")),
+    ((NoCredentialsError, PartialCredentialsError, CredentialRetrievalError), _NO_CREDENTIALS),
+    (
+        (EndpointConnectionError, ConnectionError, aiohttp.ClientConnectionError),
+        ("it cannot be reached", "Check [storage.s3] endpoint_url, the network, and that the service is up."),
+    ),
+)
+
+
+def service_code(error: BaseException) -> str:
+    """Return the code by which the service named its error, or the HTTP status; empty where it sent none."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ClientError):
+            return str(cause.response.get("Error", {}).get("Code", ""))
+        cause = cause.__cause__
+    return ""
+
+
+def explain(error: Exception) -> tuple[str, str]:
+    """Return what was wrong, and what to do about it."""
+    code = service_code(error)
+    if code in _BY_CODE:
+        return _BY_CODE[code]
+    for kinds, explanation in _BY_TYPE:
+        if isinstance(error, kinds):
+            return explanation
+    said = f"it answered {code}: {error}" if code else f"{type(error).__name__}: {error}"
+    return said, "Check the [storage.s3] settings and the log of the service."

@@ -1,0 +1,151 @@
+"""Keeps an outage of one server from costing every request its timeout."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+import structlog
+
+from pressroom.errors import BackendError
+
+T = TypeVar("T")
+
+_log = structlog.get_logger()
+
+
+@dataclass(slots=True)
+class _Outage:
+    """`began` and `retry_at` are readings of the guard's clock."""
+
+    reason: str
+    began: float
+    retry_at: float
+    failed_calls: int = 0
+    probing: bool = False
+
+
+class OutageGuard:
+    """Bounds every call to one server, and stops asking it while it is down (a circuit breaker).
+
+    A call that finds no answer begins an outage. From then on calls fail at once; after each `pause` a single one
+    of them asks the server again, and the first answer of any call ends the outage. It is logged when it begins
+    and when it ends, not for each call.
+
+    Calls beyond `concurrency` wait for their turn, and their time counts from then on: a crowd of them is no
+    outage, however long it takes to serve. When an outage begins, those that wait fail at once too.
+
+    A server that answers with an error is not down, so such a call fails alone. That is logged once for each kind
+    of call, until one of that kind works again.
+
+    Args:
+        server: what the server is called in messages and logs, without credentials.
+        probe: asks the server for a sign of life and changes nothing there; the one call that ends a pause begins
+            with it, so that what a frozen server finds in its sockets later is harmless.
+        timeout: seconds that one call may take in all, from connecting to the answer.
+        concurrency: how many calls run at once; the probe may be one more.
+        refused: errors that mean that the server answered, but would not.
+        unreachable: errors that mean that it did not answer. `refused` is looked at first.
+        pause: seconds between two attempts while the server is down.
+        clock: seconds, from a clock that never goes back.
+    """
+
+    def __init__(
+        self,
+        server: str,
+        *,
+        probe: Callable[[], Awaitable[object]],
+        timeout: float,
+        concurrency: int,
+        refused: tuple[type[Exception], ...],
+        unreachable: tuple[type[Exception], ...],
+        pause: float = 1.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.server = server
+        self._probe = probe
+        self._timeout = timeout
+        self._slots = asyncio.Semaphore(concurrency)
+        self._refused = refused
+        self._unreachable: tuple[type[Exception], ...] = (TimeoutError, *unreachable)
+        self._pause = pause
+        self._clock = clock
+        self._outage: _Outage | None = None
+        self._refusing: set[str] = set()
+
+    @property
+    def available(self) -> bool:
+        """Whether the server answered when it was asked last."""
+        return self._outage is None
+
+    async def call(self, name: str, operation: Callable[[], Awaitable[T]]) -> T:
+        """Return the result of an operation on the server. `name` says in logs what kind of call it is.
+
+        Raises:
+            BackendError: the server is down, did not answer in time, or refused.
+        """
+        while (outage := self._outage) is None:
+            async with self._slots:
+                if self.available:
+                    return await self._attempt(name, operation)
+        if outage.probing or self._clock() < outage.retry_at:
+            outage.failed_calls += 1
+            raise self._unavailable(outage.reason)
+        outage.probing = True
+        try:
+            return await self._attempt(name, operation, probe=True)
+        finally:
+            outage.probing = False
+
+    async def _attempt(self, name: str, operation: Callable[[], Awaitable[T]], *, probe: bool = False) -> T:
+        try:
+            async with asyncio.timeout(self._timeout):
+                if probe:
+                    await self._probe()
+                result = await operation()
+        except self._refused as error:
+            self._answered()
+            self._note_refusal(name, error)
+            raise BackendError(f"{self.server} refused {name}: {error}") from error
+        except self._unreachable as error:
+            reason = str(error) or f"no answer within {self._timeout:g} s"
+            self._failed(reason)
+            raise self._unavailable(reason) from error
+        self._answered()
+        if name in self._refusing:
+            self._refusing.discard(name)
+            _log.info("server accepts calls again", server=self.server, call=name)
+        return result
+
+    def _unavailable(self, reason: str) -> BackendError:
+        return BackendError(
+            f"{self.server} is unavailable: {reason}",
+            hint="Check that the server runs and that this host can reach it.",
+        )
+
+    def _answered(self) -> None:
+        outage, self._outage = self._outage, None
+        if outage is not None:
+            _log.info(
+                "server is available again",
+                server=self.server,
+                seconds=round(self._clock() - outage.began, 3),
+                failed_calls=outage.failed_calls,
+            )
+
+    def _failed(self, reason: str) -> None:
+        now = self._clock()
+        if self._outage is not None:
+            self._outage.failed_calls += 1
+            self._outage.retry_at = now + self._pause
+        else:
+            self._outage = _Outage(reason, began=now, retry_at=now + self._pause, failed_calls=1)
+            _log.warning("server is unavailable", server=self.server, reason=reason)
+
+    def _note_refusal(self, name: str, error: Exception) -> None:
+        if name not in self._refusing:
+            self._refusing.add(name)
+            _log.warning("server refuses calls", server=self.server, call=name, reason=str(error))
