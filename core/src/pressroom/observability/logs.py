@@ -1,0 +1,157 @@
+"""The log: one line for each event on stderr, from this project and from every library alike.
+
+Events of structlog and records of the standard library go through the same chain: the context (such as a request id
+bound with `structlog.contextvars`) is merged in, exceptions are formatted, secrets are masked, the time is added, and
+a line is rendered. Writing a line never raises: a full disk or a closed pipe must not fail a call.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import sys
+import threading
+from datetime import UTC, datetime
+from typing import Any, BinaryIO, Final, TextIO, cast
+
+import structlog
+from structlog.typing import FilteringBoundLogger, Processor
+
+from pressroom.config.models import LoggingSettings
+from pressroom.observability.rendering import Event, JsonLines, TextLines, shorten
+from pressroom.observability.secrets import mask_secrets
+
+_OWN_HANDLERS: Final = ("sanic.root", "sanic.error", "sanic.access", "sanic.server", "sanic.websockets")
+"""Loggers that bring handlers of their own; their records take the common way instead."""
+
+_TALKATIVE: Final = ("aiobotocore", "botocore", "hpack", "httpcore", "httpx", "PIL", "s3fs", "urllib3")
+"""Loggers that write what they send, credentials included, or every step; only their warnings are logged."""
+
+
+class _Output:
+    """A stream of lines, for structlog and for the standard library."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._lock = threading.Lock()
+
+    def write(self, line: bytes) -> None:
+        # Where the log itself cannot be written there is nobody left to tell.
+        with self._lock, contextlib.suppress(OSError, ValueError):
+            self._stream.write(line + b"\n")
+            self._stream.flush()
+
+    debug = info = warning = error = critical = write
+
+
+class _Records(logging.Handler):
+    """Sends the records of the standard library through the chain."""
+
+    def __init__(self, chain: tuple[Processor, ...], output: _Output) -> None:
+        super().__init__()
+        self._chain = chain
+        self._output = output
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            event: Any = {"event": record.getMessage().rstrip(), "logger": record.name}
+        except Exception as error:  # noqa: BLE001 - the arguments do not fit the message, or cannot be shown
+            event = {"event": str(record.msg), "logger": record.name, "problem": f"{type(error).__name__}: {error}"}
+        if record.exc_info:
+            event["exc_info"] = record.exc_info
+        for processor in self._chain:
+            event = processor(None, record.levelname.lower(), event)
+        self._output.write(event)
+
+
+class _RequestLog:
+    """Holds the logger of requests, which is bound once instead of for each line."""
+
+    def __init__(self) -> None:
+        self.logger: FilteringBoundLogger = structlog.get_logger()
+
+
+_requests = _RequestLog()
+
+
+def configure_logging(settings: LoggingSettings, *, stream: TextIO | None = None) -> None:
+    """Send everything that is logged to `stream` (stderr), in the format and from the level that the operator wants.
+
+    It may be called again; what is logged afterwards follows the new settings. Create the Sanic application with
+    `configure_logging=False`, or it puts its own handlers back.
+    """
+    stream = stream or sys.stderr
+    terminal = stream.isatty()
+    text = settings.format == "text" or (settings.format == "auto" and terminal)
+    output = _Output(cast("BinaryIO", stream.buffer))
+    renderer = TextLines(colours=terminal and _colours_wanted()) if text else JsonLines()
+    chain: list[Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.StackInfoRenderer(),
+        structlog.processors.format_exc_info,
+        shorten,
+        mask_secrets,
+        _head,
+        cast("Processor", renderer),
+    ]
+    structlog.configure(
+        processors=chain,
+        wrapper_class=structlog.make_filtering_bound_logger(settings.level),
+        context_class=dict,
+        logger_factory=lambda *_names: output,
+        cache_logger_on_first_use=False,
+    )
+    _requests.logger = structlog.get_logger().bind()
+    _take_over_standard_library(settings.level.upper(), _Records(tuple(chain), output))
+
+
+def request_log(
+    *,
+    method: str,
+    path: str,
+    status: int,
+    duration: float,
+    size: int,
+    address: str,
+    request_id: str,
+    **fields: Any,
+) -> None:
+    """Log one answered request. `duration` is in seconds, `size` in bytes; `path` is without its query."""
+    _requests.logger.info(
+        "request",
+        method=method,
+        path=path,
+        status=status,
+        duration_ms=round(duration * 1000, 3),
+        size=size,
+        address=address,
+        request_id=request_id,
+        **fields,
+    )
+
+
+def _take_over_standard_library(level: str, handler: logging.Handler) -> None:
+    root = logging.getLogger()
+    for old in [*root.handlers]:
+        if type(old) in (_Records, logging.StreamHandler):
+            root.removeHandler(old)
+    root.addHandler(handler)
+    root.setLevel(level)
+    for name in _OWN_HANDLERS:
+        logger = logging.getLogger(name)
+        logger.handlers.clear()
+        logger.propagate = True
+    for name in _TALKATIVE:
+        logging.getLogger(name).setLevel(logging.WARNING)
+    logging.captureWarnings(capture=True)
+
+
+def _head(_logger: Any, method: str, event: Event) -> Event:
+    head = {"timestamp": datetime.now(UTC), "level": method, "event": event.pop("event", "")}
+    return {**head, **event, **head}
+
+
+def _colours_wanted() -> bool:
+    """Tell whether colours are wanted: `NO_COLOR` (no-color.org) and dumb terminals say no."""
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

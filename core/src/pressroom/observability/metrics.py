@@ -1,0 +1,162 @@
+"""What the server measures, for Prometheus.
+
+Each host has a registry of its own. The values of labels are bounded: tools that the catalog does not know are counted
+as `other`, so that nothing a client sends can make a new time series. Names and units follow the conventions of
+Prometheus: seconds, and `_total` for counters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any, Final, Generic, Protocol, TypeVar
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, PlatformCollector, ProcessCollector
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
+from prometheus_client.metrics import MetricWrapperBase
+from prometheus_client.metrics_core import Metric
+
+from pressroom.errors import CallError
+from pressroom.sdk import Lane
+
+CONTENT_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
+"""The media type of what `Metrics.render` returns."""
+
+OTHER: Final = "other"
+
+_LANES: Final[tuple[Lane, ...]] = ("async", "thread", "process")
+_MOST_PARTS: Final = 64
+_SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+
+_Metric = TypeVar("_Metric", bound=MetricWrapperBase)
+
+
+class LaneState(Protocol):
+    """What the lanes tell of themselves."""
+
+    def queue_length(self, lane: Lane) -> int:
+        """Return how many calls wait in a lane."""
+
+    def running(self, lane: Lane) -> int:
+        """Return how many calls run in a lane."""
+
+
+class Metrics:
+    """Counts calls and measures times. Every method may be called from any thread.
+
+    `tools` are the names of the tools in the catalog. `lanes` are asked each time the metrics are read.
+    """
+
+    def __init__(self, tools: Iterable[str], lanes: LaneState | None = None) -> None:
+        known = frozenset(tools)
+        self.registry: CollectorRegistry = _Registry()
+        self._calls = _Children(
+            self._counter("requests", "Calls of tools, by tool and by code: ok, or that of the error.", "tool", "code")
+        )
+        self._call_seconds = _Children(
+            self._histogram("call_seconds", "Time from the arrival of a call to its answer."), known
+        )
+        self._render_seconds = _Children(
+            self._histogram("render_seconds", "Time that tools ran, including their wait for a place in the lane."),
+            known,
+        )
+        self._hits = _Children(self._counter("cache_hits", "Calls that were answered from the cache.", "tool"), known)
+        self._misses = _Children(
+            self._counter("cache_misses", "Calls that the cache had no answer for.", "tool"), known
+        )
+        self._limited = _Children(self._counter("limited", "Calls that were refused by a rate limit.", "tool"), known)
+        self._backend_failures = _Children(
+            self._counter("backend_failures", "Calls of a storage, cache or limits backend that failed.", "backend")
+        )
+        self._observer_failures = _Children(
+            self._counter("observer_failures", "Observers that failed on a call.", "observer")
+        )
+        self._known = known
+        self._codes = frozenset({"ok", *_codes(CallError)})
+        if lanes is not None:
+            self._watch(lanes)
+        ProcessCollector(registry=self.registry)
+        PlatformCollector(registry=self.registry)
+
+    def call(self, tool: str, code: str, seconds: float) -> None:
+        """Count a finished call. `code` is `ok` or the stable code of the error; `seconds` is what it took in all."""
+        self._calls.of(tool if tool in self._known else OTHER, code if code in self._codes else OTHER).inc()
+        self._call_seconds.known(tool).observe(seconds)
+
+    def rendered(self, tool: str, seconds: float) -> None:
+        """Count a run of a tool and how long it took."""
+        self._render_seconds.known(tool).observe(seconds)
+
+    def cache(self, tool: str, *, hit: bool) -> None:
+        """Count a look into the cache."""
+        (self._hits if hit else self._misses).known(tool).inc()
+
+    def limited(self, tool: str) -> None:
+        """Count a call that a rate limit refused."""
+        self._limited.known(tool).inc()
+
+    def backend_failure(self, backend: str) -> None:
+        """Count a failed call of a backend, such as `files`, `cache` or `limits`."""
+        self._backend_failures.few(backend).inc()
+
+    def observer_failure(self, observer: str) -> None:
+        """Count a failure of an observer."""
+        self._observer_failures.few(observer).inc()
+
+    def render(self) -> bytes:
+        """Return all metrics in the text format of Prometheus 0.0.4."""
+        return generate_latest(self.registry)
+
+    def _counter(self, name: str, text: str, *labels: str) -> Counter:
+        return Counter(f"{name}_total", text, labels, namespace="pressroom", registry=self.registry)
+
+    def _histogram(self, name: str, text: str) -> Histogram:
+        return Histogram(name, text, ("tool",), namespace="pressroom", registry=self.registry, buckets=_SECONDS)
+
+    def _watch(self, lanes: LaneState) -> None:
+        gauges: tuple[tuple[str, str, Callable[[Lane], int]], ...] = (
+            ("queue_length", "Calls that wait in a lane now.", lanes.queue_length),
+            ("running", "Calls that run in a lane now.", lanes.running),
+        )
+        for name, text, read in gauges:
+            gauge = Gauge(name, text, ("lane",), namespace="pressroom", registry=self.registry)
+            for lane in _LANES:
+                gauge.labels(lane).set_function(partial(read, lane))
+
+
+class _Children(Generic[_Metric]):
+    """The children of a metric with labels, each looked up once; those of the tools are there from the beginning."""
+
+    def __init__(self, metric: _Metric, names: Iterable[str] = ()) -> None:
+        self._metric = metric
+        self._bound: dict[Any, _Metric] = {name: metric.labels(name) for name in sorted(names)}
+
+    def of(self, *labels: str) -> _Metric:
+        """Return the child with these labels."""
+        child = self._bound.get(labels)
+        if child is None:
+            child = self._bound[labels] = self._metric.labels(*labels)
+        return child
+
+    def known(self, name: str) -> _Metric:
+        """Return the child of that name, or that of `other` for a name that was not there from the beginning."""
+        return self._bound.get(name) or self.of(OTHER)
+
+    def few(self, name: str) -> _Metric:
+        """Return the child of that name, or that of `other` once there are very many names."""
+        return self.of(name if (name,) in self._bound or len(self._bound) < _MOST_PARTS else OTHER)
+
+
+class _Registry(CollectorRegistry):
+    """Leaves out when each series was created, which would double the number of series."""
+
+    def collect(self) -> Iterator[Metric]:
+        for metric in super().collect():
+            metric.samples = [sample for sample in metric.samples if not sample.name.endswith("_created")]
+            yield metric
+
+
+def _codes(kind: type[CallError]) -> Iterator[str]:
+    yield kind.code
+    for derived in kind.__subclasses__():
+        yield from _codes(derived)

@@ -1,0 +1,94 @@
+"""Keeping secrets out of the log.
+
+Two nets: fields whose name says that they hold a secret, and credentials inside any text, such as the query of a signed
+address or the header of a failed request in a traceback. A field that is masked too much costs less than a leak.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, MutableMapping
+from functools import lru_cache
+from typing import Any, Final
+
+MASK: Final = "***"
+
+_LONGEST_NAME = 64
+_MOST_LEVELS = 8
+
+_WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
+_SECRET_WORDS = frozenset(
+    {"authorization", "cookie", "credential", "credentials", "passphrase", "passwd", "password", "pwd"}
+    | {"secret", "signature", "token", "apikey", "setcookie"}
+)
+_KEY_OWNERS = frozenset({"access", "api", "private", "secret", "signing", "encryption"})
+
+# A name and what joins it to its value, in queries, in the repr of records and dicts, in JSON (even inside a string)
+# and in header lines. The value is matched apart: it may hold further names.
+_FIELD = re.compile(r"(?<![\w-])(?P<name>[A-Za-z_][\w-]*+)(?:(?P<joint>\\*['\"]\s?[:,=]\s?|\s?=\s?)|:\s?)")
+_VALUE = re.compile(r"\\*(?:'[^']*'|\"[^\"]*\")|[^\s&'\",;)}\]]*")
+_LINE = re.compile(r"\\*(?:'[^']*'|\"[^\"]*\")|[^\r\n]*")
+_HEADER = re.compile(r"(?:proxy-)?authorization|(?:set-)?cookie", re.IGNORECASE)
+
+_BEARER = re.compile(r"(\bbearer\s+)[\w.~+/=-]{6,}", re.IGNORECASE)
+_USER_INFO = re.compile(r"(://)[^/\s@'\"]*:[^/\s@'\"]*(?=@)")
+_OWN_KEY = re.compile(r"(\b[a-z0-9]+_(?:key|oat|ort)_)[\w.-]{16,}")
+
+
+@lru_cache(maxsize=1024)
+def is_secret_name(name: str) -> bool:
+    """Tell whether a field's name says that it holds a secret: `password`, `api_key`, `clientSecret`, `Set-Cookie`."""
+    words = [word.lower() for word in _WORD.findall(name[:_LONGEST_NAME])]
+    return any(
+        word in _SECRET_WORDS or (word == "key" and position > 0 and words[position - 1] in _KEY_OWNERS)
+        for position, word in enumerate(words)
+    )
+
+
+def masked_text(text: str) -> str:
+    """Return a text with its credentials masked: secret fields, bearer tokens, passwords in addresses, own keys."""
+    if "=" in text or ":" in text or "'" in text or '"' in text:
+        text = _masked_fields(text)
+        if "@" in text:
+            text = _USER_INFO.sub(rf"\1{MASK}", text)
+    if " " in text:
+        text = _BEARER.sub(rf"\1{MASK}", text)
+    return _OWN_KEY.sub(rf"\1{MASK}", text) if "_key_" in text or "_oat_" in text or "_ort_" in text else text
+
+
+def _masked_fields(text: str) -> str:
+    parts: list[str] = []
+    done = 0
+    for match in _FIELD.finditer(text):
+        name = match["name"]
+        header = _HEADER.fullmatch(name)
+        if match.start() >= done and (header or (match["joint"] and is_secret_name(name))):
+            value = (_LINE if header else _VALUE).match(text, match.end())
+            parts += [text[done : match.end()], MASK]
+            done = value.end() if value else match.end()
+    return "".join([*parts, text[done:]]) if parts else text
+
+
+def mask_secrets(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Mask the secrets of a log event (a processor of structlog)."""
+    for name, value in event.items():
+        if is_secret_name(name):
+            event[name] = MASK
+        elif type(value) is str:
+            event[name] = masked_text(value)
+        elif type(value) is not int and type(value) is not float:
+            event[name] = _masked(value, _MOST_LEVELS)
+    return event
+
+
+def _masked(value: Any, levels: int) -> Any:
+    if isinstance(value, str):
+        return masked_text(value)
+    if levels and isinstance(value, Mapping):
+        return {
+            key: MASK if isinstance(key, str) and is_secret_name(key) else _masked(item, levels - 1)
+            for key, item in value.items()
+        }
+    if levels and isinstance(value, list | tuple | set | frozenset):
+        return [_masked(item, levels - 1) for item in value]
+    return value

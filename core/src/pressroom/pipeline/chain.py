@@ -1,0 +1,105 @@
+"""The order of the stages."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final, Protocol
+
+import structlog
+
+from pressroom.errors import CallError, InternalError
+from pressroom.pipeline.exchange import Exchange
+from pressroom.pipeline.services import Services
+from pressroom.pipeline.stages.admit import Admit
+from pressroom.pipeline.stages.authenticate import Authenticate
+from pressroom.pipeline.stages.authorize import Authorize
+from pressroom.pipeline.stages.brand import Brand
+from pressroom.pipeline.stages.cache import Cache
+from pressroom.pipeline.stages.limit import Limit
+from pressroom.pipeline.stages.observe import Observe
+from pressroom.pipeline.stages.plan import Plan
+from pressroom.pipeline.stages.respond import Respond
+from pressroom.pipeline.stages.run import Run
+from pressroom.pipeline.stages.store import Store
+from pressroom.pipeline.stages.validate import Validate
+
+log = structlog.get_logger()
+
+STAGE_NAMES: Final = (
+    Admit.name,
+    Authenticate.name,
+    Plan.name,
+    Authorize.name,
+    Validate.name,
+    Cache.name,
+    Limit.name,
+    Run.name,
+    Store.name,
+    Respond.name,
+    Brand.name,
+    Observe.name,
+)
+"""The stages of a call in the order in which it passes them."""
+
+
+class Stage(Protocol):
+    """A stage of the chain."""
+
+    name: str
+
+    async def __call__(self, exchange: Exchange) -> None:
+        """Move the exchange on. Raises a `CallError` to refuse the call."""
+
+
+class Pipeline:
+    """The stages of one call, compiled for one host: every call passes them in this order, whatever its face.
+
+    The cache is asked before the limit, since a cached result costs less. `Store` works inside `Run`, so that calls
+    which share a run share what it stored. The closing stages see refused calls too.
+    """
+
+    def __init__(self, services: Services) -> None:
+        self._flights = services.flights
+        self._limit = Limit(services)
+        self._observe = Observe(services)
+        self.stages: tuple[Stage, ...] = (
+            Admit(services),
+            Authenticate(services),
+            Plan(services),
+            Authorize(services),
+            Validate(services),
+            Cache(services),
+            self._limit,
+            Run(services, Store(services)),
+            Respond(services),
+        )
+        self.closing_stages: tuple[Stage, ...] = (
+            Brand(services),
+            self._observe,
+        )
+
+    async def __call__(self, exchange: Exchange) -> None:
+        """Run one call. What refused it is left in `exchange.error`; nothing but a cancellation is raised.
+
+        A call that is refused costs nothing, and still learns the state of its limit.
+        """
+        try:
+            for stage in self.stages:
+                await stage(exchange)
+        except asyncio.CancelledError:
+            exchange.error = InternalError("the client left")
+            await self._observe(exchange)
+            raise
+        except CallError as error:
+            exchange.error = error
+        except Exception:
+            log.exception("a call failed", tool=exchange.tool_name, request_id=exchange.request_id)
+            exchange.error = InternalError("something failed inside; the request id tells the operator where")
+        await self._limit.settle(exchange)
+        for stage in self.closing_stages:
+            await stage(exchange)
+
+    async def settle(self) -> None:
+        """Wait for runs that nobody waits for any more, and for the observers."""
+        await self._flights.settle()
+        await self._observe.settle()

@@ -1,0 +1,1 @@
+"""The stages of one call, a module each."""

@@ -1,0 +1,111 @@
+"""Whether the caller has requests left."""
+
+from __future__ import annotations
+
+import math
+import time
+
+from pressroom.catalog.tool import LimitRule, PlanTool
+from pressroom.errors import BackendError, Overloaded, RateLimited
+from pressroom.pipeline.exchange import Exchange
+from pressroom.pipeline.services import Services
+from pressroom.sdk import LimitStatus, Rate
+
+
+class Limit:
+    """Counts the call against every limit of the tool. A cached result costs only a part of a request.
+
+    While limits cannot be counted, calls pass or are refused as the operator chose.
+    """
+
+    name = "limit"
+
+    def __init__(self, services: Services) -> None:
+        self._limiter = services.limiter
+        self._flights = services.flights
+        self._metrics = services.metrics
+        self._refuse_on_outage = services.settings.limits.on_outage == "refuse"
+
+    async def __call__(self, exchange: Exchange) -> None:
+        """Count the call and set the state of the strictest limit. Raises `RateLimited` or `Overloaded`."""
+        plan_tool = exchange.known_tool
+        cost = plan_tool.tool.info.cache_discount if exchange.cached else 1.0
+        if cost == 0 or not plan_tool.limits:
+            return
+        for position, rule in enumerate(plan_tool.limits):
+            status = await self._take(exchange, rule, cost)
+            self._report(exchange, status)
+            if not status.allowed:
+                for earlier in plan_tool.limits[:position]:
+                    await self._give_back(exchange, earlier, cost)
+                self._metrics.limited(plan_tool.tool.name)
+                raise _refusal(rule.rate, status)
+        exchange.taken = cost
+        await self._join_late(exchange, plan_tool)
+
+    async def _join_late(self, exchange: Exchange, plan_tool: PlanTool) -> None:
+        """Join a run that began while this call was being counted, and give back the difference."""
+        if exchange.cached or not exchange.content_id or plan_tool.cache.seconds == 0:
+            return
+        exchange.flight = self._flights.current(exchange.content_id)
+        if exchange.flight is None:
+            return
+        exchange.cached = True
+        await self._return(exchange, exchange.taken - plan_tool.tool.info.cache_discount)
+
+    async def settle(self, exchange: Exchange) -> None:
+        """Give back what a refused call took, and make sure that the state of the limit is known."""
+        if exchange.error is not None:
+            await self._return(exchange, exchange.taken)
+        if exchange.limit_status is None and exchange.plan_tool is not None:
+            for rule in exchange.plan_tool.limits:
+                self._report(exchange, await self._peek(exchange, rule))
+
+    async def _return(self, exchange: Exchange, cost: float) -> None:
+        if cost <= 0:
+            return
+        exchange.taken -= cost
+        exchange.limit_status = None
+        for rule in exchange.known_tool.limits:
+            await self._give_back(exchange, rule, cost)
+
+    async def _take(self, exchange: Exchange, rule: LimitRule, cost: float) -> LimitStatus:
+        try:
+            return await self._limiter.take(rule.rate, self._key(exchange, rule), cost)
+        except BackendError as error:
+            self._metrics.backend_failure("limits")
+            if self._refuse_on_outage:
+                raise Overloaded("requests cannot be counted at the moment; try again shortly") from error
+            return _unknown(rule.rate)
+
+    async def _peek(self, exchange: Exchange, rule: LimitRule) -> LimitStatus:
+        try:
+            return await self._limiter.peek(rule.rate, self._key(exchange, rule))
+        except BackendError:
+            self._metrics.backend_failure("limits")
+            return _unknown(rule.rate)
+
+    async def _give_back(self, exchange: Exchange, rule: LimitRule, cost: float) -> None:
+        try:
+            self._report(exchange, await self._limiter.give_back(rule.rate, self._key(exchange, rule), cost))
+        except BackendError:
+            self._metrics.backend_failure("limits")
+
+    @staticmethod
+    def _key(exchange: Exchange, rule: LimitRule) -> str:
+        return f"{rule.name}\n{exchange.known_tool.tool.name}\n{rule.key(exchange.known_caller)}"
+
+    @staticmethod
+    def _report(exchange: Exchange, status: LimitStatus) -> None:
+        strictest = exchange.limit_status
+        if strictest is None or not status.allowed or status.remaining < strictest.remaining:
+            exchange.limit_status = status
+
+
+def _unknown(rate: Rate) -> LimitStatus:
+    return LimitStatus(True, rate.requests, rate.requests, time.time())
+
+
+def _refusal(rate: Rate, status: LimitStatus) -> RateLimited:
+    seconds = max(1, math.ceil(status.reset_at - time.time()))
+    return RateLimited(f"the limit of {rate} is used up; try again in {seconds} seconds", retry_after=seconds)
