@@ -1,1 +1,75 @@
-"""The `pressroom` command."""
+"""The `pressroom` command.
+
+Nothing but click is imported here: a command's module is imported when the command is used or listed, and imports what
+is heavy (the server, pydantic, rich) inside its functions.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import click
+
+from pressroom.cli.lazy import LazyGroup
+from pressroom.cli.options import common_options
+from pressroom.cli.output import INTERRUPTED, WRONG_USAGE, Output
+from pressroom.errors import PressroomError
+from pressroom.version import VERSION
+
+COMMANDS: Final[Mapping[str, str]] = {
+    "serve": "pressroom.cli.serve:serve",
+    "doctor": "pressroom.cli.doctor:doctor",
+    "plugins": "pressroom.cli.plugins:plugins",
+    "config": "pressroom.cli.config:config",
+    "catalog": "pressroom.cli.catalog:catalog",
+    "explain": "pressroom.cli.catalog:explain",
+    "openapi": "pressroom.cli.catalog:openapi",
+    "new": "pressroom.cli.new:new",
+    "x": "pressroom.cli.extensions:extensions",
+}
+"""The commands, in the order in which `--help` lists them, and where each of them is defined."""
+
+
+@click.group(
+    cls=LazyGroup,
+    lazy_commands=COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(VERSION, message="pressroom %(version)s")
+@common_options
+def pressroom() -> None:
+    """Offer tools to people over HTTP, and to AI clients over MCP."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit code: 0 fine, 1 something is wrong, 2 wrong usage.
+
+    `arguments` are those of the process unless they are given.
+    """
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    output = Output(json="--json" in given)
+    output.prepare()
+    try:
+        result = pressroom.main(given, prog_name="pressroom", standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return WRONG_USAGE
+    except click.UsageError as error:
+        output.wrong_usage(error)
+        return WRONG_USAGE
+    except click.ClickException as error:
+        output.problem(error.format_message())
+        return error.exit_code
+    except click.Abort:
+        output.problem("interrupted", code="interrupted")
+        return INTERRUPTED
+    except PressroomError as error:
+        output.error(error)
+        return 1
+    except BrokenPipeError:
+        output.abandon()
+        return 1
+    return result if isinstance(result, int) else 0

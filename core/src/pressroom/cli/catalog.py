@@ -1,0 +1,72 @@
+"""`pressroom catalog`, `pressroom explain` and `pressroom openapi`: what was compiled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from pressroom.cli.compiled import compiled
+from pressroom.cli.options import Invocation, command_options
+from pressroom.errors import NotFound
+
+
+@click.command()
+@click.option("--plan", default="anonymous", show_default=True, help="Show what this plan sees.")
+@command_options
+def catalog(invocation: Invocation, plan: str) -> None:
+    """List the tools of a plan. With --json, the generators' descriptors as clients read them."""
+    from pressroom.catalog.descriptor import describe_catalog  # noqa: PLC0415 - loads plugins, which takes time
+
+    host = compiled(invocation)
+    view = _plan(host.catalog.plans, plan)
+    if invocation.json:
+        invocation.output.data(describe_catalog(view, host.branding, host.settings.public_url))
+        return
+    rows = [
+        (
+            entry.tool.name,
+            entry.tool.mcp_name,
+            entry.tool.info.plugin,
+            entry.tool.lane,
+            ", ".join(str(rule.rate) for rule in entry.limits) or "no limit",
+        )
+        for entry in view.tools.values()
+    ]
+    invocation.output.table(["Tool", "MCP name", "Plugin", "Lane", "Limit"], rows)
+
+
+@click.command()
+@click.argument("tool")
+@click.option("--plan", default="anonymous", show_default=True, help="Explain the tool as this plan has it.")
+@command_options
+def explain(invocation: Invocation, tool: str, plan: str) -> None:
+    """Show the stages that a call of TOOL passes, with its limits and its cache rule."""
+    from pressroom.explanation import explain_tool  # noqa: PLC0415 - loads plugins, which takes time
+
+    host = compiled(invocation)
+    view = _plan(host.catalog.plans, plan)
+    entry = view.tools.get(tool) or view.mcp_tools.get(tool)
+    if entry is None:
+        known = ", ".join(view.tools) or "none"
+        raise NotFound(f"the plan {plan!r} has no tool {tool!r}", hint=f"it has {known}")
+    steps = explain_tool(host, entry, plan)
+    if invocation.json:
+        invocation.output.data({"tool": entry.tool.name, "plan": plan, "stages": [step.as_data() for step in steps]})
+    else:
+        invocation.output.table(["Stage", "What it does here"], [(step.stage, step.text) for step in steps])
+
+
+@click.command()
+@command_options
+def openapi(invocation: Invocation) -> None:
+    """Print the OpenAPI 3.1 document of the Tools API."""
+    from pressroom.tools_api.openapi import openapi_document  # noqa: PLC0415 - loads plugins, which takes time
+
+    invocation.output.data(openapi_document(compiled(invocation)))
+
+
+def _plan(plans: Any, name: str) -> Any:
+    if name not in plans:
+        raise NotFound(f"there is no plan {name!r}", hint=f"the plans are {', '.join(plans)}")
+    return plans[name]

@@ -1,0 +1,71 @@
+"""`pressroom config`: look at the configuration without starting anything."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from pressroom.cli.lazy import LazyGroup
+from pressroom.cli.options import Invocation, command_options, common_options
+
+
+@click.group(cls=LazyGroup)
+@common_options
+def config() -> None:
+    """Check and show the configuration."""
+
+
+@config.command()
+@command_options
+def check(invocation: Invocation) -> None:
+    """Check the file and the environment.
+
+    All problems are listed, each with the place where it stands. What the plugins say of their own
+    configuration is checked by `pressroom doctor`.
+    """
+    loaded = invocation.load_config()
+    variables = loaded.origins.variables()
+    file = str(loaded.file) if loaded.file else None
+    if invocation.json:
+        invocation.output.data({"ok": True, "file": file, "variables": variables})
+    elif file or variables:
+        sources = " and ".join([*([file] if file else []), *([", ".join(variables)] if variables else [])])
+        invocation.output.line(f"The configuration is fine ({sources}).")
+    else:
+        invocation.output.line("There is no configuration; all settings have their defaults.")
+
+
+@config.command()
+@command_options
+def schema(invocation: Invocation) -> None:
+    """Print the JSON Schema of the file, for editors."""
+    from pressroom.config.schema import json_schema  # noqa: PLC0415 - pydantic
+
+    invocation.output.data(json_schema())
+
+
+@config.command()
+@click.option("--origin", is_flag=True, help="Show where each value comes from too.")
+@command_options
+def show(invocation: Invocation, origin: bool) -> None:
+    """Show all settings with the values that are in effect.
+
+    Secrets are masked; so are all texts in the plugins' own configuration, since only a plugin knows which
+    of its values are secret.
+    """
+    from pressroom.config.display import as_data, listed  # noqa: PLC0415 - pydantic
+
+    loaded = invocation.load_config()
+    data = as_data(loaded.settings)
+    settings = listed(data)
+    if invocation.json:
+        document: dict[str, Any] = {"file": str(loaded.file) if loaded.file else None, "settings": data}
+        if origin:
+            document["origins"] = {one.key: loaded.origin_of(one.key).as_data() for one in settings}
+        invocation.output.data(document)
+    elif origin:
+        rows = [(one.key, one.text, loaded.origin_of(one.key)) for one in settings]
+        invocation.output.table(["Setting", "Value", "Origin"], rows)
+    else:
+        invocation.output.table(["Setting", "Value"], [(one.key, one.text) for one in settings])

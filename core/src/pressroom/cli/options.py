@@ -1,0 +1,80 @@
+"""The options that every command has, and what they were set to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import update_wrapper
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+
+import click
+
+from pressroom.cli.output import Output
+
+if TYPE_CHECKING:
+    from pressroom.config import LoadedConfig
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@dataclass(slots=True)
+class Invocation:
+    """What the common options were set to, anywhere on the command line."""
+
+    config_file: Path | None = None
+    json: bool = False
+
+    @property
+    def output(self) -> Output:
+        """Where the command writes to."""
+        return Output(json=self.json)
+
+    def load_config(self, overrides: Mapping[str, Any] | None = None) -> LoadedConfig:
+        """Load the configuration that the command line names. `overrides` are as for `pressroom.config.load`.
+
+        Raises:
+            InvalidConfig: something is wrong with it.
+        """
+        from pressroom.config import load  # noqa: PLC0415 - pydantic takes longer to load than --help may take
+
+        return load(self.config_file, overrides=overrides)
+
+
+def common_options(function: Callable[P, R]) -> Callable[P, R]:
+    """Add `--config` and `--json`, which may stand before and after the name of a command."""
+    json = click.option(
+        "--json", "json", is_flag=True, expose_value=False, callback=_set_json, help="Write JSON, for programs."
+    )
+    config = click.option(
+        "--config",
+        "config",
+        metavar="FILE",
+        type=click.Path(path_type=Path),
+        expose_value=False,
+        callback=_set_config,
+        help="Configuration file.  [default: $PRESSROOM_CONFIG, or pressroom.toml where there is one]",
+    )
+    return config(json(function))
+
+
+def command_options(function: Callable[Concatenate[Invocation, P], R]) -> Callable[P, R]:
+    """Add the common options, and give the command their `Invocation` as its first argument."""
+
+    def invoke(*args: P.args, **kwargs: P.kwargs) -> R:
+        return function(click.get_current_context().ensure_object(Invocation), *args, **kwargs)
+
+    return common_options(update_wrapper(invoke, function))
+
+
+def _set_json(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
+    del parameter
+    if value:
+        ctx.ensure_object(Invocation).json = True
+
+
+def _set_config(ctx: click.Context, parameter: click.Parameter, value: Path | None) -> None:
+    del parameter
+    if value is not None:
+        ctx.ensure_object(Invocation).config_file = value

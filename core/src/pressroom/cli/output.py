@@ -1,0 +1,178 @@
+"""What commands write: tables and sentences for people, JSON for programs.
+
+Results go to standard output, everything else to standard error. With `--json`, standard output carries one JSON
+document whatever happens: the result, or `{"error": {"code", "message", "hint", …}}`.
+"""
+
+from __future__ import annotations
+
+import json as json_module
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import IO, Any, Final, Protocol
+
+import click
+
+from pressroom.cli.text import safe, safe_cell, safe_json
+from pressroom.errors import PressroomError
+
+FINE: Final = 0
+FOUND_WRONG: Final = 1
+WRONG_USAGE: Final = 2
+INTERRUPTED: Final = 130
+
+
+class Progress(Protocol):
+    """How far something long has come."""
+
+    def advance(self, steps: int = 1) -> None:
+        """Tell that so many steps more are done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """Writes the results of one command."""
+
+    json: bool = False
+
+    def prepare(self) -> None:
+        """Let standard output take every character: one that its encoding lacks is written as an escape."""
+        reconfigure = getattr(sys.stdout, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+    def abandon(self) -> None:
+        """Give up on standard output, whose reader is gone, so that nothing fails at exit."""
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+    def line(self, text: str = "") -> None:
+        """Write a sentence of the result for people. With `--json` there is none."""
+        if not self.json:
+            click.echo(safe(text))
+
+    def note(self, text: str) -> None:
+        """Write a remark that is not part of the result to standard error. With `--json` there is none."""
+        if not self.json:
+            click.echo(safe(text), err=True)
+
+    def data(self, value: Any) -> None:
+        """Write a JSON document. What JSON does not know, such as a path, becomes text."""
+        ascii_only = not (sys.stdout.encoding or "").lower().replace("-", "").startswith("utf8")
+        document = json_module.dumps(value, indent=2, ensure_ascii=ascii_only, allow_nan=False, default=str)
+        click.echo(safe_json(document))
+
+    def table(self, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+        """Write a table; with `--json` a list of objects, whose members are the columns' names in snake_case.
+
+        On a terminal long values are wrapped. Elsewhere each row is one line, however long it is.
+        """
+        if self.json:
+            names = [column.lower().replace(" ", "_") for column in columns]
+            self.data([dict(zip(names, row, strict=True)) for row in rows])
+            return
+        cells = [[safe_cell(value) for value in row] for row in rows]
+        if _is_terminal(sys.stdout):
+            _rich_table(columns, cells)
+        else:
+            _plain_table([list(columns), *cells])
+
+    def problem(self, message: str, *, hint: str = "", code: str = "error", details: Iterable[Any] = ()) -> None:
+        """Write what is wrong. Each of `details` has a text (`str`), a `hint`, and `as_data()` for programs."""
+        found = list(details)
+        if self.json:
+            error: dict[str, Any] = {"code": code, "message": message, "hint": hint}
+            if found:
+                error["problems"] = [detail.as_data() for detail in found]
+            self.data({"error": error})
+            return
+        self._complain(f"{message}:" if found else message, hint)
+        for detail in found:
+            click.echo(safe(f"  {detail}"), err=True)
+            if detail.hint:
+                click.echo(safe(f"      {detail.hint}"), err=True)
+
+    def error(self, error: PressroomError) -> None:
+        """Write an error of Pressroom; a wrong configuration with all its problems."""
+        problems = getattr(error, "problems", ())
+        if len(problems) > 1:
+            summary = error.message.partition("\n")[0].removesuffix(":")
+            self.problem(summary, hint=error.hint, code=error.code, details=problems)
+        else:
+            self.problem(error.message, hint=error.hint, code=error.code, details=problems if self.json else ())
+
+    def wrong_usage(self, error: click.UsageError) -> None:
+        """Write why the command line cannot be understood, and how it is meant."""
+        if error.ctx is not None and not self.json:
+            click.echo(error.ctx.get_usage(), err=True)
+        hint = f"Try '{error.ctx.command_path} --help'." if error.ctx is not None else ""
+        self.problem(error.format_message(), hint=hint, code="usage_error")
+
+    @contextmanager
+    def progress(self, description: str, total: int | None = None) -> Iterator[Progress]:
+        """Show how far something is on standard error, where that is a terminal that a person looks at."""
+        if self.json or not _is_terminal(sys.stderr):
+            yield _NoProgress()
+            return
+        with _rich_progress(description, total) as progress:
+            yield progress
+
+    def _complain(self, message: str, hint: str) -> None:
+        label = click.style("Error:", fg="red", bold=True) if _takes_colour(sys.stderr) else "Error:"
+        click.echo(f"{label} {safe(message)}", err=True)
+        if hint:
+            click.echo(safe(hint), err=True)
+
+
+class _NoProgress:
+    def advance(self, steps: int = 1) -> None:
+        """Show nothing."""
+
+
+def _is_terminal(stream: IO[str]) -> bool:
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def _takes_colour(stream: IO[str]) -> bool:
+    # https://no-color.org: present and not empty
+    return _is_terminal(stream) and not os.environ.get("NO_COLOR")
+
+
+def _plain_table(rows: Sequence[Sequence[str]]) -> None:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def _rich_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    from rich.box import SIMPLE_HEAD  # noqa: PLC0415 - not needed where the output is piped
+    from rich.console import Console  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for column in columns:
+        table.add_column(Text(column), overflow="fold")
+    for row in rows:
+        # Text rather than str, since rich would obey markup such as [link=…] in a string.
+        table.add_row(*map(Text, row))
+    Console(file=sys.stdout, no_color=not _takes_colour(sys.stdout)).print(table)
+
+
+@contextmanager
+def _rich_progress(description: str, total: int | None) -> Iterator[Progress]:
+    from rich.console import Console  # noqa: PLC0415 - not needed where the output is piped
+    from rich.markup import escape  # noqa: PLC0415
+    from rich.progress import Progress as Bars  # noqa: PLC0415
+
+    with Bars(console=Console(file=sys.stderr, no_color=not _takes_colour(sys.stderr)), transient=True) as bars:
+        task = bars.add_task(escape(safe_cell(description)), total=total)
+
+        class _Bar:
+            def advance(self, steps: int = 1) -> None:
+                """Move the bar."""
+                bars.advance(task, steps)
+
+        yield _Bar()

@@ -1,0 +1,88 @@
+"""What all faces share of HTTP: request ids, common headers, the request log."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any, Final
+
+from sanic import HTTPResponse, Request
+
+from pressroom.observability.logs import request_log
+from pressroom.observability.request_id import accept_request_id, new_request_id
+
+Handler = Callable[..., Coroutine[Any, Any, HTTPResponse]]
+
+CORS_HEADERS: Final[Mapping[str, str]] = {
+    "Access-Control-Allow-Origin": "*",
+    "Access-Control-Expose-Headers": (
+        "Content-Disposition, ETag, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, X-Cache, "
+        "X-Request-Id"
+    ),
+}
+
+PREFLIGHT_HEADERS: Final[Mapping[str, str]] = {
+    "Access-Control-Allow-Origin": "*",
+    "Access-Control-Allow-Headers": "Accept, Authorization, Content-Type, X-Request-Id",
+    "Access-Control-Max-Age": "86400",
+}
+
+SECURITY_HEADERS: Final[Mapping[str, str]] = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "strict-origin-when-cross-origin",
+}
+
+INERT_CONTENT: Final = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
+"""Content security policy of generated files: an SVG that is opened by itself can run nothing."""
+
+
+class Http:
+    """Wraps handlers: gives each request an id, adds what every answer carries, and logs it."""
+
+    def __init__(self, *, log_requests: bool) -> None:
+        self._log_requests = log_requests
+
+    def wrap(self, handler: Handler) -> Handler:
+        """Return a handler for Sanic that does the same, and finishes the answer."""
+
+        async def wrapped(request: Request, **path: Any) -> HTTPResponse:
+            begin(request)
+            return self.finish(request, await handler(request, **path))
+
+        return wrapped
+
+    def finish(self, request: Request, response: HTTPResponse) -> HTTPResponse:
+        """Add the headers that every answer carries, and log the request."""
+        begin(request)
+        headers = response.headers
+        headers["X-Request-Id"] = request.ctx.request_id
+        for name, value in SECURITY_HEADERS.items():
+            headers.setdefault(name, value)
+        if self._log_requests:
+            request_log(
+                method=request.method,
+                path=request.path,
+                status=response.status,
+                duration=time.perf_counter() - request.ctx.started,
+                size=len(response.body or b""),
+                address=request.ip,
+                request_id=request.ctx.request_id,
+            )
+        return response
+
+
+def begin(request: Request) -> None:
+    """Give a request its id and its starting time, once."""
+    if not hasattr(request.ctx, "request_id"):
+        request.ctx.started = time.perf_counter()
+        request.ctx.request_id = accept_request_id(request.headers.get("x-request-id", "")) or new_request_id()
+
+
+def preflight(*methods: str) -> Handler:
+    """Return the handler that answers a CORS preflight (Fetch standard) for these methods."""
+    headers = {**PREFLIGHT_HEADERS, "Access-Control-Allow-Methods": ", ".join((*methods, "OPTIONS"))}
+
+    async def answer(_request: Request, **_path: Any) -> HTTPResponse:
+        return HTTPResponse(status=204, headers=dict(headers))
+
+    return answer

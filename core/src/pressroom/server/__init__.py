@@ -1,0 +1,1 @@
+"""The Sanic host: routes, health, files, and the life of the process."""

@@ -1,0 +1,211 @@
+"""The Sanic application of a host."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from itertools import count
+from types import SimpleNamespace
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import structlog
+from sanic import HTTPResponse, Request, Sanic
+from sanic.config import Config
+from sanic.exceptions import MethodNotAllowed as SanicMethodNotAllowed
+from sanic.exceptions import PayloadTooLarge as SanicPayloadTooLarge
+from sanic.exceptions import RequestTimeout, SanicException, ServiceUnavailable
+
+from pressroom.errors import (
+    CallError,
+    CallTimeout,
+    ConfigError,
+    InternalError,
+    InvalidInput,
+    MethodNotAllowed,
+    NotFound,
+    PayloadTooLarge,
+)
+from pressroom.host import Host
+from pressroom.http import Http, preflight
+from pressroom.sdk import HttpRequest, Route
+from pressroom.server.files import SignedFiles
+from pressroom.server.health import Health
+from pressroom.server.index import TextIndex
+from pressroom.storage.files.local import LocalFileStore
+from pressroom.tools_api.openapi import openapi_document
+from pressroom.tools_api.page_routes import ToolPages
+from pressroom.tools_api.pages import Pages
+from pressroom.tools_api.routes import ToolsApi, json_response, pretty
+
+log = structlog.get_logger()
+
+_API_PATH: Final = re.compile(r"/tools/(?P<slug>[^/]+)/api(?:/.*)?")
+_numbers = count(1)
+
+App = Sanic[Config, SimpleNamespace]
+
+
+def create_app(host: Host) -> App:
+    """Return the application that serves a host which has been started."""
+    return _Application(host).app
+
+
+class _Application:
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        settings = host.settings
+        self.app: App = Sanic(
+            f"pressroom-{next(_numbers)}", configure_logging=False, dumps=lambda value: str(pretty(value))
+        )
+        self.app.config.update(
+            {
+                "ACCESS_LOG": False,
+                "AUTO_EXTEND": False,
+                "MOTD": False,
+                "GRACEFUL_SHUTDOWN_TIMEOUT": settings.server.shutdown_timeout,
+                "KEEP_ALIVE_TIMEOUT": settings.server.keep_alive_timeout,
+                "REQUEST_MAX_SIZE": settings.server.max_body_bytes,
+                "REQUEST_TIMEOUT": settings.server.request_timeout,
+                "RESPONSE_TIMEOUT": settings.server.response_timeout,
+            }
+        )
+        self._http = Http(log_requests=settings.logging.requests)
+        self._api = ToolsApi(host)
+        self._pages = ToolPages(self._api, Pages(host.compiled.branding, settings.public_url, _file_origins(host)))
+        self._taken: set[tuple[str, str]] = set()
+        self._add_tools_api()
+        self._add_pages()
+        self._add_host_routes()
+        self._add_plugin_routes()
+        self.app.error_handler.add(Exception, self._on_error)
+
+    def _add(self, path: str, methods: tuple[str, ...], handler: Callable[..., Any]) -> None:
+        if "GET" in methods and "HEAD" not in methods:
+            methods = (*methods, "HEAD")
+        name = f"{methods[0]} {path}".translate({ord(character): "_" for character in " /<>:.-"})
+        self.app.add_route(self._http.wrap(handler), path, methods=methods, name=name)
+        self._taken |= {(method, _shape(path)) for method in methods}
+
+    def _add_tools_api(self) -> None:
+        api = self._api
+        self._add("/tools/<slug:str>/api/generate", ("POST",), api.generate)
+        self._add("/tools/<slug:str>/api/generate", ("OPTIONS",), preflight("POST"))
+        self._add("/tools/<slug:str>/api", ("GET",), api.descriptor)
+        self._add("/tools/<slug:str>/api", ("OPTIONS",), preflight("GET"))
+        self._add("/tools/api", ("GET",), api.catalog)
+        self._add("/tools/api", ("OPTIONS",), preflight("GET"))
+
+    def _add_pages(self) -> None:
+        pages = self._pages
+        self._add("/", ("GET",), _to_tools)
+        self._add("/tools", ("GET",), pages.index)
+        self._add("/tools/<slug:str>", ("GET",), pages.tool)
+        self._add("/tools/<slug:str>", ("POST",), pages.submit)
+        self._add("/tools/static/<name:str>", ("GET",), pages.asset)
+
+    def _add_host_routes(self) -> None:
+        document = pretty(openapi_document(self._host.compiled))
+
+        async def openapi(_request: Request) -> HTTPResponse:
+            return json_response(document)
+
+        health, index = Health(self._host), TextIndex(self._host)
+        self._add("/openapi.json", ("GET",), openapi)
+        self._add("/openapi.json", ("OPTIONS",), preflight("GET"))
+        self._add("/llms.txt", ("GET",), index.short)
+        self._add("/llms-full.txt", ("GET",), index.full)
+        self._add("/healthz", ("GET",), health.alive)
+        self._add("/readyz", ("GET",), health.ready)
+        if self._host.settings.metrics.token is not None:
+            self._add("/metrics", ("GET",), health.metrics)
+        store = self._host.services.files
+        if isinstance(store, LocalFileStore):
+            self._add("/files/<tool:str>/<name:str>", ("GET",), SignedFiles(store).serve)
+            self._add("/files/<tool:str>/<name:str>", ("OPTIONS",), preflight("GET"))
+
+    def _add_plugin_routes(self) -> None:
+        for contribution in self._host.compiled.plugins.contributions.of(Route):
+            route = contribution.record
+            methods = tuple(method.upper() for method in route.methods)
+            if any((method, _shape(route.path)) in self._taken for method in methods):
+                error = ConfigError(f"the path {route.path} is served by the host itself")
+                self._host.compiled.drop(contribution.plugin, error)
+                continue
+            self._add(route.path, methods, _plugin_handler(route))
+
+    async def _on_error(self, request: Request, exception: Exception) -> HTTPResponse:
+        error, status = self._explain(request, exception)
+        match = _API_PATH.fullmatch(request.path)
+        if match and match["slug"] != "static" and request.path != "/tools/api":
+            begin_and_refuse = self._http.wrap(self._api.refuse)
+            return await begin_and_refuse(request, slug=match["slug"], error=error)
+        if "text/html" in request.headers.get("accept", ""):
+            response = self._pages.error(status, error.code.replace("_", " ").capitalize(), error.message)
+        else:
+            response = self._api.failure(error, "", request.path[:200])
+            response.status = status
+        if isinstance(error, MethodNotAllowed):
+            response.headers["Allow"] = ", ".join(error.allowed)
+        return self._http.finish(request, response)
+
+    def _explain(self, request: Request, exception: Exception) -> tuple[CallError, int]:
+        match exception:
+            case SanicMethodNotAllowed():
+                allowed = (exception.headers or {}).get("Allow", "")
+                return MethodNotAllowed(request.method, tuple(sorted(allowed.replace(" ", "").split(",")))), 405
+            case SanicPayloadTooLarge():
+                limit = self._host.settings.server.max_body_bytes
+                return PayloadTooLarge(f"the request is too large: a body may have {limit} bytes"), 413
+            case RequestTimeout():
+                return CallTimeout("the request did not arrive in time; send it again"), 408
+            case ServiceUnavailable():
+                return CallTimeout("the answer took too long; try again shortly"), 503
+            case SanicException(status_code=404):
+                return NotFound(f"there is nothing at {request.path[:200]}"), 404
+            case SanicException() if exception.status_code < 500:
+                return InvalidInput("", str(exception)[:200] or "the request is not valid HTTP"), exception.status_code
+            case _:
+                log.error("a request failed", path=request.path[:200], exc_info=exception)
+                return InternalError("something failed inside; the request id tells the operator where"), 500
+
+
+async def _to_tools(_request: Request) -> HTTPResponse:
+    return HTTPResponse(status=302, headers={"Location": "/tools"})
+
+
+def _plugin_handler(route: Route) -> Callable[..., Any]:
+    async def handle(request: Request, **path: str) -> HTTPResponse:
+        answer = await route.handler(
+            HttpRequest(
+                method=request.method,
+                path=request.path,
+                query={name: values[-1] for name, values in request.args.items()},
+                headers={name.lower(): value for name, value in request.headers.items()},
+                body=request.body,
+                address=request.ip,
+                request_id=request.ctx.request_id,
+                path_params=path,
+            )
+        )
+        return HTTPResponse(
+            answer.body, status=answer.status, headers=dict(answer.headers), content_type=answer.media_type
+        )
+
+    return handle
+
+
+def _shape(path: str) -> str:
+    """Return a path with its parameters unnamed, to compare routes with."""
+    return re.sub(r"<[^>]*>", "<>", path.rstrip("/") or "/")
+
+
+def _file_origins(host: Host) -> tuple[str, ...]:
+    s3 = host.settings.storage.s3
+    if not host.settings.storage.files.startswith("s3://"):
+        return ()
+    endpoint = s3.public_endpoint_url or s3.endpoint_url
+    if endpoint is None:
+        return ("https://*.amazonaws.com",)
+    parts = urlsplit(endpoint)
+    return (f"{parts.scheme}://{parts.netloc}",)

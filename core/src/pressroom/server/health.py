@@ -1,0 +1,51 @@
+"""Whether the server lives and can work, and what it measured."""
+
+from __future__ import annotations
+
+import hmac
+
+import orjson
+from sanic import HTTPResponse, Request
+
+from pressroom.host import Host
+
+METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+
+class Health:
+    """Answers `/healthz`, `/readyz` and `/metrics`."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    async def alive(self, _request: Request) -> HTTPResponse:
+        """`GET /healthz`: the process answers."""
+        return _json({"status": "ok"})
+
+    async def ready(self, _request: Request) -> HTTPResponse:
+        """`GET /readyz`: new requests may come. Not while draining, nor while a required plugin does not work."""
+        problems = [
+            f"{record.id}: {record.error or record.status}"
+            for record in self._host.compiled.plugins.records
+            if record.required and record.status != "active"
+        ]
+        if self._host.draining:
+            problems.append("the server is shutting down")
+        return _json({"status": "unready" if problems else "ready", "problems": problems}, 503 if problems else 200)
+
+    async def metrics(self, request: Request) -> HTTPResponse:
+        """`GET /metrics`: the Prometheus text format, for who holds the operator's token."""
+        token = self._host.settings.metrics.token
+        given = request.headers.get("authorization", "").removeprefix("Bearer ").strip()
+        if token is None or not hmac.compare_digest(given.encode(), token.get_secret_value().encode()):
+            return _json({"error": "unauthorized"}, 401, {"WWW-Authenticate": "Bearer"})
+        return HTTPResponse(self._host.services.metrics.render(), content_type=METRICS_TYPE)
+
+
+def _json(document: dict[str, object], status: int = 200, headers: dict[str, str] | None = None) -> HTTPResponse:
+    return HTTPResponse(
+        orjson.dumps(document),
+        status=status,
+        headers={"Cache-Control": "no-store", **(headers or {})},
+        content_type="application/json",
+    )

@@ -1,0 +1,135 @@
+"""The life of the process: listen, start, serve, finish what is in flight, stop."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+import structlog
+from sanic.server.async_server import AsyncioServer
+
+from pressroom.config.models import Settings
+from pressroom.errors import BackendError
+from pressroom.host import Compiled, Host
+from pressroom.server.app import create_app
+from pressroom.storage.maintenance import prune_regularly
+
+log = structlog.get_logger()
+
+_BACKLOG: Final = 1024
+_IDLE_CHECK_SECONDS: Final = 0.05
+
+
+def bind(settings: Settings) -> tuple[socket.socket, Settings]:
+    """Take the port, and return the socket with the settings as they are then: port 0 has become a real one.
+
+    Raises:
+        BackendError: the address cannot be listened on; the message says why.
+    """
+    host, port = settings.server.host, settings.server.port
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(_BACKLOG)
+    except OSError as error:
+        listener.close()
+        raise BackendError(
+            f"cannot listen on {host}, port {port}: {error.strerror or error}",
+            hint="stop what uses the port, or choose another with --port",
+        ) from error
+    listener.setblocking(False)
+    server = settings.server.model_copy(update={"port": listener.getsockname()[1]})
+    return listener, settings.model_copy(update={"server": server})
+
+
+async def serve_until_told(compiled: Compiled, listener: socket.socket, started: Callable[[Host], None]) -> None:
+    """Serve until SIGTERM or SIGINT. See `serve`."""
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    await serve(compiled, listener, stop, started)
+
+
+async def serve(
+    compiled: Compiled, listener: socket.socket, stop: asyncio.Event, started: Callable[[Host], None]
+) -> None:
+    """Serve on the socket until `stop` is set, then finish what is in flight and stop.
+
+    `started` is called once requests are answered.
+
+    Raises:
+        ConfigError: the configuration names something that is not there.
+        BackendError: a store cannot be used.
+    """
+    settings = compiled.settings
+    host = Host(compiled)
+    await host.start()
+    try:
+        server = await _listen(create_app(host), listener)
+        with _metrics_port(host):
+            async with prune_regularly(host.services.files, settings.storage):
+                started(host)
+                await stop.wait()
+                log.info("shutting down", seconds=settings.server.shutdown_timeout)
+                host.draining = True
+                await _drain(server, settings.server.shutdown_timeout)
+    finally:
+        await host.close()
+
+
+async def _listen(app: Any, listener: socket.socket) -> AsyncioServer:
+    server: AsyncioServer | None = await app.create_server(sock=listener, return_asyncio_server=True)
+    if server is None:
+        raise BackendError("the server could not be created")
+    await server.startup()
+    await server.before_start()
+    await server.start_serving()
+    await server.after_start()
+    return server
+
+
+async def _drain(server: AsyncioServer, seconds: float) -> None:
+    """Take no new connection, close idle ones, and give the busy ones their time."""
+    server.close()
+    deadline = time.monotonic() + seconds
+    while server.connections and time.monotonic() < deadline:
+        for connection in list(server.connections):
+            connection.close_if_idle()
+        await asyncio.sleep(_IDLE_CHECK_SECONDS)
+    for connection in list(server.connections):
+        connection.abort()
+    await server.before_stop()
+    await server.after_stop()
+
+
+@contextmanager
+def _metrics_port(host: Host) -> Iterator[None]:
+    """Serve the metrics on their own port, where the operator wants one."""
+    settings = host.settings
+    if settings.metrics.port is None:
+        yield
+        return
+    from prometheus_client import start_http_server  # noqa: PLC0415 - brings an HTTP server that few need
+
+    try:
+        server, thread = start_http_server(
+            settings.metrics.port, settings.server.host, registry=host.services.metrics.registry
+        )
+    except OSError as error:
+        raise BackendError(
+            f"cannot serve metrics on port {settings.metrics.port}: {error.strerror or error}",
+            hint="choose another [metrics] port",
+        ) from error
+    try:
+        yield
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

@@ -1,0 +1,119 @@
+"""The envelopes of the Tools API (interface specification, 2.6, 2.7 and 2.9)."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import orjson
+
+from pressroom.errors import CallError, CallTimeout, Overloaded, RateLimited
+from pressroom.pipeline.exchange import Exchange
+from pressroom.sdk import LimitStatus
+
+VERSION: Final = "1.0"
+
+STATUS: Final[Mapping[str, int]] = {
+    "invalid_json": 400,
+    "validation_error": 400,
+    "unauthorized": 401,
+    "forbidden": 403,
+    "not_found": 404,
+    "method_not_allowed": 405,
+    "payload_too_large": 413,
+    "unsupported_media_type": 415,
+    "rate_limited": 429,
+    "internal_error": 500,
+    "overloaded": 503,
+    "timeout": 503,
+}
+"""The HTTP status of each error code."""
+
+_NO_LIMIT = LimitStatus(allowed=True, limit=0, remaining=0, reset_at=0)
+
+
+class Envelopes:
+    """Builds the JSON bodies of one host. `brand` is the promotional block, under the operator's `brand_key`."""
+
+    def __init__(self, brand_key: str, brand: Mapping[str, Any]) -> None:
+        self._brand_key = brand_key
+        self._brand = orjson.Fragment(orjson.dumps(brand))
+
+    def success(self, exchange: Exchange, endpoint: str) -> bytes:
+        """Return the envelope of a file that can be fetched from `exchange.url`."""
+        data: dict[str, Any] = {
+            "id": exchange.content_id,
+            "url": exchange.url,
+            "expiresAt": iso_time(exchange.expires_at),
+            "cached": exchange.cached,
+        }
+        if exchange.made is not None:
+            data.update(orjson.loads(exchange.made.entry.details))
+            if exchange.made.entry.warnings:
+                data["warnings"] = exchange.made.entry.warnings
+        return orjson.dumps(
+            {
+                "ok": True,
+                "data": data,
+                "meta": self._meta(exchange.tool_name, endpoint, exchange.cached, exchange.limit_status),
+                self._brand_key: self._brand,
+            }
+        )
+
+    def failure(self, error: CallError, tool: str, endpoint: str, status: LimitStatus | None = None) -> bytes:
+        """Return the envelope of an error."""
+        shown: dict[str, Any] = {"code": error.code, "message": error.message}
+        if isinstance(error, RateLimited | Overloaded | CallTimeout):
+            shown["retryAfter"] = error.retry_after
+        return orjson.dumps(
+            {
+                "ok": False,
+                "error": shown,
+                "meta": self._meta(tool, endpoint, False, status),
+                self._brand_key: self._brand,
+            }
+        )
+
+    def document(self, data: Mapping[str, Any]) -> bytes:
+        """Return the envelope of a single descriptor (2.10)."""
+        return orjson.dumps({"ok": True, "data": data, self._brand_key: self._brand})
+
+    def branded(self, document: Mapping[str, Any]) -> bytes:
+        """Return a document with the promotional block beside its own members."""
+        return orjson.dumps({**document, self._brand_key: self._brand})
+
+    @staticmethod
+    def _meta(tool: str, endpoint: str, cached: bool, status: LimitStatus | None) -> dict[str, Any]:
+        now = time.time()
+        known = status or _NO_LIMIT
+        return {
+            "tool": tool,
+            "endpoint": endpoint,
+            "version": VERSION,
+            "cached": cached,
+            "timestamp": iso_time(now),
+            "rateLimit": {
+                "limit": known.limit,
+                "remaining": known.remaining,
+                "resetAt": iso_time(math.ceil(max(known.reset_at, now))),
+            },
+        }
+
+
+def rate_limit_headers(status: LimitStatus | None) -> dict[str, str]:
+    """Return the `RateLimit-*` headers; `RateLimit-Reset` is in whole seconds from now."""
+    known = status or _NO_LIMIT
+    return {
+        "RateLimit-Limit": str(known.limit),
+        "RateLimit-Remaining": str(known.remaining),
+        "RateLimit-Reset": str(max(0, math.ceil(known.reset_at - time.time()))),
+    }
+
+
+def iso_time(timestamp: float) -> str:
+    """Return a Unix time as ISO 8601 in UTC: whole seconds as such, others to the millisecond."""
+    moment = datetime.fromtimestamp(timestamp, UTC).replace(tzinfo=None)
+    return moment.isoformat(timespec="seconds" if float(timestamp).is_integer() else "milliseconds") + "Z"

@@ -1,0 +1,97 @@
+"""The routes of the pages for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import parse_qs
+
+import orjson
+from sanic import HTTPResponse, Request
+
+from pressroom.catalog.compile import GENERATE
+from pressroom.errors import NotFound
+from pressroom.pipeline.exchange import Exchange
+from pressroom.tools_api.envelope import STATUS
+from pressroom.tools_api.pages import FormState, Pages, input_from_form, parse_form
+from pressroom.tools_api.routes import ToolsApi
+from pressroom.wire.nearest import nearest
+
+HTML = "text/html; charset=utf-8"
+
+
+class ToolPages:
+    """Answers `/tools` and `/tools/<slug>`, which work without JavaScript, and the files that they load."""
+
+    def __init__(self, api: ToolsApi, pages: Pages) -> None:
+        self._api = api
+        self._pages = pages
+        self._index = pages.index(list(api.descriptors.values()))
+        self._tools = {slug: pages.tool(descriptor) for slug, descriptor in api.descriptors.items()}
+
+    async def index(self, _request: Request) -> HTTPResponse:
+        """`GET /tools`: the list of tools."""
+        return self._html(self._index)
+
+    async def tool(self, request: Request, slug: str) -> HTTPResponse:
+        """`GET /tools/<slug>`: a tool's page, its form filled from the query where it names parameters."""
+        descriptor = self._api.descriptors.get(slug)
+        if descriptor is None:
+            return self._missing(slug)
+        if not request.query_string:
+            return self._html(self._tools[slug])
+        state = FormState.from_query(descriptor, parse_qs(request.query_string, keep_blank_values=True))
+        return self._html(self._pages.tool(descriptor, state))
+
+    async def submit(self, request: Request, slug: str) -> HTTPResponse:
+        """`POST /tools/<slug>`: run the tool with a posted form, and show the page with what came of it."""
+        descriptor = self._api.descriptors.get(slug)
+        if descriptor is None:
+            return self._missing(slug)
+        form: Mapping[str, list[str]] = {}
+
+        def read(_exchange: Exchange) -> dict[str, Any]:
+            nonlocal form
+            form = parse_form(request.body)
+            return input_from_form(descriptor["endpoints"][0]["params"], form)
+
+        exchange = await self._api.call(request, slug, read)
+        envelopes = self._api.envelopes
+        if exchange.error is not None:
+            body = envelopes.failure(exchange.error, slug, GENERATE, exchange.limit_status)
+            status = STATUS.get(exchange.error.code, 500)
+        else:
+            body = envelopes.success(exchange, GENERATE)
+            status = 200
+        return self._html(self._pages.tool(descriptor, FormState(form, orjson.loads(body))), status)
+
+    async def asset(self, request: Request, name: str) -> HTTPResponse:
+        """`GET /tools/static/<name>`: the style sheet, the script, the icon."""
+        try:
+            asset = self._pages.asset(name)
+        except NotFound as error:
+            return self.error(404, "Not found", error.message)
+        headers = {"ETag": asset.etag, "Cache-Control": asset.cache_control(request.args.get("v", ""))}
+        if request.headers.get("if-none-match") == asset.etag:
+            return HTTPResponse(status=304, headers=headers)
+        return HTTPResponse(asset.content, headers=headers, content_type=asset.media_type)
+
+    def error(self, status: int, title: str, message: str) -> HTTPResponse:
+        """Return the page for an HTTP error."""
+        return self._html(self._pages.error(status, title, message), status)
+
+    def _missing(self, slug: str) -> HTTPResponse:
+        similar = nearest(slug, self._api.descriptors)
+        return self.error(
+            404,
+            "No such tool",
+            f"There is no tool called {slug[:64]}."
+            + (f" Did you mean {similar}?" if similar else " The list of tools shows what there is."),
+        )
+
+    def _html(self, body: bytes, status: int = 200) -> HTTPResponse:
+        headers = {
+            "Content-Security-Policy": self._pages.content_security_policy,
+            "Cache-Control": "no-cache" if status == 200 else "no-store",
+        }
+        return HTTPResponse(body, status=status, headers=headers, content_type=HTML)

@@ -1,0 +1,52 @@
+"""Code to copy: the request as a curl command, and the answer as JSON."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from pressroom.sdk import EXTENSIONS, Branding
+from pressroom.tools_api.pages.forms import Descriptor
+
+
+def curl_lead(url: str) -> str:
+    """Return the beginning of a curl command, up to the body."""
+    return f"curl {shlex.quote(url)} \\\n  -H 'Content-Type: application/json' \\\n  -d "
+
+
+def curl_command(url: str, values: Mapping[str, Any]) -> str:
+    """Return a shell command that sends the values to an endpoint."""
+    return curl_lead(url) + shlex.quote(json.dumps(values, ensure_ascii=False, separators=(",", ":")))
+
+
+def response_sample(descriptor: Descriptor, branding: Branding, base_url: str, answer: Mapping[str, Any] | None) -> str:
+    """Return the JSON answer of a tool: the one that was given, else a typical one."""
+    return json.dumps(answer or _typical(descriptor, branding, base_url), ensure_ascii=False, indent=2)
+
+
+def _typical(descriptor: Descriptor, branding: Branding, base_url: str) -> Mapping[str, Any]:
+    endpoint = descriptor["endpoints"][0]
+    suffix = EXTENSIONS.get(next(iter(endpoint.get("responseContentType") or ()), ""), "bin")
+    limit = descriptor["rateLimit"]["requests"]
+    slug, file_id = descriptor["slug"], "5f0c7a1d9be2436884c15d3e7a90b2cf"
+    return {
+        "ok": True,
+        "data": {
+            "id": file_id,
+            "url": f"{base_url}/files/{slug}/{file_id}.{suffix}?expires=1767283200&signature=…",
+            "expiresAt": "2026-01-01T16:00:00Z",
+            "cached": False,
+            **(descriptor.get("sampleData") or {}),
+        },
+        "meta": {
+            "tool": slug,
+            "endpoint": endpoint["path"],
+            "version": "1.0",
+            "cached": False,
+            "timestamp": "2026-01-01T13:00:00Z",
+            "rateLimit": {"limit": limit, "remaining": limit - 1, "resetAt": "2026-01-01T14:00:00Z"},
+        },
+        branding.key: {"name": branding.name, "url": branding.url, "mcpUrl": branding.mcp_url},
+    }

@@ -1,0 +1,147 @@
+"""The HTTP face of generators: one call, the catalog, the descriptors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+import orjson
+from sanic import HTTPResponse, Request
+
+from pressroom.catalog.compile import GENERATE
+from pressroom.catalog.descriptor import describe_catalog, describe_generator
+from pressroom.catalog.tool import ANONYMOUS
+from pressroom.errors import (
+    CallError,
+    CallTimeout,
+    InvalidInput,
+    NotFound,
+    Overloaded,
+    RateLimited,
+    UnsupportedMediaType,
+)
+from pressroom.host import Host
+from pressroom.http import CORS_HEADERS, INERT_CONTENT
+from pressroom.pipeline.exchange import Exchange
+from pressroom.sdk import EXTENSIONS
+from pressroom.tools_api.envelope import STATUS, Envelopes, rate_limit_headers
+from pressroom.wire.echo import shown
+from pressroom.wire.json import parse_object
+from pressroom.wire.nearest import nearest
+
+DELIVERIES: Final = ("url", "binary")
+
+_JSON_SUFFIX: Final = re.compile(r"application/[a-z0-9.+-]+\+json", re.ASCII)
+
+
+class ToolsApi:
+    """Answers the routes under `/tools/<slug>/api` and `/tools/api`.
+
+    What does not change while the host lives, the catalog and its descriptors, is rendered once.
+    """
+
+    def __init__(self, host: Host) -> None:
+        self._pipeline = host.pipeline
+        self.envelopes = Envelopes(host.settings.branding.key, host.services.brand)
+        self._max_body = host.settings.server.max_body_bytes
+        view = host.services.catalog.plan(ANONYMOUS)
+        self.descriptors = {entry.tool.name: describe_generator(entry) for entry in view.generators}
+        self._catalog = self.envelopes.branded(describe_catalog(view, host.compiled.branding, host.settings.public_url))
+        self._documents = {slug: self.envelopes.document(one) for slug, one in self.descriptors.items()}
+
+    async def generate(self, request: Request, slug: str) -> HTTPResponse:
+        """`POST /tools/<slug>/api/generate`: run the tool with the body's parameters."""
+        return await self._answer(request, slug, lambda exchange: _read(request, exchange))
+
+    async def refuse(self, request: Request, slug: str, error: CallError) -> HTTPResponse:
+        """Answer a call whose request could not be read, with the state of the caller's limit as on any other."""
+
+        def read(_exchange: Exchange) -> dict[str, Any]:
+            raise error
+
+        return await self._answer(request, slug, read)
+
+    async def catalog(self, _request: Request) -> HTTPResponse:
+        """`GET /tools/api`: the whole catalog."""
+        return json_response(self._catalog)
+
+    async def descriptor(self, request: Request, slug: str) -> HTTPResponse:
+        """`GET /tools/<slug>/api`: one descriptor."""
+        document = self._documents.get(slug)
+        if document is None:
+            similar = nearest(slug, self._documents)
+            error = NotFound(
+                f"there is no tool {slug[:64]!r}"
+                + (f"; did you mean {similar}?" if similar else "; GET /tools/api lists the tools")
+            )
+            return self.failure(error, slug, "")
+        return json_response(document)
+
+    def failure(self, error: CallError, slug: str, endpoint: str) -> HTTPResponse:
+        """Return an error outside of any tool's call."""
+        return json_response(
+            self.envelopes.failure(error, slug, endpoint),
+            status=STATUS.get(error.code, 500),
+            headers=rate_limit_headers(None),
+        )
+
+    async def call(self, request: Request, slug: str, read: Callable[[Exchange], dict[str, Any]]) -> Exchange:
+        """Run one call through the pipeline and return what became of it."""
+        exchange = Exchange(
+            tool_name=slug,
+            read_arguments=lambda: read(exchange),
+            peer=request.ip,
+            headers=request.headers,
+            request_id=request.ctx.request_id,
+        )
+        await self._pipeline(exchange)
+        return exchange
+
+    async def _answer(self, request: Request, slug: str, read: Callable[[Exchange], dict[str, Any]]) -> HTTPResponse:
+        exchange = await self.call(request, slug, read)
+        headers = rate_limit_headers(exchange.limit_status)
+        if exchange.error is not None:
+            error = exchange.error
+            if isinstance(error, RateLimited | Overloaded | CallTimeout):
+                headers["Retry-After"] = str(error.retry_after)
+            if allowed := getattr(error, "allowed", None):
+                headers["Allow"] = ", ".join(allowed)
+            body = self.envelopes.failure(error, slug, GENERATE, exchange.limit_status)
+            return json_response(body, status=STATUS.get(error.code, 500), headers=headers)
+        if exchange.delivery == "binary" and exchange.made is not None:
+            entry = exchange.made.entry
+            headers["ETag"] = f'"{exchange.content_id}"'
+            headers["X-Cache"] = "HIT" if exchange.cached else "MISS"
+            headers["Content-Disposition"] = f'inline; filename="{slug}.{EXTENSIONS[entry.media_type]}"'
+            headers["Content-Security-Policy"] = INERT_CONTENT
+            headers.update(CORS_HEADERS)
+            return HTTPResponse(exchange.content, headers=headers, content_type=entry.media_type)
+        return json_response(self.envelopes.success(exchange, GENERATE), headers=headers)
+
+
+def _read(request: Request, exchange: Exchange) -> dict[str, Any]:
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type != "application/json" and not _JSON_SUFFIX.fullmatch(media_type):
+        raise UnsupportedMediaType(
+            f"the body must be JSON: send Content-Type: application/json (got {media_type[:80] or 'none'!r})"
+        )
+    arguments = parse_object(request.body)
+    delivery = arguments.pop("response", "url")
+    if delivery not in DELIVERIES:
+        raise InvalidInput("response", f"must be one of url, binary (got {shown(delivery)})")
+    exchange.delivery = delivery
+    return arguments
+
+
+def json_response(body: bytes, *, status: int = 200, headers: dict[str, str] | None = None) -> HTTPResponse:
+    """Return a JSON answer that any web page may read and nobody may cache."""
+    all_headers = headers or {}
+    all_headers.update(CORS_HEADERS)
+    all_headers["Cache-Control"] = "no-store"
+    return HTTPResponse(body, status=status, headers=all_headers, content_type="application/json")
+
+
+def pretty(document: Any) -> bytes:
+    """Return a document as indented JSON, for people."""
+    return orjson.dumps(document, option=orjson.OPT_INDENT_2)
