@@ -20,10 +20,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NoReturn, cast, get_origin
-
-from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings, EnvSettingsSource
+from typing import Any, Final, NoReturn, get_args, get_origin
 
 from pressroom.config.merging import merge, nested
 from pressroom.config.models import Settings
@@ -41,40 +38,30 @@ _SERVICE_LINK = re.compile(r".*_SERVICE_(HOST|PORT(_[A-Z0-9_]+)?)|.*_PORT_\d+_(T
 _SERVICE_ADDRESS = re.compile(r"(tcp|udp|sctp)://.*")
 
 
-class EnvironmentSource(EnvSettingsSource):
-    """The variables of one environment, with their origins and with all that is wrong with them.
-
-    The base class passes over variables that it does not know, stops at the first that it cannot read, and
-    does not tell which one set a key; so the names are followed here.
-    """
+class Environment:
+    """The variables of one environment that are settings, with their origins and with all that is wrong with them."""
 
     def __init__(self, environ: Mapping[str, str], file_values: Mapping[str, Any], origins: Origins) -> None:
-        self._environ = environ
-        # The base class reads no more of the model than its fields and its `model_config`.
-        model = cast("type[BaseSettings]", Settings)
-        super().__init__(model, case_sensitive=True, env_prefix=PREFIX, env_nested_delimiter=DELIMITER)
+        self._variables = {
+            name: text
+            for name, text in environ.items()
+            if name.startswith(PREFIX) and name != CONFIG_VARIABLE and text and not _is_service_link(name, text)
+        }
         self._file_values = file_values
         self._origins = origins
         self.problems: list[ConfigProblem] = []
 
-    def _load_env_vars(self) -> Mapping[str, str | None]:
-        return {
-            name: text
-            for name, text in self._environ.items()
-            if name.startswith(PREFIX) and name != CONFIG_VARIABLE and text and not _is_service_link(name, text)
-        }
-
-    def __call__(self) -> dict[str, Any]:
+    def values(self) -> dict[str, Any]:
         """Return what the variables set, as nested tables, and record its origins. Problems are collected."""
         values: dict[str, Any] = {}
         setters: dict[tuple[str, ...], str] = {}
         # A variable for one key has the last word over one for the table around it.
-        for name, text in sorted(self.env_vars.items(), key=lambda item: (item[0].count(DELIMITER), item[0])):
+        for name, text in sorted(self._variables.items(), key=lambda item: (item[0].count(DELIMITER), item[0])):
             try:
                 path, kind = self._place(name)
                 if path in setters:
-                    self._fail(name, f"sets {dotted(path)}, and so does {setters[path]}", "Keep one of the two.")
-                value, is_json = self._value(name, kind, text or "")
+                    _fail(name, f"sets {dotted(path)}, and so does {setters[path]}", "Keep one of the two.")
+                value, is_json = self._value(name, kind, text)
             except _Unusable as unusable:
                 self.problems.append(unusable.problem)
                 continue
@@ -82,7 +69,7 @@ class EnvironmentSource(EnvSettingsSource):
             values = merge(values, nested(path, value))
             self._origins.record(path, value, Origin("environment", name))
             if is_json:
-                self._origins.texts[path] = text or ""
+                self._origins.texts[path] = text
         return values
 
     def _place(self, name: str) -> tuple[tuple[str, ...], Any]:
@@ -92,11 +79,11 @@ class EnvironmentSource(EnvSettingsSource):
         present: Any = self._file_values
         for segment in name.removeprefix(PREFIX).split(DELIMITER):
             entry = _entry_name(path, segment, present) if _has_free_names(kind) else segment.lower()
-            child = kind if kind is Any else self.next_field(kind, entry, self.case_sensitive)
+            child = _type_in(kind, entry)
             if child is None or not segment:
-                self._fail(name, "is not the name of a setting", _suggestion(name, path, kind, segment))
+                _fail(name, "is not the name of a setting", _suggestion(name, path, kind, segment))
             path = (*path, entry)
-            kind = child.annotation if isinstance(child, FieldInfo) else child
+            kind = child
             present = present.get(entry) if isinstance(present, Mapping) else None
         return path, kind
 
@@ -109,12 +96,9 @@ class EnvironmentSource(EnvSettingsSource):
             return decoded if isinstance(decoded, list) else [part.strip() for part in text.split(",")], False
         if get_origin(kind) is dict or is_model(kind):
             if not isinstance(decoded, dict):
-                self._fail(name, "must be a JSON object, or be followed by __ and the name of a setting in it")
+                _fail(name, "must be a JSON object, or be followed by __ and the name of a setting in it")
             return decoded, False
         return text, False
-
-    def _fail(self, name: str, problem: str, hint: str = "") -> NoReturn:
-        raise _Unusable(ConfigProblem("", problem, Origin("environment", name), hint))
 
 
 class _Unusable(Exception):
@@ -123,6 +107,10 @@ class _Unusable(Exception):
     def __init__(self, problem: ConfigProblem) -> None:
         super().__init__(str(problem))
         self.problem = problem
+
+
+def _fail(name: str, problem: str, hint: str = "") -> NoReturn:
+    raise _Unusable(ConfigProblem("", problem, Origin("environment", name), hint))
 
 
 def _is_service_link(name: str, text: str) -> bool:
@@ -134,6 +122,15 @@ def _is_service_link(name: str, text: str) -> bool:
 
 def _has_free_names(kind: Any) -> bool:
     return kind is Any or get_origin(kind) is dict
+
+
+def _type_in(kind: Any, name: str) -> Any:
+    """Return the type of a key of a table, `None` where a table of that type has no such key."""
+    if kind is Any:
+        return Any
+    if is_model(kind):
+        return kind.model_fields[name].annotation if name in kind.model_fields else None
+    return get_args(kind)[1] if get_origin(kind) is dict else None
 
 
 def _entry_name(path: Sequence[str], segment: str, present: Any) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from pressroom.config.environment import CONFIG_VARIABLE, EnvironmentSource
+from pressroom.config.environment import CONFIG_VARIABLE, Environment
 from pressroom.config.merging import merge, nested
 from pressroom.config.models import Settings
 from pressroom.config.origins import COMMAND_LINE, Origin, Origins, leaves_and_tables
@@ -62,8 +62,8 @@ def load(
             if key:
                 origins.record(key, None, Origin("file", str(path), content.lines.get(key, 0)))
 
-    environment = EnvironmentSource(environ, content.values, origins)
-    values = merge(content.values, environment())
+    environment = Environment(environ, content.values, origins)
+    values = merge(content.values, environment.values())
     problems += environment.problems
     for name, value in (overrides or {}).items():
         if value is not None:

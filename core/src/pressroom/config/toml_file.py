@@ -14,6 +14,7 @@ from pressroom.config.problems import ConfigProblem, InvalidConfig
 
 MAX_BYTES: Final = 1_048_576
 
+_MISSING: Final = "Check --config and PRESSROOM_CONFIG; without both, the defaults are used."
 _PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 _CLOSING = re.compile(r"\"\"\"|'''|[\]}]")
 
@@ -47,7 +48,7 @@ def _read_text(path: Path) -> str:
         with path.open("rb") as file:
             content = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
-        raise _invalid(path, "there is no such file", "Check the path, or leave it out to use the defaults.") from None
+        raise _invalid(path, "there is no such file", _MISSING) from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise _invalid(path, f"the file cannot be read: {reason}") from None
@@ -92,7 +93,8 @@ def _line_of_unfinished(text: str) -> int:
 def locate(text: str) -> dict[KeyPath, int]:
     """Return the line of every key and table of a valid TOML document, counted from 1.
 
-    What stands in an array or an inline table has the line on which that begins.
+    What stands in an array or an inline table has the line on which that begins; a table that is only opened by
+    its sub-tables has the line of the first of them.
     """
     lines: dict[KeyPath, int] = {}
     arrays: dict[KeyPath, int] = {}
@@ -100,7 +102,8 @@ def locate(text: str) -> dict[KeyPath, int]:
     for line, statement in _statements(text):
         if isinstance(statement, _Heading):
             table = _path_of(statement, arrays)
-            lines[table] = line
+            for length in range(1, len(table) + 1):
+                lines.setdefault(table[:length], line)
         elif statement:
             for key, value in statement.items():
                 for path in leaves_and_tables((*table, key), value):

@@ -13,7 +13,7 @@ import os
 import sys
 import threading
 from datetime import UTC, datetime
-from typing import Any, BinaryIO, Final, TextIO, cast
+from typing import Any, Final, TextIO, cast
 
 import structlog
 from structlog.typing import FilteringBoundLogger, Processor
@@ -32,8 +32,9 @@ _TALKATIVE: Final = ("aiobotocore", "botocore", "hpack", "httpcore", "httpx", "P
 class _Output:
     """A stream of lines, for structlog and for the standard library."""
 
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
+    def __init__(self, stream: TextIO) -> None:
+        self._owner = stream  # which would close its buffer if nobody held it
+        self._stream = stream.buffer
         self._lock = threading.Lock()
 
     def write(self, line: bytes) -> None:
@@ -84,7 +85,7 @@ def configure_logging(settings: LoggingSettings, *, stream: TextIO | None = None
     stream = stream or sys.stderr
     terminal = stream.isatty()
     text = settings.format == "text" or (settings.format == "auto" and terminal)
-    output = _Output(cast("BinaryIO", stream.buffer))
+    output = _Output(stream)
     renderer = TextLines(colours=terminal and _colours_wanted()) if text else JsonLines()
     chain: list[Processor] = [
         structlog.contextvars.merge_contextvars,

@@ -25,7 +25,7 @@ CONTENT_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
 OTHER: Final = "other"
 
 _LANES: Final[tuple[Lane, ...]] = ("async", "thread", "process")
-_MOST_PARTS: Final = 64
+_MOST_NAMES: Final = 64
 _SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
 _Metric = TypeVar("_Metric", bound=MetricWrapperBase)
@@ -48,31 +48,21 @@ class Metrics:
     """
 
     def __init__(self, tools: Iterable[str], lanes: LaneState | None = None) -> None:
-        known = frozenset(tools)
         self.registry: CollectorRegistry = _Registry()
-        self._calls = _Children(
-            self._counter("requests", "Calls of tools, by tool and by code: ok, or that of the error.", "tool", "code")
-        )
-        self._call_seconds = _Children(
-            self._histogram("call_seconds", "Time from the arrival of a call to its answer."), known
-        )
-        self._render_seconds = _Children(
-            self._histogram("render_seconds", "Time that tools ran, including their wait for a place in the lane."),
-            known,
-        )
-        self._hits = _Children(self._counter("cache_hits", "Calls that were answered from the cache.", "tool"), known)
-        self._misses = _Children(
-            self._counter("cache_misses", "Calls that the cache had no answer for.", "tool"), known
-        )
-        self._limited = _Children(self._counter("limited", "Calls that were refused by a rate limit.", "tool"), known)
-        self._backend_failures = _Children(
-            self._counter("backend_failures", "Calls of a storage, cache or limits backend that failed.", "backend")
-        )
-        self._observer_failures = _Children(
-            self._counter("observer_failures", "Observers that failed on a call.", "observer")
-        )
-        self._known = known
+        self._tools = frozenset(tools)
         self._codes = frozenset({"ok", *_codes(CallError)})
+        self._calls = self._counter("requests", "Calls of tools, by code: ok, or that of the error.", "tool", "code")
+        self._call_seconds = self._histogram("call_seconds", "Time from the arrival of a call to its answer.")
+        self._render_seconds = self._histogram("render_seconds", "Time that tools ran, the wait for a worker included.")
+        self._hits = self._counter("cache_hits", "Calls that were answered from the cache.", "tool")
+        self._misses = self._counter("cache_misses", "Calls that the cache had no answer for.", "tool")
+        self._limited = self._counter("limited", "Calls that were refused by a rate limit.", "tool")
+        self._backend_failures = self._counter("backend_failures", "Calls of a backend that failed.", "backend")
+        self._observer_failures = self._counter("observer_failures", "Calls that an observer failed on.", "observer")
+        for tool in sorted(self._tools):
+            # A rate can be taken from a counter only if it was there, at zero, before its first event.
+            for counter in (self._hits, self._misses, self._limited):
+                counter.of(tool)
         if lanes is not None:
             self._watch(lanes)
         ProcessCollector(registry=self.registry)
@@ -80,38 +70,43 @@ class Metrics:
 
     def call(self, tool: str, code: str, seconds: float) -> None:
         """Count a finished call. `code` is `ok` or the stable code of the error; `seconds` is what it took in all."""
-        self._calls.of(tool if tool in self._known else OTHER, code if code in self._codes else OTHER).inc()
-        self._call_seconds.known(tool).observe(seconds)
+        tool = self._known(tool)
+        self._calls.of(tool, code if code in self._codes else OTHER).inc()
+        self._call_seconds.of(tool).observe(seconds)
 
     def rendered(self, tool: str, seconds: float) -> None:
         """Count a run of a tool and how long it took."""
-        self._render_seconds.known(tool).observe(seconds)
+        self._render_seconds.of(self._known(tool)).observe(seconds)
 
     def cache(self, tool: str, *, hit: bool) -> None:
         """Count a look into the cache."""
-        (self._hits if hit else self._misses).known(tool).inc()
+        (self._hits if hit else self._misses).of(self._known(tool)).inc()
 
     def limited(self, tool: str) -> None:
         """Count a call that a rate limit refused."""
-        self._limited.known(tool).inc()
+        self._limited.of(self._known(tool)).inc()
 
     def backend_failure(self, backend: str) -> None:
         """Count a failed call of a backend, such as `files`, `cache` or `limits`."""
-        self._backend_failures.few(backend).inc()
+        self._backend_failures.of_few(backend).inc()
 
     def observer_failure(self, observer: str) -> None:
         """Count a failure of an observer."""
-        self._observer_failures.few(observer).inc()
+        self._observer_failures.of_few(observer).inc()
 
     def render(self) -> bytes:
         """Return all metrics in the text format of Prometheus 0.0.4."""
         return generate_latest(self.registry)
 
-    def _counter(self, name: str, text: str, *labels: str) -> Counter:
-        return Counter(f"{name}_total", text, labels, namespace="pressroom", registry=self.registry)
+    def _known(self, tool: str) -> str:
+        return tool if tool in self._tools else OTHER
 
-    def _histogram(self, name: str, text: str) -> Histogram:
-        return Histogram(name, text, ("tool",), namespace="pressroom", registry=self.registry, buckets=_SECONDS)
+    def _counter(self, name: str, text: str, *labels: str) -> _Children[Counter]:
+        return _Children(Counter(f"{name}_total", text, labels, namespace="pressroom", registry=self.registry))
+
+    def _histogram(self, name: str, text: str) -> _Children[Histogram]:
+        options: dict[str, Any] = {"namespace": "pressroom", "registry": self.registry, "buckets": _SECONDS}
+        return _Children(Histogram(name, text, ("tool",), **options))
 
     def _watch(self, lanes: LaneState) -> None:
         gauges: tuple[tuple[str, str, Callable[[Lane], int]], ...] = (
@@ -125,11 +120,11 @@ class Metrics:
 
 
 class _Children(Generic[_Metric]):
-    """The children of a metric with labels, each looked up once; those of the tools are there from the beginning."""
+    """The children of a metric with labels, each bound once, since binding costs more than counting."""
 
-    def __init__(self, metric: _Metric, names: Iterable[str] = ()) -> None:
+    def __init__(self, metric: _Metric) -> None:
         self._metric = metric
-        self._bound: dict[Any, _Metric] = {name: metric.labels(name) for name in sorted(names)}
+        self._bound: dict[tuple[str, ...], _Metric] = {}
 
     def of(self, *labels: str) -> _Metric:
         """Return the child with these labels."""
@@ -138,13 +133,9 @@ class _Children(Generic[_Metric]):
             child = self._bound[labels] = self._metric.labels(*labels)
         return child
 
-    def known(self, name: str) -> _Metric:
-        """Return the child of that name, or that of `other` for a name that was not there from the beginning."""
-        return self._bound.get(name) or self.of(OTHER)
-
-    def few(self, name: str) -> _Metric:
+    def of_few(self, name: str) -> _Metric:
         """Return the child of that name, or that of `other` once there are very many names."""
-        return self.of(name if (name,) in self._bound or len(self._bound) < _MOST_PARTS else OTHER)
+        return self.of(name if (name,) in self._bound or len(self._bound) < _MOST_NAMES else OTHER)
 
 
 class _Registry(CollectorRegistry):

@@ -134,6 +134,10 @@ class _Application:
                 continue
             self._add(route.path, methods, _plugin_handler(route))
 
+    def _methods_of(self, path: str) -> tuple[str, ...]:
+        """Return the methods that an address takes; Sanic does not always know them."""
+        return tuple(sorted({method for method, shape in self._taken if _fits(shape, path)}))
+
     async def _on_error(self, request: Request, exception: Exception) -> HTTPResponse:
         error, status = self._explain(request, exception)
         match = _API_PATH.fullmatch(request.path)
@@ -152,8 +156,7 @@ class _Application:
     def _explain(self, request: Request, exception: Exception) -> tuple[CallError, int]:
         match exception:
             case SanicMethodNotAllowed():
-                allowed = (exception.headers or {}).get("Allow", "")
-                return MethodNotAllowed(request.method, tuple(sorted(allowed.replace(" ", "").split(",")))), 405
+                return MethodNotAllowed(request.method, self._methods_of(request.path)), 405
             case SanicPayloadTooLarge():
                 limit = self._host.settings.server.max_body_bytes
                 return PayloadTooLarge(f"the request is too large: a body may have {limit} bytes"), 413
@@ -198,6 +201,11 @@ def _plugin_handler(route: Route) -> Callable[..., Any]:
 def _shape(path: str) -> str:
     """Return a path with its parameters unnamed, to compare routes with."""
     return re.sub(r"<[^>]*>", "<>", path.rstrip("/") or "/")
+
+
+def _fits(shape: str, path: str) -> bool:
+    parts, wanted = path.rstrip("/").split("/"), shape.split("/")
+    return len(parts) == len(wanted) and all(w in ("<>", part) for w, part in zip(wanted, parts, strict=True))
 
 
 def _file_origins(host: Host) -> tuple[str, ...]:

@@ -11,6 +11,9 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 import structlog
+from sanic.application.state import ApplicationServerInfo
+from sanic.http.constants import HTTP
+from sanic.http.http1 import Http
 from sanic.server.async_server import AsyncioServer
 
 from pressroom.config.models import Settings
@@ -85,6 +88,10 @@ async def serve(
 
 
 async def _listen(app: Any, listener: socket.socket) -> AsyncioServer:
+    # Sanic takes its unused signals and an empty alt-svc header out of the path of every request: for a server that it
+    # knows of, and once in a process, since it rewrites its own classes.
+    app.config.TOUCHUP = not hasattr(Http, "__touched__")
+    app.state.server_info.append(ApplicationServerInfo(settings={"version": HTTP.VERSION_1}))
     server: AsyncioServer | None = await app.create_server(sock=listener, return_asyncio_server=True)
     if server is None:
         raise BackendError("the server could not be created")

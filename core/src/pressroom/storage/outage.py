@@ -17,6 +17,34 @@ T = TypeVar("T")
 _log = structlog.get_logger()
 
 
+class _Patience:
+    """Ends a timeout scope after some seconds in which the event loop had time to see an answer.
+
+    The seconds are waited for in parts, each of which begins when the one before was noticed to be over. While a
+    flood of requests keeps the loop busy, answers lie unread and parts grow long: a plain timeout would take that
+    for an outage of the server, just when its limits are needed most.
+    """
+
+    PARTS = 4
+
+    def __init__(self, scope: asyncio.Timeout, seconds: float) -> None:
+        self._scope = scope
+        self._part = seconds / self.PARTS
+        self._left = self.PARTS
+        self._loop = asyncio.get_running_loop()
+        self._timer = self._loop.call_later(self._part, self._next)
+
+    def _next(self) -> None:
+        self._left -= 1
+        if self._left:
+            self._timer = self._loop.call_later(self._part, self._next)
+        else:
+            self._scope.reschedule(self._loop.time())
+
+    def end(self) -> None:
+        self._timer.cancel()
+
+
 @dataclass(slots=True)
 class _Outage:
     """`began` and `retry_at` are readings of the guard's clock."""
@@ -45,7 +73,8 @@ class OutageGuard:
         server: what the server is called in messages and logs, without credentials.
         probe: asks the server for a sign of life and changes nothing there; the one call that ends a pause begins
             with it, so that what a frozen server finds in its sockets later is harmless.
-        timeout: seconds that one call may take in all, from connecting to the answer.
+        timeout: seconds that one call may take in all, from connecting to the answer; time in which this process
+            was too busy to look for the answer does not count.
         concurrency: how many calls run at once; the probe may be one more.
         refused: errors that mean that the server answered, but would not.
         unreachable: errors that mean that it did not answer. `refused` is looked at first.
@@ -102,10 +131,14 @@ class OutageGuard:
 
     async def _attempt(self, name: str, operation: Callable[[], Awaitable[T]], *, probe: bool = False) -> T:
         try:
-            async with asyncio.timeout(self._timeout):
-                if probe:
-                    await self._probe()
-                result = await operation()
+            async with asyncio.timeout(None) as scope:
+                patience = _Patience(scope, self._timeout)
+                try:
+                    if probe:
+                        await self._probe()
+                    result = await operation()
+                finally:
+                    patience.end()
         except self._refused as error:
             self._answered()
             self._note_refusal(name, error)

@@ -53,9 +53,10 @@ class RedisConnection:
             self.pool = BlockingConnectionPool.from_url(
                 url,
                 max_connections=CONCURRENCY + 1,
-                timeout=timeout,
-                socket_timeout=timeout,
-                socket_connect_timeout=timeout,
+                # The guard ends a call first; these are for what does not go through it, such as closing.
+                timeout=timeout * 10,
+                socket_timeout=timeout * 10,
+                socket_connect_timeout=timeout * 10,
                 # Under protocol 3 the client takes idle connections that the server closed for usable ones.
                 protocol=2,
                 # A second attempt could count a request twice, and would double the time that an outage costs.

@@ -202,7 +202,7 @@ def _length(error: ErrorDetails, schema: Schema) -> Clause:
         noun, suffix = ("entry", "Properties")
     low = context.get("min_length", schema.get(f"min{suffix}", 0)) or 0
     high = context.get("max_length", schema.get(f"max{suffix}"))
-    actual = context.get("actual_length", len(error["input"]) if hasattr(error["input"], "__len__") else None)
+    actual = context.get("actual_length") or (len(error["input"]) if hasattr(error["input"], "__len__") else None)
     if high is None:
         bounds = f"at least {low}"
     elif not low:
@@ -265,7 +265,7 @@ def _tag(error: ErrorDetails, schema: Schema) -> Clause:
 def _own(error: ErrorDetails, schema: Schema) -> Clause:
     del schema
     cause, value = error.get("ctx", {}).get("error"), error["input"]
-    text = own_text(cause.problem if isinstance(cause, InvalidInput) else str(cause))
+    text = own_text(cause.problem if isinstance(cause, InvalidInput) else str(cause or ""))
     repeats = isinstance(value, str | int | float) and text.startswith("must ") and "(got " not in text
     return Clause(text, shown(value) if repeats else "")
 

@@ -56,15 +56,18 @@ class Place:
     choices: tuple[tuple[int, str], ...] = ()
 
 
-def locate(root: Schema, location: Sequence[str | int]) -> Place:
-    """Return the place that an error's location stands for, in a model with the JSON Schema `root`."""
+def locate(root: Schema, location: Sequence[str | int], *, may_be_name: bool = True) -> Place:
+    """Return the place that an error's location stands for, in a model with the JSON Schema `root`.
+
+    `may_be_name` tells whether the error may be about the name of a member; a client may call a field `[key]`, too.
+    """
     path: list[str | int] = []
     choices: list[tuple[int, str]] = []
     schema: Schema = resolve(root, root)
     parent: Schema = {}
     for position, part in enumerate(location):
         members = _members(root, schema)
-        if part == _KEY and position == len(location) - 1:
+        if part == _KEY and position == len(location) - 1 and may_be_name and _takes_any_name(parent):
             return Place(tuple(path), _names(root, parent), parent, is_name=True, choices=tuple(choices))
         if len(members) > 1 and isinstance(part, str):
             choices.append((len(path), part))
@@ -110,6 +113,10 @@ def holds_secret(root: Schema, schema: Schema) -> bool:
         waiting += current.get("properties", {}).values()
         waiting += [current[key] for key in ("items", "additionalProperties") if isinstance(current.get(key), dict)]
     return False
+
+
+def _takes_any_name(schema: Schema) -> bool:
+    return bool(schema.get("patternProperties") or schema.get("additionalProperties") or "propertyNames" in schema)
 
 
 def _takes_no_name(schema: Schema, part: str | int) -> bool:

@@ -90,7 +90,7 @@ def _explained(errors: Sequence[ErrorDetails], root: Mapping[str, Any], also_kno
 
 
 def _located(error: ErrorDetails, root: Mapping[str, Any], also_known: tuple[str, ...]) -> _Located:
-    place = locate(root, error["loc"])
+    place = locate(root, error["loc"], may_be_name=error["type"] != "extra_forbidden")
     known = also_known if len(place.path) == 1 else ()
     clause = clause_of(error, place.schema, place.parent, known)
     if place.is_name and clause.must.startswith("must "):
@@ -124,16 +124,20 @@ def _grouped(located: Iterable[_Located], level: int) -> list[list[_Located]]:
 def _problems_of(group: list[_Located], level: int) -> list[Problem]:
     choices = group[0].place.choices
     if len(choices) <= level:
-        return [problem for one in group for problem in _problems_of_one(one)]
+        return [_problem_of_one(one) for one in group]
     start = choices[level][0]
     members: dict[str, list[_Located]] = {}
     for one in group:
         members.setdefault(one.place.choices[level][1], []).append(one)
-    inside = [found for found in members.values() if any(len(one.place.path) > start for one in found)]
-    if inside:
-        likeliest = min(inside, key=len)
+    tried = [found for found in members.values() if not any(_is_mismatch(one, start) for one in found)]
+    if any(len(one.place.path) > start for found in tried for one in found):
+        likeliest = min(tried, key=len)
         return [problem for inner in _grouped(likeliest, level + 1) for problem in _problems_of(inner, level + 1)]
     return [Problem(shown_path(group[0].place.path), str(_either([one.clause for one in group])))]
+
+
+def _is_mismatch(one: _Located, start: int) -> bool:
+    return one.clause.mismatch and len(one.place.path) == start
 
 
 def _either(clauses: list[Clause]) -> Clause:
@@ -147,19 +151,15 @@ def _either(clauses: list[Clause]) -> Clause:
     return Clause(f"{', '.join(others)}{comma} or {last}" if others else last, closest.got, hint)
 
 
-def _problems_of_one(one: _Located) -> list[Problem]:
+def _problem_of_one(one: _Located) -> Problem:
     path, context = one.place.path, one.error.get("ctx", {})
-    match context.get("error"):
-        case InvalidInput() as cause:
-            return [Problem(_field_of(cause, one.place), own_text(cause.problem))]
-        case ValidationError() as cause:
-            # Of what a validator validated itself the schema is not known, so that any value may be a secret.
-            inner = [(one, _located(one, {}, ())) for one in cause.errors(include_url=False)[:MOST_PROBLEMS]]
-            return [Problem(shown_path((*path, *error["loc"])), found.clause.must) for error, found in inner]
+    cause = context.get("error")
+    if isinstance(cause, InvalidInput):
+        return Problem(_field_of(cause, one.place), own_text(cause.problem))
     if one.error["type"].startswith("union_tag_"):
         discriminator = str(context.get("discriminator", "")).strip("'")
         path = (*path, discriminator) if discriminator.isidentifier() else path
-    return [Problem(shown_path(path), str(one.clause))]
+    return Problem(shown_path(path), str(one.clause))
 
 
 def _field_of(cause: InvalidInput, place: Place) -> str:

@@ -78,7 +78,7 @@ class S3FileStore:
                 public = settings.public_endpoint_url
                 # The host is part of the signature, so signed addresses need a client of their own.
                 own = public is not None and public != settings.endpoint_url
-                self._signing = await self._connect(public) if own else self._files
+                self._signing = await self._connect(public, self._files.session) if own else self._files
                 await self._probe()
         except BaseException:
             await self.close()
@@ -187,7 +187,7 @@ class S3FileStore:
     def _path(self, key: str) -> str:
         return f"{self._bucket}/{self._prefix}{key}"
 
-    async def _connect(self, endpoint: str | None) -> Any:
+    async def _connect(self, endpoint: str | None, session: Any = None) -> Any:
         settings = self._settings
         key, secret = settings.access_key_id, settings.secret_access_key
         files = s3fs.S3FileSystem(
@@ -195,6 +195,7 @@ class S3FileStore:
             skip_instance_cache=True,
             use_listings_cache=False,
             max_concurrency=1,  # else each read begins with a request for the size
+            session=session,
             endpoint_url=endpoint,
             key=key.get_secret_value() if key else None,
             secret=secret.get_secret_value() if secret else None,

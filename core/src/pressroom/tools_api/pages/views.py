@@ -91,8 +91,8 @@ class ToolView:
     rate: str
     notes: tuple[str, ...]
     use_cases: tuple[str, ...]
-    related: tuple[str, ...]
     pitch: str
+    pitch_title: str
     pitch_href: str
     examples: tuple[ExampleView, ...]
     endpoints: tuple[EndpointView, ...]
@@ -144,8 +144,8 @@ def tool_view(descriptor: Descriptor, base_url: str, root: str) -> ToolView:
         rate=rate_in_words(descriptor["rateLimit"]),
         notes=tuple(descriptor.get("notes") or ()),
         use_cases=tuple(promo.get("useCases") or ()),
-        related=tuple(promo.get("relatedFeatures") or ()),
         pitch=promo.get("description") or "",
+        pitch_title=promo.get("tagline") or descriptor["name"],
         pitch_href=safe_link(promo.get("ctaUrl") or ""),
         examples=tuple(_examples(first, href)),
         endpoints=tuple(

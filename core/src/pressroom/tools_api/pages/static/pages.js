@@ -122,12 +122,14 @@ function same(one, other) {
 // Helpers beside a field: a slider for a number, a picker for a colour, a count for a text
 
 function connectSlider(control, slider) {
+  const follow = () => (slider.value = control.value);
   slider.hidden = false;
   slider.addEventListener("input", () => {
     control.value = slider.value;
     control.dispatchEvent(new Event("input", { bubbles: true }));
   });
-  control.addEventListener("input", () => (slider.value = control.value));
+  control.addEventListener("input", follow);
+  follow();
 }
 
 function connectSwatch(control, swatch) {
@@ -184,12 +186,14 @@ function renderResult(data, tool) {
   const view = resultView(data, tool);
   const made = $("#made").content.cloneNode(true);
   const slot = (name) => $(`[data-slot=${name}]`, made);
+  const stage = slot("stage");
   if (view.image) {
-    const image = slot("image");
-    if (Number.isInteger(view.width)) [image.width, image.height] = [view.width, view.height];
+    const image = new Image();
+    if (Number.isInteger(view.width) && Number.isInteger(view.height)) [image.width, image.height] = [view.width, view.height];
+    image.alt = stage.dataset.alt;
     image.src = data.url;
-    slot("stage").hidden = false;
-  }
+    stage.append(image);
+  } else stage.remove();
   fillList(slot("files"), data.files);
   fillList(slot("warnings"), data.warnings);
   slot("download").href = data.url;
@@ -361,7 +365,7 @@ class Tool {
 
   fail(message, advice = "") {
     this.body.replaceChildren(renderFailure(message, advice));
-    this.announce(`That did not work. ${message} ${advice}`);
+    this.announce(`That did not work: ${message} ${advice}`);
   }
 
   announce(text) {

@@ -1,0 +1,115 @@
+"""Renders that go wrong take down their own request only."""
+
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+import pytest
+from pressroom.testing import RunningHost
+from support.server import command_environment, serving
+
+UNRULY = "/tools/unruly/api/generate"
+GATE = "/tools/gate/api/generate"
+TEXT = "/tools/text-file/api/generate"
+
+Start = Callable[..., RunningHost]
+
+
+@pytest.mark.parametrize(
+    ("way", "status", "code"),
+    [
+        ("exit", 500, "internal_error"),
+        ("endless", 503, "timeout"),
+        ("hungry", 500, "internal_error"),
+        ("raise", 500, "internal_error"),
+        ("wrong_type", 500, "internal_error"),
+        ("refuse", 400, "validation_error"),
+    ],
+)
+def test_an_unruly_render_fails_alone_and_the_next_one_works(
+    api: httpx.Client, shared_host: RunningHost, way: str, status: int, code: str
+) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        bad = pool.submit(httpx.post, shared_host.url + UNRULY, json={"way": way}, timeout=30)
+        good = pool.submit(httpx.post, shared_host.url + TEXT, json={"text": f"beside {way}"}, timeout=30)
+
+    answer = bad.result()
+    assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
+    assert "nutmeg" not in answer.text
+    assert ("retry-after" in answer.headers) == (status == 503)
+    assert good.result().status_code == 200
+    assert api.post(UNRULY, json={"way": "fine", "response": "binary"}).text == "fine"
+
+
+def test_a_full_queue_is_answered_at_once(start: Start, tmp_path: Path) -> None:
+    host = start(lanes={"processes": 1, "process_queue": 1})
+    gate, log = tmp_path / "gate", tmp_path / "log"
+
+    def call(number: int) -> httpx.Response:
+        body = {"gate": str(gate), "log": str(log) if number == 0 else f"{log}{number}"}
+        return httpx.post(host.url + GATE, json=body, timeout=30)
+
+    with ThreadPoolExecutor(8) as pool:
+        first = pool.submit(call, 0)
+        while not log.exists():
+            time.sleep(0.01)
+        calls = [pool.submit(call, number) for number in range(1, 7)]
+        refused = []
+        while len(refused) < 5:
+            refused = [done.result() for done in calls if done.done()]
+            time.sleep(0.01)
+        gate.touch()
+        answers = [done.result() for done in calls]
+
+    assert first.result().status_code == 200
+    assert sorted(answer.status_code for answer in answers) == [200] + [503] * 5
+    for answer in refused:
+        assert answer.json()["error"]["code"] == "overloaded"
+        assert int(answer.headers["retry-after"]) == answer.json()["error"]["retryAfter"] >= 1
+        assert answer.json()["meta"]["rateLimit"]["limit"] == 1000
+
+
+def test_sigterm_finishes_what_is_in_flight_and_takes_nothing_new(tmp_path: Path) -> None:
+    gate, log = tmp_path / "gate", tmp_path / "log"
+    with serving(tmp_path / "server") as server, ThreadPoolExecutor(1) as pool:
+        call = pool.submit(
+            httpx.post, server.url + GATE, json={"gate": str(gate), "log": str(log)}, timeout=30
+        )
+        while not log.exists():
+            time.sleep(0.01)
+        server.process.send_signal(signal.SIGTERM)
+        host, port = "127.0.0.1", int(server.url.rpartition(":")[2])
+        while True:  # until the port is closed
+            try:
+                socket.create_connection((host, port), timeout=1).close()
+            except OSError:
+                break
+        assert not call.done()
+        gate.touch()
+
+        assert call.result().status_code == 200
+        assert server.process.wait(30) == 0
+
+
+def test_a_second_server_on_the_same_port_says_so(tmp_path: Path) -> None:
+    with serving(tmp_path / "one") as server:
+        port = server.url.rpartition(":")[2]
+        second = subprocess.run(
+            [sys.executable, "-m", "pressroom", "serve", "--port", port],
+            env=command_environment(tmp_path),
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    assert second.returncode == 1
+    assert f"cannot listen on 127.0.0.1, port {port}" in second.stderr
+    assert "--port" in second.stderr
+    assert "Traceback" not in second.stderr

@@ -1,0 +1,92 @@
+"""The real command in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+TESTS = Path(__file__).parents[1]
+
+
+class Server:
+    """A running `pressroom serve`. `log` is what it wrote to standard error, once it has ended."""
+
+    def __init__(self, process: subprocess.Popen[str], url: str, log_file: Path) -> None:
+        self.process = process
+        self.url = url
+        self._log_file = log_file
+
+    @property
+    def log(self) -> str:
+        return self._log_file.read_text()
+
+    def terminate(self) -> int:
+        """Send SIGTERM and return the exit code."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(40)
+
+
+def tools_distribution(folder: Path) -> Path:
+    """Make the metadata of the test tools and return the folder that belongs on the path."""
+    metadata = folder / "pressroom_test_tools-1.0.dist-info"
+    metadata.mkdir(parents=True, exist_ok=True)
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: pressroom-test-tools\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text("[pressroom.plugins]\ntest_tools = support.tools_plugin\n")
+    return folder
+
+
+def command_environment(folder: Path, **variables: str) -> dict[str, str]:
+    """Return an environment in which the command finds the test tools, and keeps its data in `folder`."""
+    path = os.pathsep.join([str(TESTS), str(tools_distribution(folder / "site"))])
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PRESSROOM_")}
+    return {**kept, "PYTHONPATH": path, "PRESSROOM_STORAGE__PATH": str(folder / "data"), **variables}
+
+
+@contextmanager
+def serving(
+    folder: Path,
+    config: str = "[plugins.test_tools]\n",
+    environment: Mapping[str, str] | None = None,
+    prefix: tuple[str, ...] = (),
+) -> Iterator[Server]:
+    """Run the command with a configuration file, until the block ends. `prefix` is put before the command."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "pressroom.toml").write_text(config)
+    log_file = folder / "server.log"
+    command = [*prefix, sys.executable, "-m", "pressroom", "serve", "--port", "0", "--json"]
+    with log_file.open("w") as log:
+        process = subprocess.Popen(
+            [*command, "--config", str(folder / "pressroom.toml")],
+            env=command_environment(folder, **(environment or {})),
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+        )
+    try:
+        yield Server(process, announced(process, log_file)["url"], log_file)
+    finally:
+        if process.poll() is None:
+            process.terminate()
+            process.wait(40)
+        if process.stdout:
+            process.stdout.close()
+
+
+def announced(process: subprocess.Popen[str], log_file: Path) -> dict[str, Any]:
+    """Return the document that the server writes once it answers requests."""
+    assert process.stdout is not None
+    text = ""
+    for line in process.stdout:
+        text += line
+        if line.rstrip() == "}":
+            document: dict[str, Any] = json.loads(text)
+            assert "url" in document, document
+            return document
+    raise AssertionError(f"the server ended before it served: {text}{log_file.read_text()}")
