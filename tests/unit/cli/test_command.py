@@ -1,0 +1,281 @@
+"""The `pressroom` command, run as people and programs run it."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+COMMAND = [sys.executable, "-c", "import sys; from pressroom.cli import main; sys.exit(main())"]
+
+
+def run(*arguments: str, cwd: Path, encoding: str = "utf-8", **variables: str) -> subprocess.CompletedProcess[str]:
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("PRESSROOM_", "COV_"))}
+    return subprocess.run(
+        [*COMMAND, *arguments],
+        cwd=cwd,
+        env={**inherited, "NO_COLOR": "", "PYTHONUTF8": "1", **variables},
+        capture_output=True,
+        encoding=encoding,
+        check=False,
+        timeout=60,
+    )
+
+
+@pytest.fixture
+def wrong(tmp_path: Path) -> Path:
+    (tmp_path / "pressroom.toml").write_text("[server]\nport = 70000\nprt = 1\n")
+    return tmp_path
+
+
+def test_a_configuration_without_problems_is_fine(tmp_path: Path) -> None:
+    (tmp_path / "pressroom.toml").write_text("[server]\nport = 1\n")
+    done = run("config", "check", cwd=tmp_path, PRESSROOM_LOGGING__LEVEL="debug")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "The configuration is fine (pressroom.toml and PRESSROOM_LOGGING__LEVEL).\n"
+
+
+def test_no_configuration_is_fine_too(tmp_path: Path) -> None:
+    done = run("config", "check", "--json", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout) == {"ok": True, "file": None, "variables": []}
+
+
+def test_all_problems_go_to_standard_error_and_the_exit_code_is_one(wrong: Path) -> None:
+    done = run("config", "check", cwd=wrong, PRESSROOM_SERVER_HOST="::")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.splitlines() == [
+        "Error: the configuration has 3 problems:",
+        "  pressroom.toml:2: server.port: must be between 0 and 65535 (got 70000)",
+        "  pressroom.toml:3: server.prt: unknown field; did you mean port?",
+        "  PRESSROOM_SERVER_HOST: is not the name of a setting",
+        "      Did you mean PRESSROOM_SERVER__HOST?",
+    ]
+
+
+@pytest.mark.parametrize(
+    "arguments", [["config", "check", "--json"], ["--json", "config", "show"], ["config", "--json", "show", "--origin"]]
+)
+def test_with_json_the_problems_are_one_document_on_standard_output(wrong: Path, arguments: list[str]) -> None:
+    done = run(*arguments, cwd=wrong)
+    assert (done.returncode, done.stderr) == (1, "")
+    error = json.loads(done.stdout)["error"]
+    assert (error["code"], error["message"]) == ("config_error", "the configuration has 2 problems")
+    assert error["problems"][0] == {
+        "key": "server.port",
+        "problem": "must be between 0 and 65535 (got 70000)",
+        "origin": {"kind": "file", "name": "pressroom.toml", "line": 2},
+        "hint": "",
+    }
+
+
+def test_a_single_problem_is_the_message_itself(tmp_path: Path) -> None:
+    (tmp_path / "pressroom.toml").write_text("[server]\nport = here\n")
+    done = run("config", "check", cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.startswith(
+        "Error: pressroom.toml:2:8: not valid TOML: the value is not valid\nText stands in quotes"
+    )
+    again = json.loads(run("config", "check", "--json", cwd=tmp_path).stdout)["error"]
+    assert again["problems"][0]["origin"] == {"kind": "file", "name": "pressroom.toml", "line": 2, "column": 8}
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_the_file_may_be_named_before_and_after_the_command(tmp_path: Path, before: bool) -> None:
+    (tmp_path / "other.toml").write_text("[server]\nport = 4321\n")
+    option = ["--config", "other.toml"]
+    arguments = [*option, "config", "show"] if before else ["config", "show", *option]
+    assert re.search(r"^server\.port +4321$", run(*arguments, cwd=tmp_path).stdout, re.MULTILINE)
+
+
+def test_a_named_file_that_is_missing_is_an_error(tmp_path: Path) -> None:
+    done = run("config", "check", "--config", "gone.toml", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("Error: gone.toml: there is no such file\nCheck --config and PRESSROOM_CONFIG")
+
+
+def test_show_masks_secrets_and_names_origins(tmp_path: Path) -> None:
+    (tmp_path / "pressroom.toml").write_text(
+        "[storage]\nredis = 'redis://:hunter2@localhost'\n[plugins.shout.config]\npassword = 'hunter2'\nvolume = 11\n"
+    )
+    human = run("config", "show", "--origin", cwd=tmp_path, PRESSROOM_SECRET_KEY="hunter2" * 9)
+    machine = run("config", "show", "--origin", "--json", cwd=tmp_path, PRESSROOM_SECRET_KEY="hunter2" * 9)
+    assert (human.returncode, machine.returncode, human.stderr + machine.stderr) == (0, 0, "")
+    assert "hunter2" not in human.stdout + machine.stdout
+    assert re.search(r"^storage\.redis +\*{8} +pressroom\.toml:2$", human.stdout, re.MULTILINE)
+    assert re.search(r"^secret_key +\*{8} +PRESSROOM_SECRET_KEY$", human.stdout, re.MULTILINE)
+    assert re.search(r"^server\.port +8000 +default$", human.stdout, re.MULTILINE)
+    shown = json.loads(machine.stdout)
+    assert shown["settings"]["plugins"]["shout"]["config"] == {"password": "********", "volume": 11}
+    assert shown["origins"]["plugins.shout.config.volume"] == {"kind": "file", "name": "pressroom.toml", "line": 5}
+    assert shown["file"] == "pressroom.toml"
+
+
+@pytest.mark.parametrize("arguments", [["config", "schema"], ["config", "schema", "--json"]])
+def test_the_schema_is_a_json_document(tmp_path: Path, arguments: list[str]) -> None:
+    done = run(*arguments, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "server" in json.loads(done.stdout)["properties"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says", "hint"),
+    [
+        (["cofnig"], "There is no command 'cofnig'. Did you mean config?", "Try 'pressroom --help'."),
+        (["config", "chekc"], "There is no command 'chekc'. Did you mean check?", "Try 'pressroom config --help'."),
+        (["config", "show", "--orign"], "No such option", "Try 'pressroom config show --help'."),
+        (["config", "check", "surplus"], "unexpected extra argument", "Try 'pressroom config check --help'."),
+    ],
+)
+def test_wrong_usage_is_exit_code_two_and_says_how(tmp_path: Path, arguments: list[str], says: str, hint: str) -> None:
+    human = run(*arguments, cwd=tmp_path)
+    assert (human.returncode, human.stdout) == (2, "")
+    assert says in human.stderr
+    assert human.stderr.endswith(f"{hint}\n")
+    machine = run(*arguments, "--json", cwd=tmp_path)
+    assert (machine.returncode, machine.stderr) == (2, "")
+    error = json.loads(machine.stdout)["error"]
+    assert (error["code"], error["hint"]) == ("usage_error", hint)
+    assert says in error["message"]
+
+
+def test_no_command_at_all_shows_the_help_and_is_wrong_usage(tmp_path: Path) -> None:
+    done = run(cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Usage: pressroom" in done.stderr
+    assert "config" in done.stderr
+
+
+def test_the_version_is_told(tmp_path: Path) -> None:
+    done = run("--version", cwd=tmp_path)
+    assert re.fullmatch(r"pressroom \d+\.\d+\.\d+\S*\n", done.stdout)
+
+
+def test_the_help_lists_every_command_without_importing_what_is_heavy(tmp_path: Path) -> None:
+    program = (
+        "import sys\nfrom pressroom.cli import COMMANDS, main\nmain(['--help'])\n"
+        "print(sorted(COMMANDS), file=sys.stderr)\n"
+        "print(sorted({'sanic', 'pydantic', 'rich', 'pluggy', 'PIL', 'jinja2'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60
+    )
+    listed = re.findall(r"^  (\w+) +\S", done.stdout.partition("Commands:")[2], re.MULTILINE)
+    assert str(sorted(listed)) == done.stderr.strip()
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_reader_that_leaves_early_causes_no_traceback(tmp_path: Path) -> None:
+    (tmp_path / "pressroom.toml").write_text("".join(f"[tools.tool-{number}]\n" for number in range(3000)))
+    with subprocess.Popen(
+        [*COMMAND, "config", "show"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(timeout=60) == 1
+
+
+def test_text_that_the_locale_cannot_write_is_escaped(tmp_path: Path) -> None:
+    (tmp_path / "pressroom.toml").write_text("[branding]\nname = 'Zürich ✓'\n", encoding="utf-8")
+    human = run("config", "show", cwd=tmp_path, encoding="latin-1", PYTHONIOENCODING="latin-1")
+    machine = run("config", "show", "--json", cwd=tmp_path, encoding="latin-1", PYTHONIOENCODING="latin-1")
+    assert (human.returncode, human.stderr) == (0, "")
+    assert r"Zürich \u2713" in human.stdout
+    assert json.loads(machine.stdout)["settings"]["branding"]["name"] == "Zürich ✓"
+
+
+ESCAPES = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e"
+
+
+@pytest.mark.parametrize("arguments", [["config", "show"], ["config", "show", "--json"], ["config", "check"]])
+def test_escape_sequences_in_values_and_names_never_reach_the_terminal(tmp_path: Path, arguments: list[str]) -> None:
+    quoted = json.dumps(ESCAPES)
+    (tmp_path / "pressroom.toml").write_text(f"[plugins.shout.config]\n{quoted} = 1\n[branding]\ntagline = {quoted}\n")
+    done = run(*arguments, cwd=tmp_path)
+    assert done.returncode == 0
+    assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(done.stdout + done.stderr)
+    (tmp_path / "pressroom.toml").write_text(f"[logging]\nlevel = {quoted}\n{quoted} = 1\n")
+    done = run(*arguments, f"--config={tmp_path / 'pressroom.toml'}", cwd=tmp_path)
+    assert done.returncode == 1
+    assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(done.stdout + done.stderr)
+
+
+def in_terminal(*arguments: str, cwd: Path, command: Sequence[str] = COMMAND, **variables: str) -> str:
+    """Run a command in a terminal of 40 columns and return all that it wrote there."""
+    main_end, terminal = pty.openpty()
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("PRESSROOM_")}
+    environ = {**environ, "TERM": "xterm-256color", "COLUMNS": "40", "PYTHONUTF8": "1", "NO_COLOR": "", **variables}
+    with subprocess.Popen(
+        [*command, *arguments], cwd=cwd, env=environ, stdin=terminal, stdout=terminal, stderr=terminal
+    ) as process:
+        os.close(terminal)
+        written = b""
+        while True:
+            try:
+                chunk = os.read(main_end, 4096)
+            except OSError:  # Linux reports the end of a terminal's output as EIO
+                break
+            if not chunk:
+                break
+            written += chunk
+        process.wait(timeout=60)
+    os.close(main_end)
+    return written.decode()
+
+
+@pytest.mark.parametrize("no_color", ["", "1"])
+def test_on_a_terminal_long_values_are_wrapped_and_nothing_is_lost(tmp_path: Path, no_color: str) -> None:
+    value = "".join(f"{number:03d}" for number in range(40))
+    (tmp_path / "pressroom.toml").write_text(f"[branding]\ntagline = '{value}'\n")
+    written = in_terminal("config", "show", cwd=tmp_path, NO_COLOR=no_color)
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", written)
+    lines = plain.splitlines()
+    assert max(map(len, lines)) <= 40
+    column = next(line.index("Value") for line in lines if "Value" in line)
+    assert value in "".join(line[column:].strip() for line in lines)
+    assert "…" not in plain
+    assert not re.search(r"\x1b\[[0-9;]*3[0-7]m", written) or not no_color
+
+
+@pytest.mark.parametrize(("no_color", "coloured"), [("", True), ("1", False)])
+def test_errors_are_coloured_on_a_terminal_unless_that_is_unwanted(wrong: Path, no_color: str, coloured: bool) -> None:
+    written = in_terminal("config", "check", cwd=wrong, NO_COLOR=no_color)
+    assert ("\x1b[31m" in written) is coloured
+    assert "server.port: must be between 0 and 65535 (got 70000)" in written
+
+
+@pytest.mark.parametrize(("json_mode", "shown"), [(False, True), (True, False)])
+def test_progress_is_shown_on_a_terminal_to_people(tmp_path: Path, json_mode: bool, shown: bool) -> None:
+    program = f"""
+from pressroom.cli.output import Output
+with Output(json={json_mode}).progress("Reading [red]\\x1b]0;owned\\x07", total=2) as progress:
+    progress.advance()
+    progress.advance()
+"""
+    written = in_terminal(cwd=tmp_path, command=[sys.executable, "-c", program])
+    assert (r"Reading [red]\x1b]0;owned\x07" in re.sub(r"\s+", " ", written)) is shown
+    assert "\x1b]0;" not in written
+
+
+def test_piped_output_is_one_line_a_row_without_colour(tmp_path: Path) -> None:
+    value = "word " * 30 + "end"
+    (tmp_path / "pressroom.toml").write_text(f"[branding]\ntagline = '{value}'\n")
+    done = run("config", "show", cwd=tmp_path, COLUMNS="40", TERM="xterm-256color")
+    assert re.search(rf"^branding\.tagline +{value}$", done.stdout, re.MULTILINE)
+    assert "\x1b" not in done.stdout
+
+
+def test_the_installed_script_is_this_command(tmp_path: Path) -> None:
+    script = Path(sys.executable).with_name("pressroom")
+    done = subprocess.run([script, "--version"], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.startswith("pressroom ")

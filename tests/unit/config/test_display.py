@@ -1,0 +1,153 @@
+"""Showing the configuration, and its JSON Schema."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # it has no type hints
+from pressroom.config import Settings
+from pressroom.config.display import MASK, as_data, listed
+from pressroom.config.schema import json_schema
+from pressroom.sdk import PluginConfig
+from pydantic import SecretStr, ValidationError
+
+SECRETS = {
+    "secret_key": "one-hunter2",
+    "server": {"forwarded_secret": "two-hunter2"},
+    "storage": {
+        "redis": "redis://u:three-hunter2@h",
+        "s3": {
+            "access_key_id": "four-hunter2",
+            "secret_access_key": "five-hunter2",
+            "endpoint_url": "http://u:six-hunter2@h",
+        },
+    },
+    "metrics": {"token": "seven-hunter2"},
+    "plugins": {"shout": {"config": {"password": "eight-hunter2", "nested": {"list": ["nine-hunter2"]}, "volume": 11}}},
+}
+
+
+def test_no_secret_is_shown() -> None:
+    shown = json.dumps(as_data(Settings.model_validate(SECRETS)))
+    assert "hunter2" not in shown
+    assert shown.count(MASK) == 9
+
+
+def test_what_is_no_secret_is_shown_and_what_is_not_set_is_null() -> None:
+    data = as_data(Settings.model_validate(SECRETS))
+    assert data["storage"]["s3"]["endpoint_url"] == f"http://{MASK}@h"
+    assert data["plugins"]["shout"]["config"]["volume"] == 11
+    assert data["server"]["port"] == 8000
+    assert data["metrics"]["port"] is None
+    assert as_data(Settings())["secret_key"] is None
+
+
+def test_a_plugins_model_tells_which_of_its_texts_are_secret() -> None:
+    class ShoutConfig(PluginConfig):
+        greeting: str = "hi"
+        token: SecretStr = SecretStr("")
+
+    settings = Settings.model_validate({"plugins": {"shout": {"config": {"greeting": "hello", "token": "hunter2"}}}})
+    data = as_data(settings, {"shout": ShoutConfig(greeting="hello", token=SecretStr("hunter2"))})
+    assert data["plugins"]["shout"]["config"] == {"greeting": "hello", "token": MASK}
+
+
+def test_whatever_toml_can_hold_can_be_shown_as_json() -> None:
+    config = {"day": date(2026, 5, 31), "infinite": float("inf"), "list": [float("nan"), {"a": True}]}
+    data = as_data(Settings.model_validate({"plugins": {"shout": {"config": config}}}))
+    assert json.loads(json.dumps(data, allow_nan=False))["plugins"]["shout"]["config"] == {
+        "day": "2026-05-31",
+        "infinite": "inf",
+        "list": ["nan", {"a": True}],
+    }
+
+
+def test_the_list_has_each_setting_once_with_its_dotted_key() -> None:
+    settings = Settings.model_validate({"tools": {"qr-code-generator": {"timeout": "5s"}}, "plans": {"free": {}}})
+    rows = {row.key: row.text for row in listed(as_data(settings))}
+    assert rows["tools.qr-code-generator.timeout"] == "5"
+    assert rows["plans.free.tools"] == '["*"]'
+    assert rows["logging.requests"] == "true"
+    assert rows["base_url"] == ""
+    assert len(rows) == len(listed(as_data(settings)))
+
+
+validator = Draft202012Validator(json_schema())
+
+durations = st.one_of(
+    st.floats(-10, 1000, allow_nan=False), st.sampled_from(["90s", "1.5h", "500ms", "2w", "", "5 m", "s"])
+)
+documents = st.fixed_dictionaries(
+    {},
+    optional={
+        "server": st.fixed_dictionaries(
+            {}, optional={"port": st.integers(-1, 70_000), "host": st.sampled_from(["", "::1"]), "prt": st.just(1)}
+        ),
+        "branding": st.fixed_dictionaries(
+            {}, optional={"accent": st.sampled_from(["#fff", "#B9502A", 5]), "url": st.sampled_from(["http://a", "a"])}
+        ),
+        "logging": st.fixed_dictionaries({}, optional={"level": st.sampled_from(["info", "warn"])}),
+        "storage": st.fixed_dictionaries(
+            {},
+            optional={
+                "max_total_bytes": st.sampled_from(["5GB", "5tb", 0, -1]),
+                "files": st.sampled_from(["s3:/", "x"]),
+            },
+        ),
+        "tools": st.dictionaries(
+            st.sampled_from(["qr-code-generator", "list_pages", "qr code", ""]),
+            st.fixed_dictionaries(
+                {}, optional={"rate_limit": st.sampled_from(["5/h", "often"]), "enabled": st.booleans()}
+            ),
+            max_size=2,
+        ),
+        "plugins": st.dictionaries(
+            st.sampled_from(["shout", "Shout"]), st.fixed_dictionaries({}, optional={"config": st.just({"a": 1})})
+        ),
+        "oops": st.just(1),
+    },
+)
+
+
+@given(document=documents)
+def test_the_schema_and_the_loader_accept_the_same_documents(document: dict[str, Any]) -> None:
+    try:
+        Settings.model_validate(document)
+    except ValidationError:
+        assert not validator.is_valid(document)
+    else:
+        assert validator.is_valid(document)
+
+
+@given(duration=durations)
+@pytest.mark.parametrize("key", [("tools", "qr", "timeout"), ("server", "request_timeout")])
+def test_the_schema_takes_every_duration_that_the_loader_takes(key: tuple[str, ...], duration: Any) -> None:
+    document: Any = duration
+    for part in reversed(key):
+        document = {part: document}
+    try:
+        Settings.model_validate(document)
+    except ValidationError:
+        # Whether a text is within the bounds is more than a schema can tell.
+        assert isinstance(duration, str) or not validator.is_valid(document)
+    else:
+        assert validator.is_valid(document)
+
+
+def test_the_schema_is_one_and_describes_every_setting() -> None:
+    schema = json_schema()
+    Draft202012Validator.check_schema(schema)
+    tables = [schema, *schema["$defs"].values()]
+    undescribed = [
+        name
+        for table in tables
+        for name, setting in table["properties"].items()
+        if not setting.get("description") and "$ref" not in setting
+    ]
+    assert undescribed == []
+    assert '"null"' not in json.dumps(schema)

@@ -1,0 +1,213 @@
+"""Loading: which file, who wins, where a value comes from, and all problems at once."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pressroom.config import ConfigProblem, InvalidConfig, Settings, load
+from pressroom.errors import ConfigError
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(text: str, name: str = "pressroom.toml") -> Path:
+    path = Path(name)
+    path.write_text(text)
+    return path
+
+
+def problems(
+    text: str = "", environ: Mapping[str, str] | None = None, overrides: Mapping[str, Any] | None = None
+) -> tuple[ConfigProblem, ...]:
+    with pytest.raises(InvalidConfig) as caught:
+        load(write(text), environ or {}, overrides)
+    return caught.value.problems
+
+
+def test_without_a_file_and_variables_everything_has_its_default() -> None:
+    loaded = load(environ={})
+    assert loaded.settings == Settings()
+    assert loaded.file is None
+    assert str(loaded.origin_of("server.port")) == "default"
+
+
+def test_the_file_in_the_current_folder_is_read_where_there_is_one() -> None:
+    write("[server]\nport = 1234\n")
+    loaded = load(environ={})
+    assert loaded.settings.server.port == 1234
+    assert str(loaded.origin_of("server.port")) == "pressroom.toml:2"
+    assert str(loaded.origin_of("server")) == "pressroom.toml:1"
+    assert str(loaded.origin_of("server.host")) == "default"
+
+
+def test_a_variable_names_another_file_and_the_argument_beats_it() -> None:
+    write("[server]\nport = 1\n")
+    write("[server]\nport = 2\n", "second.toml")
+    third = write("[server]\nport = 3\n", "third.toml")
+    environ = {"PRESSROOM_CONFIG": "second.toml"}
+    assert load(environ=environ).settings.server.port == 2
+    assert load(third, environ).settings.server.port == 3
+    assert load(environ={"PRESSROOM_CONFIG": ""}).settings.server.port == 1
+
+
+@pytest.mark.parametrize("environ", [{}, {"PRESSROOM_CONFIG": "gone.toml"}])
+def test_a_file_that_was_named_has_to_be_there(environ: dict[str, str]) -> None:
+    write("")
+    with pytest.raises(InvalidConfig, match=r"gone\.toml: there is no such file"):
+        load(None if environ else Path("gone.toml"), environ)
+
+
+def test_a_dangling_link_is_not_taken_for_no_file() -> None:
+    Path("pressroom.toml").symlink_to("gone.toml")
+    with pytest.raises(InvalidConfig, match="there is no such file"):
+        load(environ={})
+
+
+def test_the_command_line_beats_the_environment_and_that_the_file() -> None:
+    write("[server]\nhost = 'file'\nport = 1\ntrusted_proxies = 1\n")
+    loaded = load(
+        environ={"PRESSROOM_SERVER__HOST": "environment", "PRESSROOM_SERVER__PORT": "2"},
+        overrides={"server.port": 3, "server.host": None, "lanes": {"threads": 4}},
+    )
+    server = loaded.settings.server
+    assert (server.trusted_proxies, server.host, server.port, loaded.settings.lanes.threads) == (1, "environment", 3, 4)
+    assert str(loaded.origin_of("server.trusted_proxies")) == "pressroom.toml:4"
+    assert str(loaded.origin_of("server.host")) == "PRESSROOM_SERVER__HOST"
+    assert str(loaded.origin_of("server.port")) == "command line"
+    assert loaded.origin_of("lanes.threads").kind == "command line"
+
+
+def test_the_process_environment_is_read_unless_another_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PRESSROOM_SERVER__PORT", "4321")
+    assert load().settings.server.port == 4321
+    assert load(environ={}).settings.server.port == 8000
+
+
+def test_all_problems_are_reported_at_once_in_the_order_of_their_places() -> None:
+    found = problems(
+        "[server]\nport = 70000\nprt = 1\n\n[loging]\nlevel = 'info'\n",
+        {"PRESSROOM_LANES__THREADS": "many", "PRESSROOM_LIMITS__BACKEN": "redis"},
+        {"branding.accent": "red"},
+    )
+    assert [str(problem.origin) for problem in found] == [
+        "pressroom.toml:2",
+        "pressroom.toml:3",
+        "pressroom.toml:5",
+        "PRESSROOM_LANES__THREADS",
+        "PRESSROOM_LIMITS__BACKEN",
+        "command line",
+    ]
+
+
+def test_a_problem_names_the_key_the_bounds_and_the_value() -> None:
+    (problem,) = problems("[server]\nport = 70000\n")
+    assert str(problem) == "pressroom.toml:2: server.port: must be between 0 and 65535 (got 70000)"
+
+
+def test_a_syntax_error_does_not_hide_what_is_wrong_in_the_environment() -> None:
+    found = problems("[server\n", {"PRESSROOM_SERVER__PORT": "http"})
+    assert [problem.origin.kind for problem in found] == ["file", "environment"]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "meant"),
+    [
+        ("[server]\nprot = 1\n", 2, "did you mean port?"),
+        ("[sever]\nport = 1\n", 1, "did you mean server?"),
+        ("[tools.qr-code-generator]\n\nrate-limit = '5/h'\n", 3, "did you mean rate_limit?"),
+        ("[plugins.shout]\nconfg = {}\n", 2, "did you mean config?"),
+    ],
+)
+def test_an_unknown_key_is_answered_with_the_one_that_was_meant(text: str, line: int, meant: str) -> None:
+    (problem,) = problems(text)
+    assert problem.origin.line == line
+    assert meant in problem.problem
+
+
+def test_a_key_in_the_wrong_table_is_sent_to_the_right_one() -> None:
+    top, level, timeout = problems("[server]\nbase_url = 'https://a'\nlevel = 'info'\n[cache]\ntimeout = 5\n")
+    assert top.hint == "base_url stands at the top of the file, before the first [table]."
+    assert level.hint == "level stands in [logging]."
+    assert timeout.hint == "timeout stands in [storage.s3]."
+
+
+def test_names_of_plugins_tools_and_plans_that_can_never_match_are_refused() -> None:
+    plan, plugin, tool = sorted(
+        problems("[plugins.QR-Code]\n[tools.'qr code']\n[plans.Free]\n"), key=lambda problem: problem.key
+    )
+    assert (plan.key, plugin.key, tool.key) == ("plans.Free", "plugins.QR-Code", 'tools."qr code"')
+    assert "^[a-z][a-z0-9_]{1,31}$" in plugin.problem
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[lanes]\nthreads = true\n", "must be a whole number"),
+        ("[lanes]\nthreads = 1.5\n", "must be a whole number"),
+        ("[server]\nhost = ''\n", "must be at least 1 character"),
+        ("[storage]\nprune_interval = nan\n", "must be a finite number"),
+        ("[storage]\nprune_interval = '2w'\n", 'such as "90s" or "24h"'),
+        ("[storage]\nretention = '1h'\n", "must be at least 10800"),
+        ("server = 5\n", "must be an object"),
+        ("[[server]]\nport = 1\n", "must be an object"),
+    ],
+)
+def test_a_value_of_the_wrong_kind_or_size_is_refused_in_words(text: str, says: str) -> None:
+    (problem,) = problems(text)
+    assert says in problem.problem
+    assert problem.origin.line in (1, 2)
+
+
+SECRET = "hunter2-correct-horse"
+
+
+@pytest.mark.parametrize(
+    ("text", "environ"),
+    [
+        (f"[storage]\nredis = 'http://u:{SECRET}@h'\n", {}),
+        (f"[storage]\nredis = ['{SECRET}']\n", {}),
+        (f"[metrics]\ntoken = {{ a = '{SECRET}' }}\n", {}),
+        (f"storage = '{SECRET}'\n", {}),
+        (f"[storage]\nsecret_acess_key = '{SECRET}'\n", {}),
+        (f"secret_key = '{SECRET}\n", {}),
+        ("", {"PRESSROOM_STORAGE": SECRET}),
+        ("", {"PRESSROOM_STORAGE__REDIS": SECRET}),
+        ("", {"PRESSROOM_SECRETKEY": SECRET}),
+        ("", {"PRESSROOM_PLUGINS__SHOUT__CONFIG": SECRET}),
+        ("", {"PRESSROOM_PLUGINS": SECRET}),
+    ],
+)
+def test_a_secret_is_in_no_message(text: str, environ: dict[str, str]) -> None:
+    with pytest.raises(InvalidConfig) as caught:
+        load(write(text), environ)
+    error = caught.value
+    assert error.problems
+    assert SECRET not in f"{error!r} {error} {error.hint} {[problem.as_data() for problem in error.problems]}"
+    assert error.__suppress_context__ or error.__context__ is None
+
+
+def test_the_error_is_a_config_error_that_survives_pickling() -> None:
+    with pytest.raises(InvalidConfig) as caught:
+        load(write("[server]\nport = 70000\nhost = 5\n"), {})
+    assert isinstance(caught.value, ConfigError)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert isinstance(again, InvalidConfig)
+    assert again.problems == caught.value.problems
+    assert str(again).startswith("the configuration has 2 problems:\n- pressroom.toml:2: server.port: must be")
+
+
+def test_keys_with_dots_and_quotes_have_origins_too() -> None:
+    loaded = load(
+        write('[plugins.shout.config]\n"a.b" = 1\nlist = [{x = 1}]\n[[plugins.shout.config.sites]]\nurl = "u"\n')
+    )
+    assert str(loaded.origin_of('plugins.shout.config."a.b"')) == "pressroom.toml:2"
+    assert str(loaded.origin_of("plugins.shout.config.list.0.x")) == "pressroom.toml:3"
+    assert str(loaded.origin_of("plugins.shout.config.sites.0.url")) == "pressroom.toml:5"
