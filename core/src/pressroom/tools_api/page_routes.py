@@ -63,7 +63,8 @@ class ToolPages:
         else:
             body = envelopes.success(exchange, GENERATE)
             status = 200
-        return self._html(self._pages.tool(descriptor, FormState(form, orjson.loads(body))), status)
+        page = self._pages.tool(descriptor, FormState(form, orjson.loads(body)))
+        return self._html(page, status, cache="no-store")
 
     async def asset(self, request: Request, name: str) -> HTTPResponse:
         """`GET /tools/static/<name>`: the style sheet, the script, the icon."""
@@ -78,7 +79,7 @@ class ToolPages:
 
     def error(self, status: int, title: str, message: str) -> HTTPResponse:
         """Return the page for an HTTP error."""
-        return self._html(self._pages.error(status, title, message), status)
+        return self._html(self._pages.error(status, title, message), status, cache="no-store")
 
     def _missing(self, slug: str) -> HTTPResponse:
         similar = nearest(slug, self._api.descriptors)
@@ -89,9 +90,6 @@ class ToolPages:
             + (f" Did you mean {similar}?" if similar else " The list of tools shows what there is."),
         )
 
-    def _html(self, body: bytes, status: int = 200) -> HTTPResponse:
-        headers = {
-            "Content-Security-Policy": self._pages.content_security_policy,
-            "Cache-Control": "no-cache" if status == 200 else "no-store",
-        }
+    def _html(self, body: bytes, status: int = 200, cache: str = "no-cache") -> HTTPResponse:
+        headers = {"Content-Security-Policy": self._pages.content_security_policy, "Cache-Control": cache}
         return HTTPResponse(body, status=status, headers=headers, content_type=HTML)

@@ -28,7 +28,8 @@ def response_sample(descriptor: Descriptor, branding: Branding, base_url: str, a
 
 def _typical(descriptor: Descriptor, branding: Branding, base_url: str) -> Mapping[str, Any]:
     endpoint = descriptor["endpoints"][0]
-    suffix = EXTENSIONS.get(next(iter(endpoint.get("responseContentType") or ()), ""), "bin")
+    # The list begins with the envelope's own type; the file is of the next one.
+    suffix = EXTENSIONS.get(next(iter(endpoint.get("responseContentType", ())[1:]), "application/json"), "bin")
     limit = descriptor["rateLimit"]["requests"]
     slug, file_id = descriptor["slug"], "5f0c7a1d9be2436884c15d3e7a90b2cf"
     return {

@@ -1,0 +1,29 @@
+"""A browser for the tests that look at pages as people do."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest_asyncio
+from playwright.async_api import Browser, async_playwright
+from support.needs import program
+
+LAUNCH = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def browser() -> AsyncIterator[Browser]:
+    """Headless Chromium, one for each module of tests."""
+    executable = program("chromium", "chromium")
+    async with async_playwright() as playwright:
+        chromium = await playwright.chromium.launch(executable_path=executable, args=list(LAUNCH))
+        yield chromium
+        await chromium.close()

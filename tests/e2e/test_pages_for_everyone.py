@@ -1,0 +1,124 @@
+"""The pages for people who use them in other ways: small screens, dark mode, the keyboard, screen readers."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Literal
+
+import pytest
+from playwright.async_api import Browser, Page, Request, expect
+from support.axe import violations
+from support.page_server import PageServer
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+
+Scheme = Literal["light", "dark"]
+Action = Callable[[Page], Awaitable[None]]
+
+SCHEMES: list[Scheme] = ["light", "dark"]
+QR = "/tools/qr-code-generator"
+PATHS = ["/tools", QR, "/tools/favicon-generator", "/tools/code-to-image", "/tools/image-generator", "/tools/none-such"]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[PageServer]:
+    with PageServer() as running:
+        yield running
+
+
+async def run_an_example(page: Page) -> None:
+    await page.get_by_role("button", name="Link", exact=True).click()
+    await page.get_by_role("button", name="Generate").click()
+    await expect(page.get_by_role("link", name="Download")).to_be_visible()
+
+
+async def provoke_an_error(page: Page) -> None:
+    await page.get_by_role("button", name="Generate").click()
+    await expect(page.get_by_label("Text")).to_have_attribute("aria-invalid", "true")
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("path", PATHS)
+async def test_axe_finds_nothing_serious(browser: Browser, server: PageServer, path: str, scheme: Scheme) -> None:
+    page = await browser.new_page(color_scheme=scheme)
+    await page.goto(server.url + path)
+    assert await violations(page) == []
+    await page.close()
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("action", [run_an_example, provoke_an_error])
+async def test_axe_finds_nothing_serious_after_a_call(
+    browser: Browser, server: PageServer, action: Action, scheme: Scheme
+) -> None:
+    page = await browser.new_page(color_scheme=scheme)
+    await page.goto(server.url + QR)
+    await action(page)
+    assert await violations(page) == []
+    await page.close()
+
+
+@pytest.mark.parametrize("accent", ["#ffe600", "#00ff9d", "#808080", "#0b0b0b", "#ffffff", "#7a00ff"])
+async def test_any_accent_stays_readable(browser: Browser, accent: str) -> None:
+    with PageServer(accent=accent, accent_dark=accent) as server:
+        for scheme in SCHEMES:
+            page = await browser.new_page(color_scheme=scheme)
+            await page.goto(server.url + QR)
+            assert await violations(page) == []
+            await page.close()
+
+
+@pytest.mark.parametrize("path", PATHS)
+async def test_no_page_scrolls_sideways(browser: Browser, server: PageServer, path: str) -> None:
+    page = await browser.new_page()
+    await page.goto(server.url + path)
+    for width in (320, 360, 768, 1280):
+        await page.set_viewport_size({"width": width, "height": 800})
+        assert await page.evaluate("document.documentElement.scrollWidth") == width
+    await page.close()
+
+
+async def test_a_result_fits_a_small_screen(browser: Browser, server: PageServer) -> None:
+    page = await browser.new_page(viewport={"width": 320, "height": 640})
+    await page.goto(server.url + QR)
+    await run_an_example(page)
+    assert await page.evaluate("document.documentElement.scrollWidth") == 320
+    await page.close()
+
+
+@pytest.mark.parametrize("path", PATHS)
+async def test_a_page_weighs_little_and_asks_nobody_else(browser: Browser, server: PageServer, path: str) -> None:
+    page = await browser.new_page()
+    requests: list[Request] = []
+    page.on("request", lambda request: requests.append(request))  # noqa: PLW0108 - it marks its handlers, which a built-in forbids
+    await page.goto(server.url + path, wait_until="networkidle")
+    bodies = [await (await request.response()).body() for request in requests]  # type: ignore[union-attr]  # all answered
+    assert [request.url for request in requests if not request.url.startswith(server.url)] == []
+    assert sum(map(len, bodies)) < 100_000
+    await page.close()
+
+
+async def test_the_first_tab_offers_to_skip_the_header(browser: Browser, server: PageServer) -> None:
+    page = await browser.new_page()
+    await page.goto(server.url + QR)
+    await page.keyboard.press("Tab")
+    skip = page.get_by_role("link", name="Skip to the content")
+    await expect(skip).to_be_focused()
+    await expect(skip).to_be_in_viewport()
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("main")).to_be_focused()
+    await page.close()
+
+
+async def test_a_tool_can_be_used_with_the_keyboard_alone(browser: Browser, server: PageServer) -> None:
+    page = await browser.new_page()
+    await page.goto(server.url + QR)
+    await page.get_by_label("Text").focus()
+    await page.keyboard.type("hello")
+    for _ in range(9):
+        await page.keyboard.press("Tab")
+        if await page.evaluate("document.activeElement.type") == "submit":
+            break
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("link", name="Download")).to_be_visible()
+    await page.close()

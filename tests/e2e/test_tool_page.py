@@ -1,0 +1,251 @@
+"""A tool's page in a browser, with JavaScript and without."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, Page, expect
+from pressroom.tools_api.pages.samples import curl_command
+from support.page_server import PageServer
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+
+QR = "/tools/qr-code-generator"
+
+
+@pytest.fixture
+def server() -> Iterator[PageServer]:
+    with PageServer() as running:
+        yield running
+
+
+@asynccontextmanager
+async def opened(browser: Browser, server: PageServer, path: str, **options: Any) -> AsyncIterator[Page]:
+    """Open a page, and fail afterwards if a script failed or the content security policy stopped something."""
+    context = await browser.new_context(**options)
+    page = await context.new_page()
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("console", lambda message: faults.append(message.text) if "Content Security" in message.text else None)
+    await page.goto(server.url + path)
+    yield page
+    await context.close()
+    assert faults == []
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def page(browser: Browser, server: PageServer) -> AsyncIterator[Page]:
+    async with opened(browser, server, QR) as open_page:
+        yield open_page
+
+
+async def generate(page: Page) -> None:
+    await page.get_by_role("button", name="Generate").click()
+
+
+async def test_the_result_appears_without_leaving_the_page(page: Page, server: PageServer) -> None:
+    await page.get_by_label("Text").fill("hello")
+    await generate(page)
+    image = page.get_by_role("img", name="Result: QR code generator")
+    await expect(image).to_be_visible()
+    await expect(page.get_by_role("status")).to_have_text("Your result is ready: PNG, 512 × 512 px.")  # noqa: RUF001
+    await expect(page.locator("#quota")).to_have_text("299 of 300 requests left")
+    await expect(page.get_by_role("link", name="Download")).to_have_attribute("download", "qr-code-generator.svg")
+    await expect(page.locator("#response")).to_contain_text('"remaining": 299')
+    assert page.url == server.url + QR
+    assert await image.evaluate("image => image.decode().then(() => image.naturalWidth)") > 0
+    assert server.inputs == [{"text": "hello"}]
+
+
+async def test_an_example_fills_the_form(page: Page, server: PageServer) -> None:
+    await page.get_by_label("Text").fill("something else")
+    await page.get_by_role("button", name="In colour, as SVG").click()
+    await expect(page.get_by_label("Text")).to_have_value("Hello")
+    await expect(page.get_by_label("svg")).to_be_checked()
+    await generate(page)
+    await expect(page.get_by_role("img")).to_be_visible()
+    assert server.inputs == [{"text": "Hello", "fgColor": "#b9502a", "format": "svg", "size": 1024}]
+
+
+async def test_an_example_works_from_the_keyboard(page: Page) -> None:
+    await page.get_by_role("button", name="Wi-Fi").press("Space")
+    await expect(page.get_by_label("Text")).to_have_value("WIFI:T:WPA;S:Guests;P:it's a secret;;")
+
+
+async def test_the_command_follows_the_fields(page: Page, server: PageServer) -> None:
+    await page.get_by_label("Text").fill('it\'s\n"two" lines & <b>ünï</b> 🗞️')
+    await page.get_by_label("Size").fill("300")
+    expected = curl_command(
+        f"{server.url}{QR}/api/generate", {"text": 'it\'s\n"two" lines & <b>ünï</b> 🗞️', "size": 300}
+    )
+    await expect(page.locator("#curl")).to_have_text(expected, use_inner_text=False)
+    assert await page.locator("#curl").text_content() == expected
+
+
+async def test_the_command_can_be_copied(browser: Browser, server: PageServer) -> None:
+    async with opened(browser, server, QR, permissions=["clipboard-read", "clipboard-write"]) as page:
+        await page.get_by_role("button", name="Copy the request").click()
+        await expect(page.get_by_role("button", name="Copied")).to_be_visible()
+        copied = await page.evaluate("navigator.clipboard.readText()")
+        assert copied == curl_command(f"{server.url}{QR}/api/generate", {"text": "https://example.com/spring"})
+
+
+async def test_a_refused_value_is_named_beside_its_field(page: Page, server: PageServer) -> None:
+    server.api = lambda slug, _: server.refuse(slug, "margin: must be even (got 3)")
+    await page.get_by_label("Text").fill("hello")
+    await page.get_by_label("Margin").fill("3")
+    await generate(page)
+    margin = page.get_by_label("Margin")
+    await expect(margin).to_be_focused()
+    await expect(margin).to_have_attribute("aria-invalid", "true")
+    await expect(margin).to_have_accessible_description("Quiet zone around the code, in modules. Must be even (got 3)")
+    await expect(page.get_by_role("status")).to_contain_text("margin: must be even (got 3)")
+    await margin.fill("4")
+    await expect(margin).not_to_have_attribute("aria-invalid", "true")
+    await expect(margin).to_have_accessible_description("Quiet zone around the code, in modules.")
+
+
+async def test_what_the_browser_finds_wrong_is_not_sent(page: Page, server: PageServer) -> None:
+    await page.get_by_label("Size").fill("9000")
+    await generate(page)
+    await expect(page.get_by_label("Text")).to_be_focused()
+    await expect(page.get_by_label("Size")).to_have_attribute("aria-invalid", "true")
+    assert server.inputs == []
+
+
+async def test_a_full_limit_says_when_to_come_back(page: Page, server: PageServer) -> None:
+    server.api = lambda slug, _: server.refuse(slug, "the limit is used up", 429, code="rate_limited", retryAfter=754)
+    await page.get_by_label("Text").fill("hello")
+    await generate(page)
+    await expect(page.locator("#result-body")).to_contain_text("Try again in 13 minutes.")
+    await expect(page.locator("#quota")).to_have_text("0 of 300 requests left")
+
+
+@pytest.mark.parametrize("content", [b"<h1>Bad gateway</h1>", b"null", b"[]", b'{"ok": "yes"}'])
+async def test_an_answer_that_is_none_of_ours_is_told_as_such(page: Page, server: PageServer, content: bytes) -> None:
+    server.api = lambda *_: (502, content)
+    await page.get_by_label("Text").fill("hello")
+    await generate(page)
+    await expect(page.locator("#result-body")).to_contain_text("status 502")
+    await expect(page.get_by_role("button", name="Generate")).not_to_have_attribute("aria-disabled", "true")
+
+
+async def test_a_server_that_is_gone_is_told_as_such(page: Page) -> None:
+    await page.route("**/api/generate", lambda route: route.abort("connectionrefused"))
+    await page.get_by_label("Text").fill("hello")
+    await generate(page)
+    await expect(page.locator("#result-body")).to_contain_text("The server could not be reached.")
+
+
+async def test_hostile_answers_stay_text(page: Page, server: PageServer) -> None:
+    evil = "<img src=x onerror=alert(1)>"
+
+    def answer(slug: str, values: dict[str, Any]) -> tuple[int, Any]:
+        status, envelope = server.succeed(slug, values)
+        envelope["data"] |= {"format": evil, "files": [evil], "warnings": [evil], evil: evil}
+        return status, envelope
+
+    server.api = answer
+    await page.get_by_label("Text").fill("hello")
+    await generate(page)
+    await expect(page.locator(".files")).to_have_text(evil)
+    assert await page.locator("[onerror]").count() == 0
+
+
+async def test_a_colour_and_its_picker_follow_each_other(page: Page) -> None:
+    colour = page.get_by_label("Foreground colour", exact=True)
+    picker = page.get_by_label("Pick: Foreground colour")
+    await colour.fill("#0af")
+    assert await picker.input_value() == "#00aaff"
+    await picker.fill("#123456")
+    await expect(colour).to_have_value("#123456")
+
+
+async def test_a_number_and_its_slider_follow_each_other(page: Page) -> None:
+    size, slider = page.get_by_label("Size"), page.locator("[name=size] + .range")
+    await size.fill("1000")
+    assert await slider.input_value() == "1000"
+    await slider.fill("640")
+    await expect(size).to_have_value("640")
+
+
+async def test_half_typed_json_is_named_beside_its_field(browser: Browser, server: PageServer) -> None:
+    async with opened(browser, server, "/tools/image-generator") as page:
+        await page.get_by_label("Properties").fill('{"title": ')
+        await generate(page)
+        await expect(page.get_by_label("Properties")).to_be_focused()
+        await expect(page.get_by_text("Must be JSON")).to_be_visible()
+        assert server.inputs == []
+
+
+Actions = dict[str, str | bool]
+CASES: list[tuple[str, Actions]] = [
+    ("qr-code-generator", {"text": "two\nlines ", "margin": "0", "bgColor": "#ffffff00", "errorCorrection": "H"}),
+    ("qr-code-generator", {"text": "x", "size": "", "fgColor": "", "format": "png"}),
+    ("favicon-generator", {"content": "👨‍👩‍👧‍👦", "source": "emoji", "fontWeight": "700", "radius": "20"}),
+    ("code-to-image", {"code": "a\n\tb\n", "title": "", "windowControls": False, "background": ""}),
+    ("code-to-image", {"code": "x", "title": "main.go", "language": "go", "lineNumbers": True, "width": "1e3"}),
+    ("image-generator", {"template": "og", "props": '{"title": "Hi", "n": [1, 2.5, null]}', "height": "630"}),
+    ("image-generator", {"html": "<b style='x'>&amp;</b>", "aspectRatio": "16:9", "width": "1200"}),
+]
+
+
+@pytest.mark.parametrize(("slug", "actions"), CASES, ids=[f"{slug}-{number}" for number, (slug, _) in enumerate(CASES)])
+async def test_the_page_asks_for_the_same_with_and_without_javascript(
+    browser: Browser, server: PageServer, slug: str, actions: Actions
+) -> None:
+    for script in (True, False):
+        async with opened(browser, server, f"/tools/{slug}", java_script_enabled=script) as page:
+            for name, value in actions.items():
+                control = page.locator(f"[name={name}]:not([type=hidden])")
+                match await control.first.evaluate("control => control.type") if script else await _type(control.first):
+                    case "checkbox":
+                        await control.set_checked(bool(value))
+                    case "radio":
+                        await page.locator("label", has=page.locator(f"[name={name}][value={value}]")).click()
+                    case "select-one":
+                        await control.select_option(str(value))
+                    case _:
+                        await control.fill(str(value))
+            await generate(page)
+            await expect(page.get_by_role("link", name="Download")).to_be_visible()
+    with_script, without = server.inputs
+    assert with_script == without
+    assert with_script.keys() <= actions.keys()
+
+
+async def _type(control: Any) -> str:
+    if await control.evaluate("control => control.tagName") == "SELECT":
+        return "select-one"
+    return await control.get_attribute("type") or "text"
+
+
+async def test_the_page_works_without_javascript(browser: Browser, server: PageServer) -> None:
+    async with opened(browser, server, QR, java_script_enabled=False) as page:
+        await page.get_by_role("link", name="Wi-Fi").click()
+        await expect(page.get_by_label("Text")).to_have_value("WIFI:T:WPA;S:Guests;P:it's a secret;;")
+        await generate(page)
+        await expect(page.get_by_role("img", name="Result: QR code generator")).to_be_visible()
+        await expect(page.get_by_text("299 of 300 requests left")).to_be_visible()
+        await expect(page.get_by_label("Text")).to_have_value("WIFI:T:WPA;S:Guests;P:it's a secret;;")
+        await expect(page.get_by_label("Q", exact=True)).to_be_checked()
+        await expect(page.get_by_role("button", name="Copy")).to_have_count(0)
+        assert server.inputs == [{"text": "WIFI:T:WPA;S:Guests;P:it's a secret;;", "errorCorrection": "Q"}]
+
+
+async def test_an_error_without_javascript_keeps_the_values(browser: Browser, server: PageServer) -> None:
+    server.api = lambda slug, _: server.refuse(slug, "margin: must be even (got 3)")
+    async with opened(browser, server, QR, java_script_enabled=False) as page:
+        await page.get_by_label("Text").fill("\nhello")
+        await page.get_by_label("Margin").fill("3")
+        await generate(page)
+        await expect(page).to_have_title("Error: QR code generator · Pressroom")
+        await expect(page.get_by_label("Margin")).to_have_value("3")
+        await expect(page.get_by_label("Text")).to_have_value("\nhello")
+        await expect(page.get_by_label("Margin")).to_have_accessible_description(
+            "Quiet zone around the code, in modules. Must be even (got 3)"
+        )

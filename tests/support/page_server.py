@@ -1,0 +1,175 @@
+"""A small server that stands in for the host: the real pages, with an API that answers what a test tells it to."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Self
+from urllib.parse import parse_qs, urlsplit
+
+from pressroom.errors import CallError, InvalidInput, NotFound
+from pressroom.sdk import Branding
+from pressroom.tools_api.pages import Descriptor, FormState, Pages, input_from_form, parse_form
+
+from support.tool_descriptors import ALL
+
+Answer = tuple[int, Any]
+Api = Callable[[str, dict[str, Any]], Answer]
+
+PICTURE = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><rect width="9" height="9" fill="#fff"/>'
+    '<path d="M1 1h3v3h-3zM5 1h3v3h-3zM1 5h3v3h-3zM5 5h1v1h-1zM7 7h1v1h-1zM6 6h1v1h-1z"/></svg>'
+)
+
+
+def branding(**changes: str) -> Branding:
+    """Return an operator's branding, with some of it changed."""
+    values = {
+        "key": "pressroom",
+        "name": "Pressroom",
+        "tagline": "Publishing tools for people and AI clients.",
+        "url": "https://pressroom.example",
+        "mcp_url": "https://pressroom.example/api/mcp",
+        "docs_url": "https://pressroom.example/docs",
+        "accent": "#b9502a",
+        "accent_dark": "#e0764c",
+        "logo_url": "",
+    }
+    return Branding(**values | changes)
+
+
+def meta(tool: Descriptor, remaining: int) -> dict[str, Any]:
+    """Return the `meta` of an answer (2.7)."""
+    limit = tool["rateLimit"]["requests"]
+    return {
+        "tool": tool["slug"],
+        "endpoint": "/generate",
+        "version": "1.0",
+        "cached": False,
+        "timestamp": "2026-01-01T13:00:00Z",
+        "rateLimit": {"limit": limit, "remaining": remaining, "resetAt": "2026-01-01T14:00:00Z"},
+    }
+
+
+class PageServer:
+    """Serves on a free loopback port while it is entered. `inputs` are the inputs that the API was sent, in order."""
+
+    def __init__(self, descriptors: tuple[Descriptor, ...] = ALL, **brand: str) -> None:
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self.url = f"http://127.0.0.1:{self._http.server_port}"
+        self.pages = Pages(branding(**brand), self.url)
+        self.tools = {tool["slug"]: tool for tool in descriptors}
+        self.inputs: list[dict[str, Any]] = []
+        self.problems: list[str] = []
+        self.api: Api = self.succeed
+        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02})
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._http.shutdown()
+        self._thread.join()
+        self._http.server_close()
+
+    def succeed(self, slug: str, values: dict[str, Any]) -> Answer:
+        """Answer with what section 2.8 promises for the tool."""
+        tool = self.tools[slug]
+        if slug == "qr-code-generator" and not 64 <= values.get("size", 512) <= 2048:
+            return self.refuse(slug, f"size: must be between 64 and 2048 (got {values['size']})")
+        suffix = "zip" if slug == "favicon-generator" else "svg"
+        data = {
+            "id": "5f0c7a1d9be2436884c15d3e7a90b2cf",
+            "url": f"{self.url}/files/{slug}/5f0c7a1d.{suffix}?expires=1&signature=ab",
+            "expiresAt": "2026-01-01T16:00:00Z",
+            "cached": False,
+        } | {name: values.get(name, value) for name, value in tool.get("sampleData", {}).items()}
+        return 200, {"ok": True, "data": data, "meta": meta(tool, tool["rateLimit"]["requests"] - len(self.inputs))}
+
+    def refuse(self, slug: str, message: str, status: int = 400, **error: Any) -> Answer:
+        """Answer with an error envelope (2.9)."""
+        body = {"code": "validation_error", "message": message} | error
+        return status, {"ok": False, "error": body, "meta": meta(self.tools[slug], 0)}
+
+    def _call(self, slug: str, values: dict[str, Any]) -> Answer:
+        self.inputs.append(values)
+        return self.api(slug, values)
+
+    def _tool(self, slug: str) -> Descriptor:
+        if slug not in self.tools:
+            raise NotFound(f"there is no tool {slug}")
+        return self.tools[slug]
+
+    def _get(self, path: str, query: str) -> tuple[int, bytes, str, Mapping[str, str]]:
+        html = "text/html; charset=utf-8"
+        match path.strip("/").split("/"):
+            case ["tools"]:
+                return 200, self.pages.index(list(self.tools.values())), html, {}
+            case ["tools", "static", name]:
+                asset = self.pages.asset(name)
+                version = parse_qs(query).get("v", [""])[0]
+                return (
+                    200,
+                    asset.content,
+                    asset.media_type,
+                    {"ETag": asset.etag, "Cache-Control": asset.cache_control(version)},
+                )
+            case ["tools", slug]:
+                tool = self._tool(slug)
+                return 200, self.pages.tool(tool, FormState.from_query(tool, parse_qs(query))), html, {}
+            case ["tools", slug, "api"]:
+                return 200, json.dumps(self._tool(slug)).encode(), "application/json", {}
+            case ["files", _, name]:
+                return 200, PICTURE.encode(), "application/zip" if name.endswith("zip") else "image/svg+xml", {}
+            case ["robots.txt"]:
+                return 200, b"User-agent: *\nAllow: /\n", "text/plain", {}
+            case _:
+                raise NotFound(f"there is nothing at {path}")
+
+    def _post(self, path: str, body: bytes) -> tuple[int, bytes, str, Mapping[str, str]]:
+        _, slug, *rest = path.strip("/").split("/")
+        if rest == ["api", "generate"]:
+            status, answer = self._call(slug, json.loads(body))
+            content = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+            return status, content, "application/json", {}
+        tool, form = self._tool(slug), parse_form(body)
+        try:
+            status, answer = self._call(slug, input_from_form(tool["endpoints"][0]["params"], form))
+        except InvalidInput as error:
+            status, answer = self.refuse(slug, error.message)
+        return status, self.pages.tool(tool, FormState(form, answer)), "text/html; charset=utf-8", {}
+
+    def _handler(server) -> type[BaseHTTPRequestHandler]:  # noqa: N805 - `self` is the request's
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self) -> None:
+                parts = urlsplit(self.path)
+                self._answer(lambda: server._get(parts.path, parts.query))
+
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                self._answer(lambda: server._post(urlsplit(self.path).path, body))
+
+            def _answer(self, make: Callable[[], tuple[int, bytes, str, Mapping[str, str]]]) -> None:
+                try:
+                    status, content, media_type, headers = make()
+                except CallError as error:
+                    status, media_type, headers = 404, "text/html; charset=utf-8", {}
+                    content = server.pages.error(404, "Not found", error.message)
+                self.send_response(status)
+                self.send_header("Content-Type", media_type)
+                self.send_header("Content-Length", str(len(content)))
+                self.send_header("Content-Security-Policy", server.pages.content_security_policy)
+                for name, value in headers.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(content)
+
+            def log_message(self, *_: object) -> None:
+                """Say nothing: the test's own output is what counts."""
+
+        return Handler

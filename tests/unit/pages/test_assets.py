@@ -1,0 +1,100 @@
+"""Static files: addresses by content, and colours that stay readable."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pressroom.errors import NotFound
+from pressroom.tools_api.pages import Pages
+from pressroom.tools_api.pages.assets import DARK, LIGHT, brand_css, brand_icon
+from pressroom.tools_api.pages.colours import contrast
+from support.page_server import branding
+
+PAGES = Pages(branding(), "https://pressroom.example")
+COLOURS = st.integers(0, 0xFFFFFF).map(lambda number: f"#{number:06x}")
+
+
+def tokens(css: str) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the custom properties of a style sheet, on light and on dark grounds."""
+    light, dark = (dict(re.findall(r"--([\w-]+):\s*([^;]+);", part)) for part in css.split("prefers-color-scheme", 1))
+    return light, dark
+
+
+def test_contrast_is_that_of_wcag() -> None:
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.478, abs=0.001)
+
+
+@given(COLOURS, COLOURS)
+def test_text_on_and_in_any_accent_reaches_aa(accent: str, accent_dark: str) -> None:
+    both = tokens(brand_css(branding(accent=accent, accent_dark=accent_dark)))
+    for theme, found in zip((LIGHT, DARK), both, strict=True):
+        assert contrast(found["on-accent"], found["accent"]) >= 4.5
+        assert contrast(found["on-accent-hover"], found["accent-hover"]) >= 4.5
+        for ground in (theme.paper, theme.surface, found["accent-soft"]):
+            assert contrast(found["accent-text"], ground) >= 4.5
+        assert contrast(theme.ink, found["accent-soft"]) >= 4.5
+
+
+def test_an_accent_that_is_readable_is_used_as_it_is() -> None:
+    light, dark = tokens(brand_css(branding(accent="#8a2f10", accent_dark="#ffb59b")))
+    assert light["accent-text"] == light["accent"] == "#8a2f10"
+    assert dark["accent-text"] == dark["accent"] == "#ffb59b"
+
+
+def test_the_style_sheet_has_the_grounds_that_contrasts_are_computed_with() -> None:
+    both = tokens(PAGES.asset("pressroom.css").content.decode())
+    for theme, found in zip((LIGHT, DARK), both, strict=True):
+        assert asdict(theme).items() <= found.items()
+
+
+@pytest.mark.parametrize("scheme", [0, 1])
+def test_the_style_sheets_own_colours_reach_aa(scheme: int) -> None:
+    found = tokens(PAGES.asset("pressroom.css").content.decode())[scheme]
+    for ground in ("paper", "surface", "sunken"):
+        assert contrast(found["ink"], found[ground]) >= 7
+        assert contrast(found["muted"], found[ground]) >= 4.5
+        assert contrast(found["edge"], found[ground]) >= 3
+    assert contrast(found["danger"], found["danger-soft"]) >= 4.5
+    assert contrast(found["danger"], found["surface"]) >= 4.5
+
+
+def test_assets_are_small() -> None:
+    assert len(PAGES.asset("pressroom.css").content) < 15_360
+    assert len(PAGES.asset("pages.js").content) < 15_360
+
+
+def test_an_address_with_the_right_version_may_be_kept_for_ever() -> None:
+    asset = PAGES.asset("pressroom.css")
+    assert re.fullmatch(r'"[0-9a-f]{16}"', asset.etag)
+    assert "immutable" in asset.cache_control(asset.version)
+    assert asset.cache_control("") == asset.cache_control("0123456789abcdef") == "no-cache"
+
+
+def test_pages_link_to_the_version_that_is_served() -> None:
+    page = PAGES.index([]).decode()
+    for name, version in re.findall(r'/tools/static/([\w.]+)\?v=(\w+)"', page):
+        assert PAGES.asset(name).version == version
+    assert page.count("/tools/static/") == 3
+
+
+def test_another_accent_is_another_file() -> None:
+    other = Pages(branding(accent="#114488"), "https://pressroom.example")
+    assert other.asset("pressroom.css").etag != PAGES.asset("pressroom.css").etag
+    assert other.asset("pages.js").etag == PAGES.asset("pages.js").etag
+
+
+@pytest.mark.parametrize("name", ["", "nope.css", "../render.py", "..%2frender.py", "/etc/passwd", "pressroom.css/"])
+def test_other_files_are_not_found(name: str) -> None:
+    with pytest.raises(NotFound):
+        PAGES.asset(name)
+
+
+def test_the_icon_carries_the_operators_initial() -> None:
+    icon = brand_icon(branding(name="<News>", accent="#ffe600"))
+    assert "&lt;</text>" in icon
+    assert 'fill="#ffe600"' in icon

@@ -1,0 +1,307 @@
+"""What people find on the pages."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import pytest
+from pressroom.errors import CallError
+from pressroom.tools_api.pages import FormState, Pages
+from pressroom.tools_api.pages.views import ERRORS
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+from support.page_server import branding, meta
+from support.tool_descriptors import ALL, CODE, FAVICON, IMAGE, QR, param
+
+BASE = "https://pressroom.example"
+PAGES = Pages(branding(), BASE)
+
+
+def parsed(page: bytes) -> LexborHTMLParser:
+    return LexborHTMLParser(page.decode())
+
+
+def texts(page: LexborHTMLParser, selector: str) -> list[str]:
+    return [" ".join(node.text().split()) for node in page.css(selector)]
+
+
+def one(page: LexborHTMLParser, selector: str) -> LexborNode:
+    node = page.css_first(selector)
+    assert node is not None, selector
+    return node
+
+
+def attribute(page: LexborHTMLParser, selector: str, name: str) -> str | None:
+    return one(page, selector).attributes.get(name)
+
+
+def success(**data: Any) -> dict[str, Any]:
+    common = {
+        "id": "5f",
+        "url": f"{BASE}/files/x/5f.png?signature=a",
+        "expiresAt": "2026-01-01T16:00:00Z",
+        "cached": False,
+    }
+    return {"ok": True, "data": common | data, "meta": meta(QR, 299)}
+
+
+def failure(message: str, **error: Any) -> dict[str, Any]:
+    return {"ok": False, "error": {"code": "validation_error", "message": message} | error, "meta": meta(QR, 299)}
+
+
+def qr_with(*params: dict[str, Any]) -> dict[str, Any]:
+    tool = copy.deepcopy(QR)
+    tool["endpoints"][0] |= {"params": list(params), "examples": []}
+    return tool
+
+
+def test_the_list_links_to_every_tool_in_its_order() -> None:
+    page = parsed(PAGES.index(ALL))
+    assert [link.attributes["href"] for link in page.css(".cards a")] == [tool["pageUrl"] for tool in ALL]
+    assert texts(page, ".card-foot") == ["60 requests per hour"] * 3 + ["300 requests per hour"]
+
+
+def test_an_empty_list_says_so() -> None:
+    assert "No tool is switched on" in PAGES.index([]).decode()
+
+
+@pytest.mark.parametrize("tool", ALL, ids=lambda tool: tool["slug"])
+def test_every_parameter_is_in_the_form_and_in_the_table(tool: dict[str, Any]) -> None:
+    page = parsed(PAGES.tool(tool))
+    names = [each["name"] for each in tool["endpoints"][0]["params"]]
+    assert texts(page, ".table th[scope=row] code")[: len(names)] == names
+    controls = {node.attributes["name"] for node in page.css("form [name]")}
+    assert controls == set(names) - {"response"}
+
+
+@pytest.mark.parametrize("tool", ALL, ids=lambda tool: tool["slug"])
+def test_every_control_has_a_label_and_its_help(tool: dict[str, Any]) -> None:
+    page = parsed(PAGES.tool(tool))
+    for control in page.css("form [name]:not([type=hidden]):not([type=radio])"):
+        name = control.attributes["id"]
+        parent = control.parent
+        assert parent is not None
+        assert page.css(f"label[for={name}]") or parent.tag == "label"
+        described = (control.attributes["aria-describedby"] or "").split()
+        assert all(page.css_first(f"#{target}") is not None for target in described)
+    ids = [node.attributes["id"] for node in page.css("[id]")]
+    assert len(ids) == len(set(ids))
+
+
+def test_a_page_has_one_headline_and_a_way_to_skip_to_it() -> None:
+    for page in map(parsed, (PAGES.index(ALL), PAGES.tool(QR), PAGES.error(404, "Not found", "there is no such tool"))):
+        assert len(page.css("h1")) == 1
+        assert attribute(page, ".skip-link", "href") == "#main"
+        assert page.css_first("main#main") is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "selector"),
+    [
+        ("text", "textarea[required][maxlength]"),
+        ("size", "input[type=number][min='64'][max='2048'][step='1'][value='512']"),
+        ("fgColor", "input[type=text][value='#000000']"),
+        ("errorCorrection", "input[type=radio][value=M][checked]"),
+    ],
+)
+def test_fields_suit_what_they_ask_for(name: str, selector: str) -> None:
+    assert parsed(PAGES.tool(QR)).css_first(f"{selector}[name={name}]") is not None
+
+
+def test_a_choice_of_many_is_a_select_and_of_none_starts_unset() -> None:
+    page = parsed(PAGES.tool(IMAGE))
+    assert texts(page, "select[name=template] option")[:2] == ["Not set", "og"]
+    assert attribute(page, "select[name=template] option", "selected") is None
+    assert page.css_first("textarea[name=props]") is not None
+
+
+def test_a_field_for_fractions_takes_fractions() -> None:
+    page = parsed(
+        PAGES.tool(qr_with(param("scale", "number", "", min=0, max=1), param("zoom", "number", "", default=1.5)))
+    )
+    assert attribute(page, "[name=scale]", "step") == "any"
+    assert attribute(page, "[name=zoom]", "step") == "any"
+
+
+def test_the_browser_never_cuts_a_text_that_the_api_would_take() -> None:
+    families = "👨‍👩‍👧‍👦" * 8
+    assert (
+        int(attribute(parsed(PAGES.tool(FAVICON)), "[name=content]", "maxlength") or 0)
+        >= len(families.encode("utf-16-le")) / 2
+    )
+
+
+def test_required_fields_come_first() -> None:
+    page = parsed(PAGES.tool(FAVICON))
+    assert attribute(page, ".fields [name]", "name") == "content"
+
+
+def test_names_become_words() -> None:
+    page = parsed(
+        PAGES.tool(qr_with(*(param(name, "string", "") for name in ("fgColor", "logoUrl", "sourceHTML", "x_2"))))
+    )
+    assert texts(page, ".fields label") == ["Foreground colour", "Logo URL", "Source HTML", "X 2"]
+
+
+def test_the_command_shows_the_first_example_until_the_form_is_used() -> None:
+    assert '{"text":"https://example.com/spring"}' in texts(parsed(PAGES.tool(QR)), "#curl")[0]
+    state = FormState({"text": ["hello"], "size": ["300"]})
+    assert '{"text":"hello","size":300}' in texts(parsed(PAGES.tool(QR, state)), "#curl")[0]
+
+
+def test_a_picture_is_shown_with_its_download_and_how_long_it_lasts() -> None:
+    page = parsed(
+        PAGES.tool(QR, FormState({"text": ["hi"]}, success(size=512, format="png", cached=True, warnings=["Tiny."])))
+    )
+    assert attribute(page, "#result img", "src") == f"{BASE}/files/x/5f.png?signature=a"
+    assert attribute(page, "#result img", "alt") == "Result: QR code generator"
+    assert attribute(page, "#result [download]", "download") == "qr-code-generator.png"
+    assert texts(page, "#result dd") == ["PNG", "512 × 512 px", "the cache", "16:00 UTC"]  # noqa: RUF001
+    assert texts(page, "#result .warnings li") == ["Tiny."]
+    assert texts(page, "#quota") == ["299 of 300 requests left"]
+
+
+def test_a_file_that_is_no_picture_is_offered_with_what_it_holds() -> None:
+    answer = success(url=f"{BASE}/files/x/5f.zip?signature=a", files=["favicon.ico", "site.webmanifest"])
+    page = parsed(PAGES.tool(FAVICON, FormState({}, answer)))
+    assert page.css("#result img") == []
+    assert texts(page, "#result .files li") == ["favicon.ico", "site.webmanifest"]
+
+
+def test_facts_of_other_tools_are_shown_too() -> None:
+    page = parsed(PAGES.tool(QR, FormState({}, success(moduleCount=25, nested={"a": 1}))))
+    assert "Module count" in texts(page, "#result dt")
+    assert "Nested" not in texts(page, "#result dt")
+
+
+def test_an_error_stands_beside_its_field_and_keeps_the_values() -> None:
+    state = FormState({"text": ["hi"], "size": ["9000"]}, failure("size: must be between 64 and 2048 (got 9000)"))
+    page = parsed(PAGES.tool(QR, state))
+    assert attribute(page, "[name=size]", "value") == "9000"
+    assert attribute(page, "[name=size]", "aria-invalid") == "true"
+    target = (attribute(page, "[name=size]", "aria-describedby") or "").split()[-1]
+    assert texts(page, f"#{target}") == ["Must be between 64 and 2048 (got 9000)"]
+    assert texts(page, "title") == ["Error: QR code generator · Pressroom"]
+    assert "size: must be between 64 and 2048 (got 9000)" in texts(page, "#result .failure")[0]
+
+
+def test_an_error_inside_an_object_names_the_member() -> None:
+    page = parsed(PAGES.tool(IMAGE, FormState({}, failure("props.titel: is unknown; did you mean title?"))))
+    assert "titel: is unknown; did you mean title?" in texts(page, ".field-error")
+
+
+@pytest.mark.parametrize(
+    "message", ["give html or template, not both", "html and template: not both", "nope: is unknown"]
+)
+def test_an_error_about_no_field_stands_with_the_result(message: str) -> None:
+    page = parsed(PAGES.tool(IMAGE, FormState({}, failure(message))))
+    assert not any(texts(page, ".field-error"))
+    assert message in texts(page, "#result .failure")[0]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(1, "1 second"), (0.2, "1 second"), (89, "89 seconds"), (90, "2 minutes"), (754, "13 minutes")],
+)
+def test_a_full_limit_says_when_to_come_back(seconds: float, words: str) -> None:
+    page = parsed(PAGES.tool(QR, FormState({}, failure("the limit is used up", retryAfter=seconds))))
+    assert f"Try again in {words}." in texts(page, "#result .failure")[0]
+
+
+def test_every_error_of_the_table_is_one_that_the_api_gives() -> None:
+    codes = {error.code for error in CallError.__subclasses__()} - {"unauthorized", "forbidden"}
+    assert {row.code for row in ERRORS} == codes
+    listed = parsed(PAGES.tool(QR)).css("section[aria-labelledby=errors] th code")
+    assert {node.text() for node in listed} == codes
+
+
+def test_notes_are_read_before_the_form() -> None:
+    html = PAGES.tool(FAVICON).decode()
+    assert html.index("Emoji are drawn with Twemoji") < html.index("<form")
+
+
+def test_a_description_is_not_told_twice() -> None:
+    tool = copy.deepcopy(QR)
+    tool["endpoints"][0]["description"] = tool["description"]
+    assert texts(parsed(PAGES.tool(tool)), "main p").count(QR["description"].split("\n\n")[0]) == 1
+
+
+def test_a_title_that_was_deleted_stays_deleted() -> None:
+    page = parsed(PAGES.tool(CODE, FormState({"code": ["x"], "title": [""], "windowControls": ["false"]})))
+    assert attribute(page, "[name=title]", "value") == ""
+    assert "checked" not in one(page, "[type=checkbox][name=windowControls]").attributes
+    assert "checked" in one(page, "[type=checkbox][name=lineNumbers]").attributes
+
+
+def test_a_text_that_begins_with_a_line_end_keeps_it() -> None:
+    page = parsed(PAGES.tool(CODE, FormState({"code": ["\n\nx"]})))
+    assert one(page, "textarea[name=code]").text() == "\n\nx"
+
+
+def test_search_engines_and_previews_are_told_what_the_page_is() -> None:
+    page = parsed(PAGES.tool(QR, FormState({"text": ["private"]})))
+    address = f"{BASE}/tools/qr-code-generator"
+    assert attribute(page, "link[rel=canonical]", "href") == address
+    assert attribute(page, "link[rel=alternate]", "href") == "/tools/qr-code-generator/api"
+    assert attribute(page, "meta[property='og:url']", "content") == address
+    assert (
+        attribute(page, "meta[name=description]", "content") == "Turn a link or any text into a QR code, as PNG or SVG."
+    )
+    linked = json.loads(one(page, "script[type='application/ld+json']").text())
+    kinds = [node["@type"] for node in linked["@graph"]]
+    assert kinds == [["WebApplication", "SoftwareApplication"], "WebAPI", "BreadcrumbList"]
+
+
+def test_an_error_page_is_not_indexed_and_reads_as_a_sentence() -> None:
+    page = parsed(PAGES.error(404, "Not found", "there is no such tool"))
+    assert attribute(page, "meta[name=robots]", "content") == "noindex"
+    assert texts(page, ".lead") == ["There is no such tool."]
+
+
+def test_links_begin_where_the_server_is_mounted() -> None:
+    pages = Pages(branding(), "https://acme.example/press")
+    for page in (pages.index(ALL), pages.tool(QR), pages.error(404, "Not found", "gone")):
+        for node in parsed(page).css("[href^='/'], [src^='/'], [action^='/']"):
+            values = [node.attributes.get(name) for name in ("href", "src", "action")]
+            assert all(value.startswith("/press/") for value in values if value)
+    assert "curl https://acme.example/press/tools/qr-code-generator/api/generate" in pages.tool(QR).decode()
+
+
+def test_a_tool_without_an_endpoint_has_a_page_without_a_form() -> None:
+    page = parsed(PAGES.tool(QR | {"endpoints": [], "hasApi": False}))
+    assert page.css_first("form") is None
+    assert texts(page, "h1") == ["QR code generator"]
+
+
+@pytest.mark.parametrize(
+    "url", ["javascript:alert(1)", "data:text/html,x", "//evil.example", "/\\evil.example", "http://[", "x"]
+)
+def test_a_link_that_is_not_http_is_left_out(url: str) -> None:
+    good, bad = (parsed(PAGES.tool(QR | {"promo": {"tagline": "Codes!", "ctaUrl": each}})) for each in ("/docs", url))
+    assert "Codes!" in texts(good, "main a")
+    assert "Codes!" not in texts(bad, "main a")
+
+
+def test_nothing_on_a_page_is_inline() -> None:
+    for page in map(parsed, (PAGES.index(ALL), PAGES.tool(QR), PAGES.tool(QR, FormState({}, success())))):
+        assert page.css("style") == []
+        assert [node for node in page.css("script") if "src" not in node.attributes] == page.css(
+            "[type='application/ld+json']"
+        )
+        names = {name for node in page.css("*") for name in node.attributes}
+        assert not {name for name in names if name.startswith("on") or name == "style"}
+
+
+def test_the_security_policy_lets_pictures_come_from_the_bucket_and_nothing_else() -> None:
+    pages = Pages(branding(logo_url="https://cdn.example/logo.svg"), BASE, ["https://bucket.example"])
+    rules = dict(rule.split(" ", 1) for rule in pages.content_security_policy.split("; "))
+    assert rules["img-src"] == f"'self' data: {BASE} https://bucket.example https://cdn.example"
+    assert rules["default-src"] == "'none'"
+    assert rules["script-src"] == rules["style-src"] == "'self'"
+
+
+@pytest.mark.parametrize("tool", ALL, ids=lambda tool: tool["slug"])
+def test_a_page_with_its_files_stays_under_100_kb(tool: dict[str, Any]) -> None:
+    files = sum(len(PAGES.asset(name).content) for name in ("pressroom.css", "pages.js", "icon.svg"))
+    assert len(PAGES.tool(tool)) + files < 100_000

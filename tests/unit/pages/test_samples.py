@@ -1,0 +1,50 @@
+"""Code to copy does what the form does."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+
+from hypothesis import given
+from hypothesis import strategies as st
+from pressroom.tools_api.pages.samples import curl_command, response_sample
+from support.page_server import branding
+from support.tool_descriptors import FAVICON, QR
+
+URL = "https://pressroom.example/tools/qr-code-generator/api/generate"
+
+
+@given(st.dictionaries(st.text(), st.text() | st.integers() | st.booleans() | st.lists(st.text()), max_size=4))
+def test_the_command_sends_exactly_the_values(values: dict[str, object]) -> None:
+    one_line = curl_command(URL, values).replace(" \\\n", " ")  # shlex does not know a shell's continued lines
+    words = shlex.split(one_line)
+    assert words[:5] == ["curl", URL, "-H", "Content-Type: application/json", "-d"]
+    assert json.loads(words[5]) == values
+    assert len(words) == 6
+
+
+def test_a_shell_reads_the_command_as_one() -> None:
+    values = {"text": 'it\'s `id` $(id) $HOME "x" \\ ! \n é 🗞️'}
+    script = "curl() { printf '%s\\0' \"$@\"; }\n" + curl_command(URL, values)
+    printed = subprocess.run(["sh", "-c", script], capture_output=True, check=True, text=True).stdout
+    assert json.loads(printed.split("\0")[4]) == values
+
+
+def test_the_typical_answer_has_the_shape_of_the_contract() -> None:
+    answer = json.loads(response_sample(QR, branding(key="acme"), "https://acme.example", None))
+    assert answer["ok"] is True
+    assert answer["data"].keys() == {"id", "url", "expiresAt", "cached", "size", "format"}
+    assert answer["data"]["url"].startswith("https://acme.example/files/qr-code-generator/")
+    assert answer["meta"]["rateLimit"]["limit"] == 300
+    assert answer["acme"]["name"] == "Pressroom"
+
+
+def test_the_typical_file_has_the_extension_of_the_tool() -> None:
+    for tool, suffix in ((FAVICON, ".zip?"), (QR, ".png?")):
+        answer = json.loads(response_sample(tool, branding(), "https://acme.example", None))
+        assert suffix in answer["data"]["url"]
+
+
+def test_a_real_answer_takes_the_place_of_the_typical_one() -> None:
+    assert json.loads(response_sample(QR, branding(), "https://acme.example", {"ok": False})) == {"ok": False}
