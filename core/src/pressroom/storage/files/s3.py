@@ -212,7 +212,7 @@ class S3FileStore:
                 "response_checksum_validation": "when_required",
             },
         )
-        files.retries = 1  # botocore retries already
+        files.retries = 2  # for a body that breaks off; everything else botocore retries already
         try:
             await files.set_session()
         except ValueError as error:

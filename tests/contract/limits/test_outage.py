@@ -1,0 +1,275 @@
+"""What callers of the limiter and the cache index notice while Redis is away, and operators in the log."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import structlog
+from pressroom.errors import BackendError
+from pressroom.limits.limiter import MovingWindowLimiter
+from pressroom.limits.redis import RedisWindows
+from pressroom.sdk import CacheEntry, per_hour
+from pressroom.storage.cache.redis import RedisCacheIndex
+from pressroom.storage.redis import RedisConnection
+from structlog.typing import EventDict
+from support.clocks import Clock
+from support.needs import free_port
+from support.redis import RedisServer, own_redis
+
+RATE = per_hour(100_000)
+ENTRY = CacheEntry("qr-code-generator/0123.png", "image/png", 1234, b'{"size":512}')
+
+
+@dataclass
+class Host:
+    """One host: a limiter and a cache index that share a connection, and the log."""
+
+    connection: RedisConnection
+    limiter: MovingWindowLimiter
+    cache: RedisCacheIndex
+    clock: Clock
+    log: list[EventDict]
+
+    async def failures(self, calls: int) -> int:
+        failed = 0
+        for number in range(calls):
+            try:
+                await (self.cache.get("a") if number % 2 else self.limiter.take(RATE, "a", 1))
+            except BackendError:
+                failed += 1
+        return failed
+
+    def events(self) -> list[tuple[str, str]]:
+        return [(event["log_level"], event["event"]) for event in self.log]
+
+
+@pytest.fixture
+async def host(server: RedisServer) -> AsyncIterator[Host]:
+    clock = Clock()
+    connection = RedisConnection(server.url, timeout=0.2, clock=clock.seconds)
+    limiter, cache = MovingWindowLimiter(RedisWindows(connection)), RedisCacheIndex(connection)
+    with structlog.testing.capture_logs() as log:
+        await limiter.open()
+        await cache.open()
+        await limiter.take(RATE, "a", 1)
+        yield Host(connection, limiter, cache, clock, log)
+        await cache.close()
+        await limiter.close()
+
+
+def is_available(connection: RedisConnection) -> bool:
+    return connection.available
+
+
+BEGIN, END = ("warning", "server is unavailable"), ("info", "server is available again")
+
+
+async def test_a_stopped_server_is_an_error_and_one_line_in_the_log(server: RedisServer, host: Host) -> None:
+    server.stop()
+    assert await host.failures(1000) == 1000
+    assert host.events() == [BEGIN]
+    assert host.log[0]["server"] == f"Redis at 127.0.0.1:{server.port}"
+    assert host.log[0]["reason"]
+
+
+async def test_a_frozen_server_costs_one_timeout_and_one_line_in_the_log(server: RedisServer, host: Host) -> None:
+    server.freeze()
+    async with asyncio.timeout(20):  # a timeout for each call would take 200 seconds
+        assert await host.failures(1000) == 1000
+    assert host.events() == [BEGIN]
+    assert "0.2 s" in host.log[0]["reason"]
+
+
+async def test_after_the_first_failure_calls_fail_without_waiting(server: RedisServer, host: Host) -> None:
+    server.freeze()
+    with pytest.raises(BackendError, match=r"unavailable: no answer within 0\.2 s"):
+        await host.cache.get("a")
+    for call in (host.limiter.take(RATE, "a", 1), host.cache.get("a"), host.limiter.give_back(RATE, "a", 1)):
+        with pytest.raises(BackendError, match="unavailable"):
+            call.send(None)  # a coroutine that waits for anything would return here
+
+
+async def test_a_crowd_before_a_frozen_server_fails_together(server: RedisServer, host: Host) -> None:
+    server.freeze()
+    async with asyncio.timeout(10):  # one timeout after the other would take 20 seconds
+        taken = await asyncio.gather(*(host.limiter.take(RATE, "a", 1) for _ in range(2000)), return_exceptions=True)
+    assert all(isinstance(status, BackendError) for status in taken)
+    assert host.events() == [BEGIN]
+
+
+async def test_a_server_that_is_back_counts_again_after_the_pause(server: RedisServer, host: Host) -> None:
+    server.stop()
+    assert await host.failures(10) == 10
+    server.start()
+    assert await host.failures(10) == 10
+
+    host.clock.advance(1)
+    status = await host.limiter.take(RATE, "a", 1)
+    assert (status.allowed, status.remaining) == (True, RATE.requests - 1)
+    assert host.events() == [BEGIN, END]
+    assert (host.log[1]["failed_calls"], host.log[1]["seconds"]) == (20, 1)
+    assert await host.failures(10) == 0
+
+
+async def test_a_server_that_thaws_counts_again_and_counts_no_probe(server: RedisServer, host: Host) -> None:
+    server.freeze()
+    for _ in range(5):
+        host.clock.advance(1)
+        assert await host.failures(3) == 3
+    server.thaw()
+    host.clock.advance(1)
+    status = await host.limiter.take(RATE, "a", 1)
+    # Counted are the one before the freeze, this one, and at most the one whose timeout began the outage.
+    assert RATE.requests - status.remaining in (2, 3)
+    assert host.events() == [BEGIN, END]
+
+
+async def test_each_outage_is_logged(server: RedisServer, host: Host) -> None:
+    for _ in range(3):
+        server.stop()
+        assert await host.failures(5) == 5
+        server.start()
+        host.clock.advance(1)
+        assert await host.failures(5) == 0
+    assert host.events() == [BEGIN, END] * 3
+
+
+async def test_restarts_between_calls_go_unnoticed(server: RedisServer, host: Host) -> None:
+    await asyncio.gather(*(host.cache.get("a") for _ in range(100)))
+    server.stop()
+    server.start()
+    for _ in range(3):  # the event loop notices that the idle connections were closed
+        await asyncio.sleep(0)
+    assert await host.failures(200) == 0
+    assert host.events() == []
+
+
+async def test_a_server_that_is_not_there_yet_is_no_error_at_the_start(server: RedisServer) -> None:
+    server.stop()
+    clock = Clock()
+    connection = RedisConnection(server.url, timeout=0.2, clock=clock.seconds)
+    limiter, cache = MovingWindowLimiter(RedisWindows(connection)), RedisCacheIndex(connection)
+    with structlog.testing.capture_logs() as log:
+        await limiter.open()
+        await cache.open()
+    assert [event["event"] for event in log] == ["server is unavailable"]
+    assert not is_available(connection)
+
+    server.start()
+    clock.advance(1)
+    assert (await limiter.take(RATE, "a", 1)).allowed
+    assert is_available(connection)
+    await limiter.close()
+    await cache.close()
+
+
+async def test_a_crowd_before_a_healthy_server_is_no_outage(host: Host) -> None:
+    taken = await asyncio.gather(
+        *(host.limiter.take(RATE, "a", 1) for _ in range(3000)), *(host.cache.get("a") for _ in range(1000))
+    )
+    assert len(taken) == 4000
+    assert host.events() == []
+
+
+async def test_callers_that_leave_do_not_mix_up_the_answers_of_others(server: RedisServer, host: Host) -> None:
+    entries = {f"id{n}": CacheEntry(f"tool/{n}.png", "image/png", n, b"{}") for n in range(100)}
+    for content_id, entry in entries.items():
+        await host.cache.put(content_id, entry, seconds=60)
+
+    async def get(content_id: str) -> tuple[str, CacheEntry | None]:
+        return content_id, await host.cache.get(content_id)
+
+    for _ in range(5):
+        tasks: list[asyncio.Task[Any]] = [asyncio.create_task(get(content_id)) for content_id in entries]
+        for steps, task in enumerate(tasks[::2]):
+            for _ in range(steps % 7):
+                await asyncio.sleep(0)
+            task.cancel()
+        for answer in await asyncio.gather(*tasks, return_exceptions=True):
+            if not isinstance(answer, BaseException):
+                content_id, entry = answer
+                assert entry == entries[content_id]
+            else:
+                assert isinstance(answer, asyncio.CancelledError)
+    assert host.events() == []
+
+
+async def test_callers_that_leave_a_frozen_server_leave_a_probe_to_the_next(server: RedisServer, host: Host) -> None:
+    server.freeze()
+    assert await host.failures(1) == 1
+    host.clock.advance(1)
+    probing = asyncio.create_task(host.cache.get("a"))
+    await asyncio.sleep(0)
+    with pytest.raises(BackendError):
+        host.cache.get("a").send(None)
+    probing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await probing
+    server.thaw()
+    assert await host.cache.get("a") is None
+    assert host.events() == [BEGIN, END]
+
+
+async def test_a_server_out_of_memory_refuses_to_count_and_still_answers(server: RedisServer, host: Host) -> None:
+    await host.cache.put("a", ENTRY, seconds=60)
+    with server.client() as admin:
+        admin.config_set("maxmemory", 1)
+        for _ in range(100):
+            with pytest.raises(BackendError, match=r"refused limits\.take: .*maxmemory"):
+                await host.limiter.take(RATE, "b", 1)
+            assert await host.cache.get("a") == ENTRY
+        assert host.events() == [("warning", "server refuses calls")]
+
+        admin.config_set("maxmemory", 0)
+    assert (await host.limiter.take(RATE, "b", 1)).remaining == RATE.requests - 1
+    assert host.events() == [("warning", "server refuses calls"), ("info", "server accepts calls again")]
+
+
+async def test_a_connection_that_is_closed_can_be_opened_again(host: Host) -> None:
+    await host.limiter.close()
+    await host.cache.close()
+    await host.limiter.open()
+    await host.cache.open()
+    assert (await host.limiter.take(RATE, "a", 1)).remaining == RATE.requests - 2
+
+
+async def test_whoever_closes_first_leaves_the_connections_to_the_other(server: RedisServer, host: Host) -> None:
+    def connections() -> int:
+        with server.client() as admin:
+            return len(admin.client_list()) - 1
+
+    await host.limiter.close()
+    assert connections() == 1
+    assert await host.cache.get("a") is None
+    await host.cache.close()
+    assert connections() == 0
+    await host.limiter.open()
+    await host.cache.open()
+
+
+@pytest.mark.parametrize("host_part", ["wrong-password@127.0.0.1", ":wrong-password@127.0.0.1"])
+async def test_a_wrong_password_is_an_outage_that_does_not_show_it(
+    tmp_path_factory: pytest.TempPathFactory, host_part: str
+) -> None:
+    with own_redis(tmp_path_factory.mktemp("redis"), "--requirepass", "right-password") as server:
+        connection = RedisConnection(f"redis://{host_part}:{server.port}", timeout=0.2)
+        with structlog.testing.capture_logs() as log:
+            with pytest.raises(BackendError) as caught:
+                await RedisCacheIndex(connection).get("a")
+            await connection.open()
+            await connection.close()
+    assert [event["event"] for event in log] == ["server is unavailable"]
+    assert "wrong-password" not in f"{log} {caught.value} {caught.value.__cause__} {connection}"
+
+
+async def test_nothing_that_listens_is_told_with_the_address() -> None:
+    port = free_port()
+    connection = RedisConnection(f"redis://127.0.0.1:{port}", timeout=0.2)
+    with structlog.testing.capture_logs(), pytest.raises(BackendError, match=f"Redis at 127.0.0.1:{port}") as caught:
+        await RedisCacheIndex(connection).get("a")
+    assert caught.value.hint
+    await connection.close()

@@ -1,0 +1,60 @@
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pressroom.sdk import EXTENSIONS
+from pressroom.storage.files import content_disposition, is_key, media_type_of
+
+
+@pytest.mark.parametrize("key", ["qr-code-generator/0123456789abcdef.png", "a/b.c", f"tool/{'a' * 191}.png"])
+def test_keys_of_tools_are_keys(key: str) -> None:
+    assert is_key(key)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "tool",
+        "tool/id",
+        "/tool/id.png",
+        "tool//id.png",
+        "../id.png",
+        "tool/../id.png",
+        "tool/..",
+        "tool/.png",
+        ".tmp/id.png",
+        "tool/id.png/",
+        "tool/id.png\n",
+        "tool/id.png\0",
+        "tool/ID.png",
+        "tool\\id.png",
+        "tool/%2e%2e.png",
+        "tool/\uff49\uff44.png",
+        f"tool/{'a' * 192}.png",
+    ],
+)
+def test_everything_else_is_no_key(text: str) -> None:
+    assert not is_key(text)
+
+
+@given(st.text(st.sampled_from("ab0/.-_\\%\0~ é"), max_size=30))
+def test_no_key_leads_out_of_its_folder(text: str) -> None:
+    if is_key(text):
+        folder = Path("/store")
+        assert (folder / text).parent.parent == folder
+        assert ".." not in Path(text).parts
+
+
+@pytest.mark.parametrize(("media_type", "extension"), EXTENSIONS.items())
+def test_an_extension_stands_for_its_media_type(media_type: str, extension: str) -> None:
+    assert media_type_of(f"tool/id.{extension}") == media_type
+
+
+def test_an_unknown_extension_is_plain_bytes() -> None:
+    assert media_type_of("tool/id.exe") == "application/octet-stream"
+
+
+def test_a_file_is_shown_in_place_and_saved_under_its_own_name() -> None:
+    assert content_disposition("tool/0123.svg") == 'inline; filename="0123.svg"'

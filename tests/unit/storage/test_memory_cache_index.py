@@ -1,0 +1,78 @@
+"""What only a cache index in memory does: it forgets."""
+
+from __future__ import annotations
+
+import pytest
+from pressroom.config.models import Settings
+from pressroom.errors import ConfigError
+from pressroom.sdk import CacheEntry
+from pressroom.storage.cache import create_cache_index
+from pressroom.storage.cache.memory import MemoryCacheIndex
+from pressroom.storage.cache.redis import RedisCacheIndex
+from support.clocks import Clock
+
+ENTRY = CacheEntry("qr-code-generator/0123.png", "image/png", 1234, b'{"size":512}')
+
+
+async def test_an_entry_is_forgotten_after_its_time() -> None:
+    clock = Clock()
+    cache = MemoryCacheIndex(max_entries=10, clock=clock.seconds)
+    await cache.put("id", ENTRY, seconds=60)
+    clock.advance(59.9)
+    assert await cache.get("id") == ENTRY
+    clock.advance(0.1)
+    assert await cache.get("id") is None
+
+
+async def test_reading_an_entry_does_not_prolong_its_time() -> None:
+    clock = Clock()
+    cache = MemoryCacheIndex(max_entries=10, clock=clock.seconds)
+    await cache.put("id", ENTRY, seconds=60)
+    found = []
+    for _ in range(3):
+        clock.advance(20)
+        found.append(await cache.get("id"))
+    assert found == [ENTRY, ENTRY, None]
+
+
+async def test_the_entry_that_was_read_longest_ago_is_forgotten_first() -> None:
+    cache = MemoryCacheIndex(max_entries=3)
+    for content_id in ("a", "b", "c"):
+        await cache.put(content_id, ENTRY, seconds=60)
+    await cache.get("a")
+    await cache.put("d", ENTRY, seconds=60)
+    assert [await cache.get(content_id) for content_id in ("a", "b", "c", "d")] == [ENTRY, None, ENTRY, ENTRY]
+
+
+async def test_replacing_an_entry_forgets_no_other() -> None:
+    cache = MemoryCacheIndex(max_entries=2)
+    for content_id in ("a", "b", "b", "b"):
+        await cache.put(content_id, ENTRY, seconds=60)
+    assert await cache.get("a") == ENTRY
+
+
+async def test_the_bound_is_the_configured_one() -> None:
+    cache = create_cache_index(Settings.model_validate({"cache": {"max_entries": 2}}))
+    assert isinstance(cache, MemoryCacheIndex)
+    for content_id in ("a", "b", "c"):
+        await cache.put(content_id, ENTRY, seconds=60)
+    assert [await cache.get(content_id) for content_id in ("a", "b", "c")] == [None, ENTRY, ENTRY]
+
+
+async def test_a_closed_index_has_forgotten_everything() -> None:
+    cache = MemoryCacheIndex(max_entries=2)
+    await cache.open()
+    await cache.put("a", ENTRY, seconds=60)
+    await cache.close()
+    assert await cache.get("a") is None
+
+
+def test_a_configured_server_is_used() -> None:
+    configured = Settings.model_validate({"storage": {"redis": "redis://localhost"}})
+    assert isinstance(create_cache_index(configured), RedisCacheIndex)
+
+
+def test_an_unknown_backend_is_refused_with_the_ones_there_are() -> None:
+    with pytest.raises(ConfigError, match=r"cache\.backend: there is no backend 'memcached'") as caught:
+        create_cache_index(Settings.model_validate({"cache": {"backend": "memcached"}}))
+    assert "memory" in caught.value.hint

@@ -1,0 +1,219 @@
+"""The guard before a server that may be down, with a server that does what the test says."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+import pytest
+import structlog
+from pressroom.errors import BackendError
+from pressroom.storage.outage import OutageGuard
+from structlog.typing import EventDict
+from support.clocks import Clock
+
+
+class Refusal(Exception):
+    pass
+
+
+class Server:
+    """Answers what it is told to, and counts who asks it."""
+
+    def __init__(self) -> None:
+        self.answer: str | Exception = "yes"
+        self.asked = 0
+        self.probed = 0
+
+    async def ask(self) -> str:
+        self.asked += 1
+        return await self._answer()
+
+    async def probe(self) -> str:
+        self.probed += 1
+        return await self._answer()
+
+    async def _answer(self) -> str:
+        await asyncio.sleep(0)
+        if self.answer == "nothing":
+            await asyncio.Event().wait()
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+@pytest.fixture
+def server() -> Server:
+    return Server()
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def guard(server: Server, clock: Clock) -> OutageGuard:
+    return OutageGuard(
+        "The server",
+        probe=server.probe,
+        timeout=0.05,
+        concurrency=5,
+        refused=(Refusal,),
+        unreachable=(OSError,),
+        pause=1,
+        clock=clock.seconds,
+    )
+
+
+@pytest.fixture
+async def log() -> AsyncIterator[list[EventDict]]:
+    with structlog.testing.capture_logs() as log:
+        yield log
+
+
+async def outcomes(calls: int, call: Callable[[], Awaitable[str]]) -> list[str]:
+    async def outcome() -> str:
+        try:
+            return await call()
+        except BackendError as error:
+            return str(error)
+
+    return list(await asyncio.gather(*(outcome() for _ in range(calls))))
+
+
+async def test_answers_come_through(server: Server, guard: OutageGuard, log: list[EventDict]) -> None:
+    assert await outcomes(100, lambda: guard.call("ask", server.ask)) == ["yes"] * 100
+    assert (server.asked, server.probed, log) == (100, 0, [])
+
+
+async def test_errors_of_another_kind_come_through(server: Server, guard: OutageGuard) -> None:
+    server.answer = LookupError("a bug")
+    with pytest.raises(LookupError):
+        await guard.call("ask", server.ask)
+    assert guard.available
+
+
+async def test_during_a_pause_nobody_asks(server: Server, clock: Clock, guard: OutageGuard) -> None:
+    server.answer = OSError("gone")
+    with pytest.raises(BackendError, match="The server is unavailable: gone"):
+        await guard.call("ask", server.ask)
+    clock.advance(0.999)
+    assert set(await outcomes(100, lambda: guard.call("ask", server.ask))) == {"The server is unavailable: gone"}
+    assert (server.asked, server.probed) == (1, 0)
+
+
+async def test_after_a_pause_one_call_asks(server: Server, clock: Clock, guard: OutageGuard) -> None:
+    server.answer = "nothing"
+    await outcomes(1, lambda: guard.call("ask", server.ask))
+    for pauses in range(1, 4):
+        clock.advance(1)
+        await outcomes(100, lambda: guard.call("ask", server.ask))
+        assert (server.asked, server.probed) == (1, pauses)
+
+
+async def test_a_probe_that_fails_begins_another_pause(server: Server, clock: Clock, guard: OutageGuard) -> None:
+    server.answer = OSError("gone")
+    await outcomes(1, lambda: guard.call("ask", server.ask))
+    clock.advance(1)
+    for _ in range(10):
+        await outcomes(1, lambda: guard.call("ask", server.ask))
+    assert (server.asked, server.probed) == (1, 1)
+
+
+async def test_time_in_which_nobody_could_look_for_the_answer_does_not_count(
+    server: Server, guard: OutageGuard, log: list[EventDict]
+) -> None:
+    answered = asyncio.Event()
+
+    async def operation() -> str:
+        await answered.wait()
+        for _ in range(5):
+            await asyncio.sleep(0)
+        return "yes"
+
+    call = asyncio.create_task(guard.call("ask", operation))
+    await asyncio.sleep(0)
+    time.sleep(0.1)  # noqa: ASYNC251 - the point: this process is busy for longer than the timeout
+    answered.set()
+    assert await call == "yes"
+    assert log == []
+
+
+async def test_a_crowd_that_waits_for_its_turn_fails_when_the_outage_begins(server: Server, guard: OutageGuard) -> None:
+    server.answer = "nothing"
+    assert set(await outcomes(100, lambda: guard.call("ask", server.ask))) == {
+        "The server is unavailable: no answer within 0.05 s"
+    }
+    assert server.asked == 5
+
+
+async def test_the_first_answer_ends_the_outage(
+    server: Server, clock: Clock, guard: OutageGuard, log: list[EventDict]
+) -> None:
+    server.answer = OSError("gone")
+    await outcomes(1, lambda: guard.call("ask", server.ask))
+    await outcomes(7, lambda: guard.call("ask", server.ask))
+    server.answer = "yes"
+    clock.advance(2.5)
+    assert await guard.call("ask", server.ask) == "yes"
+    assert guard.available
+    assert await outcomes(10, lambda: guard.call("ask", server.ask)) == ["yes"] * 10
+    assert [(event["log_level"], event["event"]) for event in log] == [
+        ("warning", "server is unavailable"),
+        ("info", "server is available again"),
+    ]
+    assert log[0]["reason"] == "gone"
+    assert (log[1]["seconds"], log[1]["failed_calls"]) == (2.5, 8)
+
+
+async def test_a_probe_that_is_cancelled_leaves_the_next_call_to_probe(
+    server: Server, clock: Clock, guard: OutageGuard
+) -> None:
+    server.answer = "nothing"
+    await outcomes(1, lambda: guard.call("ask", server.ask))
+    clock.advance(1)
+    probing = asyncio.create_task(guard.call("ask", server.ask))
+    await asyncio.sleep(0)
+    probing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await probing
+    server.answer = "yes"
+    assert await guard.call("ask", server.ask) == "yes"
+
+
+async def test_calls_that_are_cancelled_give_up_their_turn(server: Server, guard: OutageGuard) -> None:
+    server.answer = "nothing"
+    tasks = [asyncio.create_task(guard.call("ask", server.ask)) for _ in range(20)]
+    await asyncio.sleep(0)
+    for task in tasks:
+        task.cancel()
+    assert all(isinstance(end, asyncio.CancelledError) for end in await asyncio.gather(*tasks, return_exceptions=True))
+    assert guard.available
+    server.answer = "yes"
+    assert await outcomes(20, lambda: guard.call("ask", server.ask)) == ["yes"] * 20
+
+
+async def test_a_refusal_is_no_outage_and_logged_once(server: Server, guard: OutageGuard, log: list[EventDict]) -> None:
+    server.answer = Refusal("no space")
+    answers = await outcomes(100, lambda: guard.call("write", server.ask))
+    assert set(answers) == {"The server refused write: no space"}
+    assert guard.available
+    server.answer = "yes"
+    assert await guard.call("read", server.ask) == "yes"
+    assert [event["event"] for event in log] == ["server refuses calls"]
+    assert await guard.call("write", server.ask) == "yes"
+    assert [(event["event"], event["call"]) for event in log] == [
+        ("server refuses calls", "write"),
+        ("server accepts calls again", "write"),
+    ]
+
+
+async def test_a_server_that_refuses_is_not_down_any_more(server: Server, clock: Clock, guard: OutageGuard) -> None:
+    server.answer = OSError("gone")
+    await outcomes(1, lambda: guard.call("ask", server.ask))
+    clock.advance(1)
+    server.answer = Refusal("no space")
+    await outcomes(1, lambda: guard.call("ask", server.ask))
+    assert guard.available

@@ -1,0 +1,44 @@
+from pressroom.storage.files.recent import RecentKeys
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_key_is_remembered_for_its_time_and_no_longer() -> None:
+    clock = Clock()
+    keys = RecentKeys(60, 10, clock)
+    keys.add("a")
+    clock.now += 59.9
+    assert "a" in keys
+    clock.now += 0.1
+    assert "a" not in keys
+
+
+def test_a_key_that_is_added_again_starts_anew() -> None:
+    clock = Clock()
+    keys = RecentKeys(60, 10, clock)
+    keys.add("a")
+    clock.now += 50
+    keys.add("a")
+    clock.now += 50
+    assert "a" in keys
+
+
+def test_a_discarded_key_is_forgotten() -> None:
+    keys = RecentKeys(60, 10)
+    keys.add("a")
+    keys.discard("a")
+    keys.discard("never there")
+    assert "a" not in keys
+
+
+def test_the_memory_is_bounded_and_gives_up_the_ones_added_first() -> None:
+    keys = RecentKeys(60, 3)
+    for key in ("a", "b", "c", "a", "d"):
+        keys.add(key)
+    assert len(keys) == 3
+    assert [key for key in "abcd" if key in keys] == ["a", "c", "d"]
