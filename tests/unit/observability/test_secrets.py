@@ -1,0 +1,115 @@
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from pressroom.observability.secrets import is_secret_name, mask_secrets, masked_text
+
+SECRET = "Zx9-hunter2_Qq"
+
+
+SECRET_NAMES = """
+    password PASSWORD dbPassword api_key apiKey X-Api-Key apikey token access_token idToken Authorization
+    Proxy-Authorization Cookie Set-Cookie client_secret secretAccessKey signature X-Amz-Signature X-Amz-Credential
+    private_key forwarded_secret credentials
+"""
+HARMLESS_NAMES = "key keys cache_key tokens max_tokens author path signed event"
+
+
+@pytest.mark.parametrize("name", SECRET_NAMES.split())
+def test_a_name_that_says_secret_is_recognised(name: str) -> None:
+    assert is_secret_name(name)
+
+
+@pytest.mark.parametrize("name", [*HARMLESS_NAMES.split(), ""])
+def test_a_name_that_only_resembles_one_is_not(name: str) -> None:
+    assert not is_secret_name(name)
+
+
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        ("GET /f?expires=1&signature=§&x=2", "GET /f?expires=1&signature=***&x=2"),
+        ("https://h/?X-Amz-Credential=§&X-Amz-Signature=§", "https://h/?X-Amz-Credential=***&X-Amz-Signature=***"),
+        ("url=https://h/?token=§ end", "url=https://h/?token=*** end"),
+        ("redis://user:§@host:6379/0", "redis://***@host:6379/0"),
+        ("postgresql+asyncpg://:§@host", "postgresql+asyncpg://***@host"),
+        ("Authorization: Bearer §\nAccept: a", "Authorization: ***\nAccept: a"),
+        ("authorization: Basic § §", "authorization: ***"),
+        ("Cookie: a=§; b=§\r\nHost: h", "Cookie: ***\r\nHost: h"),
+        ("{'Authorization': 'Bearer §', 'Accept': 'a'}", "{'Authorization': ***, 'Accept': 'a'}"),
+        ('{"password": "§", "size": 1}', '{"password": ***, "size": 1}'),
+        ('"{\\"api_key\\": \\"§\\", \\"a\\": 1}"', '"{\\"api_key\\": ***, \\"a\\": 1}"'),
+        ("('client_secret', '§')", "('client_secret', ***)"),
+        ("Login(user='a', password='§')", "Login(user='a', password=***)"),
+        ("sent BEARER § to it", "sent BEARER *** to it"),
+        ("prk_key_§0123456789abcdefghij_crc was used", "prk_key_*** was used"),
+        ("prk_oat_eyJS.eyJ0123456789.abc-_", "prk_oat_***"),
+    ],
+)  # fmt: skip
+def test_a_credential_inside_a_text_is_masked(text: str, masked: str) -> None:
+    assert masked_text(text.replace("§", SECRET)) == masked
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "a plain sentence",
+        "/tools/qr-code-generator/api/generate",
+        "size=512&margin=2",
+        "invalid token: it has expired",
+        '{"key": "qr/ab.png"}',
+        "http://host:8000/path",
+        "user@example.com",
+        "2001:db8:1:2::/64",
+        "x_key_short",
+    ],
+)
+def test_a_text_without_credentials_is_kept(text: str) -> None:
+    assert masked_text(text) == text
+
+
+@settings(deadline=None)
+@given(
+    st.sampled_from(["password", "api_key", "client-secret", "signature", "authToken"]),
+    st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=20),
+    st.text(max_size=30),
+    st.text(max_size=30),
+)
+def test_no_secret_survives_whatever_stands_around_it(name: str, secret: str, before: str, after: str) -> None:
+    assume(secret not in before + after)
+    for joint in ("{}={}", "'{}': '{}'", '"{}":"{}"', '\\"{}\\": \\"{}\\"'):
+        assert secret not in masked_text(f"{before} {joint.format(name, secret)} {after}")
+
+
+def test_a_flood_of_names_is_masked_and_nothing_else() -> None:
+    assert masked_text("a=" * 20_000) == "a=" * 20_000
+    assert masked_text("token=x&" * 10_000) == "token=***&" * 10_000
+    assert masked_text("a-" * 50_000) == "a-" * 50_000
+
+
+def test_secrets_are_masked_at_every_level_of_an_event() -> None:
+    event = {
+        "event": f"failed with token={SECRET}",
+        "password": 12345,
+        "headers": {"Authorization": f"Bearer {SECRET}", "Accept": "text/html"},
+        "tried": [{"api_key": SECRET}, f"https://u:{SECRET}@host", ("fine", 1)],
+        "size": 512,
+        "cached": True,
+        "nothing": None,
+    }
+    assert mask_secrets(None, "info", event) == {
+        "event": "failed with token=***",
+        "password": "***",
+        "headers": {"Authorization": "***", "Accept": "text/html"},
+        "tried": [{"api_key": "***"}, "https://***@host", ["fine", 1]],
+        "size": 512,
+        "cached": True,
+        "nothing": None,
+    }
+
+
+def test_a_value_that_contains_itself_does_not_hang() -> None:
+    loop: list[object] = ["password=x"]
+    loop.append(loop)
+    masked = mask_secrets(None, "info", {"loop": loop})
+    assert masked["loop"][0] == "password=***"
