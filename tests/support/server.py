@@ -44,7 +44,8 @@ def tools_distribution(folder: Path) -> Path:
 
 def command_environment(folder: Path, **variables: str) -> dict[str, str]:
     """Return an environment in which the command finds the test tools, and keeps its data in `folder`."""
-    path = os.pathsep.join([str(TESTS), str(tools_distribution(folder / "site"))])
+    own = [str(TESTS), str(tools_distribution(folder / "site"))]
+    path = os.pathsep.join([*own, *filter(None, [os.environ.get("PYTHONPATH")])])
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PRESSROOM_")}
     return {**kept, "PYTHONPATH": path, "PRESSROOM_STORAGE__PATH": str(folder / "data"), **variables}
 
@@ -87,6 +88,6 @@ def announced(process: subprocess.Popen[str], log_file: Path) -> dict[str, Any]:
         text += line
         if line.rstrip() == "}":
             document: dict[str, Any] = json.loads(text)
-            assert "url" in document, document
+            assert "url" in document, document["error"]
             return document
     raise AssertionError(f"the server ended before it served: {text}{log_file.read_text()}")

@@ -65,16 +65,17 @@ class Http:
                 status=response.status,
                 duration=time.perf_counter() - request.ctx.started,
                 size=len(response.body or b""),
-                address=request.ip,
+                address=request.ctx.address,
                 request_id=request.ctx.request_id,
             )
         return response
 
 
 def begin(request: Request) -> None:
-    """Give a request its id and its starting time, once."""
+    """Give a request its id, its starting time and its peer's address, once. A face may learn of a truer address."""
     if not hasattr(request.ctx, "request_id"):
         request.ctx.started = time.perf_counter()
+        request.ctx.address = request.ip
         request.ctx.request_id = accept_request_id(request.headers.get("x-request-id", "")) or new_request_id()
 
 

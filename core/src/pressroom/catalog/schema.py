@@ -27,6 +27,10 @@ RESPONSE_SCHEMA: Final[dict[str, Any]] = {
 }
 
 
+_BOUNDS: Final = {"ge": "minimum", "le": "maximum", "gt": "exclusiveMinimum", "lt": "exclusiveMaximum"}
+"""What pydantic writes for a bound on an optional number with a validator of its own, and what it is called."""
+
+
 @cache
 def input_schema(params: type[BaseModel]) -> dict[str, Any]:
     """Return the JSON Schema (2020-12) of a model, self-contained and without pydantic's generated titles."""
@@ -50,6 +54,8 @@ def _clean(node: Any, definitions: dict[str, Any]) -> Any:
             continue
         if key == "properties":
             cleaned[key] = {name: _clean(schema, definitions) for name, schema in value.items()}
+        elif key in _BOUNDS:
+            cleaned[_BOUNDS[key]] = value
         elif key in ("default", "examples", "enum", "const"):
             cleaned[key] = value
         else:

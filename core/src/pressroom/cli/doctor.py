@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 
 import click
@@ -18,6 +17,8 @@ MARKS = {"ok": "ok", "warning": "WARNING", "error": "ERROR"}
 @command_options
 def doctor(invocation: Invocation) -> int:
     """Check the configuration, the plugins and the stores. The exit code is 1 where something does not work."""
+    import asyncio  # noqa: PLC0415 - takes longer to load than --help may take
+
     from pressroom.diagnosis import diagnose  # noqa: PLC0415 - loads plugins, which takes time
 
     host = compiled(invocation)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -37,6 +36,8 @@ def serve(invocation: Invocation, host: str | None, port: int | None, strict: bo
 
 
 def _run(main: Any) -> None:
+    import asyncio  # noqa: PLC0415 - takes longer to load than --help may take
+
     try:
         import uvloop  # noqa: PLC0415 - comes with Sanic where the platform has it
     except ImportError:

@@ -1,6 +1,19 @@
 """Where tools run: the event loop, threads and worker processes."""
 
-from pressroom.lanes.lanes import Lanes
+from typing import TYPE_CHECKING, Any
+
 from pressroom.lanes.work import Work
 
+if TYPE_CHECKING:
+    from pressroom.lanes.lanes import Lanes
+
 __all__ = ["Lanes", "Work"]
+
+
+def __getattr__(name: str) -> Any:
+    # Worker processes import this package too, and have no use for the server's side of it.
+    if name != "Lanes":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from pressroom.lanes.lanes import Lanes  # noqa: PLC0415  # that is the point
+
+    return Lanes

@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from pressroom.lanes import forkserver
 from pressroom.lanes.base import BaseLane
 from pressroom.lanes.child import Reply
 from pressroom.lanes.failures import out_of_memory, timed_out, tool_failed_in_worker, worker_lost
@@ -34,7 +35,8 @@ class ProcessLane(BaseLane):
     ) -> None:
         count = processes or min(_MOST_DEFAULT_PROCESSES, usable_cores())
         super().__init__(count, queue)
-        self._workers = [Worker(niceness=niceness, recycle_after=recycle_after, preload=preload) for _ in range(count)]
+        forkserver.preload(preload)
+        self._workers = [Worker(niceness=niceness, recycle_after=recycle_after) for _ in range(count)]
         self._idle = deque(self._workers)
 
     def start(self) -> None:

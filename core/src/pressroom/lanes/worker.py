@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import time
 from concurrent.futures.process import BrokenProcessPool
 
 import structlog
@@ -14,6 +14,8 @@ from pressroom.lanes.daemon import on_daemon_thread
 
 _STUCK_AFTER = 10.0
 """Seconds after which something that should have happened long before is not waited for any more."""
+
+_START_PAUSES = (0.1, 1.0)
 
 _log = structlog.get_logger()
 
@@ -29,10 +31,9 @@ class Worker:
     one that is killed while it sends would then take the others along.
     """
 
-    def __init__(self, *, niceness: int, recycle_after: int, preload: Sequence[str]) -> None:
+    def __init__(self, *, niceness: int, recycle_after: int) -> None:
         self._niceness = niceness
         self._recycle_after = recycle_after
-        self._preload = tuple(preload)
         self._calls = 0
         self._opening: asyncio.Task[ProcessPool] | None = None
         self._stopping: set[asyncio.Task[None]] = set()
@@ -100,18 +101,15 @@ class Worker:
         self._calls = 0
 
     def _open_pool(self) -> ProcessPool:
-        try:
+        for pause in _START_PAUSES:
             try:
-                forkserver.preload(self._preload)
                 return self._start_pool()
-            except BrokenProcessPool:
+            except (BrokenProcessPool, OSError) as error:
                 # A module that cannot be imported outside the server takes the whole fork server down.
-                _log.warning("worker process did not start; trying without preloaded modules", modules=self._preload)
+                _log.warning("worker process did not start; trying without preloaded modules", reason=str(error))
                 forkserver.preload(())
-                return self._start_pool()
-        except (BrokenProcessPool, OSError) as error:
-            _log.error("worker process did not start", reason=str(error))
-            raise
+                time.sleep(pause)
+        return self._start_pool()
 
     def _start_pool(self) -> ProcessPool:
         context = forkserver.WorkerContext()

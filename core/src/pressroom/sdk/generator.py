@@ -68,7 +68,7 @@ class Generator:
 
     `timeout` is in seconds and counts from the moment a worker takes the call; `memory_mib` bounds
     what the worker process may allocate for it. `cache_discount` is what a request that is served
-    from the cache costs, as a part of one request (0 to 1). `cache_revision` joins the cache key:
+    from the cache costs, as a part of one request (0, or 0.01 to 1). `cache_revision` joins the cache key:
     change it when something outside the plugin's version changes the output, such as a font.
     `notes` are warnings that people and models should read before they use the tool.
     """
@@ -114,8 +114,8 @@ class Generator:
         ]
         if is_model(self.params, Params) and "response" in self.params.model_fields:
             found.append("params: 'response' is the host's own parameter; choose another name")
-        if not 0 <= self.cache_discount <= 1:
-            found.append(f"cache_discount must be between 0 and 1 (got {self.cache_discount})")
+        if self.cache_discount != 0 and not 0.01 <= self.cache_discount <= 1:
+            found.append(f"cache_discount must be 0, or between 0.01 and 1 (got {self.cache_discount})")
         return found
 
 

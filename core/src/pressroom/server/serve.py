@@ -73,8 +73,8 @@ async def serve(
     """
     settings = compiled.settings
     host = Host(compiled)
-    await host.start()
     try:
+        await host.start()
         server = await _listen(create_app(host), listener)
         with _metrics_port(host):
             async with prune_regularly(host.services.files, settings.storage):
@@ -85,6 +85,7 @@ async def serve(
                 await _drain(server, settings.server.shutdown_timeout)
     finally:
         await host.close()
+        listener.close()
 
 
 async def _listen(app: Any, listener: socket.socket) -> AsyncioServer:

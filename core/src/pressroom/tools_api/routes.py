@@ -96,6 +96,8 @@ class ToolsApi:
             request_id=request.ctx.request_id,
         )
         await self._pipeline(exchange)
+        if exchange.caller is not None:
+            request.ctx.address = exchange.caller.address
         return exchange
 
     async def _answer(self, request: Request, slug: str, read: Callable[[Exchange], dict[str, Any]]) -> HTTPResponse:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 
-from pressroom.catalog.tool import LimitRule, PlanTool
+from pressroom.catalog.tool import LimitRule
 from pressroom.errors import BackendError, Overloaded, RateLimited
 from pressroom.pipeline.exchange import Exchange
 from pressroom.pipeline.services import Services
@@ -28,9 +28,23 @@ class Limit:
 
     async def __call__(self, exchange: Exchange) -> None:
         """Count the call and set the state of the strictest limit. Raises `RateLimited` or `Overloaded`."""
+        discount = exchange.known_tool.tool.info.cache_discount
+        await self._count(exchange, discount if exchange.cached else 1.0)
+        if self._joins_late(exchange):
+            await self._return(exchange)
+            await self._count(exchange, discount)
+
+    def _joins_late(self, exchange: Exchange) -> bool:
+        """Join a run of the same content that began while this call was being counted."""
+        if exchange.cached or not exchange.content_id or exchange.known_tool.cache.seconds == 0:
+            return False
+        exchange.flight = self._flights.current(exchange.content_id)
+        exchange.cached = exchange.flight is not None
+        return exchange.cached
+
+    async def _count(self, exchange: Exchange, cost: float) -> None:
         plan_tool = exchange.known_tool
-        cost = plan_tool.tool.info.cache_discount if exchange.cached else 1.0
-        if cost == 0 or not plan_tool.limits:
+        if cost == 0:
             return
         for position, rule in enumerate(plan_tool.limits):
             status = await self._take(exchange, rule, cost)
@@ -41,30 +55,19 @@ class Limit:
                 self._metrics.limited(plan_tool.tool.name)
                 raise _refusal(rule.rate, status)
         exchange.taken = cost
-        await self._join_late(exchange, plan_tool)
-
-    async def _join_late(self, exchange: Exchange, plan_tool: PlanTool) -> None:
-        """Join a run that began while this call was being counted, and give back the difference."""
-        if exchange.cached or not exchange.content_id or plan_tool.cache.seconds == 0:
-            return
-        exchange.flight = self._flights.current(exchange.content_id)
-        if exchange.flight is None:
-            return
-        exchange.cached = True
-        await self._return(exchange, exchange.taken - plan_tool.tool.info.cache_discount)
 
     async def settle(self, exchange: Exchange) -> None:
         """Give back what a refused call took, and make sure that the state of the limit is known."""
         if exchange.error is not None:
-            await self._return(exchange, exchange.taken)
+            await self._return(exchange)
         if exchange.limit_status is None and exchange.plan_tool is not None:
             for rule in exchange.plan_tool.limits:
                 self._report(exchange, await self._peek(exchange, rule))
 
-    async def _return(self, exchange: Exchange, cost: float) -> None:
-        if cost <= 0:
+    async def _return(self, exchange: Exchange) -> None:
+        cost, exchange.taken = exchange.taken, 0.0
+        if cost == 0:
             return
-        exchange.taken -= cost
         exchange.limit_status = None
         for rule in exchange.known_tool.limits:
             await self._give_back(exchange, rule, cost)

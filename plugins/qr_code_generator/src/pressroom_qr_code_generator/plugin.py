@@ -1,0 +1,103 @@
+"""The plugin: one generator, `qr-code-generator`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pressroom.sdk import (
+    Artifact,
+    Call,
+    Example,
+    Generator,
+    Mcp,
+    Plugin,
+    Promo,
+    generator,
+    hookimpl,
+    per_hour,
+)
+
+from pressroom_qr_code_generator.params import QrCodeDetails, QrCodeParams
+
+PLUGIN = Plugin(
+    id="qr_code_generator",
+    title="QR code generator",
+    summary="Makes QR codes as PNG or SVG.",
+)
+
+MCP = Mcp(
+    name="generate_qr_code",
+    description=(
+        "Makes a QR code from a text: a URL, plain text in any script, or a payload such as WIFI:, BEGIN:VCARD, "
+        "mailto: or tel:. Use it when someone wants a scannable code. Returns a link to the file that works for three "
+        "hours, and a PNG also as an image. Leave the optional parameters out unless the user asks for a size, "
+        "colours, a transparent background (bgColor #ffffff00), a vector file (format svg) or more damage tolerance "
+        "(errorCorrection Q or H, for print and for a logo on top). Pass on what the answer's warnings say."
+    ),
+)
+
+PROMO = Promo(
+    tagline="QR codes that scan, as PNG or SVG.",
+    description="Any text up to 2048 characters, any colours, exact pixel sizes, transparent or vector.",
+    use_cases=(
+        "Links on posters, packaging and slides",
+        "Wi-Fi access for guests",
+        "Contact cards",
+        "Tickets and labels made by a script",
+    ),
+    llm_instructions=(
+        "POST a JSON object with `text` to the generate endpoint; every other parameter has a default. The answer's "
+        "data.url is the image. Use response=binary to receive the bytes themselves."
+    ),
+    related_features=("favicon-generator", "image-generator"),
+)
+
+EXAMPLES = (
+    Example("A link", {"text": "https://example.com/menu"}),
+    Example(
+        "Guest Wi-Fi for print, with a wide quiet zone",
+        {"text": "WIFI:T:WPA;S:Guests;P:correct horse;;", "size": 1024, "margin": 4, "errorCorrection": "Q"},
+    ),
+    Example(
+        "A transparent SVG in a brand's colour",
+        {"text": "https://example.com/", "fgColor": "#1d1a17", "bgColor": "#ffffff00", "format": "svg"},
+    ),
+    Example(
+        "A contact card",
+        {"text": "BEGIN:VCARD\nVERSION:3.0\nN:Łukasiewicz;Zoë\nTEL:+48221234567\nEND:VCARD", "size": 768},
+    ),
+)
+
+NOTES = (
+    "Any colours are drawn, but many readers fail below a contrast of 3:1 or where fgColor is the lighter one.",
+    "A transparent background takes on whatever lies below it: put the code on a light, even surface.",
+    "ISO/IEC 18004 asks for a quiet zone of 4 modules. With a smaller margin, put the code on its background's colour.",
+)
+
+
+@generator(
+    slug="qr-code-generator",
+    name="QR code generator",
+    summary="Makes a QR code as PNG or SVG.",
+    tags=("qr", "barcode", "image", "svg"),
+    rate_limit=per_hour(300),
+    lane="process",
+    timeout=5,
+    produces=("image/png", "image/svg+xml"),
+    details=QrCodeDetails,
+    mcp=MCP,
+    promo=PROMO,
+    examples=EXAMPLES,
+    notes=NOTES,
+)
+def generate(params: QrCodeParams, call: Call) -> Artifact:
+    """Turns a text into a QR code (ISO/IEC 18004) of an exact size in pixels, or into a vector drawing."""
+    from pressroom_qr_code_generator.render import render  # noqa: PLC0415 - segno loads in the worker
+
+    return render(params)
+
+
+@hookimpl
+def pressroom_generators() -> Iterable[Generator]:
+    """Offer the generator."""
+    return [generate]

@@ -1,0 +1,69 @@
+"""From parameters to the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Final
+
+from pressroom.sdk import Artifact
+
+from pressroom_qr_code_generator.colors import Rgba, contrast_warnings
+from pressroom_qr_code_generator.encode import encode
+from pressroom_qr_code_generator.layout import Layout, check_size, lay_out, size_warnings
+from pressroom_qr_code_generator.masks import Rows
+from pressroom_qr_code_generator.params import QrCodeDetails, QrCodeParams
+from pressroom_qr_code_generator.png import two_color_png
+from pressroom_qr_code_generator.svg import draw_svg
+
+_TO_DIGITS: Final = bytes.maketrans(b"\x00\x01", b"01")
+
+
+def render(params: QrCodeParams) -> Artifact:
+    """Return the QR code that the parameters describe.
+
+    Raises:
+        InvalidInput: the text fits in no symbol, or the symbol in no picture of that size.
+    """
+    rows = encode(params.text, params.errorCorrection)
+    layout = lay_out(params.size, len(rows), params.margin)
+    foreground, background = Rgba.parse(params.fgColor), Rgba.parse(params.bgColor)
+    warnings = contrast_warnings(foreground, background)
+    if params.format == "png":
+        check_size(params.size, len(rows), params.margin)
+        content = draw_png(rows, layout, foreground, background)
+        warnings += size_warnings(layout)
+    else:
+        content = draw_svg(rows, layout, foreground, background)
+    return Artifact(
+        content=content,
+        media_type="image/png" if params.format == "png" else "image/svg+xml",
+        details=QrCodeDetails(size=params.size, format=params.format),
+        warnings=warnings,
+    )
+
+
+def draw_png(rows: Rows, layout: Layout, foreground: Rgba, background: Rgba) -> bytes:
+    """Return the picture as a PNG file."""
+    return two_color_png(layout.size, _pixel_rows(rows, layout), (background, foreground.over(background)))
+
+
+def _pixel_rows(rows: Rows, layout: Layout) -> Iterator[tuple[bytes, int]]:
+    """Yield packed rows of pixels, dark ones as 1, and how often each is repeated."""
+    edges = layout.edges()
+    extents = [end - start for start, end in pairwise(edges)]
+    length = (layout.size + 7) // 8
+    right = length * 8 - edges[-1]
+    blank = bytes(length)
+    yield blank, edges[0]
+    for row, extent in zip(rows, extents, strict=True):
+        digits = _widened(bytes(row.translate(_TO_DIGITS)), extents) + b"0" * right
+        yield int(digits, 2).to_bytes(length, "big"), extent
+    yield blank, layout.size - edges[-1]
+
+
+def _widened(digits: bytes, extents: list[int]) -> bytes:
+    """Return a row of modules, a digit each, with as many digits as each of them has pixels."""
+    if len(set(extents)) == 1:
+        return digits.replace(b"0", b"0" * extents[0]).replace(b"1", b"1" * extents[0])
+    return b"".join([digits[index : index + 1] * extent for index, extent in enumerate(extents)])

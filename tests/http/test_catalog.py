@@ -1,0 +1,182 @@
+"""The catalog, the descriptors and OpenAPI: what clients learn about the tools."""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from openapi_spec_validator import OpenAPIV31SpecValidator
+from pressroom.testing import RunningHost
+
+GOLDEN = Path(__file__).parent / "golden"
+
+Start = Callable[..., RunningHost]
+
+
+def same_as_golden(name: str, document: dict[str, Any], url: str) -> None:
+    """Compare with the committed document; PRESSROOM_TEST_UPDATE_GOLDEN=1 renews it."""
+    text = json.dumps(document, indent=2, ensure_ascii=False).replace(url, "{base_url}") + "\n"
+    file = GOLDEN / name
+    if os.environ.get("PRESSROOM_TEST_UPDATE_GOLDEN"):
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text)
+    assert json.loads(file.read_text()) == json.loads(text)
+
+
+@pytest.fixture(scope="module")
+def builtin_host(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    from pressroom.testing.plugin import settings_for_test
+
+    with RunningHost(settings_for_test({}, tmp_path_factory.mktemp("data"))) as host:
+        yield host
+
+
+def test_the_catalog_is_what_it_was(builtin_host: RunningHost) -> None:
+    answer = httpx.get(f"{builtin_host.url}/tools/api")
+
+    assert answer.status_code == 200
+    assert answer.headers["content-type"] == "application/json"
+    same_as_golden("catalog.json", answer.json(), builtin_host.url)
+
+
+def test_openapi_is_what_it_was(builtin_host: RunningHost) -> None:
+    same_as_golden("openapi.json", httpx.get(f"{builtin_host.url}/openapi.json").json(), builtin_host.url)
+
+
+def test_the_wrapper_has_the_fields_of_the_specification(api: httpx.Client) -> None:
+    catalog = api.get("/tools/api").json()
+
+    assert set(catalog) == {"version", "baseUrl", "platform", "mcp", "llmInstructions", "tools", "stats", "pressroom"}
+    assert catalog["stats"] == {"total": 4, "withApi": 4}
+    assert [tool["slug"] for tool in catalog["tools"]] == ["gate", "qr-code-generator", "text-file", "unruly"]
+
+
+def test_a_descriptor_has_the_fields_of_the_specification(api: httpx.Client) -> None:
+    answer = api.get("/tools/qr-code-generator/api").json()
+
+    assert set(answer) == {"ok", "data", "pressroom"}
+    tool = answer["data"]
+    required = {"slug", "name", "description", "pageUrl", "apiBaseUrl", "hasApi", "clientOnly", "tags", "rateLimit"}
+    assert required | {"endpoints", "promo"} <= set(tool)
+    assert (tool["pageUrl"], tool["apiBaseUrl"]) == ("/tools/qr-code-generator", "/tools/qr-code-generator/api")
+    assert set(tool["promo"]) == {"tagline", "description", "useCases", "llmInstructions", "ctaUrl", "relatedFeatures"}
+    (endpoint,) = tool["endpoints"]
+    assert (endpoint["path"], endpoint["method"], endpoint["cacheDiscount"]) == ("/generate", "POST", 0.1)
+    assert endpoint["responseContentType"] == ["application/json", "image/png", "image/svg+xml"]
+    params = {param["name"]: param for param in endpoint["params"]}
+    assert list(params) == ["text", "size", "margin", "fgColor", "bgColor", "errorCorrection", "format", "response"]
+    bounds = {name: tuple(params[name].get(key) for key in ("type", "required", "default", "min", "max")) for name in params}
+    assert bounds == {
+        "text": ("string", True, None, 1, 2048),
+        "size": ("number", False, 512, 64, 2048),
+        "margin": ("number", False, 2, 0, 16),
+        "fgColor": ("string", False, "#000000", None, 9),
+        "bgColor": ("string", False, "#ffffff", None, 9),
+        "errorCorrection": ("enum", False, "M", None, None),
+        "format": ("enum", False, "png", None, None),
+        "response": ("enum", False, "url", None, None),
+    }
+    assert params["errorCorrection"]["enumValues"] == ["L", "M", "Q", "H"]
+    assert all(param["description"] for param in params.values())
+
+
+def test_the_catalog_holds_the_same_descriptor(api: httpx.Client) -> None:
+    (listed,) = (tool for tool in api.get("/tools/api").json()["tools"] if tool["slug"] == "text-file")
+
+    assert listed == api.get("/tools/text-file/api").json()["data"]
+
+
+def test_an_operators_limit_is_what_the_catalog_says(start: Start) -> None:
+    host = start(tools={"text-file": {"rate_limit": "7/minute"}})
+
+    assert httpx.get(f"{host.url}/tools/text-file/api").json()["data"]["rateLimit"] == {"requests": 7, "windowSec": 60}
+
+
+def test_a_disabled_tool_is_hidden_and_refused(start: Start) -> None:
+    host = start(tools={"text-file": {"enabled": False}})
+
+    assert "text-file" not in [tool["slug"] for tool in httpx.get(f"{host.url}/tools/api").json()["tools"]]
+    assert "text-file" not in httpx.get(f"{host.url}/openapi.json").text
+    assert "Text file" not in httpx.get(f"{host.url}/tools").text
+    assert "Text file" not in httpx.get(f"{host.url}/llms.txt").text
+    assert httpx.get(f"{host.url}/tools/text-file").status_code == 404
+    for answer in (
+        httpx.get(f"{host.url}/tools/text-file/api"),
+        httpx.post(f"{host.url}/tools/text-file/api/generate", json={"text": "x"}),
+    ):
+        assert (answer.status_code, answer.json()["error"]["code"]) == (404, "not_found")
+
+
+def test_a_tool_outside_the_plan_is_hidden_and_refused(start: Start) -> None:
+    host = start(plans={"anonymous": {"tools": ["qr-*"]}})
+
+    assert [tool["slug"] for tool in httpx.get(f"{host.url}/tools/api").json()["tools"]] == ["qr-code-generator"]
+    assert httpx.post(f"{host.url}/tools/text-file/api/generate", json={"text": "x"}).status_code == 404
+
+
+def test_the_brand_key_is_the_operators(start: Start) -> None:
+    host = start(branding={"key": "acme", "name": "Acme", "url": "https://acme.example"})
+
+    ok = httpx.post(f"{host.url}/tools/text-file/api/generate", json={"text": "x"}).json()
+    bad = httpx.post(f"{host.url}/tools/text-file/api/generate", json={}).json()
+    catalog, one = (httpx.get(f"{host.url}{path}").json() for path in ("/tools/api", "/tools/text-file/api"))
+
+    for body in (ok, bad, catalog, one):
+        assert body["acme"]["name"] == "Acme"
+        assert body["acme"]["url"] == "https://acme.example"
+        assert "pressroom" not in body
+
+
+def test_openapi_is_valid_and_covers_every_status(api: httpx.Client) -> None:
+    document = api.get("/openapi.json").json()
+
+    assert list(OpenAPIV31SpecValidator(document).iter_errors()) == []
+    operation = document["paths"]["/tools/qr-code-generator/api/generate"]["post"]
+    assert set(operation["responses"]) == {"200", "400", "404", "405", "413", "415", "429", "500", "503"}
+    schema = document["components"]["schemas"]["QrCodeGenerator"]
+    assert schema["required"] == ["text"]
+    assert schema["additionalProperties"] is False
+    assert (schema["properties"]["size"]["minimum"], schema["properties"]["size"]["maximum"]) == (64, 2048)
+    assert len(operation["requestBody"]["content"]["application/json"]["examples"]) >= 3
+
+
+def test_the_examples_of_openapi_work_and_match_its_schemas(api: httpx.Client) -> None:
+    from jsonschema import Draft202012Validator
+
+    document = api.get("/openapi.json").json()
+
+    def matches(schema: dict[str, Any], value: Any) -> None:
+        Draft202012Validator({**schema, "components": document["components"]}).validate(value)
+
+    for path, operations in document["paths"].items():
+        if "post" not in operations:
+            schema = operations["get"]["responses"]["200"]["content"]["application/json"]["schema"]
+            matches(schema, api.get(path).json())
+            continue
+        operation = operations["post"]
+        content = operation["requestBody"]["content"]["application/json"]
+        success = operation["responses"]["200"]["content"]["application/json"]["schema"]
+        for example in content["examples"].values():
+            matches(content["schema"], example["value"])
+            if "gate" not in path:
+                answer = api.post(path, json=example["value"])
+                assert answer.status_code == 200, answer.text
+                matches(success, answer.json())
+        failure = document["components"]["responses"]["InvalidInput"]["content"]["application/json"]
+        matches(failure["schema"], api.post(path, json={}).json())
+        matches(failure["schema"], failure["example"])
+
+
+def test_the_text_index_follows_its_convention(api: httpx.Client) -> None:
+    answer = api.get("/llms.txt")
+
+    assert answer.headers["content-type"].startswith("text/plain")
+    lines = answer.text.splitlines()
+    assert lines[0] == "# Pressroom"
+    assert lines[2].startswith("> ")
+    assert [line for line in lines if line.startswith("## ")] == ["## Docs", "## Tools", "## API"]
+    assert any(line.startswith(f"- [QR code generator]({api.base_url}") for line in lines)
+    assert "quiet zone" in api.get("/llms-full.txt").text.lower() or len(api.get("/llms-full.txt").text) > len(answer.text)

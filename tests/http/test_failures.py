@@ -1,0 +1,135 @@
+"""The server while a store fails: full disk, read-only disk, storage down, Redis down or frozen."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from pressroom.testing import RunningHost
+from support.disks import namespace
+from support.proxy import proxy_to
+from support.redis import own_redis
+from support.s3 import S3Server, rclone_server
+from support.server import serving
+
+TEXT = "/tools/text-file/api/generate"
+QR = "/tools/qr-code-generator/api/generate"
+
+Start = Callable[..., RunningHost]
+
+
+def small_disk(folder: Path, option: str) -> tuple[str, ...]:
+    """Return a command prefix under which `folder` is a disk of its own, with a mount option."""
+    folder.mkdir(parents=True)
+    return (*namespace(folder), f'mount -t tmpfs -o {option} tmpfs "$1" && shift && exec "$@"', "sh", str(folder))
+
+
+def test_a_full_disk_is_a_500_that_costs_nothing_and_leaves_nothing(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    config = "[plugins.test_tools]\n[tools.qr-code-generator]\nrate_limit = '100000/hour'\n"
+    with serving(tmp_path / "server", config, {"PRESSROOM_STORAGE__PATH": str(data)}, small_disk(data, "size=200k")) as server:
+        statuses = []
+        while 500 not in statuses and len(statuses) < 400:
+            answer = httpx.post(server.url + QR, json={"text": str(len(statuses)), "size": 2048}, timeout=30)
+            statuses.append(answer.status_code)
+        assert set(statuses) == {200, 500}
+        body = answer.json()
+        assert body["error"]["code"] == "internal_error"
+        assert "could not be stored" in body["error"]["message"]
+        assert body["meta"]["rateLimit"]["remaining"] == 100_000 - statuses.count(200)
+        again = httpx.post(server.url + QR, json={"text": "0", "size": 2048}, timeout=30).json()
+        assert again["data"]["cached"] is True
+        assert httpx.get(again["data"]["url"]).status_code == 200
+        process = server.process.pid
+        kept = [path for path in Path(f"/proc/{process}/root{data}/files").rglob("*") if path.is_file()]
+        assert len(kept) == statuses.count(200)
+        assert all(path.read_bytes().endswith(b"IEND\xaeB`\x82") for path in kept)
+    assert "full" in server.log
+    assert "Traceback" not in server.log
+
+
+def s3_storage(s3: S3Server, endpoint: str | None = None) -> dict[str, Any]:
+    (s3.folder / "files").mkdir(exist_ok=True)
+    return {
+        "files": "s3://files/made",
+        "s3": {
+            "endpoint_url": endpoint or s3.endpoint,
+            "public_endpoint_url": s3.endpoint,
+            "access_key_id": s3.access_key_id,
+            "secret_access_key": s3.secret_access_key,
+            "addressing_style": "path",
+            "timeout": 2,
+        },
+    }
+
+
+async def test_storage_that_is_down_is_a_500_and_recovers_by_itself(start: Start, tmp_path: Path) -> None:
+    with rclone_server(tmp_path / "s3") as s3:
+        async with proxy_to(s3.endpoint) as proxy, httpx.AsyncClient(timeout=30) as http:
+            host = await asyncio.to_thread(start, storage=s3_storage(s3, proxy.endpoint))
+            first = (await http.post(host.url + TEXT, json={"text": "before"})).json()
+            assert (await http.get(first["data"]["url"])).text == "before"
+
+            proxy.freeze()
+            down = await http.post(host.url + TEXT, json={"text": "during"})
+            proxy.thaw()
+
+            assert (down.status_code, down.json()["error"]["code"]) == (500, "internal_error")
+            assert proxy.endpoint not in down.text
+            assert down.json()["meta"]["rateLimit"]["remaining"] == 19
+            after = await http.post(host.url + TEXT, json={"text": "after"})
+            assert (await http.get(after.json()["data"]["url"])).text == "after"
+            await asyncio.to_thread(host.__exit__, None, None, None)
+
+
+@pytest.mark.parametrize("policy", ["allow", "refuse"])
+def test_limits_that_cannot_be_counted_follow_the_operators_policy(start: Start, tmp_path: Path, policy: str) -> None:
+    with own_redis(tmp_path) as redis:
+        host = start(storage={"redis": redis.url}, limits={"on_outage": policy})
+        assert httpx.post(host.url + TEXT, json={"text": "up"}).json()["meta"]["rateLimit"]["remaining"] == 19
+        redis.freeze()
+        answers = [httpx.post(host.url + TEXT, json={"text": f"frozen {number}"}, timeout=30) for number in range(5)]
+        redis.thaw()
+
+    if policy == "allow":
+        assert [answer.status_code for answer in answers] == [200] * 5
+    else:
+        assert [answer.json()["error"]["code"] for answer in answers] == ["overloaded"] * 5
+        assert all(int(answer.headers["retry-after"]) >= 1 for answer in answers)
+
+
+def test_two_hosts_share_limits_and_results_through_redis(start: Start, tmp_path: Path) -> None:
+    with own_redis(tmp_path) as redis, rclone_server(tmp_path / "s3") as s3:
+        storage = {"redis": redis.url, **s3_storage(s3)}
+        one, two = (start(tmp_path / name, storage=storage) for name in ("one", "two"))
+
+        first = httpx.post(one.url + TEXT, json={"text": "shared"}, timeout=30).json()
+        second = httpx.post(two.url + TEXT, json={"text": "shared"}, timeout=30).json()
+
+    assert (first["data"]["cached"], second["data"]["cached"]) == (False, True)
+    assert first["data"]["id"] == second["data"]["id"]
+    assert (first["meta"]["rateLimit"]["remaining"], second["meta"]["rateLimit"]["remaining"]) == (19, 18)
+
+
+def test_a_data_folder_that_cannot_be_written_stops_the_server_with_a_sentence(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with (
+        pytest.raises(AssertionError) as failure,
+        serving(tmp_path / "server", environment={"PRESSROOM_STORAGE__PATH": str(data)}, prefix=small_disk(data, "ro")),
+    ):
+        pass
+    assert str(data) in str(failure.value)
+    assert "Traceback" not in str(failure.value)
+
+
+def test_the_log_names_the_outage_once(tmp_path: Path) -> None:
+    with own_redis(tmp_path) as redis:
+        config = f'[plugins.test_tools]\n[storage]\nredis = "{redis.url}"\n'
+        with serving(tmp_path / "server", config) as server:
+            redis.stop()
+            for number in range(50):
+                assert httpx.post(server.url + TEXT, json={"text": str(number % 2)}, timeout=30).status_code == 200
+            log_of_outage = [line for line in server.log.splitlines() if '"level":"warning"' in line and "edis" in line]
+    assert len(log_of_outage) == 1

@@ -1,0 +1,6 @@
+"""A module that only the server itself can import; a fork server that tries to comes to an end."""
+
+import os
+
+if os.environ.get("LANES_SERVER") != str(os.getpid()):
+    raise RuntimeError("this module wants to be imported by the server")

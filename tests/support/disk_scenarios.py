@@ -1,0 +1,87 @@
+"""What happens to the local file store on a disk that is full or read-only; run by `support.disks`."""
+
+import asyncio
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from pressroom.errors import BackendError, FileMissing
+from pressroom.storage.files import LocalFileStore, UrlSigner
+
+
+def _store(disk: Path) -> LocalFileStore:
+    return LocalFileStore(disk / "files", UrlSigner(b"0123456789abcdef"), "https://example.org")
+
+
+def _files(disk: Path) -> set[str]:
+    return {str(path.relative_to(disk / "files")) for path in (disk / "files").rglob("*") if path.is_file()}
+
+
+def _fill(disk: Path) -> None:
+    with (disk / "filler").open("wb", buffering=0) as filler:
+        while True:
+            filler.write(b"f" * 4096)
+
+
+async def full_disk(disk: Path) -> None:
+    store = _store(disk)
+    await store.open()
+    await store.write("qr/small.png", b"s" * 1000, media_type="image/png")
+    for key in ("qr/large.png", "qr/small.png"):
+        with pytest.raises(BackendError) as raised:
+            await store.write(key, b"l" * 1_000_000, media_type="image/png")
+        assert str(disk / "files") in raised.value.message
+        assert "full" in raised.value.message
+        assert "max_total_bytes" in raised.value.hint
+    assert _files(disk) == {"qr/small.png"}
+    assert await store.read("qr/small.png") == b"s" * 1000
+    with pytest.raises(FileMissing):
+        await store.read("qr/large.png")
+    await store.write("qr/next.png", b"n" * 1000, media_type="image/png")
+    assert await store.read("qr/next.png") == b"n" * 1000
+    await store.close()
+
+
+async def start_on_full_disk(disk: Path) -> None:
+    store = _store(disk)
+    await store.open()
+    await store.write("qr/old.png", b"o" * 50_000, media_type="image/png")
+    await store.close()
+    with pytest.raises(OSError, match="No space"):
+        _fill(disk)
+    store = _store(disk)
+    await store.open()
+    assert await store.read("qr/old.png") == b"o" * 50_000
+    with pytest.raises(BackendError, match="full"):
+        await store.write("qr/new.png", b"n" * 50_000, media_type="image/png")
+    pruned = await store.prune(older_than=datetime.now(UTC), max_bytes=0)
+    assert (pruned.removed_files, pruned.removed_bytes) == (1, 50_000)
+    await store.write("qr/new.png", b"n" * 50_000, media_type="image/png")
+    await store.close()
+
+
+async def read_only_disk(disk: Path) -> None:
+    store = _store(disk)
+    await store.open()
+    await store.write("qr/old.png", b"old", media_type="image/png")
+    remount = await asyncio.create_subprocess_exec("mount", "-o", "remount,ro", str(disk))
+    assert await remount.wait() == 0
+    for attempt in (
+        store.write("qr/new.png", b"new", media_type="image/png"),
+        store.delete("qr/old.png"),
+        store.prune(older_than=datetime.now(UTC), max_bytes=0),
+        _store(disk).open(),
+    ):
+        with pytest.raises(BackendError) as raised:
+            await attempt
+        assert f"{disk / 'files'} cannot be written: Read-only file system" in raised.value.message
+        assert "[storage] path" in raised.value.hint
+    assert await store.read("qr/old.png") == b"old"
+    assert await store.has("qr/old.png")
+    assert not await store.has("qr/new.png")
+    await store.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(globals()[sys.argv[1]](Path(sys.argv[2])))

@@ -1,0 +1,45 @@
+"""Running a scenario on a disk of its own, which can be full or read-only also for root."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from support.needs import unavailable
+
+_MOUNT = 'mount -t tmpfs -o "size=$1" tmpfs "$2"'
+
+
+def run_on_small_disk(scenario: str, folder: Path, *, size: str) -> None:
+    """Run a function of `support.disk_scenarios` in a process for which `folder` is a disk of `size` (as `256k`).
+
+    The process has a mount namespace of its own, so that nothing stays mounted. An assertion that fails in there
+    fails the test.
+    """
+    folder.mkdir()
+    enter = namespace(folder)
+    command = [*enter, f'{_MOUNT} && exec "$3" -m support.disk_scenarios "$4" "$2"', "sh"]
+    done = subprocess.run(
+        [*command, size, str(folder), sys.executable, scenario],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def namespace(folder: Path) -> list[str]:
+    """Return the command that runs a line of shell where mounting is allowed."""
+    if shutil.which("unshare") is None:
+        unavailable("unshare is not installed (Debian package util-linux)")
+    for options in (["--mount"], ["--mount", "--map-root-user"]):
+        command = ["unshare", *options, "sh", "-c"]
+        trial = subprocess.run([*command, _MOUNT, "sh", "64k", str(folder)], capture_output=True, check=False)
+        if trial.returncode == 0:
+            return command
+    return unavailable("no disk can be mounted here: neither as root nor in a user namespace")

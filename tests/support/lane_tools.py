@@ -1,0 +1,279 @@
+"""Tools for the tests of the lanes: well-behaved ones, and every kind that is not."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import ctypes
+import os
+import re
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn
+
+from pressroom.errors import InvalidInput, PressroomError
+from pressroom.lanes.work import Work
+from pressroom.sdk import Artifact, Call, Caller, Generator, Integer, Params, generator, per_hour
+
+Tool = Callable[..., Any]
+REQUEST: contextvars.ContextVar[str] = contextvars.ContextVar("REQUEST", default="none")
+
+
+class ToolParams(Params):
+    """What the tools below are told; each uses what it needs."""
+
+    text: str = ""
+    number: Integer = 0
+    path: str = ""
+
+
+class ClientMistake(PressroomError):
+    """An error of a plugin's own, which cannot be pickled."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.lock = threading.Lock()
+
+
+class OneWayError(Exception):
+    """An exception that can be pickled, but not be read back."""
+
+    def __init__(self, first: str, second: str) -> None:
+        super().__init__(f"{first} {second}")
+
+
+class OneWayResult:
+    """A result that can be pickled, but not be read back."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return explode, ("while it was read back",)
+
+
+class ExplosiveResult:
+    """A result that raises while it is pickled."""
+
+    def __reduce__(self) -> NoReturn:
+        raise KeyError("while it was pickled")
+
+
+class Unsendable:
+    """A plugin's configuration that cannot be pickled."""
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("it stays here")
+
+
+def work(
+    tool: Tool | Generator, *, timeout: float = 30, memory_mib: int = 512, config: Any = None, **params: Any
+) -> Work:
+    """Return the work of running one of the tools below."""
+    function = tool.function if isinstance(tool, Generator) else tool
+    call = Call(function.__name__, "req-1", Caller("192.0.2.1"), "https://example.com", timeout, config)
+    reference = f"{__name__}:{function.__name__}"
+    return Work(reference, function, ToolParams(**params), call, timeout, memory_mib)
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Wait until something is so; a test that waits in vain fails."""
+    async with asyncio.timeout(30):
+        while not condition():  # noqa: ASYNC110  # it looks at files and processes, which set no event
+            await asyncio.sleep(0.005)
+
+
+def ended(pid: int) -> bool:
+    """Tell whether a process is gone, or has ended and only waits for its parent to notice."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return True
+    return state == "Z"
+
+
+def explode(message: str) -> NoReturn:
+    raise LookupError(message)
+
+
+def echo(params: ToolParams, call: Call) -> str:
+    return params.text
+
+
+def process_id(params: ToolParams, call: Call) -> int:
+    return os.getpid()
+
+
+@generator(slug="shout", name="Shout", summary="Text in capitals.", rate_limit=per_hour(60), produces=("text/plain",))
+def shout(params: ToolParams, call: Call) -> Artifact:
+    return Artifact(params.text.upper().encode(), "text/plain")
+
+
+def surroundings(params: ToolParams, call: Call) -> dict[str, Any]:
+    """Tell what the process that the tool runs in is like."""
+    links = []
+    for descriptor in Path("/proc/self/fd").iterdir():
+        try:
+            links.append(str(descriptor.readlink()))
+        except OSError:
+            continue  # the one that listed the folder
+    return {
+        "process": os.getpid(),
+        "niceness": os.nice(0),
+        "environment": dict(os.environ),
+        "modules": sorted(sys.modules),
+        "descriptors": links,
+    }
+
+
+def burn(params: ToolParams, call: Call) -> str:
+    """Use `number` milliseconds of a core, however fast it is and whoever shares it."""
+    end = time.thread_time() + params.number / 1000
+    while time.thread_time() < end:
+        sum(range(1000))
+    return "done"
+
+
+def touch_and_wait(params: ToolParams, call: Call) -> str:
+    """Say that it runs by making the file `path`, and end when that is gone again."""
+    path = Path(params.path)
+    path.write_text(str(os.getpid()))
+    while path.exists():
+        time.sleep(0.005)
+    return "finished"
+
+
+def wait_and_fail(params: ToolParams, call: Call) -> NoReturn:
+    touch_and_wait(params, call)
+    raise ValueError("too late")
+
+
+def raise_odd_things(params: ToolParams, call: Call) -> NoReturn:
+    """Raise what would mean something else to an event loop."""
+    raise asyncio.CancelledError("secret")
+
+
+def request_in_context(params: ToolParams, call: Call) -> str:
+    return REQUEST.get()
+
+
+def allocate(params: ToolParams, call: Call) -> int:
+    """Take `number` MiB, and say how many bytes that was."""
+    return len(bytearray(params.number * 1024 * 1024))
+
+
+def eat_memory(params: ToolParams, call: Call) -> NoReturn:
+    hoard = []
+    while True:
+        hoard.append("x" * 1_000_000)
+
+
+def loop_for_ever(params: ToolParams, call: Call) -> NoReturn:
+    while True:
+        pass
+
+
+def stop_itself(params: ToolParams, call: Call) -> None:
+    """Have the system suspend the process, so that it neither works nor ends."""
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
+def loop_in_c(params: ToolParams, call: Call) -> None:
+    """Never return to the interpreter: no Python signal handler or other thread has a chance."""
+    if params.path:
+        Path(params.path).write_text(str(os.getpid()))
+    re.match(r"(a+)+$", "a" * 60 + "b")
+
+
+def loop_deaf(params: ToolParams, call: Call) -> NoReturn:
+    """Loop for ever, and ignore every signal that can be ignored."""
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGALRM, signal.SIGIO):
+        signal.signal(number, signal.SIG_IGN)
+    while True:
+        pass
+
+
+def kill_itself(params: ToolParams, call: Call) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def exit_at_once(params: ToolParams, call: Call) -> NoReturn:
+    os._exit(params.number)
+
+
+def exit_politely(params: ToolParams, call: Call) -> NoReturn:
+    sys.exit(params.number)
+
+
+def segfault(params: ToolParams, call: Call) -> None:
+    ctypes.string_at(0)
+
+
+def refuse(params: ToolParams, call: Call) -> NoReturn:
+    raise InvalidInput("text", "must not be empty")
+
+
+def refuse_unpicklably(params: ToolParams, call: Call) -> NoReturn:
+    raise ClientMistake("secret path /srv/private")
+
+
+def fail(params: ToolParams, call: Call) -> NoReturn:
+    raise ValueError("secret path /srv/private")
+
+
+def fail_with_a_lock(params: ToolParams, call: Call) -> NoReturn:
+    raise ValueError("secret path /srv/private", threading.Lock())
+
+
+def fail_one_way(params: ToolParams, call: Call) -> NoReturn:
+    raise OneWayError("secret path", "/srv/private")
+
+
+def return_a_lock(params: ToolParams, call: Call) -> object:
+    return threading.Lock()
+
+
+def return_a_local_class(params: ToolParams, call: Call) -> object:
+    class Local: ...
+
+    return Local()
+
+
+def return_one_way(params: ToolParams, call: Call) -> object:
+    return OneWayResult()
+
+
+def return_explosive(params: ToolParams, call: Call) -> object:
+    return ExplosiveResult()
+
+
+def return_much(params: ToolParams, call: Call) -> bytes:
+    return os.urandom(params.number)
+
+
+async def echo_soon(params: ToolParams, call: Call) -> str:
+    await asyncio.sleep(0)
+    return params.text
+
+
+async def wait_for_ever(params: ToolParams, call: Call) -> NoReturn:
+    await asyncio.get_running_loop().create_future()
+    raise AssertionError
+
+
+async def cancel_itself(params: ToolParams, call: Call) -> NoReturn:
+    raise asyncio.CancelledError
+
+
+async def exit_from_coroutine(params: ToolParams, call: Call) -> NoReturn:
+    raise SystemExit(3)
+
+
+async def time_out_inside(params: ToolParams, call: Call) -> None:
+    async with asyncio.timeout(0):
+        await asyncio.sleep(60)
+
+
+async def refuse_soon(params: ToolParams, call: Call) -> NoReturn:
+    raise InvalidInput("text", "must not be empty")

@@ -1,0 +1,66 @@
+"""A TCP proxy that can fall silent, as a service does whose machine hangs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from urllib.parse import urlsplit
+
+
+class Proxy:
+    """Passes bytes on to `target`, until it is told to be silent. Make one with `proxy_to`."""
+
+    def __init__(self, target: str) -> None:
+        parts = urlsplit(target)
+        self._host, self._port = parts.hostname, parts.port
+        self._talking = asyncio.Event()
+        self._talking.set()
+        self._pumps: set[asyncio.Task[None]] = set()
+        self.endpoint = ""
+
+    def freeze(self) -> None:
+        """Go on accepting connections and bytes, but pass none of them on."""
+        self._talking.clear()
+
+    def thaw(self) -> None:
+        """Pass bytes on again."""
+        self._talking.set()
+
+    async def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serve one connection."""
+        back, forth = await asyncio.open_connection(self._host, self._port)
+        for source, sink in ((reader, forth), (back, writer)):
+            pump = asyncio.create_task(self._pump(source, sink))
+            self._pumps.add(pump)
+            pump.add_done_callback(self._pumps.discard)
+
+    async def close(self) -> None:
+        """End all connections."""
+        for pump in list(self._pumps):
+            pump.cancel()
+        await asyncio.gather(*self._pumps, return_exceptions=True)
+
+    async def _pump(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+        try:
+            with suppress(ConnectionError):
+                while data := await source.read(65_536):
+                    await self._talking.wait()
+                    sink.write(data)
+                    await sink.drain()
+        finally:
+            sink.close()
+
+
+@asynccontextmanager
+async def proxy_to(target: str) -> AsyncIterator[Proxy]:
+    """Yield a running proxy to the server at the URL `target`."""
+    proxy = Proxy(target)
+    server = await asyncio.start_server(proxy.accept, "127.0.0.1", 0)
+    proxy.endpoint = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    try:
+        yield proxy
+    finally:
+        server.close()
+        await proxy.close()
+        await server.wait_closed()

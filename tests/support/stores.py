@@ -1,0 +1,30 @@
+"""Opening and closing the backends that tests use."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Protocol, TypeVar
+
+
+class Backend(Protocol):
+    """What every backend has."""
+
+    async def open(self) -> None:
+        """Connect."""
+
+    async def close(self) -> None:
+        """Let go of connections."""
+
+
+B = TypeVar("B", bound=Backend)
+
+
+@asynccontextmanager
+async def opened(backend: B) -> AsyncIterator[B]:
+    """Open a backend, and close it again whatever happens."""
+    await backend.open()
+    try:
+        yield backend
+    finally:
+        await backend.close()
