@@ -16,7 +16,7 @@ from support.needs import free_port, program
 from support.server import TESTS, command_environment, serving
 
 QR = "/tools/qr-code-generator/api/generate"
-CONFIG = '[tools.qr-code-generator]\nrate_limit = "1000000000/hour"\n'
+CONFIG = '[tools.qr-code-generator]\nrate_limit = "100000000/hour"\n'
 ROUNDS = 5
 SECONDS = 3
 

@@ -1,0 +1,123 @@
+"""The CPU time of a QR code as PNG, beside npm `qrcode` and PyPI `qrcode` in the same run, on one core."""
+
+import io
+import json
+import os
+import statistics
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from pressroom_qr_code_generator.encode import encode
+from pressroom_qr_code_generator.params import QrCodeParams
+from pressroom_qr_code_generator.render import render
+from support.needs import program, unavailable
+
+NPM_PACKAGE = "qrcode@1.5.4"
+CACHE = Path(__file__).parents[3] / ".cache" / "bench" / "npm-qrcode"
+ROUNDS = 5
+LEVEL: Final = "M"
+MARGIN = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A text, the size of its picture, how often it is drawn in a round, and what part of npm's time we may take."""
+
+    text: str
+    size: int
+    calls: int
+    most: float
+
+
+TASKS = {
+    "URL at 512 px": Task("https://example.com/products/42?ref=poster", 512, 40, 1 / 2),
+    "version 40 at 2048 px": Task("ä" * 1165, 2048, 4, 1 / 5),
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_core() -> Iterator[None]:
+    """Keep this process, and the ones it starts, on one core."""
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cores)})
+    yield
+    os.sched_setaffinity(0, cores)
+
+
+@pytest.fixture(scope="module")
+def npm_qrcode() -> Path:
+    """Return the folder of npm's `qrcode`, which is installed where it is missing."""
+    folder = CACHE / "node_modules" / "qrcode"
+    if not folder.is_dir():
+        CACHE.mkdir(parents=True, exist_ok=True)
+        npm = [program("npm", "npm"), "install", "--prefix", str(CACHE), "--no-save", "--no-package-lock", "--no-audit"]
+        done = subprocess.run([*npm, NPM_PACKAGE], capture_output=True, text=True, timeout=100, check=False)
+        if done.returncode:
+            unavailable(f"npm could not install {NPM_PACKAGE}: {done.stderr.strip()[-200:]}")
+    return folder
+
+
+def _ours(task: Task) -> Callable[[], Any]:
+    params = QrCodeParams(text=task.text, size=task.size, errorCorrection=LEVEL, margin=MARGIN)
+    return lambda: render(params)
+
+
+def _pypi_qrcode(task: Task) -> Callable[[], Any]:
+    qrcode = pytest.importorskip("qrcode", reason="PyPI qrcode is not installed (dependency group bench)")
+
+    def draw() -> bytes:
+        code = qrcode.QRCode(error_correction=qrcode.constants.ERROR_CORRECT_M, border=MARGIN)
+        code.add_data(task.text)
+        code.make()
+        code.box_size = task.size // (code.modules_count + 2 * MARGIN)
+        content = io.BytesIO()
+        code.make_image().save(content)
+        return content.getvalue()
+
+    return draw
+
+
+def _rounds(draw: Callable[[], Any], calls: int) -> list[float]:
+    """Return the CPU milliseconds a call, one figure a round."""
+    draw()
+    figures = []
+    for _ in range(ROUNDS):
+        began = time.process_time()
+        for _ in range(calls):
+            draw()
+        figures.append((time.process_time() - began) / calls * 1000)
+    return figures
+
+
+def _npm_rounds(folder: Path, task: Task) -> list[float]:
+    order = {
+        "module": str(folder),
+        "options": {"width": task.size, "margin": MARGIN, "errorCorrectionLevel": LEVEL},
+        "text": task.text,
+        "rounds": ROUNDS,
+        "calls": task.calls,
+    }
+    script = Path(__file__).with_name("npm_qrcode.cjs")
+    command = [program("node", "nodejs"), str(script)]
+    done = subprocess.run(command, input=json.dumps(order), capture_output=True, text=True, timeout=100, check=True)
+    return [float(figure) for figure in json.loads(done.stdout)]
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_a_png_takes_no_more_than_its_part_of_the_time_of_npm_qrcode(name: str, npm_qrcode: Path) -> None:
+    task = TASKS[name]
+    figures = {
+        "Pressroom": _rounds(_ours(task), task.calls),
+        "npm qrcode": _npm_rounds(npm_qrcode, task),
+        "PyPI qrcode": _rounds(_pypi_qrcode(task), task.calls),
+    }
+    costs = {peer: statistics.median(rounds) for peer, rounds in figures.items()}
+    print(f"\n{name} ({len(encode(task.text, LEVEL))} modules), median of {ROUNDS} rounds")  # noqa: T201
+    for peer, cost in costs.items():
+        print(f"{peer:>12}: {cost:8.2f} ms CPU  {cost / costs['npm qrcode']:6.3f} of npm qrcode")  # noqa: T201
+    assert costs["Pressroom"] <= task.most * costs["npm qrcode"]

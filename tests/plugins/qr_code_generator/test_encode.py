@@ -1,0 +1,105 @@
+"""The symbol of a text: segno's own, whatever the text, and an error that says what fits."""
+
+from typing import Any
+
+import pytest
+import segno
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pressroom.sdk import InvalidInput
+from pressroom_qr_code_generator import encode as module
+from pressroom_qr_code_generator.encode import SEGNO_KNOWN, encode
+from pressroom_qr_code_generator.masks import Rows
+from pressroom_qr_code_generator.params import ErrorCorrection
+
+LEVELS: tuple[ErrorCorrection, ...] = ("L", "M", "Q", "H")
+TEXTS = st.one_of(
+    st.text(alphabet="0123456789", min_size=1, max_size=500),
+    st.text(alphabet="ABCXYZ0189 $%*+-./:", min_size=1, max_size=300),
+    st.text(alphabet=st.characters(max_codepoint=127, exclude_characters="\0"), min_size=1, max_size=300),
+    st.text(alphabet=st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=100),
+)
+
+
+def _as_segno_makes_it(text: str, level: str) -> list[bytes]:
+    utf8: dict[str, Any] = {} if text.isascii() else {"encoding": "utf-8", "mode": "byte", "eci": True}
+    return [bytes(row) for row in segno.make_qr(text, error=level, **utf8).matrix]
+
+
+def _plain(rows: Rows) -> list[bytes]:
+    return [bytes(row) for row in rows]
+
+
+def test_the_installed_segno_is_a_release_whose_inner_functions_are_known() -> None:
+    assert segno.__version__ in SEGNO_KNOWN, (
+        "this release of segno is not sped up; if the other tests here and in test_masks.py pass with it added to "
+        "SEGNO_KNOWN, add it"
+    )
+
+
+@settings(max_examples=200, deadline=None)
+@given(text=TEXTS, level=st.sampled_from(LEVELS))
+def test_the_symbol_is_segnos(text: str, level: ErrorCorrection) -> None:
+    assert _plain(encode(text, level)) == _as_segno_makes_it(text, level)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("length", [14, 60, 134, 210, 320, 450, 660, 858, 1000, 1273])
+def test_larger_symbols_are_segnos_too(level: ErrorCorrection, length: int) -> None:
+    text = "".join(chr(97 + index * index % 26) for index in range(length))
+    assert _plain(encode(text, level)) == _as_segno_makes_it(text, level)
+
+
+@pytest.mark.parametrize("text", ["https://example.com/", "¥100", "漢字 🙂" * 40])
+def test_an_unknown_release_of_segno_makes_the_same_symbol(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    expected = _plain(encode(text, "Q"))
+    monkeypatch.setattr(module, "SEGNO_KNOWN", frozenset())
+    assert _plain(encode(text, "Q")) == expected
+
+
+@pytest.mark.parametrize("text", ["1", "A", "a", "é"])
+def test_the_shortest_text_is_no_micro_qr_code(text: str) -> None:
+    assert len(encode(text, "L")) == 21
+
+
+LETTERS, CAPITALS, UMLAUTS = "a", "A", "ä"
+
+
+@pytest.mark.parametrize(
+    ("symbol", "level", "fits"),
+    [
+        (LETTERS, "L", 2953),
+        (LETTERS, "M", 2331),
+        (LETTERS, "Q", 1663),
+        (LETTERS, "H", 1273),
+        (CAPITALS, "L", 4296),
+        (CAPITALS, "M", 3391),
+        (CAPITALS, "Q", 2420),
+        (CAPITALS, "H", 1852),
+        (UMLAUTS, "L", 2952),
+        (UMLAUTS, "M", 2330),
+        (UMLAUTS, "Q", 1662),
+        (UMLAUTS, "H", 1272),
+    ],
+)
+def test_a_text_fits_up_to_the_bytes_that_the_refusal_of_a_longer_one_names(
+    symbol: str, level: ErrorCorrection, fits: int
+) -> None:
+    width = len(symbol.encode())
+    assert len(encode(symbol * (fits // width), level)) == 177
+    with pytest.raises(InvalidInput) as refused:
+        encode(symbol * (fits // width + 1), level)
+    assert refused.value.field == "text"
+    assert f"at most {fits} bytes at errorCorrection {level}" in refused.value.message
+    assert f"got {fits + width} bytes" in refused.value.message
+
+
+@pytest.mark.parametrize(("length", "choice"), [(2400, "L"), (2000, "L or M"), (1300, "L, M or Q")])
+def test_a_refusal_names_the_levels_at_which_the_text_would_fit(length: int, choice: str) -> None:
+    with pytest.raises(InvalidInput, match=rf"set errorCorrection to {choice}$"):
+        encode("a" * length, "H")
+
+
+def test_a_refusal_of_a_text_that_fits_nowhere_asks_for_a_shorter_one() -> None:
+    with pytest.raises(InvalidInput, match=r"in UTF-8\); shorten it$"):
+        encode("🙂" * 2048, "L")
