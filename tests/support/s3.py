@@ -119,7 +119,7 @@ def _swift_scripts() -> Path:
     home = ROOT / ".cache" / SWIFT_REQUIREMENTS[0].replace("==", "-")
     home.parent.mkdir(exist_ok=True)
     installed = home / "installed"
-    with home.with_suffix(".lock").open("w") as lock:
+    with home.with_name(f"{home.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not installed.exists():
             try:

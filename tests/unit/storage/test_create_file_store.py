@@ -1,12 +1,14 @@
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
-from pressroom.config.models import Settings
+from pressroom.config.models import S3Settings, Settings
 from pressroom.errors import ConfigError
 from pressroom.sdk import FileStore
 from pressroom.storage.files import LocalFileStore, create_file_store
+from pressroom.storage.files.s3 import S3FileStore
 
 
 def settings(tmp_path: Path, **storage: object) -> Settings:
@@ -49,13 +51,9 @@ def test_an_unknown_store_is_refused(tmp_path: Path) -> None:
         "s3://bucket/.x",
     ],
 )
-def test_an_address_that_is_no_bucket_is_refused(tmp_path: Path, url: str) -> None:
+def test_an_address_that_is_no_bucket_is_refused(url: str) -> None:
     with pytest.raises(ConfigError, match=r"\[storage\] files"):
-        create_file_store(
-            settings(tmp_path, files="s3://bucket").model_copy(
-                update={"storage": settings(tmp_path).storage.model_copy(update={"files": url})}
-            )
-        )
+        S3FileStore(url, S3Settings())
 
 
 @pytest.mark.parametrize("half", ["access_key_id", "secret_access_key"])
@@ -63,6 +61,23 @@ def test_half_of_the_credentials_is_refused(tmp_path: Path, half: str) -> None:
     with pytest.raises(ConfigError, match="one is set, the other is not") as raised:
         create_file_store(settings(tmp_path, files="s3://bucket", s3={half: "hidden"}))
     assert "hidden" not in raised.value.message
+
+
+def test_a_missing_s3_library_is_named() -> None:
+    script = """
+        import sys
+        sys.modules["s3fs"] = None
+        from pressroom.config.models import Settings
+        from pressroom.errors import ConfigError
+        from pressroom.storage.files import create_file_store
+        try:
+            create_file_store(Settings.model_validate({"storage": {"files": "s3://bucket"}}))
+        except ConfigError as error:
+            print(error.message, error.hint)
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, check=True)
+    assert "s3://bucket, but the package s3fs is not installed" in done.stdout
+    assert "pressroom[s3]" in done.stdout
 
 
 def test_the_local_store_does_not_load_the_s3_libraries() -> None:

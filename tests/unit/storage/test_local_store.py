@@ -4,6 +4,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
@@ -66,12 +67,10 @@ async def test_ranges_are_cut_out_of_the_file(store: LocalFileStore, size: int) 
 
 @given(st.binary(max_size=60), st.integers(0, 80), st.integers(0, 80))
 def test_a_range_is_what_a_slice_gives(content: bytes, start: int, length: int) -> None:
-    path = f"/dev/shm/pressroom-range-{os.getpid()}"
-    Path(path).write_bytes(content)
-    try:
-        assert _read_range(path, start, start + length) == content[start : start + length]
-    finally:
-        Path(path).unlink()
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(content)
+        file.flush()
+        assert _read_range(file.name, start, start + length) == content[start : start + length]
 
 
 async def test_a_range_that_ends_before_it_starts_is_refused(store: LocalFileStore) -> None:

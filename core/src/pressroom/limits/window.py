@@ -41,11 +41,16 @@ class WindowItem(RateLimitItemPerSecond):
 
     def key_for(self, *identifiers: bytes | str | float) -> str:
         """Return the name of a window: of fixed length, and different for different identifiers or rates."""
-        digest = blake2b(digest_size=16)
-        for identifier in identifiers:
-            encoded = identifier if isinstance(identifier, bytes) else str(identifier).encode(errors="surrogatepass")
-            digest.update(b"%d:%b" % (len(encoded), encoded))
-        return f"{digest.hexdigest()}:{self.amount}:{self.multiples}"
+        return f"{_digest(*identifiers)}:{self.amount}:{self.multiples}"
+
+
+@lru_cache(maxsize=8192, typed=True)
+def _digest(*identifiers: bytes | str | float) -> str:
+    digest = blake2b(digest_size=16)
+    for identifier in identifiers:
+        encoded = identifier if isinstance(identifier, bytes) else str(identifier).encode(errors="surrogatepass")
+        digest.update(b"%d:%b" % (len(encoded), encoded))
+    return digest.hexdigest()
 
 
 @lru_cache(maxsize=1024)

@@ -67,10 +67,19 @@ class _Records(logging.Handler):
 
 
 class _RequestLog:
-    """Holds the logger of requests, which is bound once instead of for each line."""
+    """Writes the line of each request: in JSON past the chain, since it holds nothing that the chain would change."""
 
     def __init__(self) -> None:
         self.logger: FilteringBoundLogger = structlog.get_logger()
+        self.lines: JsonLines | None = None
+        self.output: _Output | None = None
+
+    def write(self, **event: Any) -> None:
+        if self.lines is None or self.output is None:
+            self.logger.info("request", **event)
+            return
+        head = {"timestamp": datetime.now(UTC), "level": "info", "event": "request"}
+        self.output.write(self.lines(None, "info", {**head, **event}))
 
 
 _requests = _RequestLog()
@@ -104,6 +113,8 @@ def configure_logging(settings: LoggingSettings, *, stream: TextIO | None = None
         cache_logger_on_first_use=False,
     )
     _requests.logger = structlog.get_logger().bind()
+    _requests.lines = renderer if isinstance(renderer, JsonLines) and settings.level in ("debug", "info") else None
+    _requests.output = output
     _take_over_standard_library(settings.level.upper(), _Records(tuple(chain), output))
 
 
@@ -119,8 +130,7 @@ def request_log(
     **fields: Any,
 ) -> None:
     """Log one answered request. `duration` is in seconds, `size` in bytes; `path` is without its query."""
-    _requests.logger.info(
-        "request",
+    _requests.write(
         method=method,
         path=path,
         status=status,

@@ -35,7 +35,9 @@ def _hex_color(value: str) -> str:
     if match is None:
         raise ValueError("must be a hex colour such as #b9502a, #fff or #00000000")
     digits = match[1].lower()
-    return "#" + ("".join(digit * 2 for digit in digits) if len(digits) <= 4 else digits)
+    if len(digits) <= 4:
+        digits = "".join(digit * 2 for digit in digits)
+    return f"#{digits.removesuffix('ff') if len(digits) == 8 else digits}"
 
 
 Integer = Annotated[int, BeforeValidator(_whole_number)]
@@ -44,5 +46,5 @@ Integer = Annotated[int, BeforeValidator(_whole_number)]
 HexColor = Annotated[str, Field(max_length=9), AfterValidator(_hex_color)]
 """A colour as `#rgb`, `#rgba`, `#rrggbb` or `#rrggbbaa`, the `#` optional.
 
-The value is normalised to lower-case `#rrggbb` or `#rrggbbaa`.
+The value is normalised to lower case: `#rrggbb`, or `#rrggbbaa` where it is not opaque.
 """

@@ -6,11 +6,13 @@ import math
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, Final
 
 import orjson
 
 from pressroom.errors import CallError, CallTimeout, Overloaded, RateLimited
+from pressroom.http import EncodedHeaders
 from pressroom.pipeline.exchange import Exchange
 from pressroom.sdk import LimitStatus
 
@@ -44,20 +46,10 @@ class Envelopes:
 
     def success(self, exchange: Exchange, endpoint: str) -> bytes:
         """Return the envelope of a file that can be fetched from `exchange.url`."""
-        data: dict[str, Any] = {
-            "id": exchange.content_id,
-            "url": exchange.url,
-            "expiresAt": iso_time(exchange.expires_at),
-            "cached": exchange.cached,
-        }
-        if exchange.made is not None:
-            data.update(orjson.loads(exchange.made.entry.details))
-            if exchange.made.entry.warnings:
-                data["warnings"] = exchange.made.entry.warnings
         return orjson.dumps(
             {
                 "ok": True,
-                "data": data,
+                "data": file_data(exchange),
                 "meta": self._meta(exchange.tool_name, endpoint, exchange.cached, exchange.limit_status),
                 self._brand_key: self._brand,
             }
@@ -103,17 +95,46 @@ class Envelopes:
         }
 
 
-def rate_limit_headers(status: LimitStatus | None) -> dict[str, str]:
+def file_data(exchange: Exchange) -> dict[str, Any]:
+    """Return what an answer says of the file that a call made (2.8): its address, and the generator's own members."""
+    data: dict[str, Any] = {
+        "id": exchange.content_id,
+        "url": exchange.url,
+        "expiresAt": iso_time(exchange.expires_at),
+        "cached": exchange.cached,
+    }
+    if exchange.made is not None:
+        data.update(_members(exchange.made.entry.details))
+        if exchange.made.entry.warnings:
+            data["warnings"] = list(exchange.made.entry.warnings)
+    return data
+
+
+def rate_limit_headers(status: LimitStatus | None) -> EncodedHeaders:
     """Return the `RateLimit-*` headers; `RateLimit-Reset` is in whole seconds from now."""
     known = status or _NO_LIMIT
-    return {
-        "RateLimit-Limit": str(known.limit),
-        "RateLimit-Remaining": str(known.remaining),
-        "RateLimit-Reset": str(max(0, math.ceil(known.reset_at - time.time()))),
-    }
+    return (
+        (b"RateLimit-Limit", b"%d" % known.limit),
+        (b"RateLimit-Remaining", b"%d" % known.remaining),
+        (b"RateLimit-Reset", b"%d" % max(0, math.ceil(known.reset_at - time.time()))),
+    )
 
 
 def iso_time(timestamp: float) -> str:
     """Return a Unix time as ISO 8601 in UTC: whole seconds as such, others to the millisecond."""
-    moment = datetime.fromtimestamp(timestamp, UTC).replace(tzinfo=None)
-    return moment.isoformat(timespec="seconds" if float(timestamp).is_integer() else "milliseconds") + "Z"
+    seconds = int(timestamp)
+    text = _iso_second(seconds)
+    if seconds == timestamp:
+        return f"{text}Z"
+    return f"{text}.{int((timestamp - seconds) * 1000):03d}Z"
+
+
+@lru_cache(maxsize=64)
+def _iso_second(timestamp: int) -> str:
+    return datetime.fromtimestamp(timestamp, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+
+
+@lru_cache(maxsize=1024)
+def _members(details: bytes) -> dict[str, Any]:
+    members: dict[str, Any] = orjson.loads(details)
+    return members

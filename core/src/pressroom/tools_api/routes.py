@@ -16,15 +16,16 @@ from pressroom.errors import (
     CallError,
     CallTimeout,
     InvalidInput,
+    MethodNotAllowed,
     NotFound,
     Overloaded,
     RateLimited,
     UnsupportedMediaType,
 )
 from pressroom.host import Host
-from pressroom.http import CORS_HEADERS, INERT_CONTENT
+from pressroom.http import CORS_HEADERS, INERT_CONTENT, Answer, EncodedHeaders, encode_headers
 from pressroom.pipeline.exchange import Exchange
-from pressroom.sdk import EXTENSIONS
+from pressroom.sdk import EXTENSIONS, CacheEntry
 from pressroom.tools_api.envelope import STATUS, Envelopes, rate_limit_headers
 from pressroom.wire.echo import shown
 from pressroom.wire.json import parse_object
@@ -32,6 +33,8 @@ from pressroom.wire.nearest import nearest
 
 DELIVERIES: Final = ("url", "binary")
 
+_JSON_HEADERS: Final = encode_headers({**CORS_HEADERS, "Cache-Control": "no-store"})
+_FILE_HEADERS: Final = encode_headers({**CORS_HEADERS, "Content-Security-Policy": INERT_CONTENT})
 _JSON_SUFFIX: Final = re.compile(r"application/[a-z0-9.+-]+\+json", re.ASCII)
 
 
@@ -83,7 +86,7 @@ class ToolsApi:
         return json_response(
             self.envelopes.failure(error, slug, endpoint),
             status=STATUS.get(error.code, 500),
-            headers=rate_limit_headers(None),
+            limits=rate_limit_headers(None),
         )
 
     async def call(self, request: Request, slug: str, read: Callable[[Exchange], dict[str, Any]]) -> Exchange:
@@ -102,24 +105,31 @@ class ToolsApi:
 
     async def _answer(self, request: Request, slug: str, read: Callable[[Exchange], dict[str, Any]]) -> HTTPResponse:
         exchange = await self.call(request, slug, read)
-        headers = rate_limit_headers(exchange.limit_status)
+        limits = rate_limit_headers(exchange.limit_status)
         if exchange.error is not None:
-            error = exchange.error
-            if isinstance(error, RateLimited | Overloaded | CallTimeout):
-                headers["Retry-After"] = str(error.retry_after)
-            if allowed := getattr(error, "allowed", None):
-                headers["Allow"] = ", ".join(allowed)
-            body = self.envelopes.failure(error, slug, GENERATE, exchange.limit_status)
-            return json_response(body, status=STATUS.get(error.code, 500), headers=headers)
+            return self._refusal(exchange, exchange.error, limits)
         if exchange.delivery == "binary" and exchange.made is not None:
-            entry = exchange.made.entry
-            headers["ETag"] = f'"{exchange.content_id}"'
-            headers["X-Cache"] = "HIT" if exchange.cached else "MISS"
-            headers["Content-Disposition"] = f'inline; filename="{slug}.{EXTENSIONS[entry.media_type]}"'
-            headers["Content-Security-Policy"] = INERT_CONTENT
-            headers.update(CORS_HEADERS)
-            return HTTPResponse(exchange.content, headers=headers, content_type=entry.media_type)
-        return json_response(self.envelopes.success(exchange, GENERATE), headers=headers)
+            return _file(exchange, exchange.made.entry, limits)
+        return Answer(self.envelopes.success(exchange, GENERATE), encoded=_JSON_HEADERS + limits)
+
+    def _refusal(self, exchange: Exchange, error: CallError, limits: EncodedHeaders) -> HTTPResponse:
+        headers = {}
+        if isinstance(error, RateLimited | Overloaded | CallTimeout):
+            headers["Retry-After"] = str(error.retry_after)
+        if isinstance(error, MethodNotAllowed):
+            headers["Allow"] = ", ".join(error.allowed)
+        body = self.envelopes.failure(error, exchange.tool_name, GENERATE, exchange.limit_status)
+        return Answer(body, status=STATUS.get(error.code, 500), encoded=_JSON_HEADERS + limits, headers=headers)
+
+
+def _file(exchange: Exchange, entry: CacheEntry, limits: EncodedHeaders) -> HTTPResponse:
+    name = f"{exchange.tool_name}.{EXTENSIONS[entry.media_type]}"
+    own = (
+        (b"ETag", b'"%b"' % exchange.content_id.encode("ascii")),
+        (b"X-Cache", b"HIT" if exchange.cached else b"MISS"),
+        (b"Content-Disposition", b'inline; filename="%b"' % name.encode("ascii")),
+    )
+    return Answer(exchange.content, encoded=_FILE_HEADERS + own + limits, content_type=entry.media_type)
 
 
 def _read(request: Request, exchange: Exchange) -> dict[str, Any]:
@@ -136,12 +146,9 @@ def _read(request: Request, exchange: Exchange) -> dict[str, Any]:
     return arguments
 
 
-def json_response(body: bytes, *, status: int = 200, headers: dict[str, str] | None = None) -> HTTPResponse:
+def json_response(body: bytes, *, status: int = 200, limits: EncodedHeaders = ()) -> HTTPResponse:
     """Return a JSON answer that any web page may read and nobody may cache."""
-    all_headers = headers or {}
-    all_headers.update(CORS_HEADERS)
-    all_headers["Cache-Control"] = "no-store"
-    return HTTPResponse(body, status=status, headers=all_headers, content_type="application/json")
+    return Answer(body, status=status, encoded=_JSON_HEADERS + limits)
 
 
 def pretty(document: Any) -> bytes:

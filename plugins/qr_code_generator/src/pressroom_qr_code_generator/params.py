@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
 from pressroom.sdk import HexColor, Integer, Params
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import BaseModel, Field
 
 ErrorCorrection = Literal["L", "M", "Q", "H"]
 ImageFormat = Literal["png", "svg"]
-
-
-def _without_full_alpha(value: str) -> str:
-    return value.removesuffix("ff") if len(value) == 9 else value
-
-
-Color = Annotated[HexColor, AfterValidator(_without_full_alpha)]
-"""A hex colour of which an opaque one has six digits, so that equal colours are equal strings."""
 
 
 class QrCodeParams(Params):
@@ -42,12 +34,12 @@ class QrCodeParams(Params):
         description="Width of the quiet zone around the symbol, in modules. ISO/IEC 18004 asks for 4.",
         examples=[4],
     )
-    fgColor: Color = Field(  # noqa: N815 - the contract's name
+    fgColor: HexColor = Field(  # noqa: N815 - the contract's name
         default="#000000",
         description="Colour of the dark modules, with or without alpha; it is painted over bgColor.",
         examples=["#1d1a17"],
     )
-    bgColor: Color = Field(  # noqa: N815 - the contract's name
+    bgColor: HexColor = Field(  # noqa: N815 - the contract's name
         default="#ffffff",
         description="Colour of the background. Eight digits set its alpha: #ffffff00 is transparent.",
         examples=["#ffffff00"],

@@ -224,19 +224,25 @@ class S3FileStore:
     async def _probe(self) -> None:
         # Names of their own, because several servers may start at once.
         key, absent = (f"probe/{secrets.token_hex(16)}.txt" for _ in range(2))
-        await self._put(key, b"probe")
-        await self._files._cat_file(self._path(key))
+        content = secrets.token_bytes(16)
+        await self._put(key, content)
+        kept = await self._files._cat_file(self._path(key)) == content
         await self._files._rm_file(self._path(key))
         try:
             await self._head(absent)
         except FileNotFoundError:
-            return
+            if kept:
+                return
         except PermissionError as error:
             raise BackendError(
                 f"the file store {self._name} does not tell a missing file from a forbidden one: "
                 "the key may not list the bucket",
                 hint=PERMISSIONS_HINT,
             ) from error
+        raise BackendError(
+            f"the file store {self._name} does not give back what it was given; it is no S3-compatible service",
+            hint="Check [storage.s3] endpoint_url.",
+        )
 
     async def _put(self, key: str, content: bytes) -> None:
         await self._files._pipe_file(

@@ -11,6 +11,7 @@ from botocore.exceptions import (
     ConnectTimeoutError,
     CredentialRetrievalError,
     EndpointConnectionError,
+    HTTPClientError,
     NoCredentialsError,
     PartialCredentialsError,
     ReadTimeoutError,
@@ -62,6 +63,10 @@ _BY_TYPE: Final[tuple[tuple[type[Exception] | tuple[type[Exception], ...], tuple
     (
         (EndpointConnectionError, ConnectionError, aiohttp.ClientConnectionError),
         ("it cannot be reached", "Check [storage.s3] endpoint_url, the network, and that the service is up."),
+    ),
+    (
+        (HTTPClientError, aiohttp.ClientError),
+        ("the connection broke off", "Check [storage.s3] endpoint_url and the log of the service."),
     ),
 )
 
