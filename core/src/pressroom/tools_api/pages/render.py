@@ -31,9 +31,12 @@ class Pages:
         branding: the operator's names, addresses and colours.
         base_url: the server's public address, without a slash at the end; a path in it goes before every link.
         file_origins: further origins that results are loaded from, such as the public address of a bucket.
+        offers_mcp: whether the server answers at the branding's `mcp_url`, so that the pages may say so.
     """
 
-    def __init__(self, branding: Branding, base_url: str, file_origins: Iterable[str] = ()) -> None:
+    def __init__(
+        self, branding: Branding, base_url: str, file_origins: Iterable[str] = (), *, offers_mcp: bool = True
+    ) -> None:
         parts = urlsplit(base_url)
         self._branding = branding
         self._base_url = base_url
@@ -54,6 +57,7 @@ class Pages:
             brand=branding,
             brand_href=safe_link(branding.url),
             docs_href="" if branding.docs_url == f"{base_url}/tools" else safe_link(branding.docs_url),
+            offers_mcp=offers_mcp,
             root=self._root,
             asset=self._asset_href,
             light=LIGHT,
