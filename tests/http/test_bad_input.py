@@ -97,7 +97,15 @@ def test_a_parameter_that_is_wrong(api: httpx.Client, body: dict[str, Any], word
 
 
 def test_several_wrong_parameters_are_all_named(api: httpx.Client) -> None:
-    refused(api.post(QR, json={"size": 1, "margin": 99, "colour": 1}), 400, "validation_error", "size", "margin", "text", "colour")
+    refused(
+        api.post(QR, json={"size": 1, "margin": 99, "colour": 1}),
+        400,
+        "validation_error",
+        "size",
+        "margin",
+        "text",
+        "colour",
+    )
 
 
 def test_binary_gets_its_errors_as_json(api: httpx.Client) -> None:
@@ -136,7 +144,9 @@ def test_another_method(api: httpx.Client, method: str) -> None:
     assert "POST" in answer.headers["allow"]
 
 
-@pytest.mark.parametrize("media_type", ["", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"])
+@pytest.mark.parametrize(
+    "media_type", ["", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"]
+)
 def test_a_body_that_is_not_json_by_its_type(api: httpx.Client, media_type: str) -> None:
     answer = api.post(QR, content=b'{"text":"x"}', headers={"content-type": media_type})
 

@@ -8,8 +8,10 @@ from typing import Any
 
 import httpx
 import pytest
+from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 from pressroom.testing import RunningHost
+from pressroom.testing.plugin import settings_for_test
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -28,8 +30,6 @@ def same_as_golden(name: str, document: dict[str, Any], url: str) -> None:
 
 @pytest.fixture(scope="module")
 def builtin_host(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    from pressroom.testing.plugin import settings_for_test
-
     with RunningHost(settings_for_test({}, tmp_path_factory.mktemp("data"))) as host:
         yield host
 
@@ -68,7 +68,9 @@ def test_a_descriptor_has_the_fields_of_the_specification(api: httpx.Client) -> 
     assert endpoint["responseContentType"] == ["application/json", "image/png", "image/svg+xml"]
     params = {param["name"]: param for param in endpoint["params"]}
     assert list(params) == ["text", "size", "margin", "fgColor", "bgColor", "errorCorrection", "format", "response"]
-    bounds = {name: tuple(params[name].get(key) for key in ("type", "required", "default", "min", "max")) for name in params}
+    bounds = {
+        name: tuple(params[name].get(key) for key in ("type", "required", "default", "min", "max")) for name in params
+    }
     assert bounds == {
         "text": ("string", True, None, 1, 2048),
         "size": ("number", False, 512, 64, 2048),
@@ -144,8 +146,6 @@ def test_openapi_is_valid_and_covers_every_status(api: httpx.Client) -> None:
 
 
 def test_the_examples_of_openapi_work_and_match_its_schemas(api: httpx.Client) -> None:
-    from jsonschema import Draft202012Validator
-
     document = api.get("/openapi.json").json()
 
     def matches(schema: dict[str, Any], value: Any) -> None:
@@ -179,4 +179,6 @@ def test_the_text_index_follows_its_convention(api: httpx.Client) -> None:
     assert lines[2].startswith("> ")
     assert [line for line in lines if line.startswith("## ")] == ["## Docs", "## Tools", "## API"]
     assert any(line.startswith(f"- [QR code generator]({api.base_url}") for line in lines)
-    assert "quiet zone" in api.get("/llms-full.txt").text.lower() or len(api.get("/llms-full.txt").text) > len(answer.text)
+    assert "quiet zone" in api.get("/llms-full.txt").text.lower() or len(api.get("/llms-full.txt").text) > len(
+        answer.text
+    )

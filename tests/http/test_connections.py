@@ -23,7 +23,9 @@ def connect(host: RunningHost) -> socket.socket:
 
 
 def head(path: str, *headers: str) -> bytes:
-    return "\r\n".join([f"POST {path} HTTP/1.1", "Host: test", "Content-Type: application/json", *headers, "", ""]).encode()
+    return "\r\n".join(
+        [f"POST {path} HTTP/1.1", "Host: test", "Content-Type: application/json", *headers, "", ""]
+    ).encode()
 
 
 def answer_of(connection: socket.socket) -> tuple[int, dict[str, object]]:
@@ -103,7 +105,12 @@ def test_a_result_is_kept_when_its_client_has_left(start: Start, tmp_path: Path)
 
 
 def test_garbage_is_answered_as_a_bad_request(shared_host: RunningHost) -> None:
-    for garbage in (b"\x16\x03\x01\x02\x00\r\n\r\n", b"GET\r\n\r\n", b"POST / HTTP/9.9\r\n\r\n", b"\x00" * 64 + b"\r\n\r\n"):
+    for garbage in (
+        b"\x16\x03\x01\x02\x00\r\n\r\n",
+        b"GET\r\n\r\n",
+        b"POST / HTTP/9.9\r\n\r\n",
+        b"\x00" * 64 + b"\r\n\r\n",
+    ):
         with connect(shared_host) as connection:
             connection.sendall(garbage)
             assert connection.recv(65536).startswith(b"HTTP/1.1 400")

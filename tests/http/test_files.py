@@ -18,7 +18,9 @@ def url(api: httpx.Client) -> str:
 
 
 def test_the_address_has_the_documented_form(url: str, shared_host: RunningHost) -> None:
-    pattern = rf"{re.escape(shared_host.url)}/files/text-file/[0-9a-f]{{32}}\.txt\?expires=\d{{10}}&signature=[\w-]{{43}}"
+    pattern = (
+        rf"{re.escape(shared_host.url)}/files/text-file/[0-9a-f]{{32}}\.txt\?expires=\d{{10}}&signature=[\w-]{{43}}"
+    )
     assert re.fullmatch(pattern, url)
 
 
@@ -61,7 +63,9 @@ def test_a_known_etag_gives_304(api: httpx.Client, url: str) -> None:
         ("bytes=-", 200, CONTENT, None),
     ],
 )
-def test_ranges(api: httpx.Client, url: str, header: str, status: int, content: str | None, content_range: str | None) -> None:
+def test_ranges(
+    api: httpx.Client, url: str, header: str, status: int, content: str | None, content_range: str | None
+) -> None:
     answer = api.get(url, headers={"range": header})
 
     assert answer.status_code == status
@@ -100,10 +104,14 @@ def test_an_altered_address_is_forbidden_whether_the_file_exists_or_not(api: htt
     answers = {api.get(address).status_code: address for address in altered(url)}
 
     assert set(answers) <= {403, 404}
-    assert {api.get(address).text for address in altered(url) if "%2f" not in address} == {api.get(altered(url)[0]).text}
+    assert {api.get(address).text for address in altered(url) if "%2f" not in address} == {
+        api.get(altered(url)[0]).text
+    }
 
 
-def test_an_expired_address_is_gone_whether_the_file_exists_or_not(api: httpx.Client, shared_host: RunningHost, url: str) -> None:
+def test_an_expired_address_is_gone_whether_the_file_exists_or_not(
+    api: httpx.Client, shared_host: RunningHost, url: str
+) -> None:
     store = shared_host.host.services.files
     path = re.sub(r"^http://[^/]+|\?.*$", "", url)
     missing = re.sub(r"[0-9a-f]{32}", "0" * 32, path)

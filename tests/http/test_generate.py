@@ -84,7 +84,7 @@ def test_equal_requests_have_one_id_however_they_are_written(api: httpx.Client) 
         b'{"text":"same","size":512}',
         b'{"size":512.0,"text":"same","margin":2.0}',
         b'{"fgColor":"000","text":"same","errorCorrection":"M","response":"url"}',
-        '{"text":"\\u0073ame","bgColor":"#FFF"}'.encode(),
+        b'{"text":"\\u0073ame","bgColor":"#FFF"}',
     ]
     answers = [api.post(QR, content=body, headers={"content-type": "application/json"}).json() for body in bodies]
 

@@ -39,7 +39,9 @@ def test_every_answer_has_a_request_id_and_a_clients_own_is_kept(api: httpx.Clie
     ids = {api.get(path).headers["x-request-id"] for path in ("/tools", "/tools/api", "/healthz", "/nowhere")}
     assert len(ids) == 4
 
-    assert api.get("/healthz", headers={"x-request-id": "trace-0123456789"}).headers["x-request-id"] == "trace-0123456789"
+    assert (
+        api.get("/healthz", headers={"x-request-id": "trace-0123456789"}).headers["x-request-id"] == "trace-0123456789"
+    )
     for hostile in ("short", "x" * 100, "has space in it", "semi;colon;injection"):
         assert api.get("/healthz", headers={"x-request-id": hostile}).headers["x-request-id"] != hostile
 

@@ -60,7 +60,7 @@ def test_a_full_queue_is_answered_at_once(start: Start, tmp_path: Path) -> None:
         while not log.exists():
             time.sleep(0.01)
         calls = [pool.submit(call, number) for number in range(1, 7)]
-        refused = []
+        refused: list[httpx.Response] = []
         while len(refused) < 5:
             refused = [done.result() for done in calls if done.done()]
             time.sleep(0.01)
@@ -78,9 +78,7 @@ def test_a_full_queue_is_answered_at_once(start: Start, tmp_path: Path) -> None:
 def test_sigterm_finishes_what_is_in_flight_and_takes_nothing_new(tmp_path: Path) -> None:
     gate, log = tmp_path / "gate", tmp_path / "log"
     with serving(tmp_path / "server") as server, ThreadPoolExecutor(1) as pool:
-        call = pool.submit(
-            httpx.post, server.url + GATE, json={"gate": str(gate), "log": str(log)}, timeout=30
-        )
+        call = pool.submit(httpx.post, server.url + GATE, json={"gate": str(gate), "log": str(log)}, timeout=30)
         while not log.exists():
             time.sleep(0.01)
         server.process.send_signal(signal.SIGTERM)

@@ -10,8 +10,10 @@ from pressroom.sdk import (
     Artifact,
     Call,
     Example,
+    Generator,
     InvalidInput,
     Mcp,
+    McpTool,
     Params,
     Plugin,
     generator,
@@ -129,10 +131,10 @@ async def count_words(params: CountParams, call: Call) -> WordCount:
 
 
 @hookimpl
-def pressroom_generators():
+def pressroom_generators() -> list[Generator]:
     return [text_file, gate, unruly]
 
 
 @hookimpl
-def pressroom_mcp_tools():
+def pressroom_mcp_tools() -> list[McpTool]:
     return [count_words]

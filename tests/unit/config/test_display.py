@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # it has no type hints
+from jsonschema import Draft202012Validator
 from pressroom.config import Settings
 from pressroom.config.display import MASK, as_data, listed
 from pressroom.config.schema import json_schema

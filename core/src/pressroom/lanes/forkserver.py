@@ -23,9 +23,9 @@ _hiding = threading.Lock()
 
 
 def preload(modules: Sequence[str]) -> None:
-    """Name the modules that the fork server imports, once and for all workers.
+    """Name the modules that the fork server imports when it starts, so that workers begin with them.
 
-    It has no effect on a fork server that runs already: there is one for the whole process.
+    There is one fork server for the whole process; for one that runs already this comes too late.
     """
     multiprocessing.set_forkserver_preload([*_PRELOAD, *modules])
 

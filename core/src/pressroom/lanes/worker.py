@@ -21,7 +21,7 @@ _log = structlog.get_logger()
 
 
 class WorkerLost(Exception):
-    """The worker process ended, or stopped to answer, in the midst of a call."""
+    """The worker process ended, or stopped answering, in the midst of a call."""
 
 
 class Worker:

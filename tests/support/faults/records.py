@@ -1,0 +1,225 @@
+"""Plugins that yield records of the right type which cannot work."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from support.plugin_source import REPORT, SOUND, Factory, Fault, Words, fault
+
+_GENERATORS: Final = "\n@hookimpl\ndef pressroom_generators():\n    return [shout, whisper]\n"
+
+_WHISPER: Final = """
+@generator(
+    slug="whisper", name="Whisper", summary="Text in small letters.", rate_limit=per_hour(60),
+    produces=("text/plain",), lane="async", OPTIONS
+)
+async def whisper(params: TextParams, call: Call) -> Artifact: ...
+"""
+
+
+def _hook(id_: str, error: Words, hook: str, hint: Words = REPORT) -> Fault:
+    """Return a plugin with a generator that works, and one more hook."""
+    return fault(id_, "validate", error, hint, SOUND + hook)
+
+
+def _generator(id_: str, error: Words, whisper: str) -> Fault:
+    """Return a plugin with a generator that works, and `whisper`, which does not."""
+    return _hook(id_, error, whisper + _GENERATORS)
+
+
+def _option(id_: str, error: Words, option: str) -> Fault:
+    return _generator(id_, error, _WHISPER.replace("OPTIONS", option))
+
+
+_FAULTS: Final = (
+    _generator(
+        "bad_slug",
+        "generator Whisper_2: slug 'Whisper_2' must be lower-case words joined by hyphens",
+        _WHISPER.replace("OPTIONS", "").replace('slug="whisper"', 'slug="Whisper_2"'),
+    ),
+    _generator(
+        "lane_mismatch",
+        "generator whisper: lane 'thread' needs a plain function",
+        _WHISPER.replace("OPTIONS", "").replace('"async"', '"thread"'),
+    ),
+    _generator(
+        "unknown_lane",
+        "generator whisper: lane must be one of async, thread, process, not str 'gpu'",
+        _WHISPER.replace("OPTIONS", "").replace('"async"', '"gpu"'),
+    ),
+    _generator(
+        "undescribed_parameter",
+        ("generator whisper: params: text needs a description; params: size needs a description",),
+        """
+class Params2(Params):
+    text: str
+    size: int = 3
+"""
+        + _WHISPER.replace("OPTIONS", "").replace("TextParams", "Params2"),
+    ),
+    _generator(
+        "wrong_params",
+        "generator whisper: params must be type[Params], not the class dict",
+        _WHISPER.replace("OPTIONS", "").replace("TextParams", "dict"),
+    ),
+    _option(
+        "wrong_example",
+        (
+            "generator whisper: the example 'Too long' is not valid: ",
+            "text: must be between 1 and 200 characters (got 201)",
+        ),
+        'examples=(Example("Too long", {"text": "x" * 201}),)',
+    ),
+    _generator(
+        "example_is_no_json",
+        "generator whisper: the example 'Bytes' is not JSON",
+        """
+class Params2(Params):
+    data: bytes = Field(description="Some bytes.")
+"""
+        + _WHISPER.replace("OPTIONS", 'examples=(Example("Bytes", {"data": b"x"}),)').replace("TextParams", "Params2"),
+    ),
+    _generator(
+        "rate_as_text",
+        "generator whisper: rate_limit must be Rate, not str '60/hour'",
+        _WHISPER.replace("OPTIONS", "").replace("per_hour(60)", '"60/hour"'),
+    ),
+    _option("promo_of_rubbish", "generator whisper: promo.tagline must be str, not NoneType", "promo=Promo(None)"),
+    _option(
+        "not_a_timeout", "generator whisper: timeout must be a number of seconds (got nan)", 'timeout=float("nan")'
+    ),
+    _option("no_memory", "generator whisper: memory_mib must be at least 1 (got 0)", "memory_mib=0"),
+    _generator(
+        "closure",
+        ("the process lane cannot import ", "make.<locals>.whisper", "at the top level"),
+        """
+def make():
+    @generator(
+        slug="whisper", name="Whisper", summary="Small.", rate_limit=per_hour(60), produces=("text/plain",)
+    )
+    def whisper(params: TextParams, call: Call) -> Artifact: ...
+    return whisper
+
+whisper = make()
+""",
+    ),
+    _generator(
+        "local_params",
+        ("the process lane cannot import 'make.<locals>.Params2'", "at the top level"),
+        """
+def make():
+    class Params2(Params):
+        text: str = Field(description="The text.")
+    return Params2
+
+Params2 = make()
+
+@generator(slug="whisper", name="Whisper", summary="Small.", rate_limit=per_hour(60), produces=("text/plain",))
+def whisper(params: Params2, call: Call) -> Artifact: ...
+""",
+    ),
+    _generator(
+        "without_reference",
+        "the process lane cannot import ''",
+        """
+def function(params: TextParams, call: Call) -> Artifact: ...
+
+whisper = Generator(
+    slug="whisper", name="Whisper", summary="Small.", description="Small.", params=TextParams, function=function,
+    produces=("text/plain",), rate_limit=per_hour(60),
+)
+""",
+    ),
+    _generator(
+        "endless_params",
+        "generator whisper: Params2 contains itself",
+        """
+class Node(BaseModel):
+    children: list["Node"] = Field(description="More.")
+
+class Params2(Params):
+    node: Node = Field(description="The root.")
+"""
+        + _WHISPER.replace("OPTIONS", "").replace("TextParams", "Params2"),
+    ),
+    _generator(
+        "no_schema",
+        "generator whisper: Params2 has no JSON Schema",
+        """
+from collections.abc import Callable
+
+class Params2(Params):
+    text: Callable[[], str] = Field(description="What no schema can describe.")
+"""
+        + _WHISPER.replace("OPTIONS", "").replace("TextParams", "Params2"),
+    ),
+    _hook(
+        "root_one_of",
+        ("tool count: Choice must be one plain object in JSON Schema", "oneOf"),
+        """
+class Choice(Params):
+    model_config = {"json_schema_extra": {"oneOf": [{"required": ["text"]}, {"required": ["url"]}]}}
+    text: str = Field("", description="The text.")
+    url: str = Field("", description="Its address.")
+
+class Count(BaseModel):
+    words: int
+
+@mcp_tool(name="count", title="Count", description="Counts words.")
+async def count(params: Choice, call: Call) -> Count: ...
+
+@hookimpl
+def pressroom_mcp_tools():
+    return [count]
+""",
+    ),
+    _hook(
+        "tool_without_result",
+        "tool count: result must be type[BaseModel], not NoneType",
+        """
+@mcp_tool(name="count", title="Count", description="Counts words.")
+async def count(params: TextParams, call: Call): ...
+
+@hookimpl
+def pressroom_mcp_tools():
+    return [count]
+""",
+    ),
+    _hook(
+        "route_without_slash",
+        "route colophon: the path 'colophon' must begin with a slash",
+        "\n@hookimpl\ndef pressroom_routes():\n    return [Route('colophon', print)]\n",
+    ),
+    _hook(
+        "route_with_pattern",
+        "route /x/<id:int>: the path",
+        "\n@hookimpl\ndef pressroom_routes():\n    return [Route('/x/<id:int>', print)]\n",
+    ),
+    _hook(
+        "unknown_method",
+        "route /colophon: 'FETCH' is no HTTP method",
+        "\n@hookimpl\ndef pressroom_routes():\n    return [Route('/colophon', print, ('FETCH',))]\n",
+    ),
+    _hook(
+        "check_of_rubbish",
+        ("name must be str, not int 3", "run must be Callable"),
+        "\n@hookimpl\ndef pressroom_checks():\n    return [Check(3, 'fonts')]\n",
+    ),
+    _hook(
+        "nameless_command",
+        "command None: it needs a name",
+        "\nimport click\n\n@hookimpl\ndef pressroom_commands():\n    return [click.Command(None)]\n",
+    ),
+    _hook(
+        "rate_limit_twice",
+        "rate limit daily is offered twice",
+        """
+@hookimpl
+def pressroom_rate_limits():
+    return [RateLimit("daily", lambda tool, plan: None) for _ in range(2)]
+""",
+        "give each its own name",
+    ),
+)
+
+FAULTS: Final[dict[str, Factory]] = dict(_FAULTS)

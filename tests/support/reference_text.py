@@ -1,0 +1,420 @@
+"""Renders those parts of the reference that follow from the code, as Markdown.
+
+Each part stands in its page between `<!-- begin NAME -->` and `<!-- end NAME -->`. Run
+`PRESSROOM_TEST_UPDATE=1 pytest tests/docs/test_reference.py` to write them anew.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import inspect
+import re
+import sys
+import textwrap
+import typing
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import click
+from pressroom import errors, hookspecs, sdk
+from pressroom.cli import pressroom as command
+from pressroom.config.display import as_data
+from pressroom.config.models import Settings
+from pressroom.config.schema import json_schema
+from pressroom.errors import CallError
+from pressroom.observability.metrics import Metrics
+from pressroom.plugins.contributions import RECORD_TYPES
+from pressroom.tools_api.envelope import STATUS
+from pydantic import BaseModel
+
+_PLACEHOLDERS: Final = {"plans": "<name>", "tools": "<tool>", "plugins": "<id>"}
+_LINK = re.compile(r"\[([^\]]+)\](?=\()")
+
+
+# Configuration
+
+
+def settings() -> str:
+    """Return a table for each section of the configuration."""
+    schema = json_schema()
+    return "\n".join(_sections(Settings, schema, schema, ()))
+
+
+def _sections(model: type[BaseModel], node: dict[str, Any], root: dict[str, Any], path: tuple[str, ...]) -> list[str]:
+    own = [name for name in node["properties"] if _table(node["properties"][name], root) is None]
+    heading = f"`[{'.'.join(path)}]`" if path else "Top of the file"
+    lines = [f"## {heading}", ""]
+    if path:
+        said = (inspect.getdoc(model) or "").partition(": ")[2]
+        lines += [_sentence(said[:1].upper() + said[1:]), ""]
+    lines += ["| Setting | Type | Default | What it is |", "|---|---|---|---|"]
+    for name in own:
+        prop = _resolved(node["properties"][name], root)
+        lines.append(
+            f"| `{name}` | {_type(prop, root)} | {_default(model, name)} | {_cell(prop.get('description', ''))} |"
+        )
+    lines.append("")
+    for name in node["properties"]:
+        table = _table(node["properties"][name], root)
+        if table is not None:
+            free = _PLACEHOLDERS.get(name)
+            child = _model_of(model, name)
+            lines += _sections(child, table, root, (*path, name, *([free] if free else [])))
+    return lines
+
+
+def _model_of(model: type[BaseModel], name: str) -> type[BaseModel]:
+    annotation = model.model_fields[name].annotation
+    found = typing.get_args(annotation)[1] if typing.get_args(annotation) else annotation
+    assert isinstance(found, type)
+    assert issubclass(found, BaseModel)
+    return found
+
+
+def _resolved(node: dict[str, Any], root: dict[str, Any]) -> dict[str, Any]:
+    if "$ref" not in node:
+        return node
+    rest = {key: value for key, value in node.items() if key != "$ref"}
+    return {**root["$defs"][node["$ref"].rpartition("/")[2]], **rest}
+
+
+def _table(node: dict[str, Any], root: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the schema of a table of settings, `None` for a setting that is no table."""
+    node = _resolved(node, root)
+    if "properties" in node:
+        return node
+    values = [*node.get("patternProperties", {}).values()]
+    return _table(values[0], root) if values and "$ref" in values[0] else None
+
+
+def _type(node: dict[str, Any], root: dict[str, Any]) -> str:
+    text = _kind(node, root)
+    bounds = [
+        f"{word} {_number(node[key])}"
+        for key, word in (
+            ("minimum", "at least"),
+            ("exclusiveMinimum", "above"),
+            ("maximum", "at most"),
+            ("exclusiveMaximum", "below"),
+        )
+        if key in node
+    ]
+    if node.get("maxLength"):
+        bounds.append(f"at most {node['maxLength']} characters")
+    if node.get("minLength"):
+        bounds.append("not empty")
+    return ", ".join([text, *bounds])
+
+
+def _kind(node: dict[str, Any], root: dict[str, Any]) -> str:
+    node = _resolved(node, root)
+    if "enum" in node:
+        return " or ".join(f"`{value}`" for value in node["enum"])
+    if "anyOf" in node:
+        pattern = next((choice.get("pattern", "") for choice in node["anyOf"] if "pattern" in choice), "")
+        return "duration" if "ms" in pattern else "size"
+    match node.get("type"):
+        case "array":
+            return f"list of {_kind(node['items'], root)}"
+        case "object" if "patternProperties" in node:
+            return f"table of tool names, each with a {_kind(next(iter(node['patternProperties'].values())), root)}"
+        case "object":
+            return "table"
+        case "string" if node.get("format") == "password" or node.get("writeOnly"):
+            return "secret"
+        case "string":
+            return _text_kind(node.get("pattern", ""))
+        case other:
+            return {"integer": "whole number", "number": "number", "boolean": "`true` or `false`"}.get(
+                str(other), "text"
+            )
+
+
+def _text_kind(pattern: str) -> str:
+    if "Pp" in pattern:
+        return "rate" if "Ee" in pattern else "http or https address"
+    if pattern == "^#[0-9a-fA-F]{6}$":
+        return "colour of six hex digits"
+    return "text" if not pattern or pattern.startswith("^([a-z]") else f"text that matches `{pattern}`"
+
+
+def _number(value: float) -> str:
+    return f"{int(value)}" if float(value).is_integer() else f"{value:g}"
+
+
+def _default(model: type[BaseModel], name: str) -> str:
+    if name == "path":
+        return "the platform's folder for user data"
+    data: Any = as_data_of(model).get(name)
+    match data:
+        case None | [] | {}:
+            return "none"
+        case bool():
+            return f"`{str(data).lower()}`"
+        case "":
+            return "empty"
+        case list():
+            return f"`{data!r}`".replace("'", '"')
+        case int() | float():
+            return f"`{_number(data)}`"
+    return f"`{data}`"
+
+
+def as_data_of(model: type[BaseModel]) -> dict[str, Any]:
+    """Return the defaults of a section as JSON values."""
+    if model is Settings:
+        return as_data(Settings())
+    return {name: value if not isinstance(value, tuple) else list(value) for name, value in model()}
+
+
+# Command line
+
+
+def command_line() -> str:
+    """Return a section for each command, with its arguments and options."""
+    return "\n".join(_command(command, ("pressroom",)))
+
+
+def _command(one: click.Command, path: tuple[str, ...]) -> Iterator[str]:
+    ctx = click.Context(one, info_name=path[-1])
+    parts = [*path, *(piece for piece in one.collect_usage_pieces(ctx) if path != ("pressroom", "x"))]
+    yield f"## `{' '.join(path)}`"
+    yield ""
+    yield f"`{' '.join(parts)}`"
+    yield ""
+    yield _sentence(inspect.cleandoc(one.help or ""))
+    yield ""
+    rows = [record for parameter in one.get_params(ctx) if (record := parameter.get_help_record(ctx))]
+    if rows:
+        yield "| Option | What it does |"
+        yield "|---|---|"
+        yield from (f"| `{name}` | {_cell(' '.join(text.split()))} |" for name, text in rows)
+        yield ""
+    if isinstance(one, click.Group) and path[-1] != "x":
+        for name in one.list_commands(ctx):
+            child = one.get_command(ctx, name)
+            assert child is not None
+            yield from _command(child, (*path, name))
+
+
+# Hooks and SDK
+
+
+def hooks() -> str:
+    """Return a section for each hook: its signature, what it yields, its docstring with the example."""
+    lines: list[str] = []
+    for name, function in hook_functions():
+        lines += [f"## {name}", "", "```python", f"def {name}{_signature(function)}: ...", "```", ""]
+        lines += [_skip_examples(docstring(function), "tests/docs/test_hooks.py loads it"), ""]
+    return _skip_signatures("\n".join(lines))
+
+
+def hook_functions() -> list[tuple[str, Callable[..., Any]]]:
+    """Return every hook, in the order in which they are defined."""
+    return [(name, vars(hookspecs)[name]) for name in RECORD_TYPES]
+
+
+def sdk_names() -> str:
+    """Return a section for each public name of the SDK, by module."""
+    by_module: dict[str, list[str]] = {}
+    homes = _homes()
+    for name in sdk.__all__:
+        by_module.setdefault(homes[name], []).append(name)
+    lines: list[str] = []
+    for module in sorted(by_module, key=_MODULES.index):
+        doc = inspect.getdoc(sys.modules[module]) or ""
+        lines += [f"## {_TITLES[module]}", "", _sentence(doc.partition("\n\n")[0]), ""]
+        if module == errors.__name__:
+            lines[-2] = "What a plugin raises or catches. Raise a `CallError` to refuse a call with a message."
+        for name in by_module[module]:
+            lines += [f"### {name}", "", *_entry(name, getattr(sdk, name), module)]
+    return _skip_signatures("\n".join(lines))
+
+
+_TITLES: Final = {
+    "pressroom.sdk.plugin": "Plugins",
+    "pressroom.sdk.generator": "Generators",
+    "pressroom.sdk.mcp_tool": "MCP tools",
+    "pressroom.sdk.declaration": "Lanes",
+    "pressroom.sdk.params": "Parameters",
+    "pressroom.sdk.call": "Calls and results",
+    "pressroom.sdk.rates": "Rates",
+    "pressroom.sdk.shared": "What all tools share",
+    "pressroom.sdk.backends": "Backends",
+    "pressroom.errors": "Errors",
+}
+_MODULES: Final = list(_TITLES)
+
+
+def _homes() -> dict[str, str]:
+    """Return the module in which each public name is defined."""
+    homes: dict[str, str] = {}
+    for module in _MODULES:
+        tree = ast.parse(inspect.getsource(sys.modules[module]))
+        for node in tree.body:
+            match node:
+                case ast.ClassDef(name=name) | ast.FunctionDef(name=name):
+                    homes[name] = module
+                case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+                    homes[name] = module
+    return homes
+
+
+def _entry(name: str, value: Any, module: str) -> list[str]:
+    if inspect.isclass(value) and dataclasses.is_dataclass(value):
+        members = [
+            f"    {field.name}: {_annotation(field.type)}{_field_default(field)}" for field in dataclasses.fields(value)
+        ]
+        return ["```python", f"class {name}:", *members, "```", "", docstring(value), ""]
+    if inspect.isclass(value):
+        bases = ", ".join(base.__name__ for base in value.__bases__ if base is not object)
+        head = f"class {name}({bases}):" if bases else f"class {name}:"
+        methods = _methods(value)
+        body = [f"    {one}" for one in methods] or ["    ..."]
+        code = getattr(value, "code", "")
+        note = [f"Its code is `{code}`.", ""] if module == errors.__name__ and code else []
+        return ["```python", head, *body, "```", "", docstring(value), "", *note]
+    if inspect.isfunction(value):
+        return ["```python", f"def {name}{_signature(value)}: ...", "```", "", docstring(value), ""]
+    source, doc = _assignment(name, module)
+    return ["```python", source, "```", "", doc, ""]
+
+
+def _methods(value: type) -> list[str]:
+    found = []
+    for name, member in vars(value).items():
+        if inspect.isfunction(member) and not name.startswith("_"):
+            prefix = "async def" if inspect.iscoroutinefunction(member) else "def"
+            found += [f"{prefix} {name}{_signature(member)}:", f'    """{docstring(member)}"""', ""]
+        elif name == "__init__" and inspect.isfunction(member) and value.__module__ == errors.__name__:
+            found += [f"def __init__{_signature(member)}: ...", ""]
+    return found[:-1] if found and not found[-1] else found
+
+
+def _field_default(field: dataclasses.Field[Any]) -> str:
+    if field.default is not dataclasses.MISSING:
+        default = field.default
+        return f" = {default.__name__ if inspect.isfunction(default) else repr(default)}"
+    return (
+        f" = {getattr(field.default_factory, '__name__', '…')}()"
+        if field.default_factory is not dataclasses.MISSING
+        else ""
+    )
+
+
+def _assignment(name: str, module: str) -> tuple[str, str]:
+    """Return the source of an assignment and the string below it."""
+    source = inspect.getsource(sys.modules[module])
+    body = ast.parse(source).body
+    for node, following in zip(body, [*body[1:], None], strict=True):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=found)]) | ast.AnnAssign(target=ast.Name(id=found)) if found == name:
+                text = ast.get_source_segment(source, node) or ""
+                match following:
+                    case ast.Expr(value=ast.Constant(value=str(doc))):
+                        return text, inspect.cleandoc(doc)
+                return text, ""
+    raise LookupError(name)
+
+
+def _annotation(kind: Any) -> str:
+    return kind if isinstance(kind, str) else inspect.formatannotation(kind)
+
+
+def _signature(function: Callable[..., Any]) -> str:
+    return str(inspect.signature(function)).replace("'", "")
+
+
+def docstring(value: Any) -> str:
+    """Return a docstring as Markdown: its sections become paragraphs, its examples blocks of code."""
+    doc = inspect.cleandoc(value.__doc__ or "")
+    lines: list[str] = []
+    for paragraph in re.split(r"\n(?=(?:Example|Raises|Returns|Args):\n)", doc):
+        heading, colon, rest = paragraph.partition(":\n")
+        if not colon or heading not in ("Example", "Raises", "Returns", "Args"):
+            lines.append(paragraph.strip())
+        elif heading == "Example":
+            lines.append(textwrap.dedent(rest).strip())
+        else:
+            items = re.split(r"\n(?=\S)", textwrap.dedent(rest).strip())
+            text = "\n".join(f"- {' '.join(item.split())}" for item in items)
+            lines.append(f"{heading}:\n\n{text}")
+    return "\n\n".join(lines)
+
+
+def _skip_examples(text: str, reason: str) -> str:
+    return text.replace("```python\n", f"<!-- example: skip, {reason} -->\n```python\n")
+
+
+def _skip_signatures(text: str) -> str:
+    return re.sub(r"(?<!-->\n)^```python$", "<!-- example: skip, a signature -->\n```python", text, flags=re.MULTILINE)
+
+
+# Errors and metrics
+
+
+def error_codes() -> str:
+    """Return the table of error codes with their statuses."""
+    kinds = {kind.code: kind for kind in _kinds(CallError)}
+    rows = [
+        f"| `{code}` | {status} | {_cell((inspect.getdoc(kinds[code]) or '').partition(chr(10))[0])} |"
+        for code, status in STATUS.items()
+    ]
+    return "\n".join(["| `error.code` | Status | Meaning |", "|---|---|---|", *rows])
+
+
+def _kinds(kind: type[CallError]) -> Iterator[type[CallError]]:
+    for child in kind.__subclasses__():
+        yield child
+        yield from _kinds(child)
+
+
+class _Lanes:
+    def queue_length(self, lane: str) -> int:
+        del lane
+        return 0
+
+    def running(self, lane: str) -> int:
+        del lane
+        return 0
+
+
+def metrics() -> str:
+    """Return the table of the host's own metrics."""
+    registry = Metrics(["tool"], _Lanes()).registry
+    rows = []
+    for collector in list(registry._collector_to_names):
+        names = getattr(collector, "_labelnames", None)
+        if names is None:
+            continue
+        (family,) = collector.collect()
+        name = f"{family.name}_total" if family.type == "counter" else family.name
+        rows.append(
+            f"| `{name}` | {family.type} | {', '.join(f'`{label}`' for label in names)} | {family.documentation} |"
+        )
+    return "\n".join(["| Name | Type | Labels | What it counts |", "|---|---|---|---|", *rows])
+
+
+def _cell(text: str) -> str:
+    return _code_brackets(text.replace("|", "\\|").replace("\n", " "))
+
+
+def _code_brackets(text: str) -> str:
+    """Put section names such as [branding] into code, so that they are no links."""
+    return re.sub(r"(?<!`)(\[[a-z.]+\](?: [a-z_]+)?)(?!`)", r"`\1`", text)
+
+
+def _sentence(text: str) -> str:
+    return _code_brackets(text)
+
+
+PARTS: Final[dict[str, tuple[str, Callable[[], str]]]] = {
+    "settings": ("reference/configuration.md", settings),
+    "commands": ("reference/command-line.md", command_line),
+    "hooks": ("reference/hooks.md", hooks),
+    "sdk": ("reference/sdk.md", sdk_names),
+    "errors": ("reference/http-api.md", error_codes),
+    "metrics": ("reference/metrics.md", metrics),
+}
+"""The generated parts: the page of each, and what renders it."""

@@ -1,0 +1,134 @@
+"""What operators see of a server's processes: what workers inherit, and how they end with it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import support.lane_server
+from support.lane_tools import ended, until
+
+SCRIPT = Path(support.lane_server.__file__)
+
+
+@contextlib.asynccontextmanager
+async def server(act: str, *paths: Path, **environment: str) -> AsyncIterator[asyncio.subprocess.Process]:
+    """Run the miniature server in a process group of its own, and leave nothing of it behind."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        SCRIPT,
+        act,
+        *paths,
+        stdout=asyncio.subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(SCRIPT.parent.parent), **environment},
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        await process.communicate()
+
+
+def members(group: int) -> list[int]:
+    """Return the processes of a process group that have not ended."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            fields = (entry / "stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[2]) == group and fields[0] != "Z":
+            found.append(int(entry.name))
+    return found
+
+
+def outlives(pid: int, number: signal.Signals) -> bool:
+    """Tell whether a process ignores or handles a signal."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return True
+    masks = [int(line.split()[1], 16) for line in status.splitlines() if line.startswith(("SigIgn", "SigCgt"))]
+    return any(mask >> (number - 1) & 1 for mask in masks)
+
+
+async def line(process: asyncio.subprocess.Process) -> str:
+    assert process.stdout
+    return (await asyncio.wait_for(process.stdout.readline(), 60)).decode().strip()
+
+
+async def test_a_worker_is_nice_and_inherits_neither_sockets_nor_the_hosts_settings() -> None:
+    async with server("describe", PRESSROOM_SECRET_KEY="hush", PLUGIN_TOKEN="needed") as process:
+        worker = json.loads(await line(process))
+        assert worker["process"] != process.pid
+    assert worker["niceness"] == os.nice(0) + 10
+    assert "PRESSROOM_SECRET_KEY" not in worker["environment"]
+    assert worker["environment"]["PLUGIN_TOKEN"] == "needed"
+    assert [name for name in worker["descriptors"] if name.startswith("socket:")] == []
+
+
+async def test_a_worker_imports_neither_the_main_script_nor_the_servers_parts() -> None:
+    async with server("describe") as process:
+        output, _ = await process.communicate()
+    first, *more = output.decode().splitlines()
+    assert more == []
+    modules = json.loads(first)["modules"]
+    assert "support.lane_tools" in modules
+    for unwanted in ("support.lane_server", "sanic", "structlog", "pressroom.lanes.lanes", "pressroom.config.models"):
+        assert unwanted not in modules
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+async def test_workers_end_with_their_server_however_it_ends(tmp_path: Path, number: signal.Signals) -> None:
+    files = [tmp_path / "c", tmp_path / "python"]
+    async with server("be_busy", *files) as process:
+        idle = int(await line(process))
+        await until(lambda: all(file.exists() and file.read_text() for file in files))
+        workers = [idle, *(int(file.read_text()) for file in files)]
+        assert not any(ended(pid) for pid in workers)
+        process.send_signal(number)
+        await process.wait()
+        await until(lambda: all(ended(pid) for pid in workers))
+        await until(lambda: not members(process.pid))
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_a_signal_to_the_whole_service_lets_the_server_finish_what_is_in_flight(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    file = tmp_path / "running"
+    async with server("end_on_signal", file) as process:
+        await until(file.exists)
+        assert [pid for pid in members(process.pid) if not outlives(pid, number)] == []
+        os.killpg(process.pid, number)
+        assert await line(process) == "closing"
+        file.unlink()
+        assert await line(process) == "finished"
+        assert await process.wait() == 0
+        await until(lambda: not members(process.pid))
+
+
+async def test_a_thread_that_never_returns_does_not_keep_the_server_from_ending() -> None:
+    async with server("leave_a_thread") as process:
+        assert await line(process) == "timed out"
+        assert await asyncio.wait_for(process.wait(), 60) == 0
+
+
+async def test_a_module_that_cannot_be_preloaded_does_not_keep_the_workers_from_starting() -> None:
+    async with server("start_anyway") as process:
+        output = await line(process)
+        while output and output != "here":
+            output = await line(process)
+        assert output == "here"
+        assert await process.wait() == 0
