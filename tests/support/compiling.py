@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from pressroom.host import Compiled
 from pressroom.plugins.records import PluginRecord
 
-from support.distributions import Distribution
+from support.plugin_distributions import Distribution
 
 
 class Compile(Protocol):

@@ -136,7 +136,7 @@ class PageExamples:
         self._folder = folder / "work"
         self._folder.mkdir()
         self._state = folder / "state.sh"
-        self._environment = _environment(folder)
+        self._environment = _environment(folder, with_pip="pip install" in page.read_text())
         self._namespace: dict[str, Any] = {"__name__": "example"}
         self._port = free_port()
         self._server: subprocess.Popen[str] | None = None
@@ -248,20 +248,25 @@ class PageExamples:
             raise AssertionError(error.message) from None
 
 
-def _environment(folder: Path) -> dict[str, str]:
+def _environment(folder: Path, *, with_pip: bool) -> dict[str, str]:
     """Return the environment of a reader: a virtual environment with everything installed, and a home of their own."""
     reader = folder / "venv"
-    venv.create(reader, symlinks=True)
+    venv.create(reader, symlinks=True, with_pip=with_pip)
+    if with_pip:
+        # Older Pythons put an old setuptools beside pip, which would hide the one that is installed.
+        remove = [reader / "bin/python", "-m", "pip", "uninstall", "--quiet", "--yes", "setuptools"]
+        subprocess.run(remove, check=True, capture_output=True)
     paths = sysconfig.get_paths(vars={"base": str(reader), "platbase": str(reader)})
     installed = f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})\n"
     (Path(paths["purelib"]) / "installed.pth").write_text(installed)
     command = Path(paths["scripts"]) / "pressroom"
     command.write_text(f"#!{reader}/bin/python\nimport sys\nfrom pressroom.cli import main\nsys.exit(main())\n")
     command.chmod(0o755)
-    kept = {name: os.environ[name] for name in ("LANG", "TMPDIR", "CI") if name in os.environ}
+    kept = {name: os.environ[name] for name in ("TMPDIR", "CI") if name in os.environ}
     return {
         **kept,
         "HOME": str(folder),
+        "LANG": "C.UTF-8",
         "PATH": os.pathsep.join([paths["scripts"], str(Path(sys.executable).parent), os.environ["PATH"]]),
         "XDG_DATA_HOME": str(folder / "data"),
         "COLUMNS": "100",

@@ -38,6 +38,11 @@ _FAULTS: Final = (
         _WHISPER.replace("OPTIONS", "").replace('slug="whisper"', 'slug="Whisper_2"'),
     ),
     _generator(
+        "reserved_slug",
+        "generator static: slug 'static' is part of the host's own addresses",
+        _WHISPER.replace("OPTIONS", "").replace('slug="whisper"', 'slug="static"'),
+    ),
+    _generator(
         "lane_mismatch",
         "generator whisper: lane 'thread' needs a plain function",
         _WHISPER.replace("OPTIONS", "").replace('"async"', '"thread"'),
@@ -152,6 +157,26 @@ class Params2(Params):
     text: Callable[[], str] = Field(description="What no schema can describe.")
 """
         + _WHISPER.replace("OPTIONS", "").replace("TextParams", "Params2"),
+    ),
+    _generator(
+        "validator_fails",
+        "generator whisper: it cannot be checked, KeyError: 'nothing'",
+        """
+from pydantic import field_validator
+
+class Params2(Params):
+    text: str = Field(description="The text.")
+
+    @field_validator("text")
+    @classmethod
+    def check(cls, value): return {}["nothing"]
+"""
+        + _WHISPER.replace("OPTIONS", 'examples=(Example("One", {"text": "x"}),)').replace("TextParams", "Params2"),
+    ),
+    _generator(
+        "hollow_record",
+        ("Generator: it cannot be checked, AttributeError: ",),
+        "\nwhisper = object.__new__(Generator)\n",
     ),
     _hook(
         "root_one_of",

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import TypeVar
 
 from pydantic import BaseModel
 
+from pressroom.catalog.schema import input_schema, parameter_list
 from pressroom.catalog.tool import ANONYMOUS, Catalog, LimitRule, PlanTool, PlanView, Tool
 from pressroom.config.models import PlanSettings, Settings, ToolSettings
 from pressroom.config.values import parse_rate
+from pressroom.errors import PluginError
 from pressroom.plugins.contributions import Contribution, Contributions
-from pressroom.sdk import CachePolicy, CacheRule, Generator, McpTool, PluginContext, RateLimit, ToolInfo
+from pressroom.plugins.explaining import is_interrupt, shown
+from pressroom.plugins.select import HOST_ID
+from pressroom.plugins.shapes import shape_problems
+from pressroom.sdk import CachePolicy, CacheRule, Generator, McpTool, PluginContext, Rate, RateLimit, ToolInfo
 from pressroom.wire.nearest import nearest
 
 Record = TypeVar("Record")
@@ -25,9 +31,9 @@ GENERATE = "/generate"
 
 
 class RuleFailed(Exception):
-    """A plugin's rate limit or cache rule raised while the catalog was compiled."""
+    """A plugin's rate limit, cache rule, schema or configuration failed while the catalog was compiled."""
 
-    def __init__(self, plugin: str, error: Exception) -> None:
+    def __init__(self, plugin: str, error: BaseException) -> None:
         super().__init__(plugin)
         self.plugin = plugin
         self.error = error
@@ -37,13 +43,18 @@ def compile_catalog(contributions: Contributions, contexts: Mapping[str, PluginC
     """Return the catalog of everything that is switched on.
 
     Raises:
-        RuleFailed: a rule of a plugin raised; without that plugin's contributions it can be compiled.
+        RuleFailed: something of a plugin failed; without that plugin's contributions the rest can be compiled.
     """
     declared: list[Contribution[Generator] | Contribution[McpTool]] = [
         *contributions.of(Generator),
         *contributions.of(McpTool),
     ]
-    tools = {tool.name: tool for tool in (_tool(one, contexts[one.plugin], settings) for one in declared)}
+    tools = {}
+    for one in declared:
+        with _attributed(one.plugin):
+            tool = _tool(one, contexts[one.plugin], settings)
+            _check_schemas(tool)
+        tools[tool.name] = tool
     on = {name: tools[name] for name in sorted(tools) if _settings_of(tools[name], settings).enabled}
     plans = {ANONYMOUS: PlanSettings()} | settings.plans
     return Catalog(
@@ -83,6 +94,15 @@ def _tool(
         timeout=own.timeout or declaration.timeout,
         content_salt=_content_salt(name, context, revision),
     )
+
+
+def _check_schemas(tool: Tool) -> None:
+    """Make what every list of tools is made of, so that one bad schema never spoils a list."""
+    if isinstance(tool.declaration, Generator):
+        parameter_list(tool.params)
+    else:
+        input_schema(tool.params)
+        input_schema(tool.declaration.result)
 
 
 def _content_salt(name: str, context: PluginContext, revision: str) -> bytes:
@@ -130,8 +150,12 @@ def _limits(tool: Tool, plan: str, contributions: Contributions) -> tuple[LimitR
     for plugin, limit in _by_plugin(contributions, RateLimit):
         with _attributed(plugin):
             rate = limit.rate_for(tool.info, plan)
+            if rate is not None and not isinstance(rate, Rate):
+                raise PluginError(f"rate limit {limit.name} must return a Rate or None, it returned {shown(rate)}")
         if rate is not None:
-            rules.append(LimitRule(limit.name, rate, limit.key))
+            # Rules of different plugins must not count together because they are called the same.
+            name = limit.name if plugin == HOST_ID else f"{plugin}: {limit.name}"
+            rules.append(LimitRule(name, rate, limit.key))
     return tuple(rules)
 
 
@@ -142,12 +166,22 @@ def _cache_policy(tool: Tool, plan: str, contributions: Contributions) -> CacheP
     for plugin, rule in _by_plugin(contributions, CacheRule):
         with _attributed(plugin):
             policy = rule.policy_for(tool.info, plan)
+            if policy is not None:
+                _check_policy(rule.name, policy)
         if policy is not None:
             policies.append(policy)
     return CachePolicy(
         seconds=min((policy.seconds for policy in policies), default=0),
         share="subject" if any(policy.share == "subject" for policy in policies) else "everyone",
     )
+
+
+def _check_policy(rule: str, policy: CachePolicy) -> None:
+    if not isinstance(policy, CachePolicy):
+        raise PluginError(f"cache rule {rule} must return a CachePolicy or None, it returned {shown(policy)}")
+    problems = [*shape_problems(policy)] or ([] if policy.seconds >= 0 else [f"seconds is {policy.seconds}, below 0"])
+    if problems:
+        raise PluginError(f"cache rule {rule}: {'; '.join(problems)}")
 
 
 def _by_plugin(contributions: Contributions, record_type: type[Record]) -> Iterator[tuple[str, Record]]:
@@ -158,6 +192,9 @@ def _by_plugin(contributions: Contributions, record_type: type[Record]) -> Itera
 @contextmanager
 def _attributed(plugin: str) -> Iterator[None]:
     try:
-        yield
-    except Exception as error:
+        with redirect_stdout(sys.stderr):
+            yield
+    except BaseException as error:
+        if is_interrupt(error):
+            raise
         raise RuleFailed(plugin, error) from error

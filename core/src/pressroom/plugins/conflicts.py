@@ -7,57 +7,62 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pressroom.plugins.contributions import claims
+from pressroom.plugins.records import Status
+
+Reason = tuple[str, str]
+"""An error and a hint."""
 
 
-def losers(records: Mapping[str, Iterable[Any]], builtin: frozenset[str]) -> dict[str, tuple[str, str]]:
-    """Return the plugins that claim what another one claims, each with an error and a hint.
+def losers(records: Mapping[str, Iterable[Any]], builtin: frozenset[str], host: str) -> dict[str, Reason]:
+    """Return the plugins that claim what another one claims, each with the reason.
 
-    A built-in plugin keeps its claim. Between two others neither does, since nothing but chance could decide.
+    `host` is the id under which the host itself claims names; it and the built-in plugins keep their claims. Between
+    two others neither does, since nothing but chance could decide.
     """
-    lost = _round(records, builtin, against_builtin=True)
-    left = {plugin: found for plugin, found in records.items() if plugin not in lost}
-    return lost | _round(left, builtin, against_builtin=False)
-
-
-def _round(
-    records: Mapping[str, Iterable[Any]], builtin: frozenset[str], *, against_builtin: bool
-) -> dict[str, tuple[str, str]]:
-    claimed: defaultdict[str, list[str]] = defaultdict(list)
-    for plugin in sorted(records):
-        for record in records[plugin]:
-            for claim in claims(record):
-                claimed[claim].append(plugin)
-    lost: dict[str, tuple[str, str]] = {}
-    for claim, plugins in claimed.items():
-        rivals = sorted(set(plugins))
-        winners = [plugin for plugin in rivals if plugin in builtin]
-        if len(plugins) == 1 or (against_builtin and not winners):
-            continue
-        for plugin in rivals:
-            if plugin in winners and len(rivals) > 1:
-                continue
-            others = [rival for rival in rivals if rival != plugin]
-            lost.setdefault(plugin, _reason(claim, plugin, others))
+    claimed = {plugin: [claim for record in found for claim in claims(record)] for plugin, found in records.items()}
+    lost: dict[str, Reason] = {}
+    for plugin, names in claimed.items():
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            lost[plugin] = f"it offers {twice[0]} twice", "give each its own name"
+    # Who loses against the host or a built-in plugin takes nobody else along.
+    for favoured in (frozenset({host}), builtin, frozenset[str]()):
+        lost |= _round({plugin: names for plugin, names in claimed.items() if plugin not in lost}, favoured, host)
     return lost
 
 
-def _reason(claim: str, plugin: str, others: list[str]) -> tuple[str, str]:
-    if not others:
-        return f"it offers {claim} twice", "give each its own name"
-    named = " and ".join(others)
-    return (
-        f"{claim} is offered by {named} too",
-        f"set enabled = false in [plugins.{plugin}] or in [plugins.{others[0]}]",
-    )
+def _round(claimed: Mapping[str, list[str]], favoured: frozenset[str], host: str) -> dict[str, Reason]:
+    """Return who loses against the favoured plugins; with none, all who claim the same lose."""
+    claimants: defaultdict[str, list[str]] = defaultdict(list)
+    for plugin in sorted(claimed):
+        for claim in claimed[plugin]:
+            claimants[claim].append(plugin)
+    lost: dict[str, Reason] = {}
+    for claim, plugins in sorted(claimants.items()):
+        winners = [plugin for plugin in plugins if plugin in favoured]
+        if len(plugins) == 1 or len(winners) != (1 if favoured else 0):
+            continue
+        for plugin in plugins:
+            if plugin not in winners:
+                lost.setdefault(plugin, _reason(claim, plugin, [other for other in plugins if other != plugin], host))
+    return lost
 
 
-def without_requirements(requires: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, str]]:
-    """Return the plugins that need one which is not there, each with an error and a hint.
+def _reason(claim: str, plugin: str, others: list[str], host: str) -> Reason:
+    off = f"set enabled = false in [plugins.{plugin}]"
+    if others == [host]:
+        return f"{claim} belongs to the host itself", f"{off}, and ask the plugin's authors for another name"
+    return f"{claim} is offered by {' and '.join(others)} too", f"{off} or in [plugins.{others[0]}]"
 
-    `requires` holds the plugins that are left, with the ids that each needs. What falls out takes others along.
+
+def without_requirements(requires: Mapping[str, tuple[str, ...]], others: Mapping[str, Status]) -> dict[str, Reason]:
+    """Return the plugins that need one which is not there, each with the reason.
+
+    `requires` holds the plugins that are left, with the ids that each needs; what falls out takes others along.
+    `others` tells how the plugins stand that are installed and not left.
     """
     left = dict(requires)
-    lost: dict[str, tuple[str, str]] = {}
+    lost: dict[str, Reason] = {}
     while True:
         fallen = {
             plugin: missing
@@ -68,7 +73,18 @@ def without_requirements(requires: Mapping[str, tuple[str, ...]]) -> dict[str, t
             return lost
         for plugin, missing in fallen.items():
             del left[plugin]
-            lost[plugin] = (
-                f"it needs {' and '.join(missing)}, which {'is' if len(missing) == 1 else 'are'} not active",
-                f"install and enable {missing[0]}: add [plugins.{missing[0]}] to the configuration",
-            )
+            is_are = "is" if len(missing) == 1 else "are"
+            status: Status | None = "broken" if missing[0] in lost else others.get(missing[0])
+            lost[plugin] = f"it needs {' and '.join(missing)}, which {is_are} not active", _remedy(missing[0], status)
+
+
+def _remedy(plugin: str, status: Status | None) -> str:
+    match status:
+        case None:
+            return f"install the package that offers {plugin}, and add [plugins.{plugin}] to the configuration"
+        case "available":
+            return f"add [plugins.{plugin}] to the configuration"
+        case "disabled":
+            return f"set enabled = true in [plugins.{plugin}]"
+        case _:
+            return f"mend {plugin} first: `pressroom plugins show {plugin}` says what is wrong with it"

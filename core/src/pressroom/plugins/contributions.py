@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -88,25 +89,37 @@ def describe(record: Any) -> str:
             return f"index {record.section}"
         case Backend():
             return f"{record.kind} backend {record.name}"
+        case RateLimit():
+            return f"rate limit {record.name}"
+        case CacheRule():
+            return f"cache rule {record.name}"
         case click.Command():
             return f"command {record.name}"
         case _:
-            return f"{type(record).__name__.lower()} {record.name}"
+            kind = next(kind for kind in RECORD_TYPES.values() if isinstance(record, kind))
+            return f"{kind.__name__.lower()} {record.name}"
 
 
 def claims(record: Any) -> tuple[str, ...]:
-    """Return what a record claims for itself alone; two plugins that claim the same are in conflict."""
+    """Return what a record claims for itself alone; two plugins that claim the same are in conflict.
+
+    Slugs and MCP names are claimed alike: `[tools.<name>]` and plans mean a tool by either.
+    """
     match record:
         case Generator():
-            names = (f"generator {record.slug}",)
-            return (*names, f"MCP tool {record.mcp.name}") if record.mcp else names
+            names = {record.slug, record.mcp.name} if record.mcp else {record.slug}
+            return tuple(f"the tool name {name}" for name in sorted(names))
         case McpTool():
-            return (f"MCP tool {record.name}",)
+            return (f"the tool name {record.name}",)
         case Route():
-            return tuple(f"route {method} {record.path}" for method in record.methods)
+            methods = {method.upper() for method in record.methods}
+            if "GET" in methods:
+                methods.add("HEAD")
+            path = re.sub(r"<[^>]*>", "<…>", record.path.rstrip("/") or "/")
+            return tuple(f"the route {method} {path}" for method in sorted(methods))
         case Backend():
-            return (f"{record.kind} backend {record.name}",)
+            return (f"the {record.kind} backend {record.name}",)
         case Authenticator() | Brander():
-            return (f"{type(record).__name__.lower()} {record.name}",)
+            return (f"the {describe(record)}",)
         case _:
             return ()

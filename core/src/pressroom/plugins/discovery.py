@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import importlib.metadata
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from packaging.requirements import InvalidRequirement, Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
+
+from pressroom.plugins.explaining import one_line
 
 ENTRY_POINT_GROUP = "pressroom.plugins"
 
@@ -16,6 +20,7 @@ class Candidate:
     """An entry point that some distribution offers. `module` may carry an attribute: `package.module:attribute`.
 
     `host_requirement` is what the distribution's metadata demands of the host, such as `>=0.1`; empty for anything.
+    `problem` says what is wrong with the metadata; empty for nothing.
     """
 
     id: str
@@ -23,38 +28,74 @@ class Candidate:
     version: str
     module: str
     host_requirement: str = ""
+    problem: str = ""
 
 
 def discover() -> tuple[Candidate, ...]:
     """Return every plugin that is installed, in the order of id, then distribution.
 
-    A distribution that stands on the path twice counts once: the first one is the one that Python would import.
+    A distribution that stands on the path twice counts once: the first one is the one that Python would import. One
+    whose entry points cannot be read is left out, since nothing tells that it is a plugin.
     """
-    found: dict[tuple[str, str], Candidate] = {}
+    found: list[Candidate] = []
+    seen: set[str] = set()
     for distribution in importlib.metadata.distributions():
-        for entry_point in distribution.entry_points:
-            if entry_point.group != ENTRY_POINT_GROUP:
-                continue
-            name = canonicalize_name(distribution.name or "unknown")
-            found.setdefault(
-                (entry_point.name, name),
-                Candidate(
-                    id=entry_point.name,
-                    distribution=name,
-                    version=distribution.version or "0",
-                    module=entry_point.value,
-                    host_requirement=_host_requirement(distribution),
-                ),
-            )
-    return tuple(found[key] for key in sorted(found))
+        entry_points = _entry_points(distribution)
+        if not entry_points:
+            continue
+        offered = [_candidate(distribution, entry_point) for entry_point in entry_points]
+        first = offered[0]
+        # Damaged ones have no name to tell them apart by.
+        if first in found or (first.distribution in seen and not first.problem):
+            continue
+        seen.add(first.distribution)
+        found += {candidate.id: candidate for candidate in reversed(offered)}.values()
+    return tuple(sorted(found, key=lambda candidate: (candidate.id, candidate.distribution)))
 
 
-def _host_requirement(distribution: importlib.metadata.Distribution) -> str:
+def _entry_points(distribution: importlib.metadata.Distribution) -> list[importlib.metadata.EntryPoint]:
+    try:
+        return [one for one in distribution.entry_points if one.group == ENTRY_POINT_GROUP]
+    except Exception:  # noqa: BLE001 - any installed package may have damaged metadata
+        return []
+
+
+def _candidate(distribution: importlib.metadata.Distribution, entry_point: importlib.metadata.EntryPoint) -> Candidate:
+    match = entry_point.pattern.fullmatch(entry_point.value)
+    module, attribute = (match["module"], match["attr"]) if match else (entry_point.value, None)
+    value = f"{module}:{attribute}" if attribute else module
+    try:
+        return Candidate(
+            id=entry_point.name,
+            distribution=_name(distribution),
+            version=distribution.version or "0",
+            module=value,
+            host_requirement=str(_host_requirement(distribution)),
+        )
+    except Exception as error:  # noqa: BLE001 - any installed package may have damaged metadata
+        problem = f"the metadata of its package cannot be read: {one_line(error)}"
+        return Candidate(entry_point.name, "unknown", "0", value, problem=problem)
+
+
+def _name(distribution: importlib.metadata.Distribution) -> str:
+    name = distribution.metadata["Name"]
+    if not name:
+        raise ValueError("it does not say the package's name")
+    return canonicalize_name(name)
+
+
+def _host_requirement(distribution: importlib.metadata.Distribution) -> SpecifierSet:
+    accepted = SpecifierSet()
+    for requirement in _requirements(distribution):
+        applies = requirement.marker is None or requirement.marker.evaluate()
+        if canonicalize_name(requirement.name) == "pressroom" and applies:
+            accepted &= requirement.specifier
+    return accepted
+
+
+def _requirements(distribution: importlib.metadata.Distribution) -> Iterator[Requirement]:
     for text in distribution.requires or ():
         try:
-            requirement = Requirement(text)
+            yield Requirement(text)
         except InvalidRequirement:
             continue
-        if canonicalize_name(requirement.name) == "pressroom" and requirement.marker is None:
-            return str(requirement.specifier)
-    return ""

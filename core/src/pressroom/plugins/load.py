@@ -5,42 +5,45 @@ Every phase contains what goes wrong in it: the plugin is taken out whole, its r
 
 from __future__ import annotations
 
-import re
+import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any, Final
 
 import pluggy
 
-from pressroom import defaults, hookspecs
+from pressroom import defaults
 from pressroom.config import Origins, validate_section
 from pressroom.config.models import Settings
 from pressroom.errors import PressroomError
-from pressroom.plugins.collecting import collect, validate
-from pressroom.plugins.conflicts import losers, without_requirements
+from pressroom.plugins.collecting import collect
+from pressroom.plugins.conflicts import Reason, losers, without_requirements
 from pressroom.plugins.contributions import Contribution, Contributions, describe
 from pressroom.plugins.discovery import Candidate, discover
-from pressroom.plugins.importing import ACCEPTED_APIS, import_plugin
+from pressroom.plugins.explaining import is_interrupt, one_line, squeezed
+from pressroom.plugins.importing import IncompatibleApi, import_plugin
 from pressroom.plugins.records import Phase, PluginRecord, Status
-from pressroom.plugins.registering import register, unregister
-from pressroom.plugins.select import record_of, select
-from pressroom.sdk import API, Plugin, PluginContext
+from pressroom.plugins.registering import new_manager, offered_hooks, register, unregister
+from pressroom.plugins.select import HOST_ID, record_of, select
+from pressroom.plugins.validating import validate
+from pressroom.sdk import Plugin, PluginContext
 from pressroom.version import VERSION
-
-HOST_ID: Final = "pressroom"
-"""The id under which the host registers its own defaults."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedPlugins:
-    """What loading came to: a record of every plugin, in the order of id, and what the active ones contributed."""
+    """What loading came to: a record of every plugin, in the order of id, and what the active ones contributed.
+
+    `requires` holds the ids of other plugins that each active one needs.
+    """
 
     records: tuple[PluginRecord, ...]
     contributions: Contributions
     contexts: dict[str, PluginContext]
+    requires: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def failed(self) -> tuple[PluginRecord, ...]:
@@ -48,11 +51,29 @@ class LoadedPlugins:
         return tuple(record for record in self.records if record.failed)
 
     def without(self, plugin: str, phase: Phase, error: BaseException) -> LoadedPlugins:
-        """Return the same with one plugin broken in that phase, and nothing left of what it contributed."""
-        records = tuple(
-            _fallen(record, "broken", phase, error) if record.id == plugin else record for record in self.records
+        """Return the same with one active plugin broken in that phase, and nothing left of what it contributed.
+
+        The plugins that need it fall out with it.
+        """
+        left = {id_: needed for id_, needed in self.requires.items() if id_ != plugin}
+        lost = without_requirements(left, {plugin: "broken"})
+        contributions = self.contributions.without(plugin)
+        for dependent in lost:
+            contributions = contributions.without(dependent)
+
+        def after(record: PluginRecord) -> PluginRecord:
+            if record.status != "active":
+                return record
+            if record.id == plugin:
+                return _fallen(record, "broken", phase, error)
+            return _taken_out(record, "broken", phase, lost[record.id]) if record.id in lost else record
+
+        return LoadedPlugins(
+            records=tuple(after(record) for record in self.records),
+            contributions=contributions,
+            contexts=self.contexts,
+            requires={id_: needed for id_, needed in left.items() if id_ not in lost},
         )
-        return replace(self, records=records, contributions=self.contributions.without(plugin))
 
 
 @dataclass(slots=True)
@@ -68,18 +89,30 @@ class _Loading:
 
     @contextmanager
     def phase(self, name: Phase, undo: Callable[[], None] | None = None) -> Iterator[None]:
-        """Contain whatever a plugin raises in a phase; `SystemExit` too, since a module may call `sys.exit`."""
+        """Contain whatever a plugin raises in a phase, `sys.exit` included; only Ctrl-C goes through.
+
+        What it prints goes to standard error: standard output belongs to the command that is being run.
+        """
         try:
-            yield
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - a plugin may raise anything
+            with redirect_stdout(sys.stderr):
+                yield
+        except BaseException as error:
+            if is_interrupt(error):
+                raise
             self.record = _fallen(self.record, "broken", name, error)
             self.records = ()
             if undo is not None:
                 undo()
+        else:
+            self.record = replace(self.record, phase=name)
 
     @property
     def sound(self) -> bool:
         return not self.record.failed
+
+    @property
+    def requires(self) -> tuple[str, ...]:
+        return self.plugin.requires if self.plugin else ()
 
 
 def load_plugins(
@@ -92,42 +125,50 @@ def load_plugins(
     """
     chosen, records = select(discover() if candidates is None else candidates, settings)
     loading = [_Loading(record_of(candidate, settings.plugins.get(candidate.id)), candidate) for candidate in chosen]
+    others: dict[str, Status] = {record.id: record.status for record in records}
 
     for plugin in loading:
         _import(plugin)
         if plugin.sound:
             _configure(plugin, settings, origins)
-    manager = _manager([plugin for plugin in loading if plugin.sound])
+    # Before the hooks are looked at: a plugin may implement hooks of one that is not there.
+    _settle_requirements(loading, others)
+    manager = new_manager()
+    _add_offered_hooks(manager, loading)
     for plugin in loading:
         if plugin.sound:
             _collect(plugin, manager)
-    _settle(loading)
+    _settle_requirements(loading, others)
 
     host = PluginContext(HOST_ID, VERSION, settings, settings.public_url, settings.storage.path)
     manager.register(defaults, name=HOST_ID)
-    contributions = [Contribution(HOST_ID, record) for record in collect(manager, host)]
+    host_records = collect(manager, host)
+    _settle_claims(loading, host_records)
+    _settle_requirements(loading, others)
+
+    active = {plugin.record.id: plugin for plugin in loading if plugin.sound}
+    contributions = [Contribution(HOST_ID, record) for record in host_records]
     contexts = {HOST_ID: host}
-    for plugin in loading:
-        if plugin.sound and plugin.context is not None:
-            names = tuple(describe(record) for record in plugin.records)
-            plugin.record = replace(plugin.record, status="active", contributes=names)
-            contributions += [Contribution(plugin.record.id, record) for record in plugin.records]
-            contexts[plugin.record.id] = plugin.context
+    for id_, plugin in active.items():
+        names = tuple(describe(record) for record in plugin.records)
+        plugin.record = replace(plugin.record, status="active", contributes=names)
+        contributions += [Contribution(id_, record) for record in plugin.records]
+        if plugin.context is not None:
+            contexts[id_] = plugin.context
     records += [plugin.record for plugin in loading]
-    in_order = tuple(sorted(records, key=lambda record: (record.id, record.distribution)))
-    return LoadedPlugins(in_order, Contributions(contributions), contexts)
+    return LoadedPlugins(
+        records=tuple(sorted(records, key=lambda record: (record.id, record.distribution))),
+        contributions=Contributions(contributions),
+        contexts=contexts,
+        requires={id_: plugin.requires for id_, plugin in active.items()},
+    )
 
 
 def _import(plugin: _Loading) -> None:
     started = time.perf_counter()
     with plugin.phase("import"):
         plugin.module, plugin.plugin = import_plugin(plugin.candidate)
-        title, summary = plugin.plugin.title, plugin.plugin.summary
-        plugin.record = replace(plugin.record, title=title, summary=summary)
-        if plugin.plugin.api not in ACCEPTED_APIS:
-            error = f"it is written for plugin API {plugin.plugin.api}, this host offers {API}"
-            hint = "upgrade pressroom, or install an older version of the plugin"
-            plugin.record = replace(plugin.record, status="incompatible", phase="compatible", error=error, hint=hint)
+        plugin.record = replace(plugin.record, title=plugin.plugin.title, summary=plugin.plugin.summary)
     plugin.record = replace(plugin.record, import_seconds=time.perf_counter() - started)
 
 
@@ -145,15 +186,23 @@ def _configure(plugin: _Loading, settings: Settings, origins: Origins | None) ->
         )
 
 
-def _manager(plugins: Sequence[_Loading]) -> pluggy.PluginManager:
-    manager = pluggy.PluginManager("pressroom")
-    manager.add_hookspecs(hookspecs)
-    for plugin in plugins:
-        offered = plugin.plugin.hookspecs if plugin.plugin else None
-        if offered is not None:
+def _add_offered_hooks(manager: pluggy.PluginManager, loading: Sequence[_Loading]) -> None:
+    """Add the hooks that plugins offer to each other. Where two offer one of the same name, neither is used."""
+    offering = {plugin.record.id: plugin for plugin in loading if plugin.sound and plugin.plugin}
+    offered: dict[str, frozenset[str]] = {}
+    for id_, plugin in offering.items():
+        if plugin.plugin and plugin.plugin.hookspecs is not None:
             with plugin.phase("register"):
-                manager.add_hookspecs(offered)
-    return manager
+                offered[id_] = offered_hooks(plugin.plugin.hookspecs)
+    for id_, names in offered.items():
+        plugin = offering[id_]
+        rivals = [other for other, taken in offered.items() if other != id_ and taken & names]
+        if rivals:
+            reason = f"{' and '.join(rivals)} offers a hook of the same name", f"set enabled = false in [plugins.{id_}]"
+            plugin.record = _taken_out(plugin.record, "conflict", "register", reason)
+        elif plugin.plugin:
+            with plugin.phase("register"):
+                manager.add_hookspecs(plugin.plugin.hookspecs)
 
 
 def _collect(plugin: _Loading, manager: pluggy.PluginManager) -> None:
@@ -174,37 +223,45 @@ def _collect(plugin: _Loading, manager: pluggy.PluginManager) -> None:
             validate(plugin.records)
 
 
-def _settle(loading: Sequence[_Loading]) -> None:
-    """Take out plugins that are in conflict, then those that need one which is not there."""
+def _settle_claims(loading: Sequence[_Loading], host_records: Sequence[Any]) -> None:
+    """Take out the plugins that claim what another one claims."""
     sound = {plugin.record.id: plugin for plugin in loading if plugin.sound}
     builtin = frozenset(id_ for id_, plugin in sound.items() if plugin.record.builtin)
-    for id_, (error, hint) in losers({id_: plugin.records for id_, plugin in sound.items()}, builtin).items():
-        loser = sound.pop(id_)
-        loser.record = replace(loser.record, status="conflict", phase="validate", error=error, hint=hint)
-    requires = {id_: plugin.plugin.requires if plugin.plugin else () for id_, plugin in sound.items()}
-    for id_, (error, hint) in without_requirements(requires).items():
-        sound[id_].record = replace(sound[id_].record, status="broken", phase="validate", error=error, hint=hint)
+    claimants = {HOST_ID: host_records, **{id_: plugin.records for id_, plugin in sound.items()}}
+    for id_, reason in losers(claimants, builtin, HOST_ID).items():
+        sound[id_].record = _taken_out(sound[id_].record, "conflict", "validate", reason)
+
+
+def _settle_requirements(loading: Sequence[_Loading], others: Mapping[str, Status]) -> None:
+    """Take out the plugins that need one which is not there, or not any more."""
+    sound = {plugin.record.id: plugin for plugin in loading if plugin.sound}
+    status = {**others, **{plugin.record.id: plugin.record.status for plugin in loading if not plugin.sound}}
+    requires = {id_: plugin.requires for id_, plugin in sound.items()}
+    for id_, reason in without_requirements(requires, status).items():
+        sound[id_].record = _taken_out(sound[id_].record, "broken", "validate", reason)
+
+
+def _taken_out(record: PluginRecord, status: Status, phase: Phase, reason: Reason) -> PluginRecord:
+    error, hint = reason
+    return replace(record, status=status, phase=phase, error=error, hint=hint, contributes=())
 
 
 def _fallen(record: PluginRecord, status: Status, phase: Phase, error: BaseException) -> PluginRecord:
-    hint = error.hint if isinstance(error, PressroomError) and error.hint else _HINTS.get(phase, "")
-    return replace(record, status=status, phase=phase, error=_one_line(error), hint=hint, contributes=())
+    if isinstance(error, IncompatibleApi):
+        status, phase = "incompatible", "compatible"
+    own = getattr(error, "hint", "") if isinstance(error, PressroomError) else ""
+    hint = squeezed(str(own)) or _HINTS.get(phase, _REPORT).format(id=record.id, distribution=record.distribution)
+    return _taken_out(record, status, phase, (one_line(error, record.module), hint))
 
 
-def _one_line(error: BaseException) -> str:
-    if isinstance(error, PressroomError):
-        return re.sub(r"\s+", " ", error.message).strip()
-    if isinstance(error, SyntaxError) and error.filename:
-        return f"SyntaxError: {error.msg} ({error.filename.rsplit('/', 1)[-1]}, line {error.lineno})"
-    text = re.sub(r"\s+", " ", str(error)).strip()
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+_REPORT: Final = "report it to the authors of {distribution}, or set enabled = false in [plugins.{id}]"
 
-
-_HINTS: Final[dict[str, str]] = {
-    "import": "reinstall or upgrade the package; `pressroom plugins show` prints what it was installed from",
-    "config": "correct the table in the configuration; `pressroom config check` shows it again",
-    "register": "report it to the plugin's authors, or switch the plugin off with enabled = false",
-    "collect": "report it to the plugin's authors, or switch the plugin off with enabled = false",
-    "validate": "report it to the plugin's authors, or switch the plugin off with enabled = false",
-    "lifespan": "see the log for the details, then restart",
+_HINTS: Final[Mapping[Phase, str]] = {
+    "compatible": "install another version of {distribution}",
+    "import": "reinstall or upgrade {distribution} with all that it needs, or set enabled = false in [plugins.{id}]",
+    "config": "correct [plugins.{id}.config]; `pressroom config show --origin` says where each value comes from",
+    "register": _REPORT,
+    "collect": _REPORT,
+    "validate": _REPORT,
+    "lifespan": "see the log for the details, then restart; or set enabled = false in [plugins.{id}]",
 }

@@ -20,7 +20,11 @@ Phase = Literal["discover", "select", "compatible", "import", "config", "registe
 
 @dataclass(frozen=True, slots=True)
 class PluginRecord:
-    """One plugin and its fate. `error` is one line; `hint` says what to do. `import_seconds` is 0 if not imported."""
+    """One plugin and its fate.
+
+    `phase` is the one in which it failed, or the last that it passed. `error` is one line; `hint` says what to do.
+    `import_seconds` is 0 if it was not imported.
+    """
 
     id: str
     status: Status

@@ -7,7 +7,8 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Final
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
 
 from pressroom.config.models import PluginSettings, Settings
 from pressroom.plugins.discovery import Candidate
@@ -16,37 +17,47 @@ from pressroom.sdk.plugin import PLUGIN_ID
 from pressroom.version import VERSION
 from pressroom.wire.nearest import nearest
 
+HOST_ID: Final = "pressroom"
+"""The id under which the host registers its own defaults; no plugin may have it."""
+
 BUILTIN_DISTRIBUTIONS: Final = frozenset({"pressroom-qr-code-generator"})
 """The distributions that are on without being named in the configuration."""
 
 
 def select(candidates: Iterable[Candidate], settings: Settings) -> tuple[list[Candidate], list[PluginRecord]]:
-    """Return the candidates to load, and a record for each plugin that is not loaded.
+    """Return the candidates to load, in the order of id, and a record for each plugin that is not loaded.
 
-    A plugin is loaded where the configuration names it and does not switch it off, or where it is built in.
+    A plugin is loaded where the configuration names it and does not switch it off, or where it is built in. Of a
+    built-in plugin that the configuration does not name, only the built-in distribution is meant.
     """
     chosen: list[Candidate] = []
     records: list[PluginRecord] = []
-    by_id = {id_: list(group) for id_, group in groupby(candidates, key=lambda candidate: candidate.id)}
+    in_order = sorted(candidates, key=lambda candidate: (candidate.id, candidate.distribution))
+    by_id = {id_: list(group) for id_, group in groupby(in_order, key=lambda candidate: candidate.id)}
     for id_, group in by_id.items():
         wanted = settings.plugins.get(id_)
-        picked = _picked(group, wanted)
+        picked = _picked(group, wanted, settings)
         for candidate in group:
             record = record_of(candidate, wanted)
+            unusable = _unusable(candidate)
             if wanted is not None and not wanted.enabled:
                 records.append(replace(record, status="disabled"))
-            elif not _is_on(group, wanted, settings) or candidate not in picked:
-                records.append(record)
+            elif candidate not in picked:
+                records.append(replace(record, error=unusable[0], hint=unusable[1]) if unusable else record)
+            elif wanted is not None and _is_elsewhere(wanted, candidate):
+                records.append(_other_distribution(record, wanted, picked))
             elif len(picked) > 1:
                 records.append(_two_distributions(record, picked))
-            elif reason := _incompatibility(candidate):
-                hint = "install a version of the plugin that is made for this host"
-                records.append(
-                    replace(record, status="incompatible", phase="compatible", error=reason, hint=hint),
-                )
+            elif unusable or (unusable := _incompatibility(candidate)):
+                error, hint = unusable
+                records.append(replace(record, status="incompatible", phase="compatible", error=error, hint=hint))
+            elif candidate.problem:
+                hint = f"reinstall the package that holds {candidate.module}"
+                records.append(replace(record, status="broken", phase="discover", error=candidate.problem, hint=hint))
             else:
                 chosen.append(candidate)
-    records += [_not_installed(id_, wanted, by_id) for id_, wanted in settings.plugins.items() if id_ not in by_id]
+    known = [id_ for id_, group in by_id.items() if not _unusable(group[0])]
+    records += [_not_installed(id_, wanted, known) for id_, wanted in settings.plugins.items() if id_ not in by_id]
     return chosen, records
 
 
@@ -64,16 +75,28 @@ def record_of(candidate: Candidate, wanted: PluginSettings | None) -> PluginReco
     )
 
 
-def _is_on(group: list[Candidate], wanted: PluginSettings | None, settings: Settings) -> bool:
-    if wanted is not None:
-        return wanted.enabled
-    return settings.builtin_plugins and any(c.distribution in BUILTIN_DISTRIBUTIONS for c in group)
-
-
-def _picked(group: list[Candidate], wanted: PluginSettings | None) -> list[Candidate]:
-    if wanted is None or not wanted.distribution:
+def _picked(group: list[Candidate], wanted: PluginSettings | None, settings: Settings) -> list[Candidate]:
+    """Return the candidates of one id that are meant to be used; more than one is a conflict."""
+    if wanted is None:
+        return [one for one in group if settings.builtin_plugins and one.distribution in BUILTIN_DISTRIBUTIONS]
+    if not wanted.distribution:
         return group
-    return [candidate for candidate in group if candidate.distribution == wanted.distribution] or group
+    return [one for one in group if not _is_elsewhere(wanted, one)] or group
+
+
+def _is_elsewhere(wanted: PluginSettings, candidate: Candidate) -> bool:
+    return bool(wanted.distribution) and canonicalize_name(wanted.distribution) != candidate.distribution
+
+
+def _other_distribution(record: PluginRecord, wanted: PluginSettings, offered: list[Candidate]) -> PluginRecord:
+    names = [one.distribution for one in offered]
+    similar = nearest(wanted.distribution, names)
+    return replace(
+        record,
+        status="broken",
+        error=f"the configuration picks the distribution {wanted.distribution!r}, which does not offer it",
+        hint=f"did you mean {similar!r}?" if similar else f"it is offered by {' and '.join(names)}",
+    )
 
 
 def _two_distributions(record: PluginRecord, rivals: list[Candidate]) -> PluginRecord:
@@ -86,29 +109,32 @@ def _two_distributions(record: PluginRecord, rivals: list[Candidate]) -> PluginR
     )
 
 
-def _incompatibility(candidate: Candidate) -> str:
+def _unusable(candidate: Candidate) -> tuple[str, str] | None:
+    """Return why no configuration could ever switch a plugin on, and what to do."""
     if not PLUGIN_ID.fullmatch(candidate.id):
-        return f"the id {candidate.id!r} must be 2 to 32 lower-case letters, digits and underscores"
-    try:
-        accepted = SpecifierSet(candidate.host_requirement).contains(VERSION, prereleases=True)
-    except InvalidSpecifier:
-        return f"it asks for pressroom {candidate.host_requirement!r}, which is not a version specifier"
-    if accepted:
-        return ""
-    return (
-        f"{candidate.distribution} {candidate.version} needs pressroom {candidate.host_requirement}, this is {VERSION}"
-    )
+        rule = "must be 2 to 32 lower-case letters, digits and underscores, and begin with a letter"
+        return f"the id {candidate.id!r} {rule}", "tell the plugin's authors"
+    if candidate.id == HOST_ID:
+        return f"the id {HOST_ID!r} is the host's own", "tell the plugin's authors"
+    return None
+
+
+def _incompatibility(candidate: Candidate) -> tuple[str, str] | None:
+    if SpecifierSet(candidate.host_requirement).contains(VERSION, prereleases=True):
+        return None
+    needs = f"{candidate.distribution} {candidate.version} needs pressroom {candidate.host_requirement}"
+    return f"{needs}, this is {VERSION}", "install a version of the plugin that is made for this host"
 
 
 def _not_installed(id_: str, wanted: PluginSettings, known: Iterable[str]) -> PluginRecord:
+    record = PluginRecord(id_, "disabled", wanted.distribution, "", "", required=wanted.required, phase="select")
+    if not wanted.enabled:
+        return record
     similar = nearest(id_, known)
-    return PluginRecord(
-        id=id_,
-        status="broken" if wanted.enabled else "disabled",
-        distribution=wanted.distribution,
-        version="",
-        module="",
-        required=wanted.required,
+    return replace(
+        record,
+        status="broken",
+        phase="discover",
         error="the configuration names it, but no installed package offers it",
         hint=f"did you mean {similar!r}?" if similar else "install the package that offers it, or remove the entry",
     )

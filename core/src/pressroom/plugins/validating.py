@@ -1,0 +1,158 @@
+"""Checking the records of one plugin by themselves, before anything is made of them."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+import pickle
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+import click
+from pydantic import BaseModel, ValidationError
+
+from pressroom.errors import PluginError
+from pressroom.plugins.contributions import describe
+from pressroom.plugins.explaining import one_line
+from pressroom.plugins.shapes import shape_problems
+from pressroom.sdk import Generator, McpTool, RateLimit, Route
+from pressroom.wire.messages import input_error
+
+HTTP_METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+RESERVED_SLUGS: Final = frozenset({"api", "static"})
+"""What stands below `/tools/` in the place of a slug: the catalog, and the files of the pages."""
+
+_PATH: Final = re.compile(r"(/([A-Za-z0-9._~-]+|<[a-z_][a-z0-9_]*>))+/?|/", re.ASCII)
+
+
+def validate(records: Iterable[Any]) -> None:
+    """Check the records of one plugin by themselves.
+
+    Raises:
+        PluginError: one of them cannot work; the message names it and lists everything that is wrong with it.
+    """
+    seen = set()
+    for record in records:
+        problems = _all_problems(record)
+        if problems:
+            raise PluginError(f"{_name(record)}: {'; '.join(problems)}")
+        name = describe(record)
+        if isinstance(record, RateLimit | click.Command) and name in seen:
+            raise PluginError(f"{name} is offered twice", hint="give each its own name")
+        seen.add(name)
+
+
+def _name(record: Any) -> str:
+    try:
+        return describe(record)
+    except Exception:  # noqa: BLE001 - what is wrong with the record may be its name
+        return type(record).__name__
+
+
+def _all_problems(record: Any) -> list[str]:
+    try:
+        return list(shape_problems(record)) or list(_problems(record))
+    except Exception as error:  # noqa: BLE001 - models and validators are the plugin's
+        return [f"it cannot be checked, {one_line(error)}"]
+
+
+def _problems(record: Any) -> Iterator[str]:
+    match record:
+        case Generator() | McpTool():
+            declared = [*record.problems(), *_own_problems(record)]
+            yield from declared or _deeper_problems(record)
+        case Route():
+            yield from _route_problems(record)
+        case click.Command() if not record.name:
+            yield "it needs a name"
+
+
+def _own_problems(tool: Generator | McpTool) -> Iterator[str]:
+    if not math.isfinite(tool.timeout):
+        yield f"timeout must be a number of seconds (got {tool.timeout})"
+    if isinstance(tool, Generator) and tool.slug in RESERVED_SLUGS:
+        yield f"slug {tool.slug!r} is part of the host's own addresses; choose another"
+    if tool.memory_mib < 1:
+        yield f"memory_mib must be at least 1 (got {tool.memory_mib})"
+
+
+def _deeper_problems(tool: Generator | McpTool) -> Iterator[str]:
+    """Yield what only shows once the declaration itself is sound."""
+    if tool.lane == "process":
+        yield from _process_lane_problems(tool)
+    yield from _schema_problems(tool.params)
+    output = tool.result if isinstance(tool, McpTool) else tool.details
+    if output is not None:
+        yield from _schema_problems(output)
+    if isinstance(tool, Generator):
+        yield from _example_problems(tool)
+
+
+def _process_lane_problems(tool: Generator | McpTool) -> Iterator[str]:
+    module_name, _, name = tool.reference.partition(":")
+    found = getattr(importlib.import_module(module_name), name, None) if module_name else None
+    if found is not tool and found is not tool.function:
+        yield (
+            f"the process lane cannot import {tool.reference!r}; "
+            "define the function at the top level of its module, under its own name"
+        )
+    try:
+        pickle.dumps(tool.params)
+    except Exception:  # noqa: BLE001 - pickle reports in several ways
+        yield f"the process lane cannot import {tool.params.__qualname__!r}; define it at the top level of its module"
+
+
+def _schema_problems(model: type[BaseModel]) -> Iterator[str]:
+    try:
+        schema = model.model_json_schema()
+        json.dumps(schema, allow_nan=False)
+    except Exception as error:  # noqa: BLE001 - pydantic, or whatever the model adds to its schema
+        yield f"{model.__name__} has no JSON Schema, {one_line(error)}"
+        return
+    if _refers_to_itself(schema):
+        yield f"{model.__name__} contains itself; nest models to a fixed depth"
+    elif schema.get("type") != "object" or {"oneOf", "anyOf", "allOf"} & schema.keys():
+        yield f"{model.__name__} must be one plain object in JSON Schema, without oneOf, anyOf or allOf at the root"
+
+
+def _refers_to_itself(schema: dict[str, Any]) -> bool:
+    references = {name: set(_references(definition)) for name, definition in schema.get("$defs", {}).items()}
+    while leaves := [name for name, inner in references.items() if not inner & references.keys()]:
+        for name in leaves:
+            del references[name]
+    return bool(references)
+
+
+def _references(node: Any) -> Iterator[str]:
+    """Yield the names of the definitions that a part of a schema refers to."""
+    if isinstance(node, dict):
+        if isinstance(node.get("$ref"), str):
+            yield node["$ref"].rpartition("/")[2]
+        node = list(node.values())
+    if isinstance(node, list):
+        for child in node:
+            yield from _references(child)
+
+
+def _example_problems(generator: Generator) -> Iterator[str]:
+    for example in generator.examples:
+        try:
+            generator.params.model_validate(dict(example.params))
+            json.dumps(dict(example.params), allow_nan=False)
+        except ValidationError as error:
+            yield f"the example {example.title!r} is not valid: {input_error(error, generator.params)}"
+        except (TypeError, ValueError) as error:
+            yield f"the example {example.title!r} is not JSON: {error}"
+
+
+def _route_problems(route: Route) -> Iterator[str]:
+    if not _PATH.fullmatch(route.path):
+        yield f"the path {route.path!r} must begin with a slash, and consist of plain segments and <name> segments"
+    if not route.methods:
+        yield "methods must name at least one HTTP method"
+    for method in route.methods:
+        if method.upper() not in HTTP_METHODS:
+            yield f"{method!r} is no HTTP method; known are {', '.join(sorted(HTTP_METHODS))}"

@@ -1,0 +1,28 @@
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pressroom.host import Compiled
+from pressroom.testing.plugin import settings_for_test
+from support.compiling import Compile
+from support.installing import on_path
+from support.plugin_distributions import Distribution
+
+
+@pytest.fixture
+def compile_with(tmp_path: Path) -> Iterator[Compile]:
+    """Return a function that compiles a host which finds the distributions, the first one first, and names the plugins.
+
+    `plugins` are `[plugins]` tables that replace those of the distributions, by id; `None` leaves one unnamed.
+    """
+    with ExitStack() as stack:
+
+        def compile_(*distributions: Distribution, plugins: Mapping[str, Any] | None = None, **config: Any) -> Compiled:
+            stack.enter_context(on_path(*dict.fromkeys(one.folder for one in distributions)))
+            named = {id_: table for one in distributions for id_, table in one.plugins.items()} | dict(plugins or {})
+            tables = {id_: table for id_, table in named.items() if table is not None}
+            return Compiled(settings_for_test({"plugins": tables, **config}, tmp_path / "data"))
+
+        yield compile_

@@ -1,0 +1,61 @@
+"""Whatever a plugin does wrong, it alone is taken out, and its record says what is wrong and what to do."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from pressroom.host import Compiled
+from pressroom.plugins.explaining import LONGEST_ERROR
+from pressroom.plugins.records import PluginRecord
+from support.compiling import Compile
+from support.faults import imports
+from support.plugin_distributions import BROKEN, Expected, healthy
+
+
+def records_of(compiled: Compiled, id_: str) -> list[PluginRecord]:
+    return [record for record in compiled.plugins.records if record.id == id_]
+
+
+def assert_told(compiled: Compiled, expected: Iterable[Expected]) -> None:
+    """Check that for each that is expected there is a record that says it."""
+    left = {id_: records_of(compiled, id_) for id_ in {one.id for one in expected}}
+    for one in expected:
+        record = left[one.id].pop(0)
+        assert (record.status, record.phase) == (one.status, one.phase), record
+        assert [word for word in one.error if word not in record.error] == [], record.error
+        assert [word for word in one.hint if word not in record.hint] == [], record.hint
+        assert record.error.isprintable()
+        assert len(record.error) <= LONGEST_ERROR
+        assert record.contributes == ()
+    assert not any(left.values())
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_plugin_is_taken_out_alone_and_whole(name: str, tmp_path: Path, compile_with: Compile) -> None:
+    broken = BROKEN[name](tmp_path / "site")
+    compiled = compile_with(broken, healthy(tmp_path / "site"))
+    assert_told(compiled, broken.expected)
+    assert {record.id for record in compiled.plugins.failed} == {one.id for one in broken.expected}
+    assert sorted(compiled.catalog.plan("anonymous").tools) == ["healthy", "qr-code-generator"]
+    contributors = {contribution.plugin for contribution in compiled.plugins.contributions.of(object)}
+    assert contributors == {"pressroom", "healthy", "qr_code_generator"}
+
+
+@pytest.mark.parametrize("name", imports.FAULTS)
+def test_only_a_failed_import_is_forgotten(name: str, tmp_path: Path, compile_with: Compile) -> None:
+    broken = imports.FAULTS[name](tmp_path / "site")
+    compile_with(broken)
+    left = {module.partition(".")[0] for module in sys.modules} & set(broken.packages)
+    # By the time the configuration fails, another plugin of the same package may work with its modules.
+    assert left == (set(broken.packages) if broken.expected[0].phase == "config" else set())
+
+
+def test_all_broken_plugins_together_are_told_apart(tmp_path: Path, compile_with: Compile) -> None:
+    installed = [factory(tmp_path / "site") for factory in BROKEN.values()]
+    compiled = compile_with(*installed, healthy(tmp_path / "site"))
+    assert sorted(compiled.catalog.tools) == ["healthy", "qr-code-generator"]
+    for broken in installed:
+        assert_told(compiled, broken.expected)

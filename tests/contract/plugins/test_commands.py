@@ -1,0 +1,104 @@
+"""`pressroom plugins` and `pressroom doctor` say what is wrong with each plugin, and what to do."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.plugin_distributions import BROKEN, EXEMPLARY, Distribution, Expected, healthy, slow
+
+RUN_ALL = """
+import sys
+from pressroom.cli import main
+for command in sys.argv[1:]:
+    code = main(command.split())
+    print(f"\\f{code}\\f", end="")
+"""
+
+
+def run(commands: list[str], folder: Path, *installed: Distribution) -> list[tuple[int, str]]:
+    """Run commands, one after another in one process; return the exit code and the output of each."""
+    tables = {id_: table for one in installed for id_, table in one.plugins.items()}
+    environment = {"PYTHONPATH": str(folder), "PRESSROOM_STORAGE__PATH": str(folder / "data")}
+    # JSON arrays and objects are what a variable may hold; a TOML writer is not at hand.
+    environment |= {f"PRESSROOM_PLUGINS__{id_.upper()}__ENABLED": "true" for id_ in tables}
+    for id_, table in tables.items():
+        for name, value in table.items():
+            text = json.dumps(value) if isinstance(value, dict | bool) else value
+            environment[f"PRESSROOM_PLUGINS__{id_.upper()}__{name.upper()}"] = text
+    done = subprocess.run(
+        [sys.executable, "-c", RUN_ALL, *commands],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    parts = done.stdout.split("\f")
+    return [(int(code), output) for output, code in zip(parts[::2], parts[1::2], strict=False)]
+
+
+def assert_in(words: tuple[str, ...], text: str) -> None:
+    assert [word for word in words if word not in text] == [], text
+
+
+@pytest.mark.parametrize("name", EXEMPLARY)
+def test_each_command_tells_of_a_broken_plugin(name: str, tmp_path: Path) -> None:
+    broken = BROKEN[name](tmp_path)
+    commands = ["plugins list --json", "doctor --json", "catalog --json", f"plugins show {broken.expected[0].id}"]
+    (listed, list_output), (checked, doctor_output), (_, catalog), (shown, shown_output) = run(
+        commands, tmp_path, broken, healthy(tmp_path)
+    )
+    assert (listed, checked, shown) == (1, 1, 1)
+    assert "healthy" in catalog
+    assert_listed(broken.expected, json.loads(list_output))
+    assert_diagnosed(broken.expected, json.loads(doctor_output)["checks"])
+    assert_in(broken.expected[0].error, shown_output)
+
+
+def assert_listed(expected: tuple[Expected, ...], records: list[dict[str, Any]]) -> None:
+    rows = [row for row in records if row["id"] in {one.id for one in expected}]
+    assert [row["id"] for row in rows] == sorted(one.id for one in expected)
+    assert {row["id"]: row["status"] for row in records}["healthy"] == "active"
+    for one in expected:
+        row = rows.pop(next(number for number, row in enumerate(rows) if row["id"] == one.id))
+        assert (row["status"], row["phase"]) == (one.status, one.phase)
+        assert_in(one.error, row["error"])
+        assert_in(one.hint, row["hint"])
+
+
+def assert_diagnosed(expected: tuple[Expected, ...], checks: list[dict[str, str]]) -> None:
+    errors = [check for check in checks if check["status"] == "error"]
+    assert [check["check"] for check in errors] == sorted(f"plugin {one.id}" for one in expected)
+    for one in expected:
+        check = errors.pop(next(i for i, check in enumerate(errors) if check["check"] == f"plugin {one.id}"))
+        assert_in((one.status, one.phase, *one.error), check["message"])
+        assert_in(one.hint, check["hint"])
+
+
+def test_people_read_the_same_as_programs(tmp_path: Path) -> None:
+    broken = [BROKEN[name](tmp_path) for name in EXEMPLARY]
+    (listed, list_output), (checked, doctor_output) = run(["plugins list", "doctor"], tmp_path, *broken)
+    assert (listed, checked) == (1, 1)
+    for one in (one for installed in broken for one in installed.expected):
+        assert_a_line(list_output, one.id, one.status, one.phase, *one.error)
+        assert_a_line(doctor_output, f"plugin {one.id}", one.status, one.phase, *one.error, *one.hint)
+
+
+def assert_a_line(output: str, *words: str) -> None:
+    assert any(all(word in line for word in words) for line in output.splitlines()), (words, output)
+
+
+def test_a_slow_import_is_a_remark_of_both(tmp_path: Path) -> None:
+    installed = slow(tmp_path)
+    # In one process the second import would be quick.
+    ((listed, list_output),) = run(["plugins list"], tmp_path, installed)
+    ((checked, doctor_output),) = run(["doctor"], tmp_path, installed)
+    assert (listed, checked) == (0, 0)
+    assert "import took 0." in list_output
+    assert "active, but its import took 0." in doctor_output
+    assert "heavy libraries belong inside functions" in doctor_output

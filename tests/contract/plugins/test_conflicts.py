@@ -1,0 +1,138 @@
+"""Plugins that want the same name: a built-in one keeps it, of two others neither gets it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.compiling import Compile, record_of, statuses
+from support.installing import install
+from support.plugin_distributions import BROKEN, Distribution
+from support.plugin_source import SOUND, filled, install_plugin, needing
+
+
+def offering(site: Path, id_: str, *slugs: str) -> Distribution:
+    """Install a plugin with a generator of each slug."""
+    body = "".join(
+        f"""
+@generator(
+    slug="{slug}", name="x y", summary="Text in capitals.", rate_limit=per_hour(60), produces=("text/plain",),
+    lane="async",
+)
+async def generate{number}(params: TextParams, call: Call) -> Artifact: ...
+"""
+        for number, slug in enumerate(slugs)
+    )
+    names = ", ".join(f"generate{number}" for number in range(len(slugs)))
+    return install_plugin(site, id_, f"{SOUND}{body}\n@hookimpl\ndef pressroom_generators():\n    return [{names}]\n")
+
+
+def test_of_three_plugins_that_overlap_in_pairs_none_is_used(tmp_path: Path, compile_with: Compile) -> None:
+    installed = [offering(tmp_path, *ids) for ids in (("one", "a"), ("two", "a", "b"), ("three", "b"), ("four", "c"))]
+    compiled = compile_with(*installed)
+    assert statuses(compiled) == {"one": "conflict", "two": "conflict", "three": "conflict", "four": "active"}
+    assert sorted(compiled.catalog.tools) == ["c", "qr-code-generator"]
+
+
+def test_who_loses_against_a_built_in_plugin_takes_nobody_along(tmp_path: Path, compile_with: Compile) -> None:
+    greedy, modest = offering(tmp_path, "greedy", "qr-code-generator", "a"), offering(tmp_path, "modest", "a")
+    assert statuses(compile_with(greedy, modest)) == {"greedy": "conflict", "modest": "active"}
+
+
+def test_who_misses_a_requirement_takes_nobody_along(tmp_path: Path, compile_with: Compile) -> None:
+    lonely = needing(tmp_path, "lonely", "gone", more="\nshout = shout\n")
+    rival = offering(tmp_path, "rival", "lonely")
+    assert statuses(compile_with(lonely, rival)) == {"lonely": "broken", "rival": "active"}
+
+
+def test_switching_one_of_two_rivals_off_settles_their_conflict(tmp_path: Path, compile_with: Compile) -> None:
+    installed = BROKEN["duplicate_slug"](tmp_path)
+    compiled = compile_with(installed, plugins={"duplicate_slug_too": {"enabled": False}})
+    assert statuses(compiled) == {"duplicate_slug": "active", "duplicate_slug_too": "disabled"}
+    assert "duplicate-slug" in compiled.catalog.tools
+
+
+def test_a_slug_and_an_mcp_name_are_names_alike(tmp_path: Path, compile_with: Compile) -> None:
+    tool = """
+class Count(BaseModel):
+    words: int
+
+@mcp_tool(name="a-name", title="Count", description="Counts words.")
+async def count(params: TextParams, call: Call) -> Count: ...
+
+@hookimpl
+def pressroom_mcp_tools():
+    return [count]
+"""
+    compiled = compile_with(offering(tmp_path, "first", "a-name"), install_plugin(tmp_path, "second", SOUND + tool))
+    assert statuses(compiled) == {"first": "conflict", "second": "conflict"}
+    assert record_of(compiled, "first").error == "the tool name a-name is offered by second too"
+
+
+def test_a_generator_may_have_its_slug_as_its_mcp_name(tmp_path: Path, compile_with: Compile) -> None:
+    module = SOUND.replace('lane="async",', 'lane="async", mcp=Mcp("$slug"),')
+    compiled = compile_with(install_plugin(tmp_path, "plain", module))
+    assert statuses(compiled) == {"plain": "active"}
+    assert compiled.catalog.plan("anonymous").mcp_tools["plain"].tool.name == "plain"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "claim"),
+    [
+        ("Route('/a/<x>', print)", "Route('/a/<y>/', print, ('get',))", "the route GET /a/<…>"),
+        ("Route('/a', print)", "Route('/a', print, ('HEAD',))", "the route HEAD /a"),
+        ("Backend('files', 'swift', print)", "Backend('files', 'swift', print)", "the files backend swift"),
+        ("Brander('short', print)", "Brander('short', print)", "the brander short"),
+        ("Authenticator('badge', print)", "Authenticator('badge', print)", "the authenticator badge"),
+    ],
+)
+def test_other_names_are_claimed_as_well(
+    first: str, second: str, claim: str, tmp_path: Path, compile_with: Compile
+) -> None:
+    hooks = {
+        "Route": "routes",
+        "Backend": "backends",
+        "Brander": "branding",
+        "Authenticator": "authenticators",
+    }
+    hook = f"pressroom_{hooks[first.partition('(')[0]]}"
+    installed = [
+        install_plugin(tmp_path, id_, f"{SOUND}\n@hookimpl\ndef {hook}():\n    return [{record}]\n")
+        for id_, record in (("first", first), ("second", second))
+    ]
+    compiled = compile_with(*installed)
+    assert statuses(compiled) == {"first": "conflict", "second": "conflict"}
+    assert record_of(compiled, "second").error == f"{claim} is offered by first too"
+
+
+def test_routes_of_different_methods_share_a_path(tmp_path: Path, compile_with: Compile) -> None:
+    installed = [
+        install_plugin(
+            tmp_path, id_, f"{SOUND}\n@hookimpl\ndef pressroom_routes():\n    return [Route('/a', print, {m})]\n"
+        )
+        for id_, m in (("reader", "('GET',)"), ("writer", "('POST', 'PUT')"))
+    ]
+    assert statuses(compile_with(*installed)) == {"reader": "active", "writer": "active"}
+
+
+def test_rate_limits_of_two_plugins_count_apart_even_if_they_are_called_alike(
+    tmp_path: Path, compile_with: Compile
+) -> None:
+    hook = "\n@hookimpl\ndef pressroom_rate_limits():\n    yield RateLimit('default', lambda tool, plan: per_day(9))\n"
+    compiled = compile_with(*(install_plugin(tmp_path, id_, SOUND + hook) for id_ in ("first", "second")))
+    limits = compiled.catalog.plan("anonymous").tools["first"].limits
+    assert [(limit.name, str(limit.rate)) for limit in limits] == [
+        ("default", "60 per 3600 s"),
+        ("first: default", "9 per 86400 s"),
+        ("second: default", "9 per 86400 s"),
+    ]
+
+
+def test_two_plugins_cannot_be_one_module(tmp_path: Path, compile_with: Compile) -> None:
+    module = filled(SOUND, "first") + "\nSECOND = Plugin(id='second', title='Second', summary='For tests.')\n"
+    install(tmp_path, "acme-both", {"acme_both.py": module}, {"first": "acme_both", "second": "acme_both:SECOND"})
+    compiled = compile_with(Distribution(tmp_path, {"first": {}, "second": {}}))
+    assert statuses(compiled) == {"first": "active", "second": "broken"}
+    record = record_of(compiled, "second")
+    assert (record.phase, record.error) == ("register", "its module is that of the plugin 'first'")
+    assert record.hint == "give each plugin a module of its own"

@@ -1,0 +1,185 @@
+"""What must get through while plugins are loaded, and what must not."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pressroom.host import Compiled
+from pressroom.plugins.load import load_plugins
+from pressroom.plugins.records import PluginRecord
+from pressroom.testing.plugin import settings_for_test
+from support.compiling import Compile
+from support.installing import install, on_path
+from support.plugin_distributions import BROKEN, SLOW_SECONDS, healthy, slow
+from support.plugin_source import HEAD, SOUND, Distribution, filled, install_plugin
+
+CTRL_C = {
+    "at_import": f"import acme_at_import.helper\nraise KeyboardInterrupt\n{SOUND}",
+    "in_a_group": SOUND
+    + "\n@hookimpl\ndef pressroom_checks():\n    raise BaseExceptionGroup('', [KeyboardInterrupt()])\n",
+    "in_a_hook": SOUND + "\n@hookimpl\ndef pressroom_checks():\n    raise KeyboardInterrupt\n",
+    "in_a_rule": SOUND
+    + """
+def rule(tool, plan):
+    raise KeyboardInterrupt
+
+@hookimpl
+def pressroom_rate_limits():
+    return [RateLimit("own", rule)]
+""",
+}
+
+
+@pytest.mark.parametrize("id_", CTRL_C)
+def test_ctrl_c_is_no_failure_of_a_plugin(id_: str, tmp_path: Path, compile_with: Compile) -> None:
+    with pytest.raises((KeyboardInterrupt, BaseExceptionGroup)) as caught:
+        compile_with(install_plugin(tmp_path, id_, CTRL_C[id_]))
+    assert "KeyboardInterrupt" in repr(caught.value)
+    assert ("acme_at_import" in sys.modules, "acme_at_import.helper" in sys.modules) == (False, False)
+
+
+def test_ctrl_c_at_an_import_ends_the_command(tmp_path: Path) -> None:
+    install_plugin(tmp_path, "at_import", CTRL_C["at_import"])
+    done = command(tmp_path, "plugins", "list", "--json", plugins="at_import")
+    assert done.returncode == 130
+    assert json.loads(done.stdout)["error"]["code"] == "interrupted"
+
+
+def command(folder: Path, *arguments: str, plugins: str) -> subprocess.CompletedProcess[str]:
+    """Run a command that finds what is installed in `folder`; `plugins` is the one that the configuration names."""
+    (folder / "pressroom.toml").write_text(f"[plugins.{plugins}]\n[storage]\npath = 'data'\n")
+    return subprocess.run(
+        [sys.executable, "-c", "import sys; from pressroom.cli import main; sys.exit(main())", *arguments],
+        cwd=folder,
+        env={"PYTHONPATH": str(folder)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+PRINTING = (
+    f"print('at import')\n{SOUND}"
+    """
+class Config(PluginConfig):
+    def model_post_init(self, context):
+        print("at its configuration")
+
+PLUGIN = Plugin(id="$id", title="Printing", summary="Prints.", config=Config)
+
+@hookimpl
+def pressroom_rate_limits():
+    print("in a hook")
+
+    def rule(tool, plan):
+        print("in a rule")
+
+    yield RateLimit("own", rule)
+"""
+)
+
+
+@pytest.mark.parametrize("arguments", [("plugins", "list"), ("doctor",), ("catalog",), ("openapi",)])
+def test_what_a_plugin_prints_while_it_is_loaded_does_not_get_into_json(
+    arguments: tuple[str, ...], tmp_path: Path
+) -> None:
+    install_plugin(tmp_path, "printing", PRINTING)
+    done = command(tmp_path, *arguments, "--json", plugins="printing")
+    assert done.returncode == 0
+    assert "printing" in str(json.loads(done.stdout))
+    assert [line for line in done.stderr.splitlines() if line][:4] == [
+        "at import",
+        "at its configuration",
+        "in a hook",
+        "in a rule",
+    ]
+
+
+def test_a_plugin_that_replaces_standard_output_does_not_keep_it(tmp_path: Path, compile_with: Compile) -> None:
+    before = sys.stdout
+    compile_with(install_plugin(tmp_path, "greedy", f"import io, sys; sys.stdout = io.StringIO()\n{SOUND}"))
+    assert sys.stdout is before
+
+
+def test_a_slow_import_is_measured_and_reported(tmp_path: Path, compile_with: Compile) -> None:
+    compiled = compile_with(slow(tmp_path), healthy(tmp_path))
+    records = {record.id: record for record in compiled.plugins.records}
+    assert records["slow"].status == "active"
+    assert records["slow"].import_seconds >= SLOW_SECONDS
+    assert records["slow"].imported_slowly
+    assert not records["healthy"].imported_slowly
+    assert sorted(compiled.catalog.tools) == ["healthy", "qr-code-generator", "slow"]
+
+
+def test_the_time_of_a_failed_import_is_known_too(tmp_path: Path, compile_with: Compile) -> None:
+    module = f"import time; time.sleep({SLOW_SECONDS}); raise ValueError\n"
+    compiled = compile_with(install_plugin(tmp_path, "slow_and_broken", module))
+    assert compiled.plugins.failed[0].import_seconds >= SLOW_SECONDS
+
+
+def test_loading_twice_in_one_process_comes_to_the_same(tmp_path: Path, compile_with: Compile) -> None:
+    installed = [healthy(tmp_path), *(factory(tmp_path) for factory in BROKEN.values())]
+    first, second = compile_with(*installed), compile_with(*installed)
+
+    def told(compiled: Compiled) -> list[PluginRecord]:
+        return [replace(record, import_seconds=0) for record in compiled.plugins.records]
+
+    assert told(first) == told(second)
+    assert list(first.catalog.tools) == list(second.catalog.tools) == ["healthy", "qr-code-generator"]
+
+
+def test_a_plugin_that_was_mended_works_the_next_time(tmp_path: Path) -> None:
+    settings = settings_for_test({"plugins": {"mended": {}}}, tmp_path / "data")
+    installed = install_plugin(tmp_path, "mended", "from acme_mended.helper import missing\n" + SOUND)
+    with on_path(installed.folder):
+        (record,) = load_plugins(settings).failed
+        assert "ImportError: cannot import name 'missing'" in record.error
+        helper = tmp_path / "acme_mended" / "helper.py"
+        helper.write_text("missing = 'found again'\n")
+        os.utime(helper, (1, 1))  # so that the compiled file of the first time does not pass for it
+        assert load_plugins(settings).failed == ()
+
+
+def test_proxies_at_the_top_of_a_module_are_left_alone(tmp_path: Path, compile_with: Compile) -> None:
+    module = (
+        SOUND
+        + """
+class Proxy:
+    def __getattr__(self, name):
+        raise RuntimeError("used outside of a request")
+
+request = Proxy()
+"""
+    )
+    compiled = compile_with(install_plugin(tmp_path, "proxied", module))
+    assert compiled.plugins.failed == ()
+    assert "proxied" in compiled.catalog.tools
+
+
+def test_a_plugin_without_hooks_is_active(tmp_path: Path, compile_with: Compile) -> None:
+    compiled = compile_with(install_plugin(tmp_path, "silent", HEAD))
+    record = next(one for one in compiled.plugins.records if one.id == "silent")
+    assert (record.status, record.title, record.contributes) == ("active", "The plugin silent", ())
+
+
+def test_two_plugins_may_share_a_package_and_one_of_them_be_broken(tmp_path: Path, compile_with: Compile) -> None:
+    shared = "import acme_pair.common\n"
+    files = {
+        "acme_pair/__init__.py": "",
+        "acme_pair/common.py": "",
+        "acme_pair/first.py": filled(shared + SOUND, "first") + "raise ValueError\n",
+        "acme_pair/second.py": filled(shared + SOUND, "second"),
+        "acme_pair/third.py": filled(shared + SOUND, "third") + "raise ValueError\n",
+    }
+    install(tmp_path, "acme-pair", files, {id_: f"acme_pair.{id_}" for id_ in ("first", "second", "third")})
+    compiled = compile_with(Distribution(tmp_path, {"first": {}, "second": {}, "third": {}}))
+    assert [record.id for record in compiled.plugins.failed] == ["first", "third"]
+    assert "second" in compiled.catalog.tools
+    ours = sorted(name for name in sys.modules if name.startswith("acme_pair"))
+    assert ours == ["acme_pair", "acme_pair.common", "acme_pair.second"]

@@ -1,0 +1,98 @@
+"""Neither the order of what is installed nor chance decides what becomes of a plugin."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pressroom.plugins.contributions import describe
+from pressroom.plugins.discovery import discover
+from pressroom.plugins.load import load_plugins
+from pressroom.plugins.records import PluginRecord
+from pressroom.testing.plugin import settings_for_test
+from support.installing import on_path
+from support.plugin_distributions import BROKEN, Distribution, healthy
+from support.plugin_source import needing
+
+
+def whole_site(site: Path) -> Distribution:
+    """Install everything that is broken, and some plugins that work."""
+    installed = [factory(site) for factory in BROKEN.values()]
+    installed += [
+        healthy(site),
+        healthy(site, "hale"),
+        needing(site, "needy", "hale"),
+        needing(site, "lost", "bad_slug"),
+    ]
+    return Distribution(site, {id_: table for one in installed for id_, table in one.plugins.items()})
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Distribution:
+    return whole_site(tmp_path_factory.mktemp("site"))
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(seed=st.integers(0, 2**32))
+def test_the_order_of_distributions_decides_nothing(seed: int, site: Distribution, tmp_path: Path) -> None:
+    configuration = settings_for_test({"plugins": site.plugins}, tmp_path)
+
+    def load(order: random.Random | None) -> tuple[list[PluginRecord], list[str]]:
+        candidates = list(discover())
+        if order is not None:
+            order.shuffle(candidates)
+        loaded = load_plugins(configuration, candidates=candidates)
+        contributed = [f"{one.plugin}: {describe(one.record)}" for one in loaded.contributions.of(object)]
+        return [replace(record, import_seconds=0) for record in loaded.records], contributed
+
+    with on_path(site.folder):
+        assert load(random.Random(seed)) == load(None)
+
+
+def test_the_path_and_the_seed_of_hashes_decide_nothing(tmp_path: Path) -> None:
+    folders = [tmp_path / name for name in ("a", "b", "c")]
+    names = iter(sorted(BROKEN))
+    installed = [BROKEN[name](folders[number % 3]) for number, name in enumerate(names)]
+    installed.append(healthy(folders[1]))
+    tables = {id_: table for one in installed for id_, table in one.plugins.items()}
+    config = {"plugins": tables, "storage": {"path": str(tmp_path / "data")}}
+    outcomes = [
+        load_in_process(config, {"PYTHONPATH": os.pathsep.join(map(str, order)), "PYTHONHASHSEED": str(seed)})
+        for seed, order in list(enumerate(permutations(folders)))[:4]
+    ]
+    assert outcomes[0]["tools"] == ["healthy", "qr-code-generator"]
+    assert len(outcomes[0]["records"]) > len(BROKEN)
+    for outcome in outcomes[1:]:
+        assert outcome == outcomes[0]
+
+
+def load_in_process(config: Mapping[str, object], environment: dict[str, str]) -> dict[str, list[object]]:
+    """Compile a host in a fresh process; return its tools and its records."""
+    code = """
+import dataclasses, json, sys
+from pressroom.config import Settings
+from pressroom.host import Compiled
+compiled = Compiled(Settings.model_validate(json.load(sys.stdin)))
+records = [dataclasses.asdict(dataclasses.replace(one, import_seconds=0)) for one in compiled.plugins.records]
+print(json.dumps({"tools": list(compiled.catalog.tools), "records": records}))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        input=json.dumps(config),
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    loaded: dict[str, list[object]] = json.loads(done.stdout)
+    return loaded

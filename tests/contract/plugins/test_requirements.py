@@ -1,0 +1,151 @@
+"""Plugins that need each other, and that offer each other hooks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+from support.compiling import Compile, record_of, statuses
+from support.plugin_distributions import BROKEN, Distribution, healthy
+from support.plugin_source import SOUND, install_plugin, needing
+
+MEND: Final = "mend {0} first: `pressroom plugins show {0}` says what is wrong with it"
+
+
+def test_requirements_cascade_and_each_record_names_what_it_misses(tmp_path: Path, compile_with: Compile) -> None:
+    installed = [
+        needing(tmp_path, "top", "middle"),
+        needing(tmp_path, "middle", "bottom", "healthy"),
+        needing(tmp_path, "bottom", "absent"),
+        needing(tmp_path, "beside", "healthy"),
+        healthy(tmp_path),
+    ]
+    compiled = compile_with(*installed)
+    assert statuses(compiled) == {
+        "top": "broken",
+        "middle": "broken",
+        "bottom": "broken",
+        "beside": "active",
+        "healthy": "active",
+    }
+    told = {id_: (record_of(compiled, id_).error, record_of(compiled, id_).hint) for id_ in ("top", "middle", "bottom")}
+    assert told == {
+        "top": ("it needs middle, which is not active", MEND.format("middle")),
+        "middle": ("it needs bottom, which is not active", MEND.format("bottom")),
+        "bottom": (
+            "it needs absent, which is not active",
+            "install the package that offers absent, and add [plugins.absent] to the configuration",
+        ),
+    }
+
+
+@pytest.mark.parametrize(
+    ("table", "hint"),
+    [
+        (None, "add [plugins.healthy] to the configuration"),
+        ({"enabled": False}, "set enabled = true in [plugins.healthy]"),
+        ({"config": {"nothing": "there"}}, MEND.format("healthy")),
+        ({"distribution": "another"}, MEND.format("healthy")),
+    ],
+)
+def test_the_hint_says_what_keeps_the_needed_plugin_away(
+    table: dict[str, object] | None, hint: str, tmp_path: Path, compile_with: Compile
+) -> None:
+    compiled = compile_with(needing(tmp_path, "needy", "healthy"), healthy(tmp_path), plugins={"healthy": table})
+    record = record_of(compiled, "needy")
+    assert (record.status, record.error, record.hint) == ("broken", "it needs healthy, which is not active", hint)
+
+
+def test_two_plugins_may_need_each_other(tmp_path: Path, compile_with: Compile) -> None:
+    installed = needing(tmp_path, "chicken", "egg"), needing(tmp_path, "egg", "chicken")
+    assert statuses(compile_with(*installed)) == {"chicken": "active", "egg": "active"}
+
+
+@pytest.mark.parametrize("fault", ["hook_raises", "bad_slug", "backend_of_host", "rate_limit_raises", "api_too_new"])
+def test_a_needed_plugin_takes_the_others_along_however_late_it_falls(
+    fault: str, tmp_path: Path, compile_with: Compile
+) -> None:
+    compiled = compile_with(
+        BROKEN[fault](tmp_path), needing(tmp_path, "needy", fault), needing(tmp_path, "needier", "needy")
+    )
+    assert statuses(compiled)["needy"] == statuses(compiled)["needier"] == "broken"
+    assert record_of(compiled, "needier").error == "it needs needy, which is not active"
+    assert list(compiled.catalog.tools) == ["qr-code-generator"]
+    assert {one.plugin for one in compiled.plugins.contributions.of(object)} == {"pressroom", "qr_code_generator"}
+
+
+OFFER = """
+import pluggy
+
+class Specs:
+    @pluggy.HookspecMarker("pressroom")
+    def NAME(self, plugin, site): ...
+
+PLUGIN = Plugin(id="$id", title="Offers", summary="Offers a hook.", hookspecs=Specs)
+"""
+HOST = SOUND + OFFER.replace("NAME", "content_connectors")
+
+
+def implementing(site: Path, id_: str, hook: str) -> Distribution:
+    return install_plugin(site, id_, f"{SOUND}\n{hook}:\n    return []\n")
+
+
+def test_a_plugin_may_implement_a_hook_of_another_plugin(tmp_path: Path, compile_with: Compile) -> None:
+    hook = "@hookimpl\ndef content_connectors(site)"
+    compiled = compile_with(install_plugin(tmp_path, "content", HOST), implementing(tmp_path, "ghost", hook))
+    assert statuses(compiled) == {"content": "active", "ghost": "active"}
+
+
+@pytest.mark.parametrize(
+    ("hook", "error", "hint"),
+    [
+        (
+            "@hookimpl\ndef content_connector()",
+            "there is no hook content_connector",
+            "did you mean content_connectors?",
+        ),
+        (
+            "@hookimpl\ndef content_connectors(sites)",
+            "content_connectors takes sites, which it is not given",
+            "the hook takes `plugin` and `site`, or nothing",
+        ),
+        ("@hookimpl\nasync def content_connectors()", "content_connectors is async", "write `def`"),
+    ],
+)
+def test_hooks_of_another_plugin_are_checked_like_the_hosts(
+    hook: str, error: str, hint: str, tmp_path: Path, compile_with: Compile
+) -> None:
+    compiled = compile_with(install_plugin(tmp_path, "content", HOST), implementing(tmp_path, "ghost", hook))
+    record = record_of(compiled, "ghost")
+    assert (record.status, record.phase, record.error) == ("broken", "register", error)
+    assert hint in record.hint
+    assert statuses(compiled)["content"] == "active"
+
+
+def test_a_hook_of_a_plugin_that_is_not_there_is_unknown_unless_it_is_optional(
+    tmp_path: Path, compile_with: Compile
+) -> None:
+    compiled = compile_with(
+        implementing(tmp_path, "strict", "@hookimpl\ndef content_connectors()"),
+        implementing(tmp_path, "lenient", "@hookimpl(optionalhook=True)\ndef content_connectors()"),
+        implementing(tmp_path, "misspelt", "@hookimpl(optionalhook=True)\ndef pressroom_chekcs()"),
+    )
+    assert statuses(compiled) == {"strict": "broken", "lenient": "active", "misspelt": "broken"}
+
+
+def test_a_plugin_that_needs_the_one_whose_hook_it_implements_is_told_so(tmp_path: Path, compile_with: Compile) -> None:
+    hook = "\n@hookimpl\ndef content_connectors():\n    return []\n"
+    compiled = compile_with(
+        install_plugin(tmp_path, "content", f"raise ValueError\n{HOST}"),
+        needing(tmp_path, "ghost", "content", more=hook),
+    )
+    assert record_of(compiled, "ghost").error == "it needs content, which is not active"
+
+
+def test_of_two_plugins_that_offer_the_same_hook_neither_is_used(tmp_path: Path, compile_with: Compile) -> None:
+    compiled = compile_with(
+        install_plugin(tmp_path, "content", HOST), install_plugin(tmp_path, "rival", HOST), healthy(tmp_path)
+    )
+    assert statuses(compiled) == {"content": "conflict", "rival": "conflict", "healthy": "active"}
+    assert record_of(compiled, "rival").error == "content offers a hook of the same name"

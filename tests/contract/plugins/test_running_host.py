@@ -1,0 +1,162 @@
+"""A host starts whatever a plugin does, and its other tools work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from pressroom.host import Compiled, Host
+from pressroom.testing import RunningHost
+from pressroom.testing.plugin import settings_for_test
+from support.compiling import Compile, record_of, statuses
+from support.installing import on_path
+from support.plugin_distributions import BROKEN, EXEMPLARY, Distribution, healthy, slug_of
+from support.plugin_source import SOUND, install_plugin, needing
+
+
+def assert_works(client: httpx.Client, slug: str) -> None:
+    answer = client.post(f"/tools/{slug}/api/generate", json={"text": "hello", "response": "binary"})
+    assert (answer.status_code, answer.content) == (200, b"HELLO")
+
+
+def serving(folder: Path, *installed: Distribution, **config: Any) -> RunningHost:
+    tables = {id_: table for one in installed for id_, table in one.plugins.items()}
+    return RunningHost(settings_for_test({"plugins": tables, **config}, folder))
+
+
+@pytest.mark.parametrize("name", EXEMPLARY)
+def test_the_host_serves_the_other_tools(name: str, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    broken, sound = BROKEN[name](site), healthy(site)
+    with on_path(site), serving(tmp_path / "data", broken, sound) as host, httpx.Client(base_url=host.url) as client:
+        assert_works(client, "healthy")
+        slugs = [tool["slug"] for tool in client.get("/tools/api").json()["tools"]]
+        assert slugs == ["healthy", "qr-code-generator"]
+        for one in broken.expected:
+            assert client.post(f"/tools/{slug_of(one.id)}/api/generate", json={"text": "hello"}).status_code == 404
+        assert client.get("/healthz").status_code == 200
+        assert client.get("/openapi.json").status_code == 200
+
+
+def test_the_host_serves_on_when_everything_else_is_broken(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    installed = [factory(site) for factory in BROKEN.values()]
+    running = serving(tmp_path / "data", *installed, healthy(site))
+    with on_path(site), running as host, httpx.Client(base_url=host.url) as client:
+        assert_works(client, "healthy")
+        # One of them is marked as required.
+        ready = client.get("/readyz")
+        assert ready.status_code == 503
+        assert [problem.partition(":")[0] for problem in ready.json()["problems"]] == ["qr_code_generatr"]
+
+
+LIFESPAN = """
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+@asynccontextmanager
+async def connection():
+    BODY
+
+@hookimpl
+def pressroom_lifespan():
+    return [Lifespan("connection", connection)]
+"""
+
+FAILING_LIFESPANS = {
+    "refused": (
+        LIFESPAN.replace("BODY", "raise ConnectionError('refused by the other side')\n    yield"),
+        "ConnectionError: refused by the other side",
+    ),
+    "ends_early": (LIFESPAN.replace("BODY", "return\n    yield"), "generator didn't yield"),
+    "no_manager": (LIFESPAN.replace("@asynccontextmanager", "").replace("BODY", "return 1"), "'coroutine' object"),
+    "exits": (LIFESPAN.replace("BODY", "raise SystemExit(2)\n    yield"), "SystemExit: 2 (plugin.py, line "),
+    "times_out": (LIFESPAN.replace("BODY", "raise TimeoutError\n    yield"), "TimeoutError (plugin.py, line "),
+}
+
+
+@pytest.mark.parametrize("id_", FAILING_LIFESPANS)
+# A lifespan that is no context manager leaves its coroutine behind.
+@pytest.mark.filterwarnings("ignore:coroutine 'connection' was never awaited")
+async def test_a_lifespan_that_fails_takes_out_its_plugin_alone(
+    id_: str, tmp_path: Path, compile_with: Compile
+) -> None:
+    more, words = FAILING_LIFESPANS[id_]
+    compiled = compile_with(install_plugin(tmp_path, id_, SOUND + more), healthy(tmp_path))
+    assert statuses(compiled)[id_] == "active"
+    await started(compiled)
+    record = record_of(compiled, id_)
+    assert (record.status, record.phase, record.contributes) == ("broken", "lifespan", ())
+    assert words in record.error
+    assert f"enabled = false in [plugins.{id_}]" in record.hint
+    assert statuses(compiled)["healthy"] == "active"
+    assert list(compiled.catalog.tools) == ["healthy", "qr-code-generator"]
+
+
+async def started(compiled: Compiled, while_open: Callable[[Host], object] = lambda _: None) -> None:
+    """Start the host and close it again."""
+    host = Host(compiled)
+    await host.start()
+    try:
+        while_open(host)
+    finally:
+        await host.close()
+
+
+async def test_what_needs_a_plugin_whose_lifespan_fails_falls_with_it(tmp_path: Path, compile_with: Compile) -> None:
+    more, _ = FAILING_LIFESPANS["refused"]
+    entered = tmp_path / "entered"
+    own = LIFESPAN.replace("BODY", f"Path({str(entered)!r}).touch()\n    yield")
+    compiled = compile_with(
+        install_plugin(tmp_path, "refused", SOUND + more),
+        needing(tmp_path, "satellite", "refused", more=own),
+        needing(tmp_path, "subsatellite", "satellite"),
+        healthy(tmp_path),
+    )
+    await started(compiled)
+    assert statuses(compiled) == {
+        "refused": "broken",
+        "satellite": "broken",
+        "subsatellite": "broken",
+        "healthy": "active",
+    }
+    assert not entered.exists()
+    assert record_of(compiled, "subsatellite").error == "it needs satellite, which is not active"
+    assert list(compiled.catalog.tools) == ["healthy", "qr-code-generator"]
+
+
+async def test_lifespans_are_entered_by_id_and_left_in_reverse(tmp_path: Path, compile_with: Compile) -> None:
+    log = tmp_path / "log"
+    body = f"""with Path({str(log)!r}).open("a") as log:
+        log.write("enter $id\\n")
+    yield
+    with Path({str(log)!r}).open("a") as log:
+        log.write("leave $id\\n")"""
+    more = LIFESPAN.replace("BODY", body)
+    installed = [install_plugin(tmp_path / "site", id_, SOUND + more) for id_ in ("cc", "aa", "bb")]
+    await started(compile_with(*installed), lambda _: log.write_text(f"{log.read_text()}open\n"))
+    assert log.read_text().splitlines() == [
+        "enter aa",
+        "enter bb",
+        "enter cc",
+        "open",
+        "leave cc",
+        "leave bb",
+        "leave aa",
+    ]
+
+
+async def test_a_record_of_another_distribution_is_left_alone(tmp_path: Path, compile_with: Compile) -> None:
+    more, _ = FAILING_LIFESPANS["refused"]
+    first = install_plugin(tmp_path, "twofold", SOUND + more, name="acme-first")
+    second = install_plugin(tmp_path, "twofold", SOUND, name="zeta-second")
+    compiled = compile_with(first, second, plugins={"twofold": {"distribution": "acme-first"}})
+    await started(compiled)
+    records = [record for record in compiled.plugins.records if record.id == "twofold"]
+    assert [(record.distribution, record.status) for record in records] == [
+        ("acme-first", "broken"),
+        ("zeta-second", "available"),
+    ]
