@@ -80,7 +80,7 @@ import pluggy
 
 class Specs:
     @pluggy.HookspecMarker("pressroom")
-    def NAME(self, plugin, site): ...
+    def NAME(self, plugin): ...
 
 PLUGIN = Plugin(id="$id", title="Offers", summary="Offers a hook.", hookspecs=Specs)
 """
@@ -92,7 +92,7 @@ def implementing(site: Path, id_: str, hook: str) -> Distribution:
 
 
 def test_a_plugin_may_implement_a_hook_of_another_plugin(tmp_path: Path, compile_with: Compile) -> None:
-    hook = "@hookimpl\ndef content_connectors(site)"
+    hook = "@hookimpl\ndef content_connectors(plugin)"
     compiled = compile_with(install_plugin(tmp_path, "content", HOST), implementing(tmp_path, "ghost", hook))
     assert statuses(compiled) == {"content": "active", "ghost": "active"}
 
@@ -108,7 +108,7 @@ def test_a_plugin_may_implement_a_hook_of_another_plugin(tmp_path: Path, compile
         (
             "@hookimpl\ndef content_connectors(sites)",
             "content_connectors takes sites, which it is not given",
-            "the hook takes `plugin` and `site`, or nothing",
+            "the hook takes `plugin`, or nothing",
         ),
         ("@hookimpl\nasync def content_connectors()", "content_connectors is async", "write `def`"),
     ],

@@ -114,15 +114,15 @@ _FAULTS: Final = (
         "register",
     ),
     _hook(
-        "takes_host_prefix",
-        "it offers a hook pressroom_weather",
-        "names with pressroom_ are the host's",
+        "offers_a_hook_of_the_host",
+        "it offers a hook pressroom_routes",
+        "the host has a hook of that name",
         """
 import pluggy
 
 class Specs:
     @pluggy.HookspecMarker("pressroom")
-    def pressroom_weather(self): ...
+    def pressroom_routes(self): ...
 
 PLUGIN = Plugin(id='$id', title='', summary='', hookspecs=Specs)
 """,

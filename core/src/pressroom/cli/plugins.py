@@ -75,6 +75,8 @@ def as_data(record: PluginRecord) -> dict[str, Any]:
 def _summary(record: PluginRecord) -> str:
     if record.failed:
         return f"{record.phase}: {record.error}"
+    if record.status == "available" and record.error:
+        return record.error
     if record.status == "available":
         return f"add [plugins.{record.id}] to the configuration to use it"
     slow = f" (import took {record.import_seconds:.1f} s)" if record.imported_slowly else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any, Final
 
@@ -24,23 +24,24 @@ _DECORATORS: Final = {
 }
 
 
-def collect(manager: pluggy.PluginManager, context: PluginContext) -> tuple[Any, ...]:
-    """Call every hook of one plugin and return its records.
+def collect(
+    manager: pluggy.PluginManager, context: PluginContext, hooks: Mapping[str, type[Any]] = RECORD_TYPES
+) -> dict[str, list[Any]]:
+    """Call hooks of one plugin and return the records of each. `hooks` holds the type that each must yield.
 
     Raises:
         PluginError: a hook returned something else than an iterable of its record type.
         Exception: whatever a hook raises.
     """
     others = [plugin for name, plugin in manager.list_name_plugin() if name != context.id]
-    records: list[Any] = []
-    for hook, record_type in RECORD_TYPES.items():
+    records: dict[str, list[Any]] = {}
+    for hook, record_type in hooks.items():
         answers = manager.subset_hook_caller(hook, others)(plugin=context)
         if len(answers) < _implementations(manager, hook, context.id):
             # pluggy leaves out what is None: most likely a `return` was forgotten.
             raise PluginError(f"{hook} must return {_expected(record_type)}, it returned None", hint="return a list")
-        for answer in answers:
-            records += _records(hook, answer, record_type)
-    return tuple(records)
+        records[hook] = [record for answer in answers for record in _records(hook, answer, record_type)]
+    return records
 
 
 def _implementations(manager: pluggy.PluginManager, hook: str, plugin: str) -> int:

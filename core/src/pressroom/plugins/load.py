@@ -37,13 +37,15 @@ from pressroom.version import VERSION
 class LoadedPlugins:
     """What loading came to: a record of every plugin, in the order of id, and what the active ones contributed.
 
-    `requires` holds the ids of other plugins that each active one needs.
+    `requires` holds the ids of other plugins that each active one needs. `extensions` holds, for each plugin that
+    offers hooks, what others contributed to them, as pairs of plugin id and record.
     """
 
     records: tuple[PluginRecord, ...]
     contributions: Contributions
     contexts: dict[str, PluginContext]
     requires: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    extensions: Mapping[str, Mapping[str, list[tuple[str, Any]]]] = field(default_factory=dict)
 
     @property
     def failed(self) -> tuple[PluginRecord, ...]:
@@ -68,11 +70,19 @@ class LoadedPlugins:
                 return _fallen(record, "broken", phase, error)
             return _taken_out(record, "broken", phase, lost[record.id]) if record.id in lost else record
 
+        gone = {plugin, *lost}
+        extensions = {
+            owner: {hook: [pair for pair in pairs if pair[0] not in gone] for hook, pairs in hooks.items()}
+            for owner, hooks in self.extensions.items()
+        }
+        for owner, contributed in extensions.items():
+            self.contexts[owner].extensions.fill(contributed)
         return LoadedPlugins(
             records=tuple(after(record) for record in self.records),
             contributions=contributions,
             contexts=self.contexts,
             requires={id_: needed for id_, needed in left.items() if id_ not in lost},
+            extensions=extensions,
         )
 
 
@@ -86,6 +96,7 @@ class _Loading:
     plugin: Plugin | None = None
     context: PluginContext | None = None
     records: tuple[Any, ...] = ()
+    extensions: dict[str, list[Any]] = field(default_factory=dict)
 
     @contextmanager
     def phase(self, name: Phase, undo: Callable[[], None] | None = None) -> Iterator[None]:
@@ -100,7 +111,7 @@ class _Loading:
             if is_interrupt(error):
                 raise
             self.record = _fallen(self.record, "broken", name, error)
-            self.records = ()
+            self.records, self.extensions = (), {}
             if undo is not None:
                 undo()
         else:
@@ -134,15 +145,16 @@ def load_plugins(
     # Before the hooks are looked at: a plugin may implement hooks of one that is not there.
     _settle_requirements(loading, others)
     manager = new_manager()
-    _add_offered_hooks(manager, loading)
+    offered = _add_offered_hooks(manager, loading)
+    every_offered = {hook: kind for hooks in offered.values() for hook, kind in hooks.items()}
     for plugin in loading:
         if plugin.sound:
-            _collect(plugin, manager)
+            _collect(plugin, manager, every_offered)
     _settle_requirements(loading, others)
 
     host = PluginContext(HOST_ID, VERSION, settings, settings.public_url, settings.storage.path)
     manager.register(defaults, name=HOST_ID)
-    host_records = collect(manager, host)
+    host_records = [record for found in collect(manager, host).values() for record in found]
     _settle_claims(loading, host_records)
     _settle_requirements(loading, others)
 
@@ -150,17 +162,28 @@ def load_plugins(
     contributions = [Contribution(HOST_ID, record) for record in host_records]
     contexts = {HOST_ID: host}
     for id_, plugin in active.items():
-        names = tuple(describe(record) for record in plugin.records)
+        names = (*map(describe, plugin.records), *(hook for hook, found in plugin.extensions.items() if found))
         plugin.record = replace(plugin.record, status="active", contributes=names)
         contributions += [Contribution(id_, record) for record in plugin.records]
         if plugin.context is not None:
             contexts[id_] = plugin.context
+    extensions = {
+        owner: {
+            hook: [(id_, one) for id_, plugin in active.items() for one in plugin.extensions.get(hook, ())]
+            for hook in hooks
+        }
+        for owner, hooks in offered.items()
+        if owner in active
+    }
+    for owner, contributed in extensions.items():
+        contexts[owner].extensions.fill(contributed)
     records += [plugin.record for plugin in loading]
     return LoadedPlugins(
         records=tuple(sorted(records, key=lambda record: (record.id, record.distribution))),
         contributions=Contributions(contributions),
         contexts=contexts,
         requires={id_: plugin.requires for id_, plugin in active.items()},
+        extensions=extensions,
     )
 
 
@@ -186,26 +209,30 @@ def _configure(plugin: _Loading, settings: Settings, origins: Origins | None) ->
         )
 
 
-def _add_offered_hooks(manager: pluggy.PluginManager, loading: Sequence[_Loading]) -> None:
-    """Add the hooks that plugins offer to each other. Where two offer one of the same name, neither is used."""
+def _add_offered_hooks(manager: pluggy.PluginManager, loading: Sequence[_Loading]) -> dict[str, dict[str, type[Any]]]:
+    """Add the hooks that plugins offer to each other, and return them by plugin, with what each is to yield.
+
+    Where two plugins offer a hook of the same name, neither is used.
+    """
     offering = {plugin.record.id: plugin for plugin in loading if plugin.sound and plugin.plugin}
-    offered: dict[str, frozenset[str]] = {}
+    offered: dict[str, dict[str, type[Any]]] = {}
     for id_, plugin in offering.items():
         if plugin.plugin and plugin.plugin.hookspecs is not None:
             with plugin.phase("register"):
                 offered[id_] = offered_hooks(plugin.plugin.hookspecs)
-    for id_, names in offered.items():
+    for id_, hooks in offered.items():
         plugin = offering[id_]
-        rivals = [other for other, taken in offered.items() if other != id_ and taken & names]
+        rivals = [other for other, taken in offered.items() if other != id_ and taken.keys() & hooks.keys()]
         if rivals:
             reason = f"{' and '.join(rivals)} offers a hook of the same name", f"set enabled = false in [plugins.{id_}]"
             plugin.record = _taken_out(plugin.record, "conflict", "register", reason)
         elif plugin.plugin:
             with plugin.phase("register"):
                 manager.add_hookspecs(plugin.plugin.hookspecs)
+    return {id_: hooks for id_, hooks in offered.items() if offering[id_].sound}
 
 
-def _collect(plugin: _Loading, manager: pluggy.PluginManager) -> None:
+def _collect(plugin: _Loading, manager: pluggy.PluginManager, offered: Mapping[str, type[Any]]) -> None:
     if plugin.module is None or plugin.context is None:
         return
     id_ = plugin.record.id
@@ -217,7 +244,9 @@ def _collect(plugin: _Loading, manager: pluggy.PluginManager) -> None:
         register(manager, plugin.module, id_)
     if plugin.sound:
         with plugin.phase("collect", undo):
-            plugin.records = collect(manager, plugin.context)
+            collected = collect(manager, plugin.context)
+            plugin.records = tuple(record for found in collected.values() for record in found)
+            plugin.extensions = collect(manager, plugin.context, offered)
     if plugin.sound:
         with plugin.phase("validate", undo):
             validate(plugin.records)

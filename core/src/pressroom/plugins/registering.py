@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator, Mapping
 from types import MethodType, ModuleType
-from typing import Any, Final
+from typing import Any, Final, get_args, get_type_hints
 
 import pluggy
 
 from pressroom import hookspecs
 from pressroom.errors import PluginError
+from pressroom.plugins.contributions import RECORD_TYPES
 from pressroom.wire.nearest import nearest
 
 HOOK_PREFIX: Final = "pressroom_"
@@ -26,11 +27,13 @@ def new_manager() -> pluggy.PluginManager:
     return manager
 
 
-def offered_hooks(offered: Any) -> frozenset[str]:
-    """Return the names of the hooks that a plugin offers to others with `Plugin(hookspecs=…)`.
+def offered_hooks(offered: Any) -> dict[str, type[Any]]:
+    """Return the hooks that a plugin offers to others with `Plugin(hookspecs=…)`, and what each is to yield.
+
+    The type is read from the annotation of what the hook returns, `Iterable[SomeRecord]`; without one it is `object`.
 
     Raises:
-        PluginError: there is none, or one has a name that belongs to the host.
+        PluginError: there is none, or one has the name of a hook of the host.
     """
     scratch = pluggy.PluginManager("pressroom")
     try:
@@ -38,13 +41,26 @@ def offered_hooks(offered: Any) -> frozenset[str]:
     except ValueError as error:
         hint = 'mark each of them with pluggy.HookspecMarker("pressroom")'
         raise PluginError("its hookspecs hold no hook specification", hint=hint) from error
-    names = frozenset(vars(scratch.hook))
-    for name in sorted(names):
-        if name.startswith(HOOK_PREFIX):
+    hooks = {}
+    for name in sorted(vars(scratch.hook)):
+        if name in RECORD_TYPES:
+            raise PluginError(f"it offers a hook {name}", hint="the host has a hook of that name; choose another")
+        further = set(getattr(scratch.hook, name).spec.argnames) - {"plugin"}
+        if further:
             raise PluginError(
-                f"it offers a hook {name}", hint=f"names with {HOOK_PREFIX} are the host's; choose another"
+                f"its hook {name} takes {', '.join(sorted(further))}", hint="a hook takes `plugin`, or nothing"
             )
-    return names
+        hooks[name] = _yielded_type(getattr(offered, name))
+    return hooks
+
+
+def _yielded_type(specification: Any) -> type[Any]:
+    try:
+        returned = get_type_hints(specification).get("return")
+    except (NameError, TypeError, AttributeError):
+        return object
+    arguments = get_args(returned)
+    return arguments[0] if len(arguments) == 1 and isinstance(arguments[0], type) else object
 
 
 def register(manager: pluggy.PluginManager, module: ModuleType, name: str) -> None:
@@ -61,7 +77,7 @@ def register(manager: pluggy.PluginManager, module: ModuleType, name: str) -> No
         _check_function(attribute, function, options)
         if hook in known:
             _check_arguments(hook, function, known[hook])
-        elif hook.startswith(HOOK_PREFIX) or not options.get("optionalhook"):
+        elif not options.get("optionalhook") or _similar(hook, RECORD_TYPES):
             raise PluginError(f"there is no hook {hook}", hint=_did_you_mean(hook, known))
     other = manager.get_name(module)
     if other is not None:
@@ -123,7 +139,12 @@ def _check_arguments(hook: str, function: Any, offered: tuple[str, ...]) -> None
 
 
 def _did_you_mean(hook: str, known: Mapping[str, Any]) -> str:
+    similar = _similar(hook, known)
+    return f"did you mean {similar}?" if similar else f"the hooks are {', '.join(sorted(known))}"
+
+
+def _similar(hook: str, known: Mapping[str, Any]) -> str | None:
     # The prefix alone would make any two names similar.
     shortened = {name.removeprefix(HOOK_PREFIX): name for name in known}
     similar = nearest(hook.removeprefix(HOOK_PREFIX), shortened)
-    return f"did you mean {shortened[similar]}?" if similar else f"the hooks are {', '.join(sorted(known))}"
+    return shortened[similar] if similar else None

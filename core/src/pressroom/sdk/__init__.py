@@ -28,7 +28,7 @@ from pressroom.sdk.declaration import Lane
 from pressroom.sdk.generator import Example, Generator, Mcp, Promo, generator
 from pressroom.sdk.mcp_tool import Annotations, McpTool, mcp_tool
 from pressroom.sdk.params import HexColor, Integer, Params
-from pressroom.sdk.plugin import API, Plugin, PluginConfig, PluginContext, hookimpl
+from pressroom.sdk.plugin import API, Extensions, Plugin, PluginConfig, PluginContext, hookimpl
 from pressroom.sdk.rates import Rate, per_day, per_hour, per_minute
 from pressroom.sdk.shared import (
     Authenticator,
@@ -78,6 +78,7 @@ __all__ = [
     "CheckResult",
     "Credentials",
     "Example",
+    "Extensions",
     "FileMissing",
     "FileStore",
     "Forbidden",

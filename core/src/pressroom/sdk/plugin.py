@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -45,11 +46,39 @@ class Plugin:
     hookspecs: Any = None
 
 
+class Extensions:
+    """What other plugins contributed through the hooks that a plugin offers with `Plugin(hookspecs=…)`.
+
+    The host fills it once all plugins are loaded: read it in a lifespan or in a call, not in a hook.
+    """
+
+    __slots__ = ("_contributed",)
+
+    def __init__(self) -> None:
+        self._contributed: dict[str, tuple[tuple[str, Any], ...]] | None = None
+
+    def of(self, hook: str) -> tuple[tuple[str, Any], ...]:
+        """Return pairs of plugin id and record, in the order of plugin id.
+
+        Raises:
+            RuntimeError: not all plugins are loaded yet.
+            KeyError: the plugin offers no such hook.
+        """
+        if self._contributed is None:
+            raise RuntimeError("extensions can be read once all plugins are loaded, such as in a lifespan")
+        return self._contributed[hook]
+
+    def fill(self, contributed: Mapping[str, Iterable[tuple[str, Any]]]) -> None:
+        """Take what was contributed to each hook. The host calls it, again where a plugin falls out later."""
+        self._contributed = {hook: tuple(pairs) for hook, pairs in contributed.items()}
+
+
 @dataclass(frozen=True, slots=True)
 class PluginContext:
     """What a hook is told: its plugin's validated configuration, and where it may keep data.
 
-    `data_folder` belongs to this plugin alone; it exists from the first use on.
+    `data_folder` belongs to this plugin alone; the plugin makes it when it needs it. `extensions` holds what others
+    contributed to the hooks that this plugin offers.
     """
 
     id: str
@@ -57,3 +86,4 @@ class PluginContext:
     config: Any
     base_url: str
     data_folder: Path
+    extensions: Extensions = field(default_factory=Extensions)

@@ -1,0 +1,85 @@
+"""Hooks that a plugin offers to other plugins, and what it learns of those that implement them."""
+
+from pathlib import Path
+
+import pytest
+from support.compiling import Compile, record_of, statuses
+from support.plugin_source import SOUND, install_plugin
+
+OFFERING = (
+    SOUND
+    + """
+from collections.abc import Iterable
+import pluggy
+from pressroom.sdk import IndexEntry
+
+class Specs:
+    @pluggy.HookspecMarker("pressroom")
+    def pressroom_weather_stations(self, plugin) -> Iterable[IndexEntry]: ...
+
+PLUGIN = Plugin(id="$id", title="Weather", summary="Collects stations.", hookspecs=Specs)
+"""
+)
+
+
+def implementing(body: str) -> str:
+    hook = f"@hookimpl\ndef pressroom_weather_stations(plugin):\n    {body}\n"
+    return f"{SOUND}\nfrom pressroom.sdk import IndexEntry\n{hook}"
+
+
+def test_a_plugin_reads_what_others_contributed_in_the_order_of_their_ids(
+    tmp_path: Path, compile_with: Compile
+) -> None:
+    compiled = compile_with(
+        install_plugin(tmp_path, "weather", OFFERING),
+        install_plugin(tmp_path, "zurich", implementing("return [IndexEntry(plugin.id, '/z')]")),
+        install_plugin(
+            tmp_path, "athens", implementing("yield IndexEntry('one', '/a'); yield IndexEntry('two', '/b')")
+        ),
+    )
+
+    stations = compiled.plugins.contexts["weather"].extensions.of("pressroom_weather_stations")
+
+    assert [(plugin, station.title) for plugin, station in stations] == [
+        ("athens", "one"),
+        ("athens", "two"),
+        ("zurich", "zurich"),
+    ]
+    assert "pressroom_weather_stations" in record_of(compiled, "athens").contributes
+    with pytest.raises(KeyError):
+        compiled.plugins.contexts["weather"].extensions.of("no_such_hook")
+
+
+def test_a_record_of_the_wrong_type_breaks_the_plugin_that_yields_it(tmp_path: Path, compile_with: Compile) -> None:
+    compiled = compile_with(
+        install_plugin(tmp_path, "weather", OFFERING),
+        install_plugin(tmp_path, "rainy", implementing("return ['not a record']")),
+    )
+
+    record = record_of(compiled, "rainy")
+    assert (record.status, record.phase) == ("broken", "collect")
+    assert "an iterable of IndexEntry" in record.error
+    assert compiled.plugins.contexts["weather"].extensions.of("pressroom_weather_stations") == ()
+
+
+def test_what_falls_out_later_takes_its_contributions_along(tmp_path: Path, compile_with: Compile) -> None:
+    compiled = compile_with(
+        install_plugin(tmp_path, "weather", OFFERING),
+        install_plugin(tmp_path, "stormy", implementing("return [IndexEntry('storm', '/s')]")),
+    )
+    extensions = compiled.plugins.contexts["weather"].extensions
+    assert len(extensions.of("pressroom_weather_stations")) == 1
+
+    compiled.drop("stormy", RuntimeError("struck by lightning"))
+
+    assert statuses(compiled)["stormy"] == "broken"
+    assert extensions.of("pressroom_weather_stations") == ()
+
+
+def test_extensions_cannot_be_read_while_plugins_are_still_being_asked(tmp_path: Path, compile_with: Compile) -> None:
+    hasty = (
+        "\n@hookimpl\ndef pressroom_checks(plugin):\n    return plugin.extensions.of('pressroom_weather_stations')\n"
+    )
+    compiled = compile_with(install_plugin(tmp_path, "weather", OFFERING + hasty))
+
+    assert "once all plugins are loaded" in record_of(compiled, "weather").error
