@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from uv import find_uv_bin
+
 from support.needs import program
 from support.server import announced
-from uv import find_uv_bin
 
 REPOSITORY = Path(__file__).parents[2]
 

@@ -254,7 +254,7 @@ def _environment(folder: Path, *, with_pip: bool) -> dict[str, str]:
     venv.create(reader, symlinks=True, with_pip=with_pip)
     if with_pip:
         # Older Pythons put an old setuptools beside pip, which would hide the one that is installed.
-        remove = [reader / "bin/python", "-m", "pip", "uninstall", "--quiet", "--yes", "setuptools"]
+        remove = [str(reader / "bin/python"), "-m", "pip", "uninstall", "--quiet", "--yes", "setuptools"]
         subprocess.run(remove, check=True, capture_output=True)
     paths = sysconfig.get_paths(vars={"base": str(reader), "platbase": str(reader)})
     installed = f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})\n"

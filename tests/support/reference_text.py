@@ -153,12 +153,18 @@ def _methods(value: type) -> list[str]:
 def _field_default(field: dataclasses.Field[Any]) -> str:
     if field.default is not dataclasses.MISSING:
         default = field.default
-        return f" = {default.__name__ if inspect.isfunction(default) else repr(default)}"
+        return f" = {_literal(default)}"
     return (
         f" = {getattr(field.default_factory, '__name__', '…')}()"
         if field.default_factory is not dataclasses.MISSING
         else ""
     )
+
+
+def _literal(value: Any) -> str:
+    if inspect.isfunction(value):
+        return value.__name__
+    return f'"{value}"' if isinstance(value, str) else repr(value)
 
 
 def _assignment(name: str, module: str) -> tuple[str, str]:

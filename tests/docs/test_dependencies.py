@@ -1,0 +1,55 @@
+"""Every dependency has its reason."""
+
+import importlib.metadata
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from support.doc_examples import DOCS, ROOT
+
+PERMISSIVE = re.compile(
+    r"(MIT|BSD|0BSD|ISC|Apache|PSF|Python Software Foundation|TCL|Public Domain|Unlicense|License|Software|Clause"
+    r"|AND|OR|[\d.]+|[-; ()])+",
+)
+
+
+def declared(file: Path) -> Iterator[str]:
+    document: dict[str, Any] = tomllib.loads(file.read_text())
+    project = document.get("project", {})
+    lists = [project.get("dependencies", []), *project.get("optional-dependencies", {}).values()]
+    lists += document.get("dependency-groups", {}).values()
+    for requirement in (one for group in lists for one in group if isinstance(one, str)):
+        name = re.match(r"[A-Za-z0-9._-]+", requirement)
+        assert name, requirement
+        if name[0] != "pressroom" and not name[0].startswith("pressroom-"):
+            yield name[0]
+
+
+def test_the_page_has_every_dependency_and_no_other() -> None:
+    text = (DOCS / "explanation/dependencies.md").read_text()
+    cells = re.findall(r"^\| (`[^|]+`) \|", text, re.MULTILINE)
+    explained = {name for cell in cells for name in re.findall(r"`([^`]+)`", cell)}
+    files = [ROOT / "pyproject.toml", ROOT / "core/pyproject.toml", *sorted(ROOT.glob("plugins/*/pyproject.toml"))]
+    assert explained == {name for file in files for name in declared(file)}
+
+
+def licence(name: str) -> str:
+    """Return what a package's metadata says of its licence; empty where it says nothing."""
+    metadata = importlib.metadata.metadata(name)
+    said = metadata.get_all("License-Expression") or [
+        one.rpartition(" :: ")[2] for one in metadata.get_all("Classifier") or [] if one.startswith("License ::")
+    ]
+    return "; ".join(said or metadata.get_all("License") or [])
+
+
+def test_a_licence_that_is_not_permissive_is_named() -> None:
+    section = (DOCS / "explanation/dependencies.md").read_text().partition("## Licences of the whole tree")[2]
+    named = set(re.findall(r"`([a-z0-9-]+)`", section.partition("\n## ")[0]))
+    locked = set(re.findall(r"^([a-z0-9][a-z0-9._-]*)==", (ROOT / ".lock/runtime.txt").read_text(), re.MULTILINE))
+    # What another platform or another Python needs is not installed here.
+    here = {one.metadata["Name"].lower().replace("_", "-") for one in importlib.metadata.distributions()}
+    assert len(locked & here) > 40
+    special = {name for name in locked & here if not PERMISSIVE.fullmatch(licence(name))}
+    assert special - named == set()

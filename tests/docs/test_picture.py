@@ -1,0 +1,21 @@
+"""The picture of the README is the server's own."""
+
+import os
+from pathlib import Path
+
+import httpx
+from pressroom.testing import RunningHost
+from pressroom.testing.plugin import settings_for_test
+from support.doc_examples import DOCS
+
+PARAMS = {"text": "https://example.com/", "format": "svg", "fgColor": "#1d1a17", "response": "binary"}
+
+
+def test_the_picture_is_what_the_server_makes(tmp_path: Path) -> None:
+    with RunningHost(settings_for_test({}, tmp_path)) as host:
+        made = httpx.post(f"{host.url}/tools/qr-code-generator/api/generate", json=PARAMS)
+    assert made.headers["content-type"] == "image/svg+xml"
+    file = DOCS / "images/qr-code.svg"
+    if os.environ.get("PRESSROOM_TEST_UPDATE"):
+        file.write_bytes(made.content)
+    assert file.read_bytes() == made.content

@@ -1,0 +1,70 @@
+"""The reference says what the code says."""
+
+import os
+import re
+
+import pytest
+from pressroom import sdk
+from pressroom.config import Settings
+from pressroom.config.sections import fixed_keys
+from pressroom.pipeline.chain import STAGE_NAMES
+from pressroom.plugins.records import Phase, Status
+from support.doc_examples import DOCS
+from support.reference_text import PARTS, docstring, hook_functions
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_a_generated_part_is_up_to_date(name: str) -> None:
+    page, render = PARTS[name]
+    file = DOCS / page
+    text = file.read_text()
+    begin, end = f"<!-- begin {name} -->\n", f"<!-- end {name} -->"
+    before, found, rest = text.partition(begin)
+    part, found_too, after = rest.partition(end)
+    assert found, f"{page} has no {begin!r}"
+    assert found_too, f"{page} has no {end!r}"
+    wanted = f"\n{render().strip()}\n\n"
+    if os.environ.get("PRESSROOM_TEST_UPDATE"):
+        file.write_text(before + begin + wanted + end + after)
+    else:
+        assert part == wanted, f"{page}: render it anew with PRESSROOM_TEST_UPDATE=1"
+
+
+@pytest.mark.parametrize("name", [name for name, _ in hook_functions()])
+def test_a_hook_has_a_heading_its_signature_and_its_docstring(name: str) -> None:
+    function = dict(hook_functions())[name]
+    _, heading, section = (DOCS / "reference/hooks.md").read_text().partition(f"\n## {name}\n")
+    section = section.partition("\n## ")[0]
+    assert heading
+    assert f"def {name}(plugin: PluginContext) -> Iterable[" in section
+    assert docstring(function).partition("```")[0].strip() in section
+    assert "@hookimpl" in section
+
+
+def test_every_public_name_of_the_sdk_has_an_entry() -> None:
+    headings = re.findall(r"^### (\S+)$", (DOCS / "reference/sdk.md").read_text(), re.MULTILINE)
+    assert sorted(headings) == sorted(sdk.__all__)
+
+
+def test_every_setting_is_in_a_table_with_a_default() -> None:
+    text = (DOCS / "reference/configuration.md").read_text()
+    for *table, name in fixed_keys(Settings):
+        heading = f"## `[{'.'.join(table)}]`" if table else "## Top of the file"
+        if name in ("plans", "tools", "plugins"):
+            assert f"## `[{name}.<" in text
+            continue
+        section = text.partition(f"\n{heading}\n")[2].partition("\n## ")[0]
+        rows = [line.split(" | ") for line in section.splitlines() if line.startswith(f"| `{name}` |")]
+        assert [len(row) for row in rows] == [4], f"{heading} {name}"
+        assert all(cell.strip(" |") for cell in rows[0])
+
+
+def test_one_request_walks_the_stages_in_their_order() -> None:
+    text = (DOCS / "explanation/one-request.md").read_text()
+    assert tuple(re.findall(r"^## (\w+)$", text, re.MULTILINE)) == STAGE_NAMES
+
+
+def test_every_status_and_every_phase_of_a_plugin_is_explained() -> None:
+    text = (DOCS / "reference/plugins.md").read_text()
+    named = re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)
+    assert named == [*Status.__args__, *Phase.__args__]  # type: ignore[attr-defined] # a Literal's values

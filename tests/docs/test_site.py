@@ -1,0 +1,91 @@
+"""The site is built strictly, whole, and from nothing but itself."""
+
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from selectolax.lexbor import LexborHTMLParser
+from support.doc_examples import DOCS, ROOT
+
+PARTS = {"tutorial", "how-to", "reference", "explanation"}
+
+
+def navigation(entries: list[Any]) -> Iterator[str]:
+    for entry in entries:
+        for value in entry.values():
+            if isinstance(value, str):
+                yield value
+            else:
+                yield from navigation(value)
+
+
+def test_every_page_stands_in_the_navigation_once() -> None:
+    config = tomllib.loads((DOCS / "zensical.toml").read_text())
+    pages = [str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md") if "site" not in page.relative_to(DOCS).parts]
+    assert sorted(navigation(config["project"]["nav"])) == sorted(pages)
+
+
+def test_the_site_has_its_four_parts(site: Path) -> None:
+    assert {folder.name for folder in site.iterdir() if folder.is_dir()} >= PARTS
+
+
+def test_every_link_and_every_picture_leads_somewhere(site: Path) -> None:
+    broken = []
+    for page in site.rglob("*.html"):
+        if page.name == "404.html":
+            continue
+        for link in targets(page):
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            target = (page.parent / unquote(parts.path)).resolve() if parts.path else page
+            target = target / "index.html" if target.is_dir() else target
+            if not target.is_file() or (parts.fragment and not has_anchor(target, unquote(parts.fragment))):
+                broken.append(f"{page.relative_to(site)}: {link}")
+    assert broken == []
+
+
+def test_nothing_is_fetched_from_elsewhere(site: Path) -> None:
+    foreign = []
+    for page in site.rglob("*.html"):
+        for node in LexborHTMLParser(page.read_text()).css(
+            "link[href], script[src], img[src], iframe[src], source[src]"
+        ):
+            address = node.attributes.get("src") or node.attributes.get("href") or ""
+            if urlsplit(address).netloc and node.attributes.get("rel") != "canonical":
+                foreign.append(f"{page.relative_to(site)}: {address}")
+    style = (site / "stylesheets/pressroom.css").read_text()
+    assert foreign == []
+    assert "http" not in style
+    assert "@import" not in style
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"])
+def test_the_links_of_a_page_at_the_top_lead_to_files(name: str) -> None:
+    text = (ROOT / name).read_text()
+    missing = [link for link in re.findall(r"\]\(([^)#]+)\)", text) if not (ROOT / link).is_file()]
+    assert missing == []
+
+
+def test_no_page_names_a_package_registry_or_a_folder_of_one_machine() -> None:
+    pattern = re.compile(r"pypi\.|pythonhosted|npmjs|anaconda\.|crates\.io|/work/|/root/|/home/\w")
+    pages = [page for page in [*DOCS.rglob("*.md"), *ROOT.glob("*.md")] if "site" not in page.parts]
+    assert [page.name for page in pages if pattern.search(page.read_text())] == []
+
+
+def targets(page: Path) -> Iterator[str]:
+    for node in LexborHTMLParser(page.read_text()).css("a[href], img[src]"):
+        address = node.attributes.get("href") or node.attributes.get("src")
+        if address:
+            yield address
+
+
+def has_anchor(page: Path, name: str) -> bool:
+    return (
+        page.suffix != ".html"
+        or LexborHTMLParser(page.read_text()).css_first(f'[id="{name}"], [name="{name}"]') is not None
+    )

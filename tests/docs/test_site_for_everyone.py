@@ -1,0 +1,77 @@
+"""The site can be read by everyone, in light and in dark."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Literal
+
+import pytest
+from playwright.async_api import Request, async_playwright
+from support import axe
+from support.needs import program
+
+PAGES = (
+    "index",
+    "tutorial/first-plugin",
+    "how-to/deployment-checklist",
+    "reference/configuration",
+    "reference/sdk",
+    "explanation/one-request",
+)
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        """Say nothing: the test's own output is what counts."""
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder))) as server:
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_pages_keep_wcag_and_fetch_nothing_from_elsewhere(site: Path, scheme: Literal["light", "dark"]) -> None:
+    executable = program("chromium", "chromium")
+    wrong: list[str] = []
+    with served(site) as url:
+        async with async_playwright() as playwright:
+            chromium = await playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
+            page = await chromium.new_page(color_scheme=scheme, viewport={"width": 1280, "height": 900})
+
+            def note_foreign(request: Request) -> None:
+                if not request.url.startswith((url, "data:", "blob:")):
+                    wrong.append(f"fetches {request.url}")
+
+            page.on("request", note_foreign)
+            for name in PAGES:
+                await page.goto(f"{url}/{name}.html", wait_until="networkidle")
+                wrong += [f"{name}: {violation}" for violation in await axe.violations(page)]
+            await chromium.close()
+    assert wrong == []
+
+
+@pytest.mark.browser
+async def test_a_narrow_screen_does_not_scroll_sideways(site: Path) -> None:
+    executable = program("chromium", "chromium")
+    with served(site) as url:
+        async with async_playwright() as playwright:
+            chromium = await playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
+            page = await chromium.new_page(viewport={"width": 360, "height": 740})
+            widths = {}
+            for name in PAGES:
+                await page.goto(f"{url}/{name}.html")
+                widths[name] = await page.evaluate("document.documentElement.scrollWidth")
+            await chromium.close()
+    assert {name: width for name, width in widths.items() if width > 360} == {}
