@@ -14,7 +14,7 @@ from support.server import tools_distribution
 Start = Callable[..., RunningHost]
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="package", autouse=True)
 def test_tools_distribution(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Install the test tools for this process: a distribution is a folder of metadata on the path."""
     folder = tools_distribution(tmp_path_factory.mktemp("site"))

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
-from pressroom.errors import PressroomError
+from pressroom.errors import BackendError, ConfigError, PressroomError
 from pressroom.host import Compiled, open_backends
 from pressroom.plugins.records import PluginRecord
-from pressroom.sdk import Check, CheckResult
+from pressroom.sdk import Check, CheckResult, per_hour
+from pressroom.wire.echo import counted
+
+_NO_CONTENT = "0" * 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +41,10 @@ async def diagnose(compiled: Compiled, advance: Callable[[], None]) -> list[Find
     for result in _combinations(compiled):
         add("configuration", result)
     add("tools", _tools(compiled))
+    add("authentication", _attempt_authenticators(compiled))
     add("branding", _attempt_branding(compiled))
-    add("stores", await _stores(compiled))
+    for store, result in await _stores(compiled):
+        add(store, result)
     for contribution in compiled.plugins.contributions.of(Check):
         add(f"{contribution.plugin}: {contribution.record.name}", await _run(contribution.record))
     return findings
@@ -90,32 +95,54 @@ def _tools(compiled: Compiled) -> CheckResult:
     count = len(compiled.catalog.tools)
     if count == 0:
         return CheckResult("error", "there are no tools", "install and enable a plugin: `pressroom plugins list`")
-    return CheckResult("ok", f"{count} tools, {len(compiled.catalog.plans)} plans")
+    return CheckResult("ok", f"{counted(count, 'tool')}, {counted(len(compiled.catalog.plans), 'plan')}")
+
+
+def _attempt_authenticators(compiled: Compiled) -> CheckResult:
+    try:
+        names = [authenticator.name for authenticator in compiled.authenticators()]
+    except ConfigError as error:
+        return CheckResult("error", error.message, error.hint)
+    return CheckResult("ok", ", then ".join(names) or "nobody to ask: every caller is a stranger")
 
 
 def _attempt_branding(compiled: Compiled) -> CheckResult:
     try:
         compiled.brand_block()
-    except Exception as error:  # noqa: BLE001 - a plugin's brander may raise anything
-        return CheckResult("error", _message(error), getattr(error, "hint", ""))
+    except PressroomError as error:
+        return CheckResult("error", error.message, error.hint)
     return CheckResult("ok", f"{compiled.branding.name}, key {compiled.branding.key!r}")
 
 
-async def _stores(compiled: Compiled) -> CheckResult:
+async def _stores(compiled: Compiled) -> list[tuple[str, CheckResult]]:
     try:
         async with AsyncExitStack() as stack:
-            backends = await open_backends(compiled, stack)
-            names = ", ".join(type(backend).__name__ for backend in backends)
+            files, cache, limiter = await open_backends(compiled, stack)
+            return [
+                ("files", CheckResult("ok", type(files).__name__)),
+                ("cache", await _answers(cache, cache.get(_NO_CONTENT))),
+                ("limits", await _answers(limiter, limiter.peek(per_hour(1), "doctor"))),
+            ]
     except PressroomError as error:
-        return CheckResult("error", error.message, error.hint)
-    return CheckResult("ok", names)
+        return [("stores", CheckResult("error", error.message, error.hint))]
+
+
+async def _answers(store: object, call: Awaitable[object]) -> CheckResult:
+    try:
+        await call
+    except BackendError as error:
+        return CheckResult("error", f"{type(store).__name__}: {error.message}", error.hint)
+    return CheckResult("ok", type(store).__name__)
 
 
 async def _run(check: Check) -> CheckResult:
     try:
-        return await check.run()
+        result: object = await check.run()
     except Exception as error:  # noqa: BLE001 - a plugin's check may raise anything
         return CheckResult("error", f"the check itself failed: {_message(error)}", "tell the plugin's authors")
+    if isinstance(result, CheckResult):
+        return result
+    return CheckResult("error", f"the check returned {type(result).__name__}", "tell the plugin's authors")
 
 
 def _message(error: Exception) -> str:

@@ -13,7 +13,8 @@
     │   ├── RateLimited               rate_limited
     │   ├── Overloaded                overloaded
     │   ├── CallTimeout               timeout
-    │   └── InternalError             internal_error
+    │   ├── InternalError             internal_error
+    │   └── ClientLeft                client_left
     ├── ConfigError                   the operator's configuration is wrong
     ├── PluginError                   a plugin cannot be used
     └── BackendError                  a storage, cache or limits backend failed
@@ -151,6 +152,12 @@ class InternalError(CallError):
     """Something failed inside; the client learns no more than the request id."""
 
     code = "internal_error"
+
+
+class ClientLeft(CallError):
+    """Nobody waits for the answer any more. Observers and metrics see it; a client never does."""
+
+    code = "client_left"
 
 
 class ConfigError(PressroomError):

@@ -9,7 +9,7 @@ from typing import Final
 from pressroom.catalog.tool import PlanTool
 from pressroom.host import Compiled
 from pressroom.pipeline.chain import STAGE_NAMES
-from pressroom.sdk import Authenticator, Authorizer, Observer
+from pressroom.sdk import Authorizer, Observer
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ def _admit(compiled: Compiled, _entry: PlanTool, _plan: str) -> str:
 
 
 def _authenticate(compiled: Compiled, _entry: PlanTool, _plan: str) -> str:
-    names = [one.record.name for one in compiled.plugins.contributions.of(Authenticator)]
+    names = [one.name for one in compiled.authenticators()]
     return f"asks {', '.join(names)}" if names else "nothing to ask: every caller is a stranger"
 
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import AsyncExitStack
-from typing import Any, Protocol, TypeVar
+from collections.abc import Iterator, Mapping
+from contextlib import AsyncExitStack, contextmanager
+from time import monotonic
+from typing import Any, Final, Protocol
 
+import orjson
 import structlog
 
 from pressroom.catalog.compile import RuleFailed, compile_catalog
 from pressroom.catalog.tool import Catalog
 from pressroom.config import Origins, Settings
-from pressroom.errors import ConfigError
+from pressroom.errors import BackendError, ConfigError, PluginError, PressroomError
 from pressroom.lanes import Lanes
 from pressroom.observability.metrics import Metrics
+from pressroom.paths import host_path_taken
 from pressroom.pipeline.chain import Pipeline
 from pressroom.pipeline.services import Services
 from pressroom.plugins.load import LoadedPlugins, load_plugins
@@ -28,6 +31,7 @@ from pressroom.sdk import (
     Lifespan,
     Limiter,
     Observer,
+    Route,
 )
 from pressroom.sdk.shared import BackendKind
 from pressroom.wire.nearest import nearest
@@ -35,12 +39,14 @@ from pressroom.wire.nearest import nearest
 log = structlog.get_logger()
 
 
+_ANOTHER_BRANDER: Final = "name another as [branding] brander, or report it to the plugin's authors"
+
+_PROTOCOLS: Final[Mapping[BackendKind, type[Any]]] = {"files": FileStore, "cache": CacheIndex, "limits": Limiter}
+
+
 class _Openable(Protocol):
     async def open(self) -> None: ...
     async def close(self) -> None: ...
-
-
-Store = TypeVar("Store", bound=_Openable)
 
 
 class Compiled:
@@ -48,11 +54,11 @@ class Compiled:
 
     def __init__(self, settings: Settings, origins: Origins | None = None) -> None:
         self.settings = settings
-        self.plugins: LoadedPlugins = load_plugins(settings, origins)
+        self.plugins: LoadedPlugins = _without_taken_paths(load_plugins(settings, origins))
         self.catalog = self._compile()
         self.branding = branding(settings)
 
-    def drop(self, plugin: str, error: Exception) -> None:
+    def drop(self, plugin: str, error: BaseException) -> None:
         """Take out a plugin that failed after it was loaded, and compile the rest again."""
         log.error("a plugin failed while the server started", plugin=plugin, error=f"{type(error).__name__}: {error}")
         self.plugins = self.plugins.without(plugin, "lifespan", error)
@@ -63,25 +69,50 @@ class Compiled:
 
         Raises:
             ConfigError: no active plugin offers that brander.
+            PluginError: it failed, or made something that is no JSON object.
         """
+        name = self.settings.branding.brander
         branders = {one.record.name: one.record for one in self.plugins.contributions.of(Brander)}
-        brander = branders.get(self.settings.branding.brander)
-        if brander is None:
-            raise _unknown("branding.brander", self.settings.branding.brander, branders)
-        return brander.block(self.branding)
+        if name not in branders:
+            raise _unknown("branding.brander", name, branders)
+        try:
+            block = dict(branders[name].block(self.branding))
+            orjson.dumps(block)
+        except Exception as error:
+            raise PluginError(f"the brander {name!r} failed: {_shown(error)}", hint=_ANOTHER_BRANDER) from error
+        return block
 
     def backend(self, kind: BackendKind, name: str, key: str) -> Any:
         """Return a new instance of the backend that the operator named under the configuration's `key`.
 
         Raises:
             ConfigError: no active plugin offers that backend.
+            BackendError: it cannot be made, or lacks a method of its protocol.
         """
         backends = {
             one.record.name: one.record for one in self.plugins.contributions.of(Backend) if one.record.kind == kind
         }
         if name not in backends:
             raise _unknown(key, name, backends)
-        return backends[name].factory(self.settings)
+        with _named(kind, name):
+            made = backends[name].factory(self.settings)
+        protocol = _PROTOCOLS.get(kind)
+        if protocol is not None and not isinstance(made, protocol):
+            raise BackendError(f"the {kind} backend {name!r} is no {protocol.__name__}: {type(made).__name__}")
+        return made
+
+    def authenticators(self) -> tuple[Authenticator, ...]:
+        """Return the authenticators in the order in which they are asked.
+
+        Raises:
+            ConfigError: no active plugin offers one that the operator named.
+        """
+        found = {one.record.name: one.record for one in self.plugins.contributions.of(Authenticator)}
+        named = self.settings.auth.authenticators
+        for name in named:
+            if name not in found:
+                raise _unknown("auth.authenticators", name, found)
+        return tuple(found[name] for name in (*named, *sorted(found.keys() - set(named))))
 
     def _compile(self) -> Catalog:
         while True:
@@ -102,8 +133,23 @@ class Host:
     def __init__(self, compiled: Compiled) -> None:
         self.settings = compiled.settings
         self.compiled = compiled
-        self.draining = False
+        self._deadline: float | None = None
         self._open = AsyncExitStack()
+
+    @property
+    def draining(self) -> bool:
+        """Whether the host is about to stop."""
+        return self._deadline is not None
+
+    @property
+    def time_left(self) -> float:
+        """The seconds that calls in flight still have before the host stops without them."""
+        return self.settings.server.shutdown_timeout if self._deadline is None else max(0, self._deadline - monotonic())
+
+    def drain(self) -> None:
+        """Begin to stop: from now on counts the time that the operator gives to calls in flight."""
+        if self._deadline is None:
+            self._deadline = monotonic() + self.settings.server.shutdown_timeout
 
     async def start(self) -> None:
         """Enter the plugins' lifespans, open the backends and start the lanes.
@@ -115,24 +161,29 @@ class Host:
             await self._enter_lifespans(opened)
             self.services = await self._services(opened)
             self.pipeline = Pipeline(self.services)
-            opened.push_async_callback(self.pipeline.settle)
+            opened.push_async_callback(self._settle)
             self._open = opened.pop_all()
 
     async def close(self) -> None:
         """Finish what is under way, within the operator's time, and let go of everything."""
-        self.draining = True
+        self.drain()
         await self._open.aclose()
+
+    async def _close_lanes(self, lanes: Lanes) -> None:
+        await lanes.close(self.time_left)
+
+    async def _settle(self) -> None:
+        await self.pipeline.settle(self.time_left)
 
     async def _enter_lifespans(self, opened: AsyncExitStack) -> None:
         lifespans = self.compiled.plugins.contributions.of(Lifespan)
-        failed: set[str] = set()
         for contribution in lifespans:
-            if contribution.plugin in failed:
+            # One that failed took along the plugins that need it.
+            if contribution not in self.compiled.plugins.contributions.of(Lifespan):
                 continue
             try:
                 await opened.enter_async_context(contribution.record.enter())
-            except Exception as error:  # noqa: BLE001 - a plugin may raise anything
-                failed.add(contribution.plugin)
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - a plugin may raise anything
                 self.compiled.drop(contribution.plugin, error)
 
     async def _services(self, opened: AsyncExitStack) -> Services:
@@ -140,12 +191,12 @@ class Host:
         files, cache, limiter = await open_backends(compiled, opened)
         lanes = Lanes(settings.lanes, preload=tuple(self._process_lane_modules()))
         await lanes.start()
-        opened.push_async_callback(lanes.close, settings.server.shutdown_timeout)
+        opened.push_async_callback(self._close_lanes, lanes)
         contributions = compiled.plugins.contributions
         return Services(
             settings=settings,
             catalog=compiled.catalog,
-            authenticators=self._authenticators(),
+            authenticators=compiled.authenticators(),
             authorizers=tuple(one.record for one in contributions.of(Authorizer)),
             observers=tuple(one.record for one in contributions.of(Observer)),
             brand=compiled.brand_block(),
@@ -155,14 +206,6 @@ class Host:
             lanes=lanes,
             metrics=Metrics(compiled.catalog.tools, lanes),
         )
-
-    def _authenticators(self) -> tuple[Authenticator, ...]:
-        found = {one.record.name: one.record for one in self.compiled.plugins.contributions.of(Authenticator)}
-        named = self.settings.auth.authenticators
-        for name in named:
-            if name not in found:
-                raise _unknown("auth.authenticators", name, found)
-        return tuple(found[name] for name in (*named, *sorted(found.keys() - set(named))))
 
     def _process_lane_modules(self) -> set[str]:
         return {
@@ -185,16 +228,46 @@ async def open_backends(compiled: Compiled, stack: AsyncExitStack) -> tuple[File
     cache = shared if settings.cache.backend == "auto" else settings.cache.backend
     limits = shared if settings.limits.backend == "auto" else settings.limits.backend
     return (
-        await _opened(stack, compiled.backend("files", files, "storage.files")),
-        await _opened(stack, compiled.backend("cache", cache, "cache.backend")),
-        await _opened(stack, compiled.backend("limits", limits, "limits.backend")),
+        await _opened(stack, compiled, "files", files, "storage.files"),
+        await _opened(stack, compiled, "cache", cache, "cache.backend"),
+        await _opened(stack, compiled, "limits", limits, "limits.backend"),
     )
 
 
-async def _opened(stack: AsyncExitStack, store: Store) -> Store:
+async def _opened(stack: AsyncExitStack, compiled: Compiled, kind: BackendKind, name: str, key: str) -> Any:
+    store: _Openable = compiled.backend(kind, name, key)
     stack.push_async_callback(store.close)
-    await store.open()
+    with _named(kind, name):
+        await store.open()
     return store
+
+
+@contextmanager
+def _named(kind: BackendKind, name: str) -> Iterator[None]:
+    """Say which backend it was that raised something of its own."""
+    try:
+        yield
+    except PressroomError:
+        raise
+    except Exception as error:
+        raise BackendError(f"the {kind} backend {name!r} failed: {_shown(error)}") from error
+
+
+def _without_taken_paths(plugins: LoadedPlugins) -> LoadedPlugins:
+    """Take out the plugins with a route that would stand in for one of the host's own."""
+    for contribution in plugins.contributions.of(Route):
+        path = contribution.record.path
+        taken = host_path_taken(path)
+        if taken is not None and contribution in plugins.contributions.of(Route):
+            own = taken if taken == path else f"{path}, as a part of {taken},"
+            plugins = plugins.without(
+                contribution.plugin, "validate", ConfigError(f"the path {own} is served by the host itself")
+            )
+    return plugins
+
+
+def _shown(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"
 
 
 def branding(settings: Settings) -> Branding:

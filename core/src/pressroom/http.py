@@ -8,6 +8,7 @@ from itertools import chain
 from typing import Any, Final
 
 from sanic import HTTPResponse, Request
+from sanic.helpers import has_message_body
 
 from pressroom.observability.logs import request_log
 from pressroom.observability.request_id import accept_request_id, new_request_id
@@ -20,14 +21,14 @@ EncodedHeaders = tuple[tuple[bytes, bytes], ...]
 CORS_HEADERS: Final[Mapping[str, str]] = {
     "Access-Control-Allow-Origin": "*",
     "Access-Control-Expose-Headers": (
-        "Content-Disposition, ETag, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, X-Cache, "
-        "X-Request-Id"
+        "Accept-Ranges, Content-Disposition, Content-Range, ETag, RateLimit-Limit, RateLimit-Remaining, "
+        "RateLimit-Reset, Retry-After, X-Cache, X-Request-Id"
     ),
 }
 
 PREFLIGHT_HEADERS: Final[Mapping[str, str]] = {
     "Access-Control-Allow-Origin": "*",
-    "Access-Control-Allow-Headers": "Accept, Authorization, Content-Type, X-Request-Id",
+    "Access-Control-Allow-Headers": "Accept, Authorization, Content-Type, If-None-Match, Range, X-Request-Id",
     "Access-Control-Max-Age": "86400",
 }
 
@@ -45,6 +46,11 @@ INERT_CONTENT: Final = "default-src 'none'; style-src 'unsafe-inline'; img-src d
 def encode_headers(headers: Mapping[str, str]) -> EncodedHeaders:
     """Return constant headers as they go over the wire."""
     return tuple((name.encode("ascii"), value.encode("ascii")) for name, value in headers.items())
+
+
+def content_type(media_type: str) -> str:
+    """Return the `Content-Type` of a generated file: texts are UTF-8."""
+    return f"{media_type}; charset=utf-8" if media_type.startswith("text/") else media_type
 
 
 class Answer(HTTPResponse):
@@ -69,8 +75,10 @@ class Answer(HTTPResponse):
 
     @property
     def processed_headers(self) -> Iterator[tuple[bytes, bytes]]:
-        """All headers as they go over the wire."""
-        return chain(self.encoded, super().processed_headers)
+        """All headers as they go over the wire. None comes from a client, so none needs to be cleaned."""
+        if has_message_body(self.status):
+            self.headers.setdefault("content-type", self.content_type)
+        return chain(self.encoded, ((name.encode(), str(value).encode()) for name, value in self.headers.items()))
 
 
 class Http:
@@ -116,6 +124,10 @@ def begin(request: Request) -> None:
     if not hasattr(request.ctx, "request_id"):
         request.ctx.started = time.perf_counter()
         request.ctx.address = request.ip
+        stream: Any = request.stream
+        if stream is not None:
+            # Sanic never again looks at the time of a connection that asks for a websocket; there are none here.
+            stream.upgrade_websocket = False
         request.ctx.request_id = accept_request_id(request.headers.get("x-request-id", "")) or new_request_id()
 
 

@@ -17,6 +17,8 @@ def compiled(invocation: Invocation) -> Compiled:
         InvalidConfig: something is wrong with the configuration.
     """
     from pressroom.host import Compiled  # noqa: PLC0415 - loads plugins, which takes time
+    from pressroom.observability.logs import configure_logging  # noqa: PLC0415
 
     loaded = invocation.load_config()
+    configure_logging(loaded.settings.logging)  # to standard error, away from the command's result
     return Compiled(loaded.settings, loaded.origins)

@@ -9,6 +9,7 @@ import click
 from pressroom.cli.compiled import compiled
 from pressroom.cli.options import Invocation, command_options
 from pressroom.cli.output import FINE, FOUND_WRONG
+from pressroom.wire.echo import counted
 
 MARKS = {"ok": "ok", "warning": "WARNING", "error": "ERROR"}
 
@@ -47,5 +48,6 @@ def doctor(invocation: Invocation) -> int:
         ]
         invocation.output.table(["Status", "Check", "Finding", "What to do"], rows)
         counts = Counter(finding.result.status for finding in findings)
-        invocation.output.note(f"{counts['ok']} fine, {counts['warning']} warnings, {counts['error']} errors")
+        wrong_ones = f"{counted(counts['warning'], 'warning')}, {counted(counts['error'], 'error')}"
+        invocation.output.note(f"{counts['ok']} fine, {wrong_ones}")
     return FOUND_WRONG if wrong else FINE

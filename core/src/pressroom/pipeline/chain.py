@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import Final, Protocol
 
 import structlog
 
-from pressroom.errors import CallError, InternalError
+from pressroom.errors import CallError, ClientLeft, InternalError
 from pressroom.pipeline.exchange import Exchange
 from pressroom.pipeline.services import Services
 from pressroom.pipeline.stages.admit import Admit
@@ -67,7 +68,7 @@ class Pipeline:
             Authenticate(services),
             Plan(services),
             Authorize(services),
-            Validate(services),
+            Validate(),
             Cache(services),
             self._limit,
             Run(services, Store(services)),
@@ -87,7 +88,7 @@ class Pipeline:
             for stage in self.stages:
                 await stage(exchange)
         except asyncio.CancelledError:
-            exchange.error = InternalError("the client left")
+            exchange.error = ClientLeft("the client left before it was answered")
             await self._observe(exchange)
             raise
         except CallError as error:
@@ -95,11 +96,18 @@ class Pipeline:
         except Exception:
             log.exception("a call failed", tool=exchange.tool_name, request_id=exchange.request_id)
             exchange.error = InternalError("something failed inside; the request id tells the operator where")
-        await self._limit.settle(exchange)
+        await self._settle_limit(exchange)
         for stage in self.closing_stages:
             await stage(exchange)
 
-    async def settle(self) -> None:
-        """Wait for runs that nobody waits for any more, and for the observers."""
-        await self._flights.settle()
-        await self._observe.settle()
+    async def _settle_limit(self, exchange: Exchange) -> None:
+        try:
+            await self._limit.settle(exchange)
+        except Exception:
+            log.exception("a limit could not be settled", tool=exchange.tool_name, request_id=exchange.request_id)
+
+    async def settle(self, seconds: float) -> None:
+        """Wait, for so many seconds in all, for runs that nobody waits for any more, and for the observers."""
+        end = time.monotonic() + seconds
+        await self._flights.settle(seconds)
+        await self._observe.settle(max(0, end - time.monotonic()))

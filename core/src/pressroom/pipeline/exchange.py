@@ -43,12 +43,13 @@ class Made:
 class Exchange:
     """One call. The face fills the first group, each stage what it is named after.
 
-    `read_arguments` returns the tool's arguments as the client sent them; it raises a `CallError` where they cannot
+    `read_arguments` is called with the exchange and returns the tool's arguments as the client sent them; it may set
+    what else the client said, such as `delivery`. It raises a `CallError` where they cannot
     be read. `peer` is the address of the connection. `expires_at` is a Unix time in whole seconds.
     """
 
     tool_name: str
-    read_arguments: Callable[[], dict[str, Any]]
+    read_arguments: Callable[[Exchange], dict[str, Any]]
     peer: str
     headers: Headers
     request_id: str

@@ -30,10 +30,10 @@ class Flights:
         task.add_done_callback(lambda done: self._land(content_id, done))
         return task
 
-    async def settle(self) -> None:
-        """Wait until every run that is under way has ended, whatever it came to."""
+    async def settle(self, seconds: float) -> None:
+        """Wait at most so long until every run that is under way has ended, whatever it came to."""
         if self._tasks:
-            await asyncio.wait(self._tasks.values())
+            await asyncio.wait(self._tasks.values(), timeout=seconds)
 
     def _land(self, content_id: str, task: asyncio.Task[Made]) -> None:
         if self._tasks.get(content_id) is task:

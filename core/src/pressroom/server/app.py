@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable
 from itertools import count
@@ -12,14 +13,13 @@ from urllib.parse import urlsplit
 import structlog
 from sanic import HTTPResponse, Request, Sanic
 from sanic.config import Config
+from sanic.exceptions import BadRequest, BadURL, RequestTimeout, SanicException, ServiceUnavailable
 from sanic.exceptions import MethodNotAllowed as SanicMethodNotAllowed
 from sanic.exceptions import PayloadTooLarge as SanicPayloadTooLarge
-from sanic.exceptions import RequestTimeout, SanicException, ServiceUnavailable
 
 from pressroom.errors import (
     CallError,
     CallTimeout,
-    ConfigError,
     InternalError,
     InvalidInput,
     MethodNotAllowed,
@@ -28,19 +28,26 @@ from pressroom.errors import (
 )
 from pressroom.host import Host
 from pressroom.http import Http, preflight
+from pressroom.paths import fits, specificity
 from pressroom.sdk import HttpRequest, Route
 from pressroom.server.files import SignedFiles
 from pressroom.server.health import Health
 from pressroom.server.index import TextIndex
 from pressroom.storage.files.local import LocalFileStore
+from pressroom.tools_api.envelope import STATUS
 from pressroom.tools_api.openapi import openapi_document
 from pressroom.tools_api.page_routes import ToolPages
 from pressroom.tools_api.pages import Pages
-from pressroom.tools_api.routes import ToolsApi, json_response, pretty
+from pressroom.tools_api.routes import ToolsApi, error_headers, json_response, pretty
+from pressroom.wire.address import client_address
 
 log = structlog.get_logger()
 
 _API_PATH: Final = re.compile(r"/tools/(?P<slug>[^/]+)/api(?:/.*)?")
+_UNREAD: Final = "NONE"
+"""What Sanic gives as the method of a request whose head could not be read."""
+
+_LONGEST_METHOD: Final = 32
 _numbers = count(1)
 
 App = Sanic[Config, SimpleNamespace]
@@ -56,7 +63,10 @@ class _Application:
         self._host = host
         settings = host.settings
         self.app: App = Sanic(
-            f"pressroom-{next(_numbers)}", configure_logging=False, dumps=lambda value: str(pretty(value))
+            f"pressroom-{next(_numbers)}",
+            configure_logging=False,
+            dumps=lambda value: str(pretty(value)),
+            request_class=_Request,
         )
         self.app.config.update(
             {
@@ -74,7 +84,7 @@ class _Application:
         self._api = ToolsApi(host)
         pages = Pages(host.compiled.branding, settings.public_url, _file_origins(host), offers_mcp=False)
         self._pages = ToolPages(self._api, pages)
-        self._taken: set[tuple[str, str]] = set()
+        self._routes: set[tuple[str, str]] = set()
         self._add_tools_api()
         self._add_pages()
         self._add_host_routes()
@@ -86,7 +96,7 @@ class _Application:
             methods = (*methods, "HEAD")
         name = f"{methods[0]} {path}".translate({ord(character): "_" for character in " /<>:.-"})
         self.app.add_route(self._http.wrap(handler), path, methods=methods, name=name)
-        self._taken |= {(method, _shape(path)) for method in methods}
+        self._routes |= {(method, path.replace(":str>", ">")) for method in methods}
 
     def _add_tools_api(self) -> None:
         api = self._api
@@ -128,18 +138,23 @@ class _Application:
     def _add_plugin_routes(self) -> None:
         for contribution in self._host.compiled.plugins.contributions.of(Route):
             route = contribution.record
-            methods = tuple(method.upper() for method in route.methods)
-            if any((method, _shape(route.path)) in self._taken for method in methods):
-                error = ConfigError(f"the path {route.path} is served by the host itself")
-                self._host.compiled.drop(contribution.plugin, error)
-                continue
-            self._add(route.path, methods, _plugin_handler(route))
+            self._add(route.path, tuple(method.upper() for method in route.methods), _plugin_handler(route, self._host))
 
     def _methods_of(self, path: str) -> tuple[str, ...]:
         """Return the methods that an address takes; Sanic does not always know them."""
-        return tuple(sorted({method for method, shape in self._taken if _fits(shape, path)}))
+        found = {route for _, route in self._routes if fits(route, path)}
+        closest = max(map(specificity, found), default=0)
+        serving = {route for route in found if specificity(route) == closest}
+        return tuple(sorted({method for method, route in self._routes if route in serving}))
 
     async def _on_error(self, request: Request, exception: Exception) -> HTTPResponse:
+        try:
+            return await self._answer_error(request, exception)
+        except Exception:
+            log.exception("an error could not be answered", path=request.path[:200])
+            return self._http.finish(request, self._api.failure(_failed_inside(), "", ""))
+
+    async def _answer_error(self, request: Request, exception: Exception) -> HTTPResponse:
         error, status = self._explain(request, exception)
         match = _API_PATH.fullmatch(request.path)
         if match and match["slug"] != "static" and request.path != "/tools/api":
@@ -147,17 +162,21 @@ class _Application:
             return await begin_and_refuse(request, slug=match["slug"], error=error)
         if "text/html" in request.headers.get("accept", ""):
             response = self._pages.error(status, error.code.replace("_", " ").capitalize(), error.message)
+            response.headers.update(error_headers(error))
         else:
             response = self._api.failure(error, "", request.path[:200])
             response.status = status
-        if isinstance(error, MethodNotAllowed):
-            response.headers["Allow"] = ", ".join(error.allowed)
         return self._http.finish(request, response)
 
     def _explain(self, request: Request, exception: Exception) -> tuple[CallError, int]:
         match exception:
-            case SanicMethodNotAllowed():
-                return MethodNotAllowed(request.method, self._methods_of(request.path)), 405
+            case CallError():
+                return exception, STATUS.get(exception.code, 500)
+            case SanicMethodNotAllowed() if allowed := self._methods_of(request.path):
+                method = request.method.encode("ascii", "replace").decode()[:_LONGEST_METHOD]
+                return MethodNotAllowed(method, allowed), 405
+            case SanicPayloadTooLarge() if request.method == _UNREAD:
+                return PayloadTooLarge("the head of the request is too large: shorten its address or its headers"), 413
             case SanicPayloadTooLarge():
                 limit = self._host.settings.server.max_body_bytes
                 return PayloadTooLarge(f"the request is too large: a body may have {limit} bytes"), 413
@@ -165,21 +184,61 @@ class _Application:
                 return CallTimeout("the request did not arrive in time; send it again"), 408
             case ServiceUnavailable():
                 return CallTimeout("the answer took too long; try again shortly"), 503
-            case SanicException(status_code=404):
+            case SanicException(status_code=404 | 405):
                 return NotFound(f"there is nothing at {request.path[:200]}"), 404
+            case BadRequest(message="Bad Request"):
+                return InvalidInput("", "the request is not valid HTTP/1.1: look at its first line and headers"), 400
             case SanicException() if exception.status_code < 500:
                 return InvalidInput("", str(exception)[:200] or "the request is not valid HTTP"), exception.status_code
             case _:
                 log.error("a request failed", path=request.path[:200], exc_info=exception)
-                return InternalError("something failed inside; the request id tells the operator where"), 500
+                return _failed_inside(), 500
+
+
+class _Request(Request):
+    """A request whose target may be no URL, and whose body has to arrive in time like its head.
+
+    Sanic cannot answer with that the target is no URL without a request that has one.
+    """
+
+    def __init__(self, url_bytes: bytes, **parts: Any) -> None:
+        try:
+            super().__init__(url_bytes, **parts)
+        except BadURL:
+            if parts["method"] != _UNREAD:
+                raise
+            super().__init__(b"*", **parts)
+
+    async def receive_body(self) -> None:
+        """Read the whole body. Raises `RequestTimeout`, and gives up the connection then."""
+        stream: Any = self.stream
+        # See `begin`; a body is read before that.
+        stream.upgrade_websocket = False
+        if stream.request_body is True and len(stream.recv_buffer) >= stream.request_bytes_left:
+            self.body = b"".join([part async for part in stream])
+            return
+        try:
+            async with asyncio.timeout(self.app.config.REQUEST_TIMEOUT):
+                self.body = b"".join([part async for part in stream])
+        except TimeoutError:
+            stream.keep_alive, stream.request_body = False, None
+            raise RequestTimeout from None
+
+
+def _failed_inside() -> InternalError:
+    return InternalError("something failed inside; the request id tells the operator where")
 
 
 async def _to_tools(_request: Request) -> HTTPResponse:
     return HTTPResponse(status=302, headers={"Location": "/tools"})
 
 
-def _plugin_handler(route: Route) -> Callable[..., Any]:
+def _plugin_handler(route: Route, host: Host) -> Callable[..., Any]:
+    server = host.settings.server
+    secret = server.forwarded_secret.get_secret_value() if server.forwarded_secret else None
+
     async def handle(request: Request, **path: str) -> HTTPResponse:
+        request.ctx.address = client_address(request.ip, request.headers, server.trusted_proxies, secret)
         answer = await route.handler(
             HttpRequest(
                 method=request.method,
@@ -187,7 +246,7 @@ def _plugin_handler(route: Route) -> Callable[..., Any]:
                 query={name: values[-1] for name, values in request.args.items()},
                 headers={name.lower(): value for name, value in request.headers.items()},
                 body=request.body,
-                address=request.ip,
+                address=request.ctx.address,
                 request_id=request.ctx.request_id,
                 path_params=path,
             )
@@ -197,16 +256,6 @@ def _plugin_handler(route: Route) -> Callable[..., Any]:
         )
 
     return handle
-
-
-def _shape(path: str) -> str:
-    """Return a path with its parameters unnamed, to compare routes with."""
-    return re.sub(r"<[^>]*>", "<>", path.rstrip("/") or "/")
-
-
-def _fits(shape: str, path: str) -> bool:
-    parts, wanted = path.rstrip("/").split("/"), shape.split("/")
-    return len(parts) == len(wanted) and all(w in ("<>", part) for w, part in zip(wanted, parts, strict=True))
 
 
 def _file_origins(host: Host) -> tuple[str, ...]:

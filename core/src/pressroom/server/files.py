@@ -10,13 +10,13 @@ from typing import Final
 from sanic import HTTPResponse, Request
 
 from pressroom.errors import BackendError, FileMissing
-from pressroom.http import CORS_HEADERS, INERT_CONTENT
+from pressroom.http import CORS_HEADERS, INERT_CONTENT, content_type
 from pressroom.sdk import StoredFile
 from pressroom.storage.files.keys import content_disposition, is_key, url_path
 from pressroom.storage.files.local import LocalFileStore
 from pressroom.storage.files.signing import Verdict
 
-_RANGE: Final = re.compile(r"bytes=(\d*)-(\d*)", re.ASCII)
+_RANGE: Final = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII)
 
 
 class SignedFiles:
@@ -63,15 +63,17 @@ class SignedFiles:
         if part is None:
             if request.method == "HEAD":
                 headers["Content-Length"] = str(file.size)
-                return HTTPResponse(headers=headers, content_type=file.media_type)
-            return HTTPResponse(await self._store.read(file.key), headers=headers, content_type=file.media_type)
+                return HTTPResponse(headers=headers, content_type=content_type(file.media_type))
+            return HTTPResponse(
+                await self._store.read(file.key), headers=headers, content_type=content_type(file.media_type)
+            )
         start, end = part
         if start >= end:
             headers["Content-Range"] = f"bytes */{file.size}"
             return _plain(416, f"The range lies outside of the file, which has {file.size} bytes.", headers)
         headers["Content-Range"] = f"bytes {start}-{end - 1}/{file.size}"
         content = await self._store.read_range(file.key, start, end)
-        return HTTPResponse(content, status=206, headers=headers, content_type=file.media_type)
+        return HTTPResponse(content, status=206, headers=headers, content_type=content_type(file.media_type))
 
 
 def _requested_part(request: Request, size: int, etag: str) -> tuple[int, int] | None:

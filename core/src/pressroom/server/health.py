@@ -37,7 +37,8 @@ class Health:
         """`GET /metrics`: the Prometheus text format, for who holds the operator's token."""
         token = self._host.settings.metrics.token
         given = request.headers.get("authorization", "").removeprefix("Bearer ").strip()
-        if token is None or not hmac.compare_digest(given.encode(), token.get_secret_value().encode()):
+        known = token.get_secret_value().encode() if token else b""
+        if not known or not hmac.compare_digest(given.encode(errors="surrogateescape"), known):
             return _json({"error": "unauthorized"}, 401, {"WWW-Authenticate": "Bearer"})
         return HTTPResponse(self._host.services.metrics.render(), content_type=METRICS_TYPE)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import defaultdict
 from typing import Final
 
@@ -10,13 +11,19 @@ from sanic import HTTPResponse, Request
 
 from pressroom.catalog.descriptor import generator_of
 from pressroom.catalog.tool import ANONYMOUS
+from pressroom.errors import PluginError
 from pressroom.host import Host
+from pressroom.plugins.explaining import shown
+from pressroom.plugins.shapes import shape_problems
 from pressroom.sdk import IndexEntries, IndexEntry
 
 log = structlog.get_logger()
 
 SECTIONS: Final = ("Docs", "Articles", "Tools", "API")
 """The sections that come first, in this order; others follow by name."""
+
+ENTRIES_SECONDS: Final = 10.0
+"""How long a plugin may take to list its entries."""
 
 
 class TextIndex:
@@ -50,7 +57,9 @@ class TextIndex:
             found[section] += entries
         for plugin, provider in self._providers:
             try:
-                found[provider.section] += list(await provider.entries())
+                async with asyncio.timeout(ENTRIES_SECONDS):
+                    entries = [_checked(entry) for entry in await provider.entries()]
+                found[provider.section] += entries
             except Exception as error:  # noqa: BLE001 - a plugin's entries never cost the others
                 log.warning("index entries failed", plugin=plugin, error=f"{type(error).__name__}: {error}")
         order = [*SECTIONS, *sorted(found.keys() - set(SECTIONS))]
@@ -72,6 +81,13 @@ class TextIndex:
 
     def _absolute(self, url: str) -> str:
         return f"{self._base_url}{url}" if url.startswith("/") else url
+
+
+def _checked(entry: IndexEntry) -> IndexEntry:
+    problems = list(shape_problems(entry))
+    if problems or not isinstance(entry, IndexEntry):
+        raise PluginError("; ".join(problems) or f"an entry must be an IndexEntry, not {shown(entry)}")
+    return entry
 
 
 def _line(text: str) -> str:

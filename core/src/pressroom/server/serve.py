@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import signal
 import socket
 import time
@@ -57,7 +58,12 @@ async def serve_until_told(compiled: Compiled, listener: socket.socket, started:
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    await serve(compiled, listener, stop, started)
+
+    def announce(host: Host) -> None:
+        _spare_the_collector()
+        started(host)
+
+    await serve(compiled, listener, stop, announce)
 
 
 async def serve(
@@ -81,11 +87,22 @@ async def serve(
                 started(host)
                 await stop.wait()
                 log.info("shutting down", seconds=settings.server.shutdown_timeout)
-                host.draining = True
-                await _drain(server, settings.server.shutdown_timeout)
+                host.drain()
+                await _drain(server, host.time_left)
     finally:
-        await host.close()
-        listener.close()
+        try:
+            await host.close()
+        finally:
+            listener.close()
+
+
+def _spare_the_collector() -> None:
+    """Tell the garbage collector that what exists now stays: the catalog, the code, the routes.
+
+    Otherwise every full collection walks all of it, which takes a sixth of the time of a cached call.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 async def _listen(app: Any, listener: socket.socket) -> AsyncioServer:

@@ -10,14 +10,16 @@ import orjson
 from sanic import HTTPResponse, Request
 
 from pressroom.catalog.compile import GENERATE
-from pressroom.errors import NotFound
+from pressroom.errors import NotFound, UnsupportedMediaType
 from pressroom.pipeline.exchange import Exchange
 from pressroom.tools_api.envelope import STATUS
 from pressroom.tools_api.pages import FormState, Pages, input_from_form, parse_form
-from pressroom.tools_api.routes import ToolsApi
+from pressroom.tools_api.routes import ToolsApi, error_headers
+from pressroom.wire.json import parse_object
 from pressroom.wire.nearest import nearest
 
 HTML = "text/html; charset=utf-8"
+FORM = "application/x-www-form-urlencoded"
 
 
 class ToolPages:
@@ -52,8 +54,10 @@ class ToolPages:
 
         def read(_exchange: Exchange) -> dict[str, Any]:
             nonlocal form
+            _check_form_type(request)
             form = parse_form(request.body)
-            return input_from_form(descriptor["endpoints"][0]["params"], form)
+            given = input_from_form(descriptor["endpoints"][0]["params"], form)
+            return parse_object(orjson.dumps(given))  # through the same door as the API's own
 
         exchange = await self._api.call(request, slug, read)
         envelopes = self._api.envelopes
@@ -64,7 +68,9 @@ class ToolPages:
             body = envelopes.success(exchange, GENERATE)
             status = 200
         page = self._pages.tool(descriptor, FormState(form, orjson.loads(body)))
-        return self._html(page, status, cache="no-store")
+        response = self._html(page, status, cache="no-store")
+        response.headers.update(error_headers(exchange.error) if exchange.error else {})
+        return response
 
     async def asset(self, request: Request, name: str) -> HTTPResponse:
         """`GET /tools/static/<name>`: the style sheet, the script, the icon."""
@@ -93,3 +99,9 @@ class ToolPages:
     def _html(self, body: bytes, status: int = 200, cache: str = "no-cache") -> HTTPResponse:
         headers = {"Content-Security-Policy": self._pages.content_security_policy, "Cache-Control": cache}
         return HTTPResponse(body, status=status, headers=headers, content_type=HTML)
+
+
+def _check_form_type(request: Request) -> None:
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type != FORM:
+        raise UnsupportedMediaType(f"a form is sent as {FORM}; programs post JSON to the tool's API instead")

@@ -23,7 +23,7 @@ from pressroom.errors import (
     UnsupportedMediaType,
 )
 from pressroom.host import Host
-from pressroom.http import CORS_HEADERS, INERT_CONTENT, Answer, EncodedHeaders, encode_headers
+from pressroom.http import CORS_HEADERS, INERT_CONTENT, Answer, EncodedHeaders, content_type, encode_headers
 from pressroom.pipeline.exchange import Exchange
 from pressroom.sdk import EXTENSIONS, CacheEntry
 from pressroom.tools_api.envelope import STATUS, Envelopes, rate_limit_headers
@@ -83,17 +83,14 @@ class ToolsApi:
 
     def failure(self, error: CallError, slug: str, endpoint: str) -> HTTPResponse:
         """Return an error outside of any tool's call."""
-        return json_response(
-            self.envelopes.failure(error, slug, endpoint),
-            status=STATUS.get(error.code, 500),
-            limits=rate_limit_headers(None),
-        )
+        body = self.envelopes.failure(error, slug, endpoint)
+        return _refusal(error, body, rate_limit_headers(None))
 
     async def call(self, request: Request, slug: str, read: Callable[[Exchange], dict[str, Any]]) -> Exchange:
         """Run one call through the pipeline and return what became of it."""
         exchange = Exchange(
             tool_name=slug,
-            read_arguments=lambda: read(exchange),
+            read_arguments=read,
             peer=request.ip,
             headers=request.headers,
             request_id=request.ctx.request_id,
@@ -107,19 +104,25 @@ class ToolsApi:
         exchange = await self.call(request, slug, read)
         limits = rate_limit_headers(exchange.limit_status)
         if exchange.error is not None:
-            return self._refusal(exchange, exchange.error, limits)
+            body = self.envelopes.failure(exchange.error, slug, GENERATE, exchange.limit_status)
+            return _refusal(exchange.error, body, limits)
         if exchange.delivery == "binary" and exchange.made is not None:
             return _file(exchange, exchange.made.entry, limits)
         return Answer(self.envelopes.success(exchange, GENERATE), encoded=_JSON_HEADERS + limits)
 
-    def _refusal(self, exchange: Exchange, error: CallError, limits: EncodedHeaders) -> HTTPResponse:
-        headers = {}
-        if isinstance(error, RateLimited | Overloaded | CallTimeout):
-            headers["Retry-After"] = str(error.retry_after)
-        if isinstance(error, MethodNotAllowed):
-            headers["Allow"] = ", ".join(error.allowed)
-        body = self.envelopes.failure(error, exchange.tool_name, GENERATE, exchange.limit_status)
-        return Answer(body, status=STATUS.get(error.code, 500), encoded=_JSON_HEADERS + limits, headers=headers)
+
+def error_headers(error: CallError) -> dict[str, str]:
+    """Return the headers that say when to come again, or which methods there are."""
+    if isinstance(error, RateLimited | Overloaded | CallTimeout):
+        return {"Retry-After": str(error.retry_after)}
+    if isinstance(error, MethodNotAllowed):
+        return {"Allow": ", ".join(error.allowed)}
+    return {}
+
+
+def _refusal(error: CallError, body: bytes, limits: EncodedHeaders) -> HTTPResponse:
+    status = STATUS.get(error.code, 500)
+    return Answer(body, status=status, encoded=_JSON_HEADERS + limits, headers=error_headers(error))
 
 
 def _file(exchange: Exchange, entry: CacheEntry, limits: EncodedHeaders) -> HTTPResponse:
@@ -129,15 +132,17 @@ def _file(exchange: Exchange, entry: CacheEntry, limits: EncodedHeaders) -> HTTP
         (b"X-Cache", b"HIT" if exchange.cached else b"MISS"),
         (b"Content-Disposition", b'inline; filename="%b"' % name.encode("ascii")),
     )
-    return Answer(exchange.content, encoded=_FILE_HEADERS + own + limits, content_type=entry.media_type)
+    return Answer(exchange.content, encoded=_FILE_HEADERS + own + limits, content_type=content_type(entry.media_type))
 
 
 def _read(request: Request, exchange: Exchange) -> dict[str, Any]:
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type != "application/json" and not _JSON_SUFFIX.fullmatch(media_type):
-        raise UnsupportedMediaType(
-            f"the body must be JSON: send Content-Type: application/json (got {media_type[:80] or 'none'!r})"
-        )
+        got = ascii(media_type[:80]) if media_type else "none"
+        raise UnsupportedMediaType(f"the body must be JSON: send Content-Type: application/json (got {got})")
+    coding = request.headers.get("content-encoding", "identity").strip().lower()
+    if coding != "identity":
+        raise UnsupportedMediaType(f"the body must not be compressed (got Content-Encoding: {coding[:80]!a})")
     arguments = parse_object(request.body)
     delivery = arguments.pop("response", "url")
     if delivery not in DELIVERIES:
@@ -146,9 +151,9 @@ def _read(request: Request, exchange: Exchange) -> dict[str, Any]:
     return arguments
 
 
-def json_response(body: bytes, *, status: int = 200, limits: EncodedHeaders = ()) -> HTTPResponse:
+def json_response(body: bytes) -> HTTPResponse:
     """Return a JSON answer that any web page may read and nobody may cache."""
-    return Answer(body, status=status, encoded=_JSON_HEADERS + limits)
+    return Answer(body, encoded=_JSON_HEADERS)
 
 
 def pretty(document: Any) -> bytes:

@@ -64,3 +64,8 @@ def shown_name(name: str) -> str:
 def shown_path(path: Iterable[str | int]) -> str:
     """Return a path as a message names it: `props.title`, `rows.0."odd name"`."""
     return ".".join(str(part) if isinstance(part, int) else shown_name(part) for part in path)
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, in the plural where that is right: `1 tool`, `2 tools`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -43,18 +43,25 @@ class Limit:
         return exchange.cached
 
     async def _count(self, exchange: Exchange, cost: float) -> None:
-        plan_tool = exchange.known_tool
         if cost == 0:
             return
-        for position, rule in enumerate(plan_tool.limits):
-            status = await self._take(exchange, rule, cost)
-            self._report(exchange, status)
-            if not status.allowed:
-                for earlier in plan_tool.limits[:position]:
-                    await self._give_back(exchange, earlier, cost)
-                self._metrics.limited(plan_tool.tool.name)
-                raise _refusal(rule.rate, status)
+        counted: list[LimitRule] = []
+        try:
+            for rule in exchange.known_tool.limits:
+                await self._count_against(rule, exchange, cost)
+                counted.append(rule)
+        except Exception:
+            for rule in counted:
+                await self._give_back(exchange, rule, cost)
+            raise
         exchange.taken = cost
+
+    async def _count_against(self, rule: LimitRule, exchange: Exchange, cost: float) -> None:
+        status = await self._take(exchange, rule, cost)
+        self._report(exchange, status)
+        if not status.allowed:
+            self._metrics.limited(exchange.known_tool.tool.name)
+            raise _refusal(rule.rate, status)
 
     async def settle(self, exchange: Exchange) -> None:
         """Give back what a refused call took, and make sure that the state of the limit is known."""

@@ -56,7 +56,10 @@ class Observe:
             self._metrics.observer_failure(observer.name)
             log.warning("an observer failed", observer=observer.name, error=f"{type(error).__name__}: {error}")
 
-    async def settle(self) -> None:
-        """Wait until the observers have been told of everything so far."""
-        if self._tasks:
-            await asyncio.wait(self._tasks)
+    async def settle(self, seconds: float) -> None:
+        """Wait at most so long until the observers have been told of everything so far, then cut them off."""
+        if not self._tasks:
+            return
+        _, late = await asyncio.wait(self._tasks, timeout=seconds)
+        for task in late:
+            task.cancel()

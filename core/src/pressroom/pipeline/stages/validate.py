@@ -8,7 +8,6 @@ import orjson
 from pydantic import ValidationError
 
 from pressroom.pipeline.exchange import Exchange
-from pressroom.pipeline.services import Services
 from pressroom.wire.messages import input_error
 
 HOST_PARAMS = ("response",)
@@ -22,14 +21,11 @@ class Validate:
 
     name = "validate"
 
-    def __init__(self, services: Services) -> None:
-        del services
-
     async def __call__(self, exchange: Exchange) -> None:
         """Set the parameters and the content id. Raises `InvalidJson` or `InvalidInput`."""
         plan_tool = exchange.known_tool
         model = plan_tool.tool.params
-        arguments = exchange.read_arguments()
+        arguments = exchange.read_arguments(exchange)
         try:
             params = exchange.params = model.model_validate(arguments)
         except ValidationError as error:

@@ -1,0 +1,50 @@
+"""The addresses of the host itself, which no plugin's route may take over."""
+
+from __future__ import annotations
+
+from typing import Final
+
+HOST_PATHS: Final = (
+    "/",
+    "/tools",
+    "/tools/api",
+    "/tools/static/<name>",
+    "/tools/<slug>",
+    "/tools/<slug>/api",
+    "/tools/<slug>/api/generate",
+    "/openapi.json",
+    "/llms.txt",
+    "/llms-full.txt",
+    "/healthz",
+    "/readyz",
+    "/metrics",
+    "/files/<tool>/<name>",
+)
+"""All of them, whatever the configuration switches on."""
+
+
+def host_path_taken(path: str) -> str | None:
+    """Return the host's own address that a route would take over, or `None`.
+
+    A route that is more specific takes over too: `/tools/shout` would stand before `/tools/<slug>`.
+    """
+    return next((own for own in HOST_PATHS if fits(own, path)), None)
+
+
+def fits(route: str, path: str) -> bool:
+    """Tell whether a route such as `/tools/<slug>` covers a path, or every path of another route."""
+    wanted, parts = _segments(route), _segments(path)
+    return len(parts) == len(wanted) and all(map(_covers, wanted, parts))
+
+
+def specificity(route: str) -> int:
+    """Return how many segments of a route are plain; of several that cover a path, the one with the most serves it."""
+    return sum(not segment.startswith("<") for segment in _segments(route))
+
+
+def _covers(segment: str, part: str) -> bool:
+    return segment.startswith("<") or segment == part
+
+
+def _segments(path: str) -> list[str]:
+    return path.rstrip("/").split("/")

@@ -1,0 +1,679 @@
+"""The shared hooks, used by plugins for real: what they do, and what their failures may not do."""
+
+import importlib
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from pressroom.errors import BackendError, ConfigError, PluginError
+from pressroom.paths import host_path_taken
+from pressroom.server.app import create_app
+from pressroom.testing import RunningHost
+from pressroom.testing.plugin import settings_for_test
+from support import third_party
+from support.server import command_environment
+
+SHOUT = "/tools/shout/api/generate"
+
+Start = Callable[..., RunningHost]
+Plug = Callable[..., RunningHost]
+
+HEAD = (
+    third_party.HEAD
+    + '''
+import asyncio
+from contextlib import asynccontextmanager
+
+SEEN = []
+
+
+@generator(
+    slug="shout", name="Shout", summary="Text in capitals.", rate_limit=per_hour(100), produces=("text/plain",),
+    lane="async", tags=("loud",), examples=(Example("Hello", {"text": "hello"}),),
+)
+async def shout(params: ShoutParams, call: Call) -> Artifact:
+    """Writes a text in capitals."""
+    SEEN.append(params.text)
+    return Artifact(f"{params.text.upper()} for {call.caller.subject or 'all'}".encode(), "text/plain")
+
+
+@hookimpl
+def pressroom_generators():
+    return [shout]
+'''
+)
+
+AUTHENTICATOR = """
+async def badge(credentials):
+    if not credentials.bearer.startswith("badge_"):
+        return None
+    if credentials.bearer == "badge_void":
+        raise Rejected("this badge is not valid any more")
+    if credentials.bearer == "badge_broken":
+        raise RuntimeError("the secret ingredient is nutmeg")
+    return Identity(credentials.bearer, "staff", disabled_tools=frozenset({"shout"} & {credentials.bearer[6:]}))
+
+@hookimpl
+def pressroom_authenticators():
+    return [Authenticator("badge", badge)]
+"""
+
+
+class Plugins:
+    """Writes plugins into a folder on the path, and remembers the id of the last one."""
+
+    def __init__(self, folder: Path, start: Start) -> None:
+        self.folder = folder
+        self._start = start
+        self.id = ""
+
+    def write(self, source: str) -> str:
+        self.id = third_party.write_plugin(self.folder, HEAD + source)
+        return self.id
+
+    def start(self, source: str, **config: Any) -> RunningHost:
+        plugins = {self.write(source): {}, **config.pop("plugins", {})}
+        return self._start(plugins=plugins, **config)
+
+    @property
+    def module(self) -> Any:
+        return importlib.import_module(f"{self.id}_module")
+
+
+@pytest.fixture
+def plugins(tmp_path: Path, start: Start, monkeypatch: pytest.MonkeyPatch) -> Plugins:
+    folder = tmp_path / "third parties"
+    folder.mkdir()
+    monkeypatch.syspath_prepend(str(folder))
+    return Plugins(folder, start)
+
+
+def shout(host: RunningHost, text: str = "hello", bearer: str = "", **params: Any) -> httpx.Response:
+    headers = {"authorization": f"Bearer {bearer}"} if bearer else {}
+    return httpx.post(host.url + SHOUT, json={"text": text, **params}, headers=headers, timeout=30)
+
+
+def code(answer: httpx.Response) -> tuple[int, str]:
+    """Return status and error code of an answer, which is an envelope that tells no secrets."""
+    body = answer.json()
+    assert set(body) == {"ok", "error", "meta", "pressroom"}
+    assert answer.headers["x-request-id"]
+    assert "nutmeg" not in answer.text
+    return answer.status_code, body["error"]["code"]
+
+
+def status_of(host: RunningHost, plugin: str) -> tuple[str, str, str]:
+    (record,) = (record for record in host.host.compiled.plugins.records if record.id == plugin)
+    return record.status, record.phase, record.error
+
+
+def command(plugins: Plugins, tmp_path: Path, *arguments: str, config: str = "") -> subprocess.CompletedProcess[str]:
+    (tmp_path / "pressroom.toml").write_text(f"[plugins.{plugins.id}]\n{config}")
+    environment = command_environment(tmp_path / "command")
+    environment["PYTHONPATH"] += f":{plugins.folder}"
+    line = [sys.executable, "-m", "pressroom", "--config", str(tmp_path / "pressroom.toml"), *arguments]
+    return subprocess.run(line, env=environment, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_hook_generators(plugins: Plugins) -> None:
+    host = plugins.start("")
+
+    assert shout(host, response="binary").text == "HELLO for all"
+
+
+def test_hook_mcp_tools(plugins: Plugins) -> None:
+    host = plugins.start(third_party.MCP_TOOL)
+
+    assert host.call_tool("measure_volume", {"text": "four"}) == {"letters": 4}
+    answer = httpx.post(f"{host.url}/tools/measure_volume/api/generate", json={"text": "four"})
+    assert code(answer) == (404, "not_found")
+
+
+def test_hook_authenticators(plugins: Plugins) -> None:
+    host = plugins.start(AUTHENTICATOR, plans={"staff": {"rate_limits": {"shout": "7/hour"}}})
+
+    assert shout(host).json()["meta"]["rateLimit"]["limit"] == 100
+    assert shout(host, bearer="badge_ada").json()["meta"]["rateLimit"]["limit"] == 7
+    assert shout(host, bearer="of another kind").json()["meta"]["rateLimit"]["limit"] == 100
+    assert code(shout(host, bearer="badge_void")) == (401, "unauthorized")
+    assert code(shout(host, bearer="badge_shout")) == (403, "forbidden")
+
+
+def test_an_authenticator_that_fails_lets_nobody_in(plugins: Plugins) -> None:
+    host = plugins.start(AUTHENTICATOR)
+
+    assert code(shout(host, bearer="badge_broken")) == (500, "internal_error")
+    assert plugins.module.SEEN == []
+
+
+def test_authenticators_are_asked_in_the_operators_order(plugins: Plugins) -> None:
+    source = """
+def named(name):
+    async def ask(credentials):
+        return Identity(name, "anonymous")
+    return Authenticator(name, ask)
+
+@hookimpl
+def pressroom_authenticators():
+    return [named(name) for name in ("ash", "birch", "cedar")]
+"""
+    host = plugins.start(source, auth={"authenticators": ["cedar"]})
+
+    assert shout(host, bearer="any", response="binary").text == "HELLO for cedar"
+    with pytest.raises(ConfigError, match="birhc") as raised:
+        plugins.start(source, auth={"authenticators": ["birhc"]})
+    assert "birch" in raised.value.hint
+
+
+def test_hook_authorizers(plugins: Plugins) -> None:
+    source = """
+async def day_only(caller, tool):
+    if tool.name != "shout":
+        return None
+    return "no shouting at night" if "loud" in tool.tags else None
+
+async def anyone(caller, tool):
+    return None
+
+@hookimpl
+def pressroom_authorizers():
+    return [Authorizer("anyone", anyone), Authorizer("day only", day_only)]
+"""
+    host = plugins.start(source)
+
+    refused = shout(host)
+    assert code(refused) == (403, "forbidden")
+    assert refused.json()["error"]["message"] == "no shouting at night"
+    assert refused.json()["meta"]["rateLimit"]["remaining"] == 100
+    assert httpx.post(f"{host.url}/tools/text-file/api/generate", json={"text": "x"}).status_code == 200
+
+
+@pytest.mark.parametrize("result", ["1 / 0", "object()"])
+def test_an_authorizer_that_fails_lets_nobody_through(plugins: Plugins, result: str) -> None:
+    source = f"""
+async def broken(caller, tool):
+    return {result}
+
+@hookimpl
+def pressroom_authorizers():
+    return [Authorizer("broken", broken)]
+"""
+    host = plugins.start(source)
+
+    assert code(shout(host))[0] in (403, 500)
+    assert plugins.module.SEEN == []
+
+
+def test_hook_rate_limits(plugins: Plugins) -> None:
+    source = """
+@hookimpl
+def pressroom_rate_limits():
+    return [RateLimit("burst", lambda tool, plan: per_minute(2) if "loud" in tool.tags else None)]
+"""
+    host = plugins.start(source)
+
+    first, second, third = (shout(host, text) for text in "abc")
+    assert [one.json()["meta"]["rateLimit"]["remaining"] for one in (first, second)] == [1, 0]
+    assert code(third) == (429, "rate_limited")
+    assert third.json()["meta"]["rateLimit"]["limit"] == 2
+    assert 0 < third.json()["error"]["retryAfter"] <= 60
+    descriptor = httpx.get(f"{host.url}/tools/shout/api").json()["data"]
+    assert descriptor["rateLimit"] == {"requests": 100, "windowSec": 3600}
+
+
+def test_what_one_limit_refuses_costs_nothing_of_the_others(plugins: Plugins) -> None:
+    source = """
+@hookimpl
+def pressroom_rate_limits():
+    return [
+        RateLimit("a day", lambda tool, plan: per_day(50), by_subject),
+        RateLimit("burst", lambda tool, plan: per_minute(1) if tool.name == "shout" else None),
+    ]
+"""
+    host = plugins.start(source)
+    limiter = host.host.services.limiter
+    (rule,) = (
+        rule
+        for rule in host.host.services.catalog.plan("anonymous").tools["shout"].limits
+        if rule.name.endswith("a day")
+    )
+
+    assert [shout(host, text).status_code for text in "abcd"] == [200, 429, 429, 429]
+    left = host.run(limiter.peek(rule.rate, f"{rule.name}\nshout\n127.0.0.1"))
+    assert left.remaining == 49
+
+
+def test_a_limits_key_that_fails_is_an_error_that_costs_nothing(plugins: Plugins) -> None:
+    source = """
+BROKEN = []
+
+def key(caller):
+    if BROKEN:
+        raise RuntimeError("the secret ingredient is nutmeg")
+    return caller.address
+
+@hookimpl
+def pressroom_rate_limits():
+    return [RateLimit("odd", lambda tool, plan: per_day(50), key)]
+"""
+    host = plugins.start(source)
+    assert shout(host, "before").json()["meta"]["rateLimit"]["remaining"] == 49
+
+    plugins.module.BROKEN.append(True)
+    assert code(shout(host, "during")) == (500, "internal_error")
+    assert code(httpx.post(host.url + SHOUT, json={})) == (400, "validation_error")
+    plugins.module.BROKEN.clear()
+
+    assert shout(host, "after").json()["meta"]["rateLimit"]["remaining"] == 48
+    default = host.host.services.catalog.plan("anonymous").tools["shout"].limits[0]
+    assert host.run(host.host.services.limiter.peek(default.rate, "default\nshout\n127.0.0.1")).remaining == 98
+
+
+def test_hook_cache_rules(plugins: Plugins) -> None:
+    source = """
+@hookimpl
+def pressroom_cache_rules():
+    return [CacheRule("never loud", lambda tool, plan: CachePolicy(0) if "loud" in tool.tags else None)]
+"""
+    host = plugins.start(source)
+
+    assert [shout(host).json()["data"]["cached"] for _ in range(3)] == [False] * 3
+    assert plugins.module.SEEN == ["hello"] * 3
+    text = [httpx.post(f"{host.url}/tools/text-file/api/generate", json={"text": "x"}).json() for _ in range(2)]
+    assert [one["data"]["cached"] for one in text] == [False, True]
+
+
+def test_results_of_one_account_are_not_served_to_another(plugins: Plugins) -> None:
+    source = (
+        AUTHENTICATOR
+        + """
+@hookimpl
+def pressroom_cache_rules():
+    return [CacheRule("own", lambda tool, plan: CachePolicy(60, "subject"))]
+"""
+    )
+    host = plugins.start(source, plans={"staff": {}})
+
+    texts = [shout(host, bearer=who, response="binary").text for who in ("badge_a", "badge_b", "badge_a", "")]
+    assert texts == ["HELLO for badge_a", "HELLO for badge_b", "HELLO for badge_a", "HELLO for all"]
+    assert len(plugins.module.SEEN) == 3
+    assert len({shout(host, bearer=who).json()["data"]["id"] for who in ("badge_a", "badge_b", "")}) == 3
+
+
+def test_hook_branding(plugins: Plugins) -> None:
+    source = """
+@hookimpl
+def pressroom_branding():
+    return [Brander("short", lambda branding: {"name": branding.name})]
+"""
+    host = plugins.start(source, branding={"brander": "short", "name": "Acme", "key": "acme"})
+
+    assert shout(host).json()["acme"] == {"name": "Acme"}
+    assert httpx.get(f"{host.url}/tools/api").json()["acme"] == {"name": "Acme"}
+
+
+@pytest.mark.parametrize("block", ["1 / 0", "{'name': object()}", "None"])
+def test_a_brander_that_fails_stops_the_start_with_a_sentence(plugins: Plugins, block: str) -> None:
+    source = f"""
+@hookimpl
+def pressroom_branding():
+    return [Brander("short", lambda branding: {block})]
+"""
+    with pytest.raises(PluginError, match="the brander 'short' failed") as raised:
+        plugins.start(source, branding={"brander": "short"})
+    assert "[branding] brander" in raised.value.hint
+
+
+def test_hook_backends(plugins: Plugins) -> None:
+    source = """
+class Forgetful:
+    async def open(self): SEEN.append("open")
+    async def close(self): SEEN.append("close")
+    async def get(self, content_id): return None
+    async def put(self, content_id, entry, *, seconds): SEEN.append("put")
+    async def delete(self, content_id): pass
+
+@hookimpl
+def pressroom_backends():
+    return [Backend("cache", "forgetful", lambda settings: Forgetful())]
+"""
+    host = plugins.start(source, cache={"backend": "forgetful"})
+
+    assert [shout(host).json()["data"]["cached"] for _ in range(2)] == [False] * 2
+    host.__exit__(None, None, None)
+    assert plugins.module.SEEN == ["open", "hello", "put", "hello", "put", "close"]
+
+
+@pytest.mark.parametrize(
+    "factory", ["lambda settings: 1 / 0", "lambda settings: object()", "lambda settings: Unopenable()"]
+)
+def test_a_backend_that_fails_stops_the_start_with_a_sentence(plugins: Plugins, factory: str) -> None:
+    source = f"""
+class Unopenable:
+    async def open(self): raise RuntimeError("no")
+    async def close(self): pass
+    async def get(self, content_id): pass
+    async def put(self, content_id, entry, *, seconds): pass
+    async def delete(self, content_id): pass
+
+@hookimpl
+def pressroom_backends():
+    return [Backend("cache", "odd", {factory})]
+"""
+    with pytest.raises(BackendError, match="the cache backend 'odd'"):
+        plugins.start(source, cache={"backend": "odd"})
+
+
+def test_hook_routes(plugins: Plugins) -> None:
+    source = """
+async def page(request):
+    SEEN.append(request)
+    if request.path_params["name"] == "missing":
+        raise NotFound("there is no such page")
+    if request.path_params["name"] == "broken":
+        raise RuntimeError("the secret ingredient is nutmeg")
+    return HttpResponse(request.body or b"<h1>Colophon</h1>", headers={"X-Own": "1"})
+
+@hookimpl
+def pressroom_routes():
+    return [Route("/colophon/<name>", page), Route("/colophon/<other>", page_by_post, ("POST",))]
+
+async def page_by_post(request):
+    return HttpResponse(request.body, 201, "text/plain")
+"""
+    host = plugins.start(source, server={"trusted_proxies": 1})
+    with httpx.Client(base_url=host.url) as http:
+        page = http.get("/colophon/a?x=1&x=2", headers={"X-Forwarded-For": "203.0.113.9", "X-Own": "Yes"})
+        assert (page.status_code, page.text, page.headers["x-own"]) == (200, "<h1>Colophon</h1>", "1")
+        assert page.headers["content-type"] == "text/html; charset=utf-8"
+        assert page.headers["x-content-type-options"] == "nosniff"
+        (seen,) = plugins.module.SEEN
+        assert (seen.method, seen.path, seen.query, seen.address) == ("GET", "/colophon/a", {"x": "2"}, "203.0.113.9")
+        assert seen.headers["x-own"] == "Yes"
+        assert seen.request_id == page.headers["x-request-id"]
+        assert http.head("/colophon/a").headers["content-length"] == "17"
+        posted = http.post("/colophon/a", content=b"new")
+        assert (posted.status_code, posted.content) == (201, b"new")
+        assert code(http.get("/colophon/missing")) == (404, "not_found")
+        assert code(http.get("/colophon/broken")) == (500, "internal_error")
+        refused = http.put("/colophon/a")
+        assert (code(refused)[0], refused.headers["allow"]) == (405, "GET, HEAD, POST")
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/tools", "/tools/", "/tools/shout", "/tools/<x>/api", "/tools/shout/api/generate", "/", "/metrics", "/llms.txt"],
+)
+def test_a_route_cannot_take_over_an_address_of_the_host(plugins: Plugins, path: str) -> None:
+    source = f"""
+async def page(request):
+    return HttpResponse(b"taken over")
+
+@hookimpl
+def pressroom_routes():
+    return [Route({path!r}, page)]
+"""
+    host = plugins.start(source)
+
+    status, phase, error = status_of(host, plugins.id)
+    assert (status, phase) == ("broken", "validate")
+    assert "host itself" in error
+    assert shout(host).status_code == 404
+    assert "shout" not in [tool["slug"] for tool in httpx.get(f"{host.url}/tools/api").json()["tools"]]
+    assert httpx.get(host.url + path.replace("<x>", "text-file")).text != "taken over"
+
+
+def test_hook_index_entries(plugins: Plugins) -> None:
+    source = """
+async def guides():
+    return [IndexEntry("B style", "/guides/style", "how we write", "Be brief."), IndexEntry("A\\nstart", "https://a.example")]
+
+@hookimpl
+def pressroom_index_entries():
+    return [IndexEntries("Guides", guides), IndexEntries("Articles", guides)]
+"""
+    host = plugins.start(source)
+
+    lines = httpx.get(f"{host.url}/llms.txt").text.splitlines()
+    assert [line for line in lines if line.startswith("## ")] == [
+        "## Docs",
+        "## Articles",
+        "## Tools",
+        "## API",
+        "## Guides",
+    ]
+    start = lines.index("## Guides")
+    assert lines[start + 2 : start + 4] == [
+        "- [A start](https://a.example)",
+        f"- [B style]({host.url}/guides/style): how we write",
+    ]
+    assert "Be brief." in httpx.get(f"{host.url}/llms-full.txt").text
+    assert "Be brief." not in "\n".join(lines)
+
+
+@pytest.mark.parametrize("result", ["1 / 0", "None", "['text']", "[IndexEntry(1, '/x')]", "[IndexEntry('a', None)]"])
+def test_index_entries_that_fail_cost_the_others_nothing(plugins: Plugins, result: str) -> None:
+    source = f"""
+async def broken():
+    return {result}
+
+@hookimpl
+def pressroom_index_entries():
+    return [IndexEntries("Tools", broken)]
+"""
+    host = plugins.start(source)
+
+    for path in ("/llms.txt", "/llms-full.txt"):
+        answer = httpx.get(host.url + path)
+        assert answer.status_code == 200
+        assert "- [Shout](" in answer.text
+
+
+def test_hook_observers(plugins: Plugins) -> None:
+    source = """
+async def watch(record):
+    SEEN.append(record)
+
+async def broken(record):
+    raise RuntimeError("the secret ingredient is nutmeg")
+
+@hookimpl
+def pressroom_observers():
+    return [Observer("broken", broken), Observer("watch", watch)]
+"""
+    host = plugins.start(source, metrics={"token": "abcdef"})
+    answers = [
+        shout(host),
+        shout(host),
+        httpx.post(host.url + SHOUT, json={}),
+        httpx.post(f"{host.url}/tools/x/api/generate"),
+    ]
+    metrics = httpx.get(f"{host.url}/metrics", headers={"authorization": "Bearer abcdef"}).text
+    host.__exit__(None, None, None)
+
+    records = [record for record in plugins.module.SEEN if not isinstance(record, str)]
+    assert [(record.tool, record.code, record.cached) for record in records] == [
+        ("shout", "ok", False),
+        ("shout", "ok", True),
+        ("shout", "validation_error", False),
+        ("", "not_found", False),
+    ]
+    assert [record.request_id for record in records] == [answer.headers["x-request-id"] for answer in answers]
+    assert all(record.duration > 0 for record in records)
+    assert [record.run_duration is not None for record in records] == [True, False, False, False]
+    assert 'observer="broken"} 4.0' in metrics
+
+
+@pytest.mark.timeout(20)
+def test_an_observer_that_hangs_delays_neither_answers_nor_the_end(plugins: Plugins) -> None:
+    source = """
+async def hang(record):
+    await asyncio.Event().wait()
+
+@hookimpl
+def pressroom_observers():
+    return [Observer("hang", hang)]
+"""
+    host = plugins.start(source, server={"shutdown_timeout": 0.2})
+
+    assert [shout(host, text).status_code for text in "abc"] == [200] * 3
+    host.__exit__(None, None, None)
+
+
+@pytest.mark.timeout(15)
+def test_a_run_that_nobody_waits_for_ends_with_the_operators_time(start: Start, tmp_path: Path) -> None:
+    host = start(server={"shutdown_timeout": 0.2})
+    body = {"gate": str(tmp_path / "gate"), "log": str(tmp_path / "log")}
+    with pytest.raises(httpx.ReadTimeout):
+        httpx.post(f"{host.url}/tools/gate/api/generate", json=body, timeout=httpx.Timeout(5, read=1))
+    while not (tmp_path / "log").exists():
+        time.sleep(0.01)
+    host.__exit__(None, None, None)
+
+
+def test_hook_checks(plugins: Plugins, tmp_path: Path) -> None:
+    plugins.write("""
+async def fonts():
+    return CheckResult("warning", "no CJK font", hint="install the extra")
+
+async def broken():
+    raise RuntimeError("no")
+
+async def nothing():
+    pass
+
+@hookimpl
+def pressroom_checks():
+    return [Check("fonts", fonts), Check("broken", broken), Check("nothing", nothing)]
+""")
+    done = command(plugins, tmp_path, "doctor", "--json")
+
+    assert done.returncode == 1, done.stderr
+    rows = {row["check"]: row for row in json.loads(done.stdout)["checks"]}
+    assert rows[f"{plugins.id}: fonts"]["message"] == "no CJK font"
+    assert "RuntimeError: no" in rows[f"{plugins.id}: broken"]["message"]
+    assert "NoneType" in rows[f"{plugins.id}: nothing"]["message"]
+
+
+def test_doctor_names_a_backend_and_a_brander_that_fail(plugins: Plugins, tmp_path: Path) -> None:
+    plugins.write("""
+@hookimpl
+def pressroom_backends():
+    return [Backend("cache", "odd", lambda settings: 1 / 0)]
+
+@hookimpl
+def pressroom_branding():
+    return [Brander("odd", lambda branding: 1 / 0)]
+""")
+    config = "[cache]\nbackend = 'odd'\n[branding]\nbrander = 'odd'\n[auth]\nauthenticators = ['nobody']\n"
+    done = command(plugins, tmp_path, "doctor", "--json", config=config)
+
+    assert done.returncode == 1, done.stderr
+    rows = {row["check"]: row for row in json.loads(done.stdout)["checks"]}
+    assert "ZeroDivisionError" in rows["branding"]["message"]
+    assert "the cache backend 'odd' failed" in rows["stores"]["message"]
+    assert "nobody" in rows["authentication"]["message"]
+    assert "Traceback" not in done.stderr
+
+
+def test_hook_commands(plugins: Plugins, tmp_path: Path) -> None:
+    plugins.write("""
+import click
+
+@click.command()
+@click.argument("text")
+def whisper(text):
+    click.echo(text.lower())
+
+@hookimpl
+def pressroom_commands():
+    return [whisper]
+""")
+    done = command(plugins, tmp_path, "x", plugins.id, "whisper", "QUIET")
+
+    assert (done.returncode, done.stdout) == (0, "quiet\n")
+
+
+LIFESPANS = """
+def span(name, *, enter=None, leave=None):
+    @asynccontextmanager
+    async def live():
+        SEEN.append(f"{name} opens")
+        if enter is not None:
+            raise enter
+        try:
+            yield
+        finally:
+            SEEN.append(f"{name} closes")
+        if leave is not None:
+            raise leave
+    return Lifespan(name, live)
+
+@hookimpl
+def pressroom_lifespan():
+    return [SPANS]
+"""
+
+
+def test_hook_lifespan(plugins: Plugins) -> None:
+    host = plugins.start(LIFESPANS.replace("SPANS", "span('one'), span('two'), span('three')"))
+    shout(host)
+    host.__exit__(None, None, None)
+
+    assert plugins.module.SEEN[:4] == ["one opens", "two opens", "three opens", "hello"]
+    assert plugins.module.SEEN[4:] == ["three closes", "two closes", "one closes"]
+
+
+@pytest.mark.parametrize("error", ["ValueError('no')", "SystemExit(3)"])
+def test_a_lifespan_that_fails_takes_out_its_plugin_and_those_that_need_it(plugins: Plugins, error: str) -> None:
+    broken = plugins.write(LIFESPANS.replace("SPANS", f"span('one'), span('two', enter={error}), span('three')"))
+    broken_module = plugins.module
+    needing = plugins.write("")
+    source = (plugins.folder / f"{needing}_module.py").read_text()
+    source = source.replace('slug="shout"', 'slug="whisper"').replace(
+        'summary="Text in capitals.")', f'summary="Text.", requires=("{broken}",))'
+    )
+    (plugins.folder / f"{needing}_module.py").write_text(source + LIFESPANS.replace("SPANS", "span('needing')"))
+    host = plugins._start(plugins={broken: {}, needing: {"required": True}})
+
+    assert status_of(host, broken)[:2] == ("broken", "lifespan")
+    assert status_of(host, needing)[0] == "broken"
+    assert shout(host).status_code == 404
+    assert httpx.get(f"{host.url}/readyz").status_code == 503
+    assert httpx.post(f"{host.url}/tools/text-file/api/generate", json={"text": "x"}).status_code == 200
+    host.__exit__(None, None, None)
+    assert broken_module.SEEN == ["one opens", "two opens", "one closes"]
+    assert plugins.module.SEEN == []
+
+
+def test_a_lifespan_that_fails_at_the_end_keeps_nothing_open(plugins: Plugins) -> None:
+    host = plugins.start(LIFESPANS.replace("SPANS", "span('one'), span('two', leave=ValueError('no'))"))
+
+    with pytest.raises(ValueError, match="no"):
+        host.__exit__(None, None, None)
+
+    assert plugins.module.SEEN == ["one opens", "two opens", "two closes", "one closes"]
+
+
+def test_a_start_that_fails_closes_what_was_open(plugins: Plugins, tmp_path: Path) -> None:
+    id_ = plugins.write(LIFESPANS.replace("SPANS", "span('one')"))
+    config = {"plugins": {id_: {}}, "cache": {"backend": "missing"}}
+
+    with pytest.raises(ConfigError, match=r"cache.backend"), RunningHost(settings_for_test(config, tmp_path / "data")):
+        pass
+
+    assert plugins.module.SEEN == ["one opens", "one closes"]
+
+
+def test_every_address_of_the_host_is_kept_from_plugins(start: Start) -> None:
+    host = start(metrics={"token": "abcdef"})
+
+    served = {f"/{route.path}".replace(":str>", ">") for route in create_app(host.host).router.routes}
+
+    assert {path for path in served if host_path_taken(path) is None} == set()
