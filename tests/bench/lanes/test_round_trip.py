@@ -48,7 +48,7 @@ async def test_a_call_through_the_process_lane_costs_no_more_than_a_few_through_
     await lanes.close(1)
     costs = {name: statistics.median(figures[name] for figures in rounds) for name in ways}
     for name, cost in costs.items():
-        print(f"{name:>20}: {cost:7.0f} µs a call")  # noqa: T201
+        print(f"{name:>20}: {cost:7.0f} µs a call")
     assert costs["process lane"] < 8 * costs["standard pool"]
     assert costs["process lane, 1 MB"] < 8 * costs["standard pool, 1 MB"]
     assert costs["async lane"] < costs["process lane"]

@@ -117,7 +117,7 @@ def test_a_png_takes_no_more_than_its_part_of_the_time_of_npm_qrcode(name: str, 
         "PyPI qrcode": _rounds(_pypi_qrcode(task), task.calls),
     }
     costs = {peer: statistics.median(rounds) for peer, rounds in figures.items()}
-    print(f"\n{name} ({len(encode(task.text, LEVEL))} modules), median of {ROUNDS} rounds")  # noqa: T201
+    print(f"\n{name} ({len(encode(task.text, LEVEL))} modules), median of {ROUNDS} rounds")
     for peer, cost in costs.items():
-        print(f"{peer:>12}: {cost:8.2f} ms CPU  {cost / costs['npm qrcode']:6.3f} of npm qrcode")  # noqa: T201
+        print(f"{peer:>12}: {cost:8.2f} ms CPU  {cost / costs['npm qrcode']:6.3f} of npm qrcode")
     assert costs["Pressroom"] <= task.most * costs["npm qrcode"]

@@ -72,7 +72,7 @@ FAILING_LIFESPANS = {
         "ConnectionError: refused by the other side",
     ),
     "ends_early": (LIFESPAN.replace("BODY", "return\n    yield"), "generator didn't yield"),
-    "no_manager": (LIFESPAN.replace("@asynccontextmanager", "").replace("BODY", "return 1"), "'coroutine' object"),
+    "no_manager": (LIFESPAN.replace("@asynccontextmanager", "").replace("BODY", "return 1"), "coroutine' object"),
     "exits": (LIFESPAN.replace("BODY", "raise SystemExit(2)\n    yield"), "SystemExit: 2 (plugin.py, line "),
     "times_out": (LIFESPAN.replace("BODY", "raise TimeoutError\n    yield"), "TimeoutError (plugin.py, line "),
 }

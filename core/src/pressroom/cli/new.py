@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import re
+import shlex
 from pathlib import Path
-from typing import Final
 
 import click
 
 from pressroom.cli.options import Invocation, command_options
-from pressroom.errors import PressroomError
-
-_NAME: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", re.ASCII)
 
 
 @click.command()
@@ -26,19 +22,21 @@ _NAME: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", re.ASCII)
 @command_options
 def new(invocation: Invocation, name: str, into: Path) -> None:
     """Make a plugin called NAME (lower-case words joined by hyphens), ready to test, build and publish."""
-    if not _NAME.fullmatch(name) or len(name) > 30:
-        raise click.UsageError(f"{name!r} is no name for a plugin: use lower-case words joined by hyphens, at most 30")
-    from pressroom.template import render_template  # noqa: PLC0415 - cookiecutter takes time to load
+    from pressroom.template import InvalidName, plugin_id, render_template  # noqa: PLC0415 - pydantic takes time to load
 
-    folder = into / f"pressroom-{name}"
-    if folder.exists():
-        raise PressroomError(f"{folder} exists already", hint="choose another name, or remove it")
-    made = render_template(name, into)
+    try:
+        made = render_template(name, into)
+    except InvalidName as error:
+        raise click.UsageError(f"{error.message}: {error.hint}") from error
     if invocation.json:
-        invocation.output.data({"folder": str(made), "plugin": name.replace("-", "_")})
+        invocation.output.data({"folder": str(made), "plugin": plugin_id(name)})
         return
     invocation.output.line(f"Made {made}. Next:")
-    for command in (f"cd {made}", "python -m pip install -e '.[test]'", "python -m pytest"):
+    for command in (
+        f"cd {shlex.quote(str(made))}",
+        "python -m pip install -e '.[test]'",
+        "python -m pytest",
+        "pressroom serve",
+    ):
         invocation.output.line(f"  {command}")
-    id_ = name.replace("-", "_")
-    invocation.output.line(f"Then add [plugins.{id_}] to pressroom.toml, and run `pressroom serve`.")
+    invocation.output.line(f"To use it elsewhere, add [plugins.{plugin_id(name)}] to the configuration there.")

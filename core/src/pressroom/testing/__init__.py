@@ -1,10 +1,10 @@
 """For the authors of plugins: a running host in a test, and a check that a plugin keeps the contract.
 
-Put `pytest_plugins = ["pressroom.testing.plugin"]` into your `conftest.py` to get the fixtures `host`, `http` and
-`call_tool`.
+Run pytest with `-p pressroom.testing.plugin`, best from `addopts` in `pyproject.toml`, to get the fixtures
+`pressroom_config`, `host`, `http` and `call_tool`. Nothing happens in a project that does not ask for it.
 """
 
 from pressroom.testing.conformance import assert_plugin_conforms
-from pressroom.testing.running import RunningHost, ToolFailed
+from pressroom.testing.running import RunningHost, ToolFailed, settings_for_test
 
-__all__ = ["RunningHost", "ToolFailed", "assert_plugin_conforms"]
+__all__ = ["RunningHost", "ToolFailed", "assert_plugin_conforms", "settings_for_test"]

@@ -1,28 +1,44 @@
-"""The fixtures. This module is imported only where a `conftest.py` asks for it."""
+"""The pytest plugin: a host that runs beside the tests. It is loaded only where a project asks for it.
+
+PYTEST_DONT_REWRITE: there is no assertion in here, and pytest would warn where the module has been imported before.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from pressroom.config import Settings
-from pressroom.testing.running import RunningHost
+from pressroom.testing.running import RunningHost, settings_for_test
+
+__all__ = ["call_tool", "host", "http", "pressroom_config", "settings_for_test"]
 
 
 @pytest.fixture(scope="session")
 def pressroom_config() -> dict[str, Any]:
-    """Return the configuration of the host, as the TOML file would hold it. Override it to name your plugin."""
+    """Return the configuration of the host, as the TOML file would hold it.
+
+    Override it in your `conftest.py`, with the same scope, to enable your plugin: `{"plugins": {"my_tool": {}}}`. Tests
+    that call a tool more often than it allows raise its limit: `{"tools": {"my-tool": {"rate_limit": "10000/hour"}}}`.
+    """
     return {}
 
 
 @pytest.fixture(scope="session")
 def host(pressroom_config: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
-    """Return a running host with a data folder of its own."""
-    with RunningHost(settings_for_test(pressroom_config, tmp_path_factory.mktemp("pressroom"))) as running:
+    """Return a running host with a data folder of its own; all tests share it.
+
+    The tests that use it fail where a plugin that the configuration names does not work, with the reason.
+    """
+    settings = settings_for_test(pressroom_config, tmp_path_factory.mktemp("pressroom"))
+    with RunningHost(settings) as running:
+        named = settings.plugins.keys()
+        broken = [record for record in running.host.compiled.plugins.failed if record.id in named]
+        if broken:
+            reasons = [f"{one.id} is {one.status} ({one.phase}): {one.error}\n  {one.hint}" for one in broken]
+            pytest.fail("\n".join(reasons), pytrace=False)
         yield running
 
 
@@ -35,16 +51,12 @@ def http(host: RunningHost) -> Iterator[httpx.Client]:
 
 @pytest.fixture
 def call_tool(host: RunningHost) -> Callable[..., Any]:
-    """Return a function that calls a tool by its MCP name: `call_tool("count_words", text="one two")`."""
+    """Return a function that calls a tool by its MCP name: `call_tool("count_words", text="one two")`.
+
+    What it returns and raises is said at `RunningHost.call_tool`.
+    """
 
     def call(name: str, /, **arguments: Any) -> Any:
         return host.call_tool(name, arguments)
 
     return call
-
-
-def settings_for_test(config: dict[str, Any], folder: Path) -> Settings:
-    """Return settings for a test: the given ones, with data in `folder` and one worker process."""
-    storage = {"path": folder, **config.get("storage", {})}
-    lanes = {"processes": 1, **config.get("lanes", {})}
-    return Settings.model_validate({**config, "storage": storage, "lanes": lanes})

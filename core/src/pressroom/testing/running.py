@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import threading
 from collections.abc import Coroutine, Mapping
 from concurrent.futures import Future
+from contextlib import suppress
+from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Final, Self, TypeVar
 
-import orjson
 from pydantic import BaseModel
 
 from pressroom.config import Settings
@@ -18,14 +20,17 @@ from pressroom.host import Compiled, Host
 from pressroom.pipeline.exchange import Exchange
 from pressroom.sdk import ToolResult
 from pressroom.server.serve import bind, serve
+from pressroom.tools_api.envelope import file_data
 
 T = TypeVar("T")
 
-START_SECONDS = 60
+START_SECONDS: Final = 60
+STOP_SECONDS: Final = 30
+"""How long a host may take to stop, after the time that its settings give to calls in flight."""
 
 
 class ToolFailed(AssertionError):
-    """A tool refused a call. `code` is the stable error code."""
+    """A tool refused a call, or failed. `code` is the stable error code, `message` what the caller was told."""
 
     def __init__(self, error: CallError) -> None:
         super().__init__(f"{error.code}: {error.message}")
@@ -36,28 +41,42 @@ class ToolFailed(AssertionError):
 class RunningHost:
     """A server on 127.0.0.1, with its event loop in a thread of its own. Use it as a context manager.
 
-    `settings` are the host's; their port is replaced by a free one. `url` is the server's address.
+    `settings` are the host's; while it runs they carry its address, whose port is a free one. `host` is what runs:
+    its plugins, catalog and services. Entering raises whatever keeps the host from starting, leaving what made it fail.
     """
 
+    host: Host
+    settings: Settings
+
     def __init__(self, settings: Settings) -> None:
-        server = settings.server.model_copy(update={"host": "127.0.0.1", "port": 0})
-        self._listener, self.settings = bind(settings.model_copy(update={"server": server}))
-        self._thread = threading.Thread(target=self._serve, name="pressroom-host", daemon=True)
-        self._started: Future[Host] = Future()
+        self.settings = settings
+        self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
+        self._failure: BaseException | None = None
 
     def __enter__(self) -> Self:
+        server = self.settings.server.model_copy(update={"host": "127.0.0.1", "port": 0})
+        listener, self.settings = bind(self.settings.model_copy(update={"server": server}))
+        started: Future[Host] = Future()
+        self._thread = threading.Thread(
+            target=self._serve, args=(listener, started), name="pressroom-host", daemon=True
+        )
         self._thread.start()
-        self.host = self._started.result(START_SECONDS)
+        try:
+            self.host = started.result(START_SECONDS)
+        except BaseException:
+            self._end()
+            raise
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        if self._loop is not None and self._stop is not None and self._thread.is_alive():
-            self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join()
+        self._end()
+        failure, self._failure = self._failure, None
+        if failure is not None and error is None:
+            raise failure
 
     @property
     def url(self) -> str:
@@ -65,23 +84,28 @@ class RunningHost:
         return f"http://127.0.0.1:{self.settings.server.port}"
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine on the host's event loop and return its result."""
+        """Run a coroutine on the host's event loop and return its result.
+
+        Raises:
+            RuntimeError: the host is not running.
+        """
         if self._loop is None:
-            raise RuntimeError("the host is not running")
+            coroutine.close()
+            raise RuntimeError("the host is not running; use it in a `with` statement")
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
 
     def call_tool(self, name: str, arguments: Mapping[str, Any] | None = None) -> Any:
         """Call a tool by its MCP name, through the whole pipeline, as an AI client would.
 
         Returns:
-            The tool's data as plain values; for a generator, the members of `data` of its answer.
+            The tool's data as plain values; for a generator, the `data` of its answer over HTTP.
 
         Raises:
             ToolFailed: the tool refused the call, or failed.
         """
         exchange = Exchange(
             tool_name=name,
-            read_arguments=lambda: dict(arguments or {}),
+            read_arguments=lambda _exchange: dict(arguments or {}),
             peer="127.0.0.1",
             headers=_NoHeaders(),
             request_id="test-call",
@@ -90,27 +114,53 @@ class RunningHost:
         )
         self.run(self.host.pipeline(exchange))
         if exchange.error is not None:
-            raise ToolFailed(exchange.error)
-        if exchange.made is not None:
-            details = orjson.loads(exchange.made.entry.details)
-            return {"id": exchange.content_id, "url": exchange.url, "cached": exchange.cached, **details}
-        return plain(exchange.result)
+            raise ToolFailed(exchange.error) from exchange.error
+        return file_data(exchange) if exchange.made is not None else _plain(exchange.result)
 
-    def _serve(self) -> None:
+    def _serve(self, listener: socket.socket, started: Future[Host]) -> None:
         try:
-            asyncio.run(self._main())
-        except BaseException as error:  # noqa: BLE001 - it belongs to the test that waits for the start
-            if not self._started.done():
-                self._started.set_exception(error)
+            asyncio.run(self._main(listener, started))
+        except BaseException as error:  # noqa: BLE001 - it belongs to the test that started the host
+            if started.done():
+                self._failure = error
+            else:
+                started.set_exception(error)
+        finally:
+            self._loop = None
+            listener.close()
 
-    async def _main(self) -> None:
-        self._loop = asyncio.get_running_loop()
+    async def _main(self, listener: socket.socket, started: Future[Host]) -> None:
         self._stop = asyncio.Event()
-        await serve(Compiled(self.settings), self._listener, self._stop, self._started.set_result)
+        self._loop = asyncio.get_running_loop()
+        await serve(Compiled(self.settings), listener, self._stop, started.set_result)
+
+    def _end(self) -> None:
+        loop, stop, thread = self._loop, self._stop, self._thread
+        if thread is None:
+            return
+        if loop is not None and stop is not None:
+            with suppress(RuntimeError):  # the loop has ended by itself in the meantime
+                loop.call_soon_threadsafe(stop.set)
+        seconds = self.settings.server.shutdown_timeout + STOP_SECONDS
+        thread.join(seconds)
+        if thread.is_alive():
+            raise RuntimeError(f"the host did not stop within {seconds:g} seconds: something blocks its event loop")
 
 
-def plain(result: ToolResult | BaseModel | None) -> Any:
-    """Return the data of an MCP tool's result as plain values."""
+def settings_for_test(config: Mapping[str, Any], folder: Path) -> Settings:
+    """Return settings for a test, with data in `folder` and one worker process.
+
+    `config` is what the TOML file would hold; no file and no environment variable is read.
+
+    Raises:
+        pydantic.ValidationError: the configuration is wrong.
+    """
+    storage = {"path": folder, **config.get("storage", {})}
+    lanes = {"processes": 1, **config.get("lanes", {})}
+    return Settings.model_validate({**config, "storage": storage, "lanes": lanes})
+
+
+def _plain(result: ToolResult | BaseModel | None) -> Any:
     data = result.data if isinstance(result, ToolResult) else result
     return data.model_dump(mode="json") if data is not None else None
 

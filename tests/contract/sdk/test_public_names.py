@@ -1,0 +1,126 @@
+"""The public names are a promise: none goes without notice, none comes by accident, and each is explained."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pressroom.errors
+import pressroom.sdk
+import pressroom.testing
+import pytest
+from pressroom.plugins.contributions import RECORD_TYPES
+
+PUBLIC = [
+    "API",
+    "Annotations",
+    "Artifact",
+    "Authenticator",
+    "Authorizer",
+    "Backend",
+    "BackendError",
+    "Brander",
+    "Branding",
+    "CacheEntry",
+    "CacheIndex",
+    "CachePolicy",
+    "CacheRule",
+    "Call",
+    "CallError",
+    "CallRecord",
+    "Caller",
+    "Check",
+    "CheckResult",
+    "Credentials",
+    "EXTENSIONS",
+    "Example",
+    "Extensions",
+    "FileMissing",
+    "FileStore",
+    "Forbidden",
+    "Generator",
+    "HexColor",
+    "HttpRequest",
+    "HttpResponse",
+    "Identity",
+    "IndexEntries",
+    "IndexEntry",
+    "Integer",
+    "InvalidInput",
+    "Lane",
+    "Lifespan",
+    "LimitStatus",
+    "Limiter",
+    "Mcp",
+    "McpTool",
+    "NotFound",
+    "Observer",
+    "Params",
+    "Plugin",
+    "PluginConfig",
+    "PluginContext",
+    "PressroomError",
+    "Promo",
+    "Pruned",
+    "Rate",
+    "RateLimit",
+    "Rejected",
+    "Route",
+    "StoredFile",
+    "ToolInfo",
+    "ToolResult",
+    "by_address",
+    "by_subject",
+    "generator",
+    "hookimpl",
+    "mcp_tool",
+    "per_day",
+    "per_hour",
+    "per_minute",
+]
+
+TESTING = ["RunningHost", "ToolFailed", "assert_plugin_conforms", "settings_for_test"]
+
+
+def documented(source: Path) -> Iterator[str]:
+    """Yield the names at the top level of a module that have a docstring, assigned ones by the text below them."""
+    body = ast.parse(source.read_text(encoding="utf-8")).body
+    for statement, following in zip(body, [*body[1:], ast.Pass()], strict=True):
+        if isinstance(statement, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            if ast.get_docstring(statement):
+                yield statement.name
+        elif isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+            yield from (target.id for target in targets if isinstance(target, ast.Name))
+
+
+def sources() -> Iterator[Path]:
+    for package in (pressroom.sdk, pressroom.testing):
+        yield from Path(str(package.__file__)).parent.glob("*.py")
+    yield Path(pressroom.errors.__file__)
+
+
+def test_the_names_of_the_sdk_are_the_promised_ones() -> None:
+    assert sorted(pressroom.sdk.__all__) == sorted(PUBLIC)
+
+
+def test_the_names_for_tests_are_the_promised_ones() -> None:
+    assert sorted(pressroom.testing.__all__) == TESTING
+
+
+@pytest.mark.parametrize("module", [pressroom.sdk, pressroom.testing], ids=lambda module: module.__name__)
+def test_what_a_star_import_brings_is_all_that_is_public(module: object) -> None:
+    names = {name for name in vars(module) if not name.startswith("_")}
+    submodules = {path.stem for path in Path(str(getattr(module, "__file__", ""))).parent.glob("*.py")}
+    assert names - submodules == set(getattr(module, "__all__", ())) - submodules
+
+
+@pytest.mark.parametrize("name", [*PUBLIC, *TESTING])
+def test_every_name_has_a_docstring(name: str) -> None:
+    assert name in {found for source in sources() for found in documented(source)}
+
+
+def test_every_hook_yields_a_public_type() -> None:
+    types = {kind.__name__ for hook, kind in RECORD_TYPES.items() if hook != "pressroom_commands"}
+    assert types <= set(PUBLIC)

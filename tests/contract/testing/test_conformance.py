@@ -1,0 +1,128 @@
+"""What `assert_plugin_conforms` finds, and that it leaves a sound plugin alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from pressroom.testing import assert_plugin_conforms
+from support.third_party import GENERATOR, HEAD, MCP_TOOL
+
+Install = Callable[..., str]
+
+SLOPPY_VALIDATOR = """
+from typing import Annotated
+from pydantic import BeforeValidator
+
+Stripped = Annotated[str, BeforeValidator(lambda value: value.strip())]
+"""
+
+BROKEN_DOOR = """
+from contextlib import asynccontextmanager
+
+@asynccontextmanager
+async def door():
+    raise OSError("the door is jammed")
+    yield
+
+@hookimpl
+def pressroom_lifespan():
+    return [Lifespan("door", door)]
+"""
+
+NEVER_CACHED = """
+@hookimpl
+def pressroom_cache_rules():
+    return [CacheRule("never", lambda tool, plan: CachePolicy(0))]
+"""
+
+CONFIGURED = """
+class Config(PluginConfig):
+    suffix: str
+
+PLUGIN = Plugin(id="{id}", title="Shouting", summary="Text in capitals.", config=Config)
+"""
+
+
+def complaints(plugin: str) -> list[str]:
+    with pytest.raises(AssertionError) as found:
+        assert_plugin_conforms(plugin)
+    heading, *lines = str(found.value).splitlines()
+    assert heading == f"{plugin} does not conform:"
+    return [line.removeprefix("- ") for line in lines]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [HEAD + GENERATOR + MCP_TOOL, HEAD + GENERATOR, HEAD + MCP_TOOL, HEAD + GENERATOR + NEVER_CACHED],
+    ids=["both kinds of tools", "a generator", "an MCP tool", "a generator that is never cached"],
+)
+def test_a_sound_plugin_conforms_even_with_more_examples_than_its_limit_allows(install: Install, source: str) -> None:
+    assert_plugin_conforms(install(source))
+
+
+def test_a_plugin_is_checked_with_its_configuration(install: Install) -> None:
+    plugin = install(HEAD + CONFIGURED + GENERATOR)
+    assert_plugin_conforms(plugin, {"suffix": "!"})
+    (complaint,) = complaints(plugin)
+    assert "it is broken (phase config)" in complaint
+    assert "suffix" in complaint
+
+
+def test_a_plugin_is_checked_beside_those_that_it_requires(install: Install) -> None:
+    other = install(HEAD + MCP_TOOL)
+    plugin = install(
+        HEAD
+        + GENERATOR.replace("@hookimpl", f"PLUGIN = Plugin('{{id}}', 'A', 'B', requires=('{other}',))\n\n\n@hookimpl")
+    )
+    (complaint,) = complaints(plugin)
+    assert f"it needs {other}, which is not active" in complaint
+    assert_plugin_conforms(plugin, host_config={"plugins": {other: {}}})
+
+
+def test_a_public_address_that_leads_elsewhere_does_not_matter(install: Install) -> None:
+    assert_plugin_conforms(install(), host_config={"base_url": "https://tools.example.org"})
+
+
+def test_a_plugin_that_is_not_installed_is_told(install: Install) -> None:
+    plugin = install()
+    (complaint,) = complaints(f"{plugin}x")
+    assert "no installed package offers it" in complaint
+    assert f"did you mean '{plugin}'?" in complaint
+
+
+CHOOSY = GENERATOR.replace(
+    "    return Artifact",
+    '    if params.text == "Ada":\n        raise InvalidInput("text", "must not be Ada")\n    return Artifact',
+)
+TERSE = MCP_TOOL.replace("Counts the letters of a text. Use it before shouting.", "Counts.")
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("import no_such_library", "it is broken (phase import): ModuleNotFoundError: No module named"),
+        (HEAD, "it contributes nothing"),
+        ("import httpx\n" + HEAD + MCP_TOOL, "its module imports httpx"),
+        (HEAD + TERSE, "measure_volume: description is too short"),
+        (HEAD + MCP_TOOL.replace("Measure a shout", " "), "measure_volume: title is empty"),
+        (HEAD + GENERATOR.replace("Writes a text in capitals.", "Shouts."), "shout: summary is too short"),
+        (HEAD + GENERATOR.replace("examples=", "examples=() and "), "shout: give at least one example"),
+        (HEAD + BROKEN_DOOR + MCP_TOOL, "it is broken (phase lifespan): OSError: the door is jammed"),
+        (HEAD + CHOOSY, "shout: the example 'A name' must succeed; got 400"),
+        (HEAD + GENERATOR.replace('encode(), "text/plain"', 'encode(), "text/html"'), "must succeed; got 500"),
+        (
+            SLOPPY_VALIDATOR + HEAD.replace("text: str", "text: Stripped") + GENERATOR,
+            "shout: a value of a wrong type for text must be refused with 400; got 500",
+        ),
+    ],
+)
+def test_what_is_wrong_is_told(install: Install, source: str, expected: str) -> None:
+    found = complaints(install(source))
+    assert any(expected in complaint for complaint in found), found
+
+
+def test_everything_that_is_wrong_is_told_at_once(install: Install) -> None:
+    careless = GENERATOR.replace("Writes a text in capitals.", "Shouts.").replace("examples=", "examples=() and ")
+    found = complaints(install("import httpx\n" + HEAD + careless))
+    assert len(found) == 3

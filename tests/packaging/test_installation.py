@@ -1,0 +1,106 @@
+"""What people get who install it: from wheels, with pip from the repository, and with make in a bare clone."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+from support.distributions import Built, Environment, clean_environment, copy_repository
+from support.needs import free_port, program
+
+BASE_PYTHON = getattr(sys, "_base_executable", sys.executable)
+
+
+def check_the_server(url: str) -> None:
+    """Make a QR code, and load the page with its style sheet."""
+    body = {"text": "https://example.com/", "size": 300}
+    with httpx.Client(base_url=url, timeout=30) as http:
+        made = http.post("/tools/qr-code-generator/api/generate", json=body).json()["data"]
+        assert http.get(made["url"]).content.startswith(b"\x89PNG\r\n\x1a\n")
+        page = http.get("/tools/qr-code-generator").text
+        styles = re.findall(r'href="([^"]+\.css[^"]*)"', page)
+        assert styles
+        assert [http.get(style).status_code for style in styles] == [200] * len(styles)
+
+
+def statuses(environment: Environment) -> dict[str, str]:
+    listed = json.loads(environment.pressroom("plugins", "list", "--json").stdout)
+    return {record["id"]: record["status"] for record in listed}
+
+
+def test_the_wheels_make_a_server_that_works(installed: Environment) -> None:
+    assert re.fullmatch(r"pressroom \d+\.\d+\.\d+\n", installed.pressroom("--version").stdout)
+    assert statuses(installed) == {"qr_code_generator": "active"}
+    assert installed.pressroom("doctor", check=False).returncode == 0
+    with installed.serving() as url:
+        check_the_server(url)
+
+
+def test_the_installed_host_makes_plugins(installed: Environment, tmp_path: Path) -> None:
+    installed.pressroom("new", "my-tool", "--into", tmp_path)
+    assert (tmp_path / "pressroom-my-tool/src/pressroom_my_tool/plugin.py").is_file()
+
+
+def test_the_host_alone_says_what_it_lacks(built: Built, tmp_path: Path) -> None:
+    environment = Environment(tmp_path / "alone")
+    environment.install(built.wheels["core"])
+    assert statuses(environment) == {}
+    refused = environment.pressroom("new", "my-tool", "--into", tmp_path, check=False)
+    assert refused.returncode == 1
+    assert refused.stderr == (
+        "Error: making a plugin needs cookiecutter, which is not installed\n"
+        "run: python -m pip install 'pressroom[template]'\n"
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["alone"]
+
+
+@pytest.mark.timeout(300)
+def test_pip_installs_the_host_and_all_built_in_plugins_from_the_repository(repository: Path, tmp_path: Path) -> None:
+    environment = Environment(tmp_path / "pip", with_pip=True)
+    environment.run_tool(environment.bin / "python", "-m", "pip", "install", "--quiet", "--no-compile", repository)
+    assert statuses(environment) == {"qr_code_generator": "active"}
+    with environment.serving() as url:
+        check_the_server(url)
+
+
+@pytest.mark.timeout(300)
+def test_make_serve_works_in_a_bare_clone(tmp_path: Path) -> None:
+    clone = copy_repository(tmp_path / "clone")
+    port = free_port()
+    variables = clean_environment(PRESSROOM_STORAGE__PATH=str(tmp_path / "data"), PRESSROOM_SERVER__PORT=str(port))
+    log_file = tmp_path / "make.log"
+    with (
+        log_file.open("w") as log,
+        subprocess.Popen(
+            [program("make", "make"), "serve", f"PYTHON={BASE_PYTHON}"],
+            cwd=clone,
+            env=variables,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+            start_new_session=True,
+        ) as process,
+    ):
+        assert process.stdout is not None
+        try:
+            written = ""
+            for line in process.stdout:
+                written += line
+                if "/healthz" in line:
+                    break
+            assert f"http://127.0.0.1:{port}/tools" in written, written + log_file.read_text()
+            check_the_server(f"http://127.0.0.1:{port}")
+        finally:
+            # As Ctrl-C in a terminal: make and the server are told.
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGINT)
+            process.wait(60)
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(f"http://127.0.0.1:{port}/readyz")

@@ -1,0 +1,50 @@
+"""A plugin made from the template, and places to try it in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.distributions import Built, Environment, build, build_all, copy_repository
+
+NAME = "my-tool"
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """The wheels of the host and the built-in plugins."""
+    repository = copy_repository(tmp_path_factory.mktemp("repository"))
+    return build_all(repository, tmp_path_factory.mktemp("dist"))
+
+
+@pytest.fixture(scope="session")
+def workshop(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    """An environment of somebody who writes a plugin: the installed host, and what it takes to test one."""
+    environment = Environment(tmp_path_factory.mktemp("workshop"))
+    environment.install(f"{built.wheels['core']}[template,testing]", "mypy", "ruff", "hatchling", "editables")
+    return environment
+
+
+@pytest.fixture(scope="session")
+def project(workshop: Environment, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The project that the installed `pressroom new` makes, installed as its README says."""
+    folder = tmp_path_factory.mktemp("projects")
+    workshop.pressroom("new", NAME, "--into", folder)
+    made = folder / f"pressroom-{NAME}"
+    workshop.install("--no-build-isolation", "--editable", f"{made}[test,lint]")
+    return made
+
+
+@pytest.fixture(scope="session")
+def wheel(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of that project."""
+    (made,) = build(project, tmp_path_factory.mktemp("wheel"), "wheel")
+    return made
+
+
+@pytest.fixture(scope="session")
+def operator(built: Built, wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    """An environment of somebody who runs a server: the host, the built-in plugins and the new one, from wheels."""
+    environment = Environment(tmp_path_factory.mktemp("operator"))
+    environment.install(built.wheels["core"], built.wheels["plugins/qr_code_generator"], wheel)
+    return environment

@@ -1,0 +1,185 @@
+"""`pressroom new`: which names it takes, what it writes, and what it leaves where it fails."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from pressroom.plugins.select import BUILTIN_DISTRIBUTIONS
+from pressroom.sdk.plugin import PLUGIN_ID
+from pressroom.template import render_template
+from support.distributions import REPOSITORY, Done, run
+
+LONGEST = "an-uncommonly-long-name-for-it"  # 30 characters
+STANDARD_LIBRARY = ("json", "test", "types", "html")
+
+
+def new(*arguments: str | Path, cwd: Path, **variables: str) -> Done:
+    return run([sys.executable, "-m", "pressroom", "new", *arguments], cwd, check=False, **variables)
+
+
+def files(folder: Path) -> dict[str, str]:
+    return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_it_says_what_it_made_and_what_to_do_next(tmp_path: Path) -> None:
+    done = new("my-tool", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [
+        "Made pressroom-my-tool. Next:",
+        "  cd pressroom-my-tool",
+        "  python -m pip install -e '.[test]'",
+        "  python -m pytest",
+        "  pressroom serve",
+        "To use it elsewhere, add [plugins.my_tool] to the configuration there.",
+    ]
+    assert (tmp_path / "pressroom-my-tool/.github/workflows/ci.yml").is_file()
+    assert (tmp_path / "pressroom-my-tool/src/pressroom_my_tool/py.typed").is_file()
+
+
+def test_programs_are_told_the_folder_and_the_id(tmp_path: Path) -> None:
+    (tmp_path / "a folder").mkdir()
+    done = new("my-tool", "--into", "a folder", "--json", cwd=tmp_path)
+    assert json.loads(done.stdout) == {"folder": "a folder/pressroom-my-tool", "plugin": "my_tool"}
+
+
+def test_the_command_to_go_there_can_be_pasted(tmp_path: Path) -> None:
+    (tmp_path / "a folder").mkdir()
+    shown = new("my-tool", "--into", "a folder", cwd=tmp_path).stdout.splitlines()[1]
+    there = subprocess.run(["sh", "-c", f"{shown} && pwd"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert there.stdout.strip() == str(tmp_path / "a folder/pressroom-my-tool")
+
+
+@pytest.mark.parametrize("name", ["qr", LONGEST, "v2", "a-1-b", "class", *STANDARD_LIBRARY])
+def test_the_names_of_everything_follow_from_the_name(tmp_path: Path, name: str) -> None:
+    made = render_template(name, tmp_path)
+    id_ = name.replace("-", "_")
+    project = tomllib.loads((made / "pyproject.toml").read_text())["project"]
+    assert made == tmp_path / f"pressroom-{name}"
+    assert project["name"] == f"pressroom-{name}"
+    assert project["entry-points"]["pressroom.plugins"] == {id_: f"pressroom_{id_}.plugin"}
+    assert PLUGIN_ID.fullmatch(id_)
+    assert tomllib.loads((made / "pressroom.toml").read_text())["plugins"] == {id_: {}}
+    plugin = (made / f"src/pressroom_{id_}/plugin.py").read_text()
+    assert f'id="{id_}"' in plugin
+    assert f'slug="{name}"' in plugin
+    assert set(re.findall(r'name="(\w+_\w+)"', plugin)) == {f"{id_}_draw", f"{id_}_measure"}
+
+
+@pytest.mark.parametrize("name", ["qr", LONGEST])
+def test_the_code_is_formatted_and_clean_however_long_the_name_is(tmp_path: Path, name: str) -> None:
+    made = render_template(name, tmp_path)
+    for arguments in (["format", "--check"], ["check"]):
+        run([sys.executable, "-m", "ruff", *arguments, "--no-cache", "."], made)
+
+
+@pytest.mark.parametrize("name", STANDARD_LIBRARY)
+def test_a_module_of_the_standard_library_is_not_shadowed(tmp_path: Path, name: str) -> None:
+    made = render_template(name, tmp_path)
+    code = f"import pressroom_{name}.plugin, {name}; print({name}.__file__)"
+    imported = run([sys.executable, "-c", code], tmp_path, PYTHONPATH=str(made / "src")).stdout
+    assert not imported.startswith(str(tmp_path))
+
+
+def test_nothing_of_the_template_is_left_to_fill_in(tmp_path: Path) -> None:
+    made = files(render_template("my-tool", tmp_path))
+    found = [name for name, text in made.items() if "cookiecutter" in name + text or "{%" in text]
+    assert found == []
+    assert {name for name, text in made.items() if "{{" in text} == {".github/workflows/ci.yml"}
+
+
+def test_the_licence_is_that_of_the_host(tmp_path: Path) -> None:
+    made = render_template("my-tool", tmp_path)
+    assert (made / "LICENSE").read_bytes() == (REPOSITORY / "LICENSE").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("My-Tool", "lower-case words joined by hyphens"),
+        ("my_tool", "lower-case words joined by hyphens"),
+        ("my--tool", "lower-case words joined by hyphens"),
+        ("-tool", "No such option"),
+        ("tool-", "lower-case words joined by hyphens"),
+        ("2d", "lower-case words joined by hyphens"),
+        ("x", "2 to 30 characters"),
+        ("a" * 31, "2 to 30 characters"),
+        ("", "lower-case words joined by hyphens"),
+        ("../escape", "lower-case words joined by hyphens"),
+        ("tool\n", "lower-case words joined by hyphens"),
+        ("größe", "lower-case words joined by hyphens"),
+        ("{{1}}", "lower-case words joined by hyphens"),
+        ("pressroom", "leave that out"),
+        ("pressroom-tool", "leave that out"),
+        ("api", "/tools/api is the address of the catalog"),
+        ("suite", "pressroom-suite is the package that installs everything"),
+        *((name.removeprefix("pressroom-"), "is the name of a built-in plugin") for name in BUILTIN_DISTRIBUTIONS),
+    ],
+)
+def test_a_name_that_cannot_work_is_wrong_usage(tmp_path: Path, name: str, says: str) -> None:
+    done = new(name, cwd=tmp_path)
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", ["empty folder", "full folder", "file", "dangling link"])
+def test_what_exists_is_left_as_it_is(tmp_path: Path, kind: str) -> None:
+    there = tmp_path / "pressroom-my-tool"
+    if kind == "file":
+        there.write_text("mine")
+    elif kind == "dangling link":
+        there.symlink_to("nowhere")
+    else:
+        there.mkdir()
+    if kind == "full folder":
+        (there / "mine").write_text("mine")
+    before = sorted(tmp_path.rglob("*"))
+    done = new("my-tool", cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr == "Error: pressroom-my-tool exists already\nchoose another name, or remove it\n"
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
+    done = new("my-tool", "--into", "nowhere", cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.startswith("Error: cannot make nowhere/pressroom-my-tool: No such file or directory")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_disk_that_is_full_leaves_nothing_behind(tmp_path: Path) -> None:
+    limited = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000)); "
+    code = limited + "from pressroom.cli import main; sys.exit(main(['new', 'my-tool']))"
+    done = run([sys.executable, "-c", code], tmp_path, check=False)
+    assert done.returncode == 1
+    assert "cannot make pressroom-my-tool: File too large" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_neither_the_configuration_of_a_user_nor_the_home_folder_matters(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / ".cookiecutterrc").write_text("default_context:\n  author: Somebody\n  name: other\n")
+    (tmp_path / "work").mkdir()
+    done = new("my-tool", cwd=tmp_path / "work", HOME=str(home), COOKIECUTTER_CONFIG=str(home / ".cookiecutterrc"))
+    assert done.returncode == 0, done.stderr
+    made = tmp_path / "work/pressroom-my-tool"
+    assert "Somebody" not in (made / "pyproject.toml").read_text()
+    assert [path.name for path in home.iterdir()] == [".cookiecutterrc"]
+    assert [path.name for path in (tmp_path / "work").iterdir()] == ["pressroom-my-tool"]
+
+
+def test_two_at_once_make_one_whole_project(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "pressroom", "new", "my-tool", "--into", str(tmp_path)]
+    running = [subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(3)]
+    ended = [(process.communicate(timeout=60), process.returncode) for process in running]
+    assert sorted(code for _, code in ended) == [0, 1, 1]
+    (tmp_path / "other").mkdir()
+    assert files(tmp_path / "pressroom-my-tool") == files(render_template("my-tool", tmp_path / "other"))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["other", "pressroom-my-tool"]
