@@ -52,7 +52,7 @@ def bare_handler(body: bytes, media_type: str, folder: Path) -> Iterator[str]:
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize(("delivery", "at_least"), [("url", 0.40), ("binary", 0.50)])
+@pytest.mark.parametrize(("delivery", "at_least"), [("url", 0.25), ("binary", 0.25)])
 def test_a_cached_request_beside_a_bare_handler(tmp_path: Path, delivery: str, at_least: float) -> None:
     body = f'{{"text":"https://example.com","response":"{delivery}"}}'
     with serving(tmp_path / "host", CONFIG) as server:

@@ -7,7 +7,6 @@ a line is rendered. Writing a line never raises: a full disk or a closed pipe mu
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import os
 import sys
@@ -38,10 +37,12 @@ class _Output:
         self._lock = threading.Lock()
 
     def write(self, line: bytes) -> None:
-        # Where the log itself cannot be written there is nobody left to tell.
-        with self._lock, contextlib.suppress(OSError, ValueError):
-            self._stream.write(line + b"\n")
-            self._stream.flush()
+        try:
+            with self._lock:
+                self._stream.write(line + b"\n")
+                self._stream.flush()
+        except (OSError, ValueError):
+            pass  # where the log itself cannot be written there is nobody left to tell
 
     debug = info = warning = error = critical = write
 
@@ -67,19 +68,12 @@ class _Records(logging.Handler):
 
 
 class _RequestLog:
-    """Writes the line of each request: in JSON past the chain, since it holds nothing that the chain would change."""
+    """Where the lines of requests go: in JSON past the chain, since they hold nothing that the chain would change."""
 
     def __init__(self) -> None:
         self.logger: FilteringBoundLogger = structlog.get_logger()
         self.lines: JsonLines | None = None
         self.output: _Output | None = None
-
-    def write(self, **event: Any) -> None:
-        if self.lines is None or self.output is None:
-            self.logger.info("request", **event)
-            return
-        head = {"timestamp": datetime.now(UTC), "level": "info", "event": "request"}
-        self.output.write(self.lines(None, "info", {**head, **event}))
 
 
 _requests = _RequestLog()
@@ -130,16 +124,34 @@ def request_log(
     **fields: Any,
 ) -> None:
     """Log one answered request. `duration` is in seconds, `size` in bytes; `path` is without its query."""
-    _requests.write(
-        method=method,
-        path=path,
-        status=status,
-        duration_ms=round(duration * 1000, 3),
-        size=size,
-        address=address,
-        request_id=request_id,
+    duration_ms = round(duration * 1000, 3)
+    if _requests.lines is None or _requests.output is None:
+        _requests.logger.info(
+            "request",
+            method=method,
+            path=path,
+            status=status,
+            duration_ms=duration_ms,
+            size=size,
+            address=address,
+            request_id=request_id,
+            **fields,
+        )
+        return
+    event = {
+        "timestamp": datetime.now(UTC),
+        "level": "info",
+        "event": "request",
+        "method": method,
+        "path": path,
+        "status": status,
+        "duration_ms": duration_ms,
+        "size": size,
+        "address": address,
+        "request_id": request_id,
         **fields,
-    )
+    }
+    _requests.output.write(_requests.lines(None, "info", event))
 
 
 def _take_over_standard_library(level: str, handler: logging.Handler) -> None:

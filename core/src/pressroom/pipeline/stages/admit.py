@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from pressroom.pipeline.exchange import Exchange
 from pressroom.pipeline.services import Services
 from pressroom.sdk import Caller
@@ -20,4 +22,10 @@ class Admit:
 
     async def __call__(self, exchange: Exchange) -> None:
         """Set the exchange's caller to a stranger at that address."""
-        exchange.caller = Caller(client_address(exchange.peer, exchange.headers, self._trusted_proxies, self._secret))
+        address = client_address(exchange.peer, exchange.headers, self._trusted_proxies, self._secret)
+        exchange.caller = _stranger(address)
+
+
+@lru_cache(maxsize=4096)
+def _stranger(address: str) -> Caller:
+    return Caller(address)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, NoReturn, TypeVar
 
@@ -46,6 +47,7 @@ class LocalFileStore:
         self._temporary = f"{self._root}/.tmp"
         self._base_url = base_url
         self._threads: ThreadPoolExecutor | None = None
+        self._path = lru_cache(maxsize=4096)(self._checked_path)
 
     async def open(self) -> None:
         """Make the folder and check that files can be written there.
@@ -159,7 +161,7 @@ class LocalFileStore:
         """
         return Path(self._path(key))
 
-    def _path(self, key: str) -> str:
+    def _checked_path(self, key: str) -> str:
         return f"{self._root}/{check_key(key)}"
 
     def _prepare(self) -> None:
