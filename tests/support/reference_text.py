@@ -129,7 +129,7 @@ def _entry(name: str, value: Any, module: str) -> list[str]:
         bases = ", ".join(base.__name__ for base in value.__bases__ if base is not object)
         head = f"class {name}({bases}):" if bases else f"class {name}:"
         methods = _methods(value)
-        body = [f"    {one}" for one in methods] or ["    ..."]
+        body = [f"    {one}".rstrip() for one in methods] or ["    ..."]
         code = getattr(value, "code", "")
         note = [f"Its code is `{code}`.", ""] if module == errors.__name__ and code else []
         return ["```python", head, *body, "```", "", docstring(value), "", *note]
