@@ -116,8 +116,6 @@ async def test_renders_in_the_process_lane_leave_the_server_responsive() -> None
         "process lane": await measure("process", RENDERS),
     }
     for place, latency in results.items():
-        print(
-            f"{place:>14}: p50 {latency.p50:8.1f} ms, p99 {latency.p99:8.1f} ms, {latency.renders:4} renders"
-        )
+        print(f"{place:>14}: p50 {latency.p50:8.1f} ms, p99 {latency.p99:8.1f} ms, {latency.renders:4} renders")
     assert results["process lane"].p99 < results["inline"].p99 / 10
     assert results["process lane"].renders > 0

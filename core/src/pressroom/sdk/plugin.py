@@ -58,7 +58,7 @@ class Extensions:
         self._contributed: dict[str, tuple[tuple[str, Any], ...]] | None = None
 
     def of(self, hook: str) -> tuple[tuple[str, Any], ...]:
-        """Return pairs of plugin id and record, by plugin id. Raises `RuntimeError` too early, `KeyError` if unknown."""
+        """Return pairs of plugin id and record. Raises `RuntimeError` too early, `KeyError` where it is unknown."""
         if self._contributed is None:
             raise RuntimeError("extensions can be read once all plugins are loaded, such as in a lifespan")
         return self._contributed[hook]
