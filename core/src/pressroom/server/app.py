@@ -62,12 +62,7 @@ class _Application:
     def __init__(self, host: Host) -> None:
         self._host = host
         settings = host.settings
-        self.app: App = Sanic(
-            f"pressroom-{next(_numbers)}",
-            configure_logging=False,
-            dumps=lambda value: str(pretty(value)),
-            request_class=_Request,
-        )
+        self.app: App = Sanic(f"pressroom-{next(_numbers)}", configure_logging=False, request_class=_Request)
         self.app.config.update(
             {
                 "ACCESS_LOG": False,
