@@ -281,3 +281,20 @@ def test_readiness_ends_when_the_shutdown_begins(tmp_path: Path) -> None:
 def wait_for(happened: Callable[[], bool]) -> None:
     while not happened():
         pass
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        request("POST", QR, "Content-Type : application/json", LENGTH),
+        request("POST", QR, JSON, LENGTH, "X-Folded: one\r\n two"),
+        request("POST", QR, JSON, LENGTH, host=None),
+        request("POST", QR, JSON, LENGTH, "Host: other"),
+    ],
+    ids=["space before the colon", "folded header", "no host", "two hosts"],
+)
+def test_a_head_that_a_proxy_may_read_differently_is_refused(shared_host: RunningHost, head: bytes) -> None:
+    status, _, body = answer(shared_host, head + BODY)
+
+    assert (status, body["ok"]) == (400, False)
+    assert "header" in body["error"]["message"].lower()

@@ -47,6 +47,7 @@ _API_PATH: Final = re.compile(r"/tools/(?P<slug>[^/]+)/api(?:/.*)?")
 _UNREAD: Final = "NONE"
 """What Sanic gives as the method of a request whose head could not be read."""
 
+_AMBIGUOUS_HEAD: Final = re.compile(rb"\r\n(?:[ \t]|[^\r\n: \t]+[ \t]+:)")
 _LONGEST_METHOD: Final = 32
 _numbers = count(1)
 
@@ -203,6 +204,8 @@ class _Request(Request):
             if parts["method"] != _UNREAD:
                 raise
             super().__init__(b"*", **parts)
+        if parts["method"] != _UNREAD:
+            _check_head(parts["head"], self.headers.getall("host", []), parts["version"])
 
     async def receive_body(self) -> None:
         """Read the whole body. Raises `RequestTimeout`, and gives up the connection then."""
@@ -218,6 +221,14 @@ class _Request(Request):
         except TimeoutError:
             stream.keep_alive, stream.request_body = False, None
             raise RequestTimeout from None
+
+
+def _check_head(head: bytes, hosts: list[str], version: str) -> None:
+    """Refuse a head that a proxy in front may have understood differently (RFC 9112, sections 3.2, 5.1 and 5.2)."""
+    if _AMBIGUOUS_HEAD.search(head):
+        raise BadRequest("a header has white space before its colon, or goes on in a second line")
+    if len(hosts) > 1 or (not hosts and version == "1.1"):
+        raise BadRequest(f"the request must have one Host header (got {len(hosts)})")
 
 
 def _failed_inside() -> InternalError:

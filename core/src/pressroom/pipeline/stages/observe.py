@@ -15,6 +15,9 @@ log = structlog.get_logger()
 
 OBSERVER_SECONDS = 30.0
 
+MOST_WAITING = 10_000
+"""How many observations may be under way; beyond that an observer misses calls, which is counted as its failure."""
+
 
 class Observe:
     """Counts the call and tells the observers, beside the answer and never in its way."""
@@ -44,6 +47,9 @@ class Observe:
             run_duration=exchange.run_seconds,
         )
         for observer in self._observers:
+            if len(self._tasks) >= MOST_WAITING:
+                self._metrics.observer_failure(observer.name)
+                continue
             task = asyncio.get_running_loop().create_task(self._tell(observer, record))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
