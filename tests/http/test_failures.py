@@ -1,6 +1,7 @@
 """The server while a store fails: full disk, read-only disk, storage down, Redis down or frozen."""
 
 import asyncio
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import httpx
 import pytest
 from pressroom.testing import RunningHost
 from support.disks import namespace
+from support.needs import unavailable
 from support.proxy import proxy_to
 from support.redis import own_redis
 from support.s3 import S3Server, rclone_server
@@ -51,6 +53,37 @@ def test_a_full_disk_is_a_500_that_costs_nothing_and_leaves_nothing(tmp_path: Pa
         assert all(path.read_bytes().endswith(b"IEND\xaeB`\x82") for path in kept)
     assert "full" in server.log
     assert "Traceback" not in server.log
+
+
+def remount(process: int, disk: Path, option: str) -> None:
+    """Change a mount option in the mount namespace of a process."""
+    command = ["nsenter", "--target", str(process), "--mount", "mount", "-o", f"remount,{option}", str(disk)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        unavailable(f"a disk cannot be remounted here: {done.stderr}")
+
+
+def test_a_disk_that_becomes_read_only_is_a_500_until_it_is_writable_again(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    environment = {"PRESSROOM_STORAGE__PATH": str(data)}
+    with serving(tmp_path / "server", environment=environment, prefix=small_disk(data, "size=4m")) as server:
+        http = httpx.Client(base_url=server.url, timeout=30)
+        assert http.post(TEXT, json={"text": "kept"}).status_code == 200
+        remount(server.process.pid, data, "ro")
+        refused = http.post(TEXT, json={"text": "new"})
+        kept = http.post(TEXT, json={"text": "kept"}).json()["data"]
+        delivered = http.get(kept["url"]).text
+        remount(server.process.pid, data, "rw")
+        again = http.post(TEXT, json={"text": "new"})
+        http.close()
+
+    assert (refused.status_code, refused.json()["error"]["code"]) == (500, "internal_error")
+    assert "could not be stored" in refused.json()["error"]["message"]
+    assert str(data) not in refused.text
+    assert refused.json()["meta"]["rateLimit"]["remaining"] == 19
+    assert (kept["cached"], delivered) == (True, "kept")
+    assert (again.status_code, again.json()["data"]["cached"]) == (200, False)
+    assert "cannot be written" in server.log
 
 
 def s3_storage(s3: S3Server, endpoint: str | None = None) -> dict[str, Any]:

@@ -122,9 +122,9 @@ def test_rate_limits_of_two_plugins_count_apart_even_if_they_are_called_alike(
     compiled = compile_with(*(install_plugin(tmp_path, id_, SOUND + hook) for id_ in ("first", "second")))
     limits = compiled.catalog.plan("anonymous").tools["first"].limits
     assert [(limit.name, str(limit.rate)) for limit in limits] == [
-        ("default", "60 per 3600 s"),
-        ("first: default", "9 per 86400 s"),
-        ("second: default", "9 per 86400 s"),
+        ("default", "60 per hour"),
+        ("first: default", "9 per day"),
+        ("second: default", "9 per day"),
     ]
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
+
+_WINDOWS: Final = {1: "second", 60: "minute", 3600: "hour", 86_400: "day"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +20,7 @@ class Rate:
             raise ValueError(f"a rate needs at least 1 request and 1 second, got {self!r}")
 
     def __str__(self) -> str:
-        return f"{self.requests} per {self.window_seconds} s"
+        return f"{self.requests} per {_WINDOWS.get(self.window_seconds) or f'{self.window_seconds} s'}"
 
 
 def per_minute(requests: int) -> Rate:

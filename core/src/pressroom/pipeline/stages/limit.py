@@ -10,6 +10,7 @@ from pressroom.errors import BackendError, Overloaded, RateLimited
 from pressroom.pipeline.exchange import Exchange
 from pressroom.pipeline.services import Services
 from pressroom.sdk import LimitStatus, Rate
+from pressroom.wire.echo import counted
 
 
 class Limit:
@@ -118,4 +119,6 @@ def _unknown(rate: Rate) -> LimitStatus:
 
 def _refusal(rate: Rate, status: LimitStatus) -> RateLimited:
     seconds = max(1, math.ceil(status.reset_at - time.time()))
-    return RateLimited(f"the limit of {rate} is used up; try again in {seconds} seconds", retry_after=seconds)
+    return RateLimited(
+        f"the limit of {rate} is used up; try again in {counted(seconds, 'second')}", retry_after=seconds
+    )
