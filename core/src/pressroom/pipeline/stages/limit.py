@@ -46,13 +46,13 @@ class Limit:
     async def _count(self, exchange: Exchange, cost: float) -> None:
         if cost == 0:
             return
-        counted: list[LimitRule] = []
+        passed: list[LimitRule] = []
         try:
             for rule in exchange.known_tool.limits:
                 await self._count_against(rule, exchange, cost)
-                counted.append(rule)
+                passed.append(rule)
         except Exception:
-            for rule in counted:
+            for rule in passed:
                 await self._give_back(exchange, rule, cost)
             raise
         exchange.taken = cost
