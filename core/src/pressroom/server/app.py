@@ -43,7 +43,7 @@ from pressroom.wire.address import client_address
 
 log = structlog.get_logger()
 
-_API_PATH: Final = re.compile(r"/tools/(?P<slug>[^/]+)/api(?:/.*)?")
+_API_PATH: Final = re.compile(r"/tools/(?!static/)(?P<slug>[^/]+)/api(?:/.*)?")
 _UNREAD: Final = "NONE"
 """What Sanic gives as the method of a request whose head could not be read."""
 
@@ -153,7 +153,7 @@ class _Application:
     async def _answer_error(self, request: Request, exception: Exception) -> HTTPResponse:
         error, status = self._explain(request, exception)
         match = _API_PATH.fullmatch(request.path)
-        if match and match["slug"] != "static" and request.path != "/tools/api":
+        if match:
             begin_and_refuse = self._http.wrap(self._api.refuse)
             return await begin_and_refuse(request, slug=match["slug"], error=error)
         if "text/html" in request.headers.get("accept", ""):
