@@ -1,0 +1,181 @@
+"""What all parsers of CSS values share: component values, lengths, angles, positions and errors with places."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import tinycss2
+from tinycss2.ast import DimensionToken, FunctionBlock, Node, NumberToken, PercentageToken
+
+from pressroom.errors import InvalidStyle
+from pressroom.wire.echo import quoted
+
+LONGEST_VALUE: Final = 20_000
+"""How many characters one value may have."""
+
+DEEPEST_NESTING: Final = 32
+"""How many brackets may stand inside each other."""
+
+LARGEST: Final = 1e6
+"""Pixels and degrees beyond this are cut off: nobody can see them, and they overflow further on."""
+
+_DEGREES: Final = {"deg": 1.0, "grad": 0.9, "rad": 180 / math.pi, "turn": 360.0}
+_PIXELS: Final = {"px": 1.0, "in": 96.0, "cm": 96 / 2.54, "mm": 9.6 / 2.54, "q": 2.4 / 2.54, "pt": 96 / 72, "pc": 16.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Length:
+    """A number of pixels plus a part of a length that is known later: 1 is 100 %."""
+
+    pixels: float = 0.0
+    part: float = 0.0
+
+    def of(self, whole: float) -> float:
+        """Return the pixels, where `whole` pixels are 100 %."""
+        return self.pixels + self.part * whole
+
+
+def component_values(text: str) -> list[Node]:
+    """Return the component values of a text, without comments. Raises `InvalidStyle` for one that cannot be read."""
+    if len(text) > LONGEST_VALUE:
+        raise InvalidStyle(f"the value has {len(text)} characters, at most {LONGEST_VALUE} are allowed", 1)
+    depth = 0
+    for place, character in enumerate(text, 1):
+        depth += (character in "([{") - (character in ")]}")
+        if depth > DEEPEST_NESTING:
+            raise InvalidStyle(f"more than {DEEPEST_NESTING} brackets are nested", place)
+    nodes: list[Node] = tinycss2.parse_component_value_list(text, skip_comments=True)
+    _refuse_broken(nodes)
+    return nodes
+
+
+def _refuse_broken(nodes: Iterable[Node]) -> None:
+    for node in nodes:
+        if node.type == "error":
+            raise InvalidStyle(str(node.message), place_of(node))
+        if node.type == "url" or (node.type == "function" and node.lower_name in ("url", "src", "image-set", "image")):
+            raise InvalidStyle("pictures cannot be named here", place_of(node))
+        _refuse_broken(getattr(node, "arguments", None) or getattr(node, "content", None) or ())
+
+
+def one_value(text: str, what: str) -> Node:
+    """Return the only component value of a text. Raises `InvalidStyle` where there are none or several."""
+    nodes = significant(component_values(text))
+    if len(nodes) == 1:
+        return nodes[0]
+    if not nodes:
+        raise InvalidStyle(f"must be {what}, it is empty", 1)
+    raise InvalidStyle(f"must be {what} alone; {shown(nodes[1])} is too much", place_of(nodes[1]))
+
+
+def significant(nodes: Iterable[Node]) -> list[Node]:
+    """Return the nodes without white space and comments."""
+    return [node for node in nodes if node.type not in ("whitespace", "comment")]
+
+
+def split_commas(nodes: Iterable[Node]) -> list[list[Node]]:
+    """Return what stands between the commas of a list, without white space."""
+    parts: list[list[Node]] = [[]]
+    for node in significant(nodes):
+        if node.type == "literal" and node.value == ",":
+            parts.append([])
+        else:
+            parts[-1].append(node)
+    return parts
+
+
+def place_of(node: Node) -> int:
+    """Return the character at which a node begins, counted from 1; lines are joined."""
+    return int(node.source_column) if node.source_line == 1 else 1
+
+
+def shown(node: Node) -> str:
+    """Return a node as messages show it."""
+    return quoted(tinycss2.serialize([node]))
+
+
+def keyword(node: Node) -> str:
+    """Return an identifier in lower case, or an empty text for anything else."""
+    return str(node.lower_value) if node.type == "ident" else ""
+
+
+def function(node: Node) -> FunctionBlock | None:
+    """Return a node that is a function."""
+    return node if isinstance(node, FunctionBlock) else None
+
+
+def number(node: Node) -> float | None:
+    """Return a plain number, cut to what can be drawn."""
+    return bounded(float(node.value)) if isinstance(node, NumberToken) else None
+
+
+def length(node: Node) -> Length | None:
+    """Return a length in absolute units or percent, or `None` for anything else. A plain 0 is a length."""
+    match node:
+        case PercentageToken():
+            return Length(part=bounded(node.value / 100))
+        case NumberToken() if node.value == 0:
+            return Length()
+        case DimensionToken() if node.lower_unit in _PIXELS:
+            return Length(pixels=bounded(node.value * _PIXELS[node.lower_unit]))
+    return None
+
+
+def angle(node: Node) -> float | None:
+    """Return an angle in degrees, or `None` for anything else. A plain 0 is an angle."""
+    match node:
+        case NumberToken() if node.value == 0:
+            return 0.0
+        case DimensionToken() if node.lower_unit in _DEGREES:
+            return bounded(node.value * _DEGREES[node.lower_unit])
+    return None
+
+
+def bounded(value: float) -> float:
+    """Return a number that later arithmetic can bear: finite, and not beyond `LARGEST`."""
+    return min(LARGEST, max(-LARGEST, value)) if math.isfinite(value) else math.copysign(LARGEST, value)
+
+
+_EDGES: Final = {"left": ("x", 0.0), "right": ("x", 1.0), "top": ("y", 0.0), "bottom": ("y", 1.0)}
+
+
+def position(nodes: Sequence[Node]) -> tuple[Length, Length] | None:
+    """Return a `<position>` of one, two or four values (CSS Values 4, section 9), or `None` where it is none."""
+    if len(nodes) == 4:
+        return _from_edges(nodes)
+    if not 1 <= len(nodes) <= 2:
+        return None
+    axes: list[tuple[Literal["x", "y", ""], Length]] = []
+    for node in nodes:
+        if (name := keyword(node)) in _EDGES:
+            axis, part = _EDGES[name]
+            axes.append(("x" if axis == "x" else "y", Length(part=part)))
+        elif name == "center":
+            axes.append(("", Length(part=0.5)))
+        elif (given := length(node)) is not None:
+            axes.append(("", given))
+        else:
+            return None
+    if len(axes) == 1:
+        axes.append(("", Length(part=0.5)))
+    (first, one), (second, other) = axes
+    swapped = first == "y" or second == "x"
+    if swapped and (first == "x" or second == "y" or any(keyword(node) == "" for node in nodes[1:])):
+        return None
+    if first and first == second:
+        return None
+    return (other, one) if swapped else (one, other)
+
+
+def _from_edges(nodes: Sequence[Node]) -> tuple[Length, Length] | None:
+    found: dict[str, Length] = {}
+    for edge, offset in (nodes[:2], nodes[2:]):
+        given = length(offset)
+        if keyword(edge) not in _EDGES or given is None:
+            return None
+        axis, part = _EDGES[keyword(edge)]
+        found[axis] = Length(-given.pixels, 1 - given.part) if part else given
+    return (found["x"], found["y"]) if len(found) == 2 else None

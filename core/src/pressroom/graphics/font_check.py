@@ -1,0 +1,54 @@
+"""What `pressroom doctor` says of fonts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from pressroom.errors import ConfigError
+from pressroom.graphics.font_sources import CJK_PACKAGES, FONT_PACKAGES, font_files
+from pressroom.sdk import CheckResult
+
+if TYPE_CHECKING:
+    from pressroom.graphics.text import Face
+
+_EAST_ASIAN: Final = {"Chinese": "\u7684", "Japanese": "\u306e", "Korean": "\uc758"}
+"""A character that no text in the language does without."""
+
+
+def check_fonts(folders: Sequence[Path]) -> CheckResult:
+    """Tell how many fonts there are, which of the operator's cannot be read, and whether some writing has none."""
+    if find_spec("uharfbuzz") is None:
+        return CheckResult("ok", "nothing draws text: the extra graphics is not installed")
+    from pressroom.graphics.text.fonts import load_faces  # noqa: PLC0415 - it comes with the extra
+
+    files = [path for folder in folders for path in font_files(folder)]
+    faces: list[Face] = []
+    for path in files:
+        try:
+            faces += load_faces(path)
+        except ConfigError as error:
+            return CheckResult("error", f"[graphics] fonts: {error.message}", "remove the file, or replace it")
+    if folders and not files:
+        return CheckResult("warning", "the folders of [graphics] fonts hold no font", "put .ttf, .otf or .ttc files in")
+    families = ", ".join(sorted({face.family for face in faces}))
+    own = f"{len(files)} of your own ({families}), and " if files else ""
+    packages = sum(1 for package in FONT_PACKAGES if find_spec(package) is not None)
+    found = f"{own}those of {packages} packages"
+    if lacking := _languages_without_font(faces):
+        hint = "install pressroom[cjk], or put a font for it into a folder of [graphics] fonts"
+        return CheckResult("ok", f"{found}; none for {' or '.join(lacking)}", hint)
+    return CheckResult("ok", found)
+
+
+def _languages_without_font(faces: Collection[Face]) -> list[str]:
+    """Return the languages of East Asia that neither the faces of the operator nor the extra `cjk` can write."""
+    if any(find_spec(package) is not None for package in CJK_PACKAGES):
+        return []
+    return [
+        language
+        for language, character in _EAST_ASIAN.items()
+        if not any(ord(character) in face.coverage for face in faces)
+    ]

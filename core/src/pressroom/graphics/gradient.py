@@ -1,0 +1,351 @@
+"""Gradients as CSS writes them (CSS Images 4, section 3), resolved for a box."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from tinycss2.ast import FunctionBlock, Node
+
+from pressroom.errors import InvalidStyle
+from pressroom.graphics.color import BLACK, Color, color_of, color_or_none
+from pressroom.graphics.css import (
+    Length,
+    angle,
+    function,
+    keyword,
+    length,
+    one_value,
+    place_of,
+    position,
+    shown,
+    split_commas,
+)
+
+__all__ = [
+    "ConicGradient",
+    "Gradient",
+    "LinearGradient",
+    "Paint",
+    "RadialGradient",
+    "Stop",
+    "parse_paint",
+]
+
+MOST_STOPS: Final = 256
+"""How many stops one gradient may have."""
+
+Shape = Literal["circle", "ellipse"]
+Extent = Literal["closest-side", "farthest-side", "closest-corner", "farthest-corner"]
+
+_CENTRE: Final = (Length(part=0.5), Length(part=0.5))
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """A colour at a place of the gradient line. `at` is `None` where the neighbours decide.
+
+    A stop without a colour is a hint: the place at which its neighbours are mixed in halves.
+    """
+
+    color: Color | None
+    at: Length | None
+
+
+@dataclass(frozen=True, slots=True)
+class LinearGradient:
+    """`degrees` is the direction, 0 to the top and clockwise; `corner` replaces it by the signs of x and y."""
+
+    stops: tuple[Stop, ...]
+    degrees: float = 180.0
+    corner: tuple[int, int] | None = None
+    repeating: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RadialGradient:
+    """`radii` replaces `extent` where they are given."""
+
+    stops: tuple[Stop, ...]
+    shape: Shape = "ellipse"
+    extent: Extent = "farthest-corner"
+    radii: tuple[Length, Length] | None = None
+    centre: tuple[Length, Length] = _CENTRE
+    repeating: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ConicGradient:
+    """`start` is in degrees, 0 to the top and clockwise; stops are parts of the turn."""
+
+    stops: tuple[Stop, ...]
+    start: float = 0.0
+    centre: tuple[Length, Length] = _CENTRE
+    repeating: bool = False
+
+
+Gradient = LinearGradient | RadialGradient | ConicGradient
+Paint = Color | LinearGradient | RadialGradient | ConicGradient
+
+
+def parse_paint(text: str, current: Color = BLACK) -> Paint:
+    """Return the colour or the gradient that a text writes.
+
+    Raises:
+        InvalidStyle: the text is neither; the message says what stands at which place.
+    """
+    node = one_value(text, "a colour or a gradient")
+    color = color_or_none(node, current)
+    if color is not None:
+        return color
+    block = function(node)
+    if block is None or not block.lower_name.endswith("gradient"):
+        raise InvalidStyle(f"{shown(node)} is neither a colour nor a gradient", place_of(node))
+    return gradient_of(block, current)
+
+
+def gradient_of(block: FunctionBlock, current: Color = BLACK) -> Gradient:
+    """Return the gradient of a parsed function. Raises `InvalidStyle`."""
+    name = block.lower_name.removeprefix("repeating-")
+    repeating = name != block.lower_name
+    parts = split_commas(block.arguments)
+    gradient: Gradient
+    match name:
+        case "linear-gradient":
+            gradient, parts = _linear(parts)
+        case "radial-gradient":
+            gradient, parts = _radial(parts)
+        case "conic-gradient":
+            gradient, parts = _conic(parts)
+        case _:
+            raise InvalidStyle(
+                f"{shown_name(block)} is no gradient; there are linear-, radial- and conic-gradient", place_of(block)
+            )
+    stops = _stops(block, parts, current, turning=name == "conic-gradient")
+    return replace(gradient, stops=stops, repeating=repeating)
+
+
+def shown_name(block: FunctionBlock) -> str:
+    """Return the name of a function as messages show it."""
+    return f'"{block.lower_name[:40]}"' if block.lower_name.isascii() else "the function"
+
+
+def _linear(parts: list[list[Node]]) -> tuple[LinearGradient, list[list[Node]]]:
+    first = parts[0]
+    if len(first) == 1 and (degrees := angle(first[0])) is not None:
+        return LinearGradient((), degrees=degrees), parts[1:]
+    if not first or keyword(first[0]) != "to":
+        return LinearGradient(()), parts
+    sides = [keyword(node) for node in first[1:]]
+    horizontal = [side for side in sides if side in ("left", "right")]
+    vertical = [side for side in sides if side in ("top", "bottom")]
+    if not 1 <= len(sides) <= 2 or len(horizontal) > 1 or len(vertical) > 1 or len(horizontal + vertical) != len(sides):
+        raise InvalidStyle(
+            'after "to" must stand left, right, top, bottom or a corner such as "top right"', place_of(first[0])
+        )
+    across = {"left": -1, "right": 1}.get(horizontal[0], 0) if horizontal else 0
+    down = {"top": -1, "bottom": 1}.get(vertical[0], 0) if vertical else 0
+    if across and down:
+        return LinearGradient((), corner=(across, down)), parts[1:]
+    return LinearGradient((), degrees={(0, -1): 0.0, (1, 0): 90.0, (0, 1): 180.0, (-1, 0): 270.0}[across, down]), parts[
+        1:
+    ]
+
+
+_EXTENTS: Final[dict[str, Extent]] = {
+    "closest-side": "closest-side",
+    "farthest-side": "farthest-side",
+    "closest-corner": "closest-corner",
+    "farthest-corner": "farthest-corner",
+}
+
+
+def _radial(parts: list[list[Node]]) -> tuple[RadialGradient, list[list[Node]]]:
+    first = parts[0]
+    if not first or color_or_none(first[0]) is not None:
+        return RadialGradient(()), parts
+    shape_nodes, centre = _at(first)
+    shape: Shape | None = None
+    extent: Extent | None = None
+    sizes: list[Length] = []
+    for node in shape_nodes:
+        name = keyword(node)
+        size = length(node)
+        if name in ("circle", "ellipse") and shape is None:
+            shape = "circle" if name == "circle" else "ellipse"
+        elif name in _EXTENTS and extent is None and not sizes:
+            extent = _EXTENTS[name]
+        elif size is not None and len(sizes) < 2 and extent is None:
+            sizes.append(size)
+        else:
+            raise InvalidStyle(f"{shown(node)} is no shape or size of a radial gradient", place_of(node))
+    if len(sizes) == 1 and (shape == "ellipse" or sizes[0].part):
+        raise InvalidStyle("a circle takes one length in pixels, an ellipse takes two", place_of(first[0]))
+    if len(sizes) == 2 and shape == "circle":
+        raise InvalidStyle("a circle takes one length in pixels, an ellipse takes two", place_of(first[0]))
+    if any(size.pixels < 0 or size.part < 0 for size in sizes):
+        raise InvalidStyle("a radius must not be negative", place_of(first[0]))
+    radii = (sizes[0], sizes[-1]) if sizes else None
+    return (
+        RadialGradient(
+            (),
+            shape=shape or ("circle" if len(sizes) == 1 else "ellipse"),
+            extent=extent or "farthest-corner",
+            radii=radii,
+            centre=centre,
+        ),
+        parts[1:],
+    )
+
+
+def _conic(parts: list[list[Node]]) -> tuple[ConicGradient, list[list[Node]]]:
+    first = parts[0]
+    if not first or keyword(first[0]) not in ("from", "at"):
+        return ConicGradient(()), parts
+    before, centre = _at(first)
+    start: float | None = 0.0
+    if before:
+        start = angle(before[1]) if len(before) == 2 and keyword(before[0]) == "from" else None
+    if start is None:
+        raise InvalidStyle('after "from" must stand an angle such as 45deg', place_of(first[0]))
+    return ConicGradient((), start=start, centre=centre), parts[1:]
+
+
+def _at(nodes: Sequence[Node]) -> tuple[Sequence[Node], tuple[Length, Length]]:
+    """Split what stands before `at` from the position after it."""
+    for index, node in enumerate(nodes):
+        if keyword(node) == "at":
+            centre = position(nodes[index + 1 :])
+            if centre is None:
+                raise InvalidStyle('after "at" must stand a position such as "top left" or "30% 40px"', place_of(node))
+            return nodes[:index], centre
+    return nodes, _CENTRE
+
+
+def _stops(block: FunctionBlock, parts: list[list[Node]], current: Color, *, turning: bool) -> tuple[Stop, ...]:
+    stops: list[Stop] = []
+    for part in parts:
+        if not part:
+            raise InvalidStyle("a colour is missing between two commas", place_of(block))
+        places = [_place(node, turning=turning) for node in part]
+        if len(part) == 1 and places[0] is not None:
+            stops.append(Stop(None, places[0]))
+            continue
+        coloured = [node for node, place in zip(part, places, strict=True) if place is None]
+        given = [place for place in places if place is not None]
+        if len(coloured) != 1 or len(given) > 2:
+            odd = coloured[1] if len(coloured) > 1 else part[-1]
+            raise InvalidStyle(
+                f"{shown(odd)} does not belong here: a stop is a colour and up to two places", place_of(odd)
+            )
+        color = color_of(coloured[0], current)
+        stops += [Stop(color, place) for place in given] or [Stop(color, None)]
+    colors = [stop for stop in stops if stop.color is not None]
+    hints = [index for index, stop in enumerate(stops) if stop.color is None]
+    if len(colors) < 2:
+        raise InvalidStyle("a gradient needs two colours at least", place_of(block))
+    if len(stops) > MOST_STOPS:
+        raise InvalidStyle(f"a gradient may have {MOST_STOPS} stops, this one has {len(stops)}", place_of(block))
+    if any(index in (0, len(stops) - 1) or stops[index - 1].color is None for index in hints):
+        raise InvalidStyle("a place without a colour must stand between two colours", place_of(block))
+    return tuple(stops)
+
+
+def _place(node: Node, *, turning: bool) -> Length | None:
+    if turning:
+        degrees = angle(node)
+        if degrees is not None:
+            return Length(part=degrees / 360)
+        given = length(node)
+        return given if given is not None and not given.pixels else None
+    return length(node)
+
+
+@dataclass(frozen=True, slots=True)
+class Ramp:
+    """The colours along a gradient line: places in rising order, each with its colour.
+
+    `places` are parts of the line; 0 and 1 are its ends, and places may lie beyond.
+    """
+
+    places: tuple[float, ...]
+    colors: tuple[Color, ...]
+
+
+def resolve_stops(stops: Sequence[Stop], line: float) -> Ramp:
+    """Return the ramp of a line of that many pixels (CSS Images 4, section 3.5.3).
+
+    Hints become stops of mixed colours.
+    """
+    places = _filled([_part(stop.at, line) for stop in stops])
+    ramp: list[tuple[float, Color]] = []
+    for index, stop in enumerate(stops):
+        if stop.color is not None:
+            ramp.append((places[index], stop.color))
+            continue
+        before, after = stops[index - 1].color, stops[index + 1].color
+        if before is not None and after is not None:
+            ramp += _hinted(places[index - 1], places[index], places[index + 1], before, after)
+    return Ramp(tuple(place for place, _ in ramp), tuple(color for _, color in ramp))
+
+
+def _part(at: Length | None, line: float) -> float | None:
+    if at is None:
+        return None
+    return at.part + (at.pixels / line if line else math.copysign(1e9, at.pixels) if at.pixels else 0.0)
+
+
+def _filled(places: Sequence[float | None]) -> list[float]:
+    given = list(places)
+    if given[0] is None:
+        given[0] = 0.0
+    if given[-1] is None:
+        given[-1] = 1.0
+    highest = -math.inf
+    for index, place in enumerate(given):
+        if place is not None:
+            highest = max(highest, place)
+            given[index] = highest
+    filled: list[float] = []
+    index = 0
+    while index < len(given):
+        place = given[index]
+        if place is not None:
+            filled.append(place)
+            index += 1
+            continue
+        end = next(later for later in range(index, len(given)) if given[later] is not None)
+        start, stop = filled[-1], given[end] or 0.0
+        gaps = end - index + 1
+        filled += [start + (stop - start) * step / gaps for step in range(1, gaps)]
+        index = end
+    return filled
+
+
+_HINT_STEPS: Final = 9
+
+
+def _hinted(start: float, hint: float, end: float, before: Color, after: Color) -> list[tuple[float, Color]]:
+    """Return stops that follow the curve of a hint closely."""
+    if hint <= start:
+        return [(start, after)]
+    if hint >= end:
+        return [(end, before)]
+    middle = (hint - start) / (end - start)
+    exponent = math.log(0.5) / math.log(middle)
+    steps = [(step + 1) / (_HINT_STEPS + 1) for step in range(_HINT_STEPS)]
+    return [(start + (end - start) * part, mixed(before, after, part**exponent)) for part in steps]
+
+
+def mixed(one: Color, other: Color, part: float) -> Color:
+    """Return the colour between two, in sRGB with premultiplied alpha. `part` is in 0 (the first) to 1 (the other)."""
+    alpha = one.alpha + (other.alpha - one.alpha) * part
+    if alpha == 0:
+        return Color(0, 0, 0, 0)
+
+    def channel(first: float, second: float) -> float:
+        return (first * one.alpha * (1 - part) + second * other.alpha * part) / alpha
+
+    return Color(channel(one.red, other.red), channel(one.green, other.green), channel(one.blue, other.blue), alpha)

@@ -1,0 +1,35 @@
+"""Writing JPEG (ITU-T T.81): for photographs, and where transparency is not wanted."""
+
+from __future__ import annotations
+
+import io
+from typing import Final
+
+from PIL import Image
+
+__all__ = ["encode_jpeg"]
+
+_NO_SUBSAMPLING: Final = 0
+
+
+def encode_jpeg(image: Image.Image, *, quality: int = 90) -> bytes:
+    """Return a picture as JPEG of full colour resolution (4:4:4); what is transparent is laid on white.
+
+    Args:
+        image: a picture of any mode.
+        quality: 1 to 95, as in libjpeg.
+    """
+    written = io.BytesIO()
+    _flattened(image).save(written, "JPEG", quality=quality, subsampling=_NO_SUBSAMPLING)
+    return written.getvalue()
+
+
+def _flattened(image: Image.Image) -> Image.Image:
+    if image.mode in ("L", "RGB"):
+        return image
+    if not image.has_transparency_data:
+        return image.convert("RGB")
+    layer = image.convert("RGBA")
+    ground = Image.new("RGB", image.size, "white")
+    ground.paste(layer, mask=layer.getchannel("A"))
+    return ground

@@ -1,0 +1,162 @@
+"""Masks of rounded boxes, their borders and shadows. A mask is an `L` picture: 255 is inside."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+from PIL import Image, ImageChops, ImageFilter
+
+__all__ = [
+    "SQUARE",
+    "Radii",
+    "Shadow",
+    "border_mask",
+    "box_mask",
+    "box_shadow",
+    "fitted_radii",
+]
+
+Radii = tuple[float, float, float, float]
+"""The radii of the corners in pixels: top left, top right, bottom right, bottom left."""
+
+SQUARE: Final[Radii] = (0.0, 0.0, 0.0, 0.0)
+
+LARGEST_BLUR: Final = 400.0
+"""A blur beyond this many pixels is cut off; it could not be told from a wash any more."""
+
+_FINE_SIGMA: Final = 6.0
+"""Up to this sigma a shadow is blurred pixel by pixel; a softer one looks the same from a smaller picture."""
+
+
+def fitted_radii(width: float, height: float, radii: Radii) -> Radii:
+    """Return radii that do not overlap: all shrink by one factor (CSS Backgrounds 3, section 4.5)."""
+    top_left, top_right, bottom_right, bottom_left = (max(0.0, radius) for radius in radii)
+    sides = (
+        (width, top_left + top_right),
+        (width, bottom_left + bottom_right),
+        (height, top_left + bottom_left),
+        (height, top_right + bottom_right),
+    )
+    factor = min([1.0, *(side / taken for side, taken in sides if taken > 0)])
+    return top_left * factor, top_right * factor, bottom_right * factor, bottom_left * factor
+
+
+def box_mask(width: int, height: int, radii: Radii = SQUARE) -> Image.Image:
+    """Return the mask of a box with round corners, antialiased."""
+    mask = Image.new("L", (width, height), 255)
+    turns = (None, Image.Transpose.FLIP_LEFT_RIGHT, Image.Transpose.ROTATE_180, Image.Transpose.FLIP_TOP_BOTTOM)
+    for corner, (radius, turn) in enumerate(zip(fitted_radii(width, height, radii), turns, strict=True)):
+        if radius <= 0:
+            continue
+        tile = _corner(round(radius * 16) / 16)
+        if turn is not None:
+            tile = tile.transpose(turn)
+        left = 0 if corner in (0, 3) else width - tile.width
+        top = 0 if corner in (0, 1) else height - tile.height
+        _darken(mask, tile, left, top)
+    return mask
+
+
+def border_mask(width: int, height: int, radii: Radii, thickness: int) -> Image.Image:
+    """Return the mask of a border of even thickness inside a box."""
+    outer = box_mask(width, height, radii)
+    if 2 * thickness >= min(width, height):
+        return outer
+    inner_radii = fitted_radii(width, height, radii)
+    top_left, top_right, bottom_right, bottom_left = (max(0.0, radius - thickness) for radius in inner_radii)
+    inner = box_mask(width - 2 * thickness, height - 2 * thickness, (top_left, top_right, bottom_right, bottom_left))
+    hole = Image.new("L", (width, height), 0)
+    hole.paste(inner, (thickness, thickness))
+    return ImageChops.subtract(outer, hole)
+
+
+@dataclass(frozen=True, slots=True)
+class Shadow:
+    """The mask of a shadow, which begins `margin` pixels left of the box and above it."""
+
+    mask: Image.Image
+    margin: int
+
+
+def box_shadow(width: int, height: int, radii: Radii, blur: float, spread: float = 0.0) -> Shadow:
+    """Return the shadow of a box, as CSS draws it: a Gaussian blur with a sigma of half of `blur`.
+
+    A shadow that `spread` shrinks to nothing has an empty mask.
+    """
+    sigma = min(max(blur, 0.0), LARGEST_BLUR) / 2
+    grown = round(spread)
+    inner_width, inner_height = width + 2 * grown, height + 2 * grown
+    reach = math.ceil(3 * sigma)
+    margin = grown + reach
+    if inner_width <= 0 or inner_height <= 0:
+        return Shadow(Image.new("L", (1, 1), 0), 0)
+    grown_radii = fitted_radii(inner_width, inner_height, _grown(fitted_radii(width, height, radii), grown))
+    size = (inner_width + 2 * reach, inner_height + 2 * reach)
+    if not sigma:
+        return Shadow(box_mask(*size, grown_radii), margin)
+    # The middle of a side is the same all along: a small box is blurred, and its middle is stretched.
+    corner = math.ceil(max(grown_radii)) + 2 * reach
+    small_width, small_height = min(size[0], 2 * corner + 1), min(size[1], 2 * corner + 1)
+    small = Image.new("L", (small_width, small_height), 0)
+    small.paste(box_mask(small_width - 2 * reach, small_height - 2 * reach, grown_radii), (reach, reach))
+    return Shadow(_stretched(_blurred(small, sigma), *size), margin)
+
+
+def _grown(radii: Radii, by: float) -> Radii:
+    """Return radii of a box that spread (CSS Backgrounds 3, section 6.1.1): square corners stay square."""
+
+    def grow(radius: float) -> float:
+        if by <= 0 or radius >= by or radius <= 0:
+            return max(0.0, radius + by) if radius else 0.0
+        return radius + by * (1 + (radius / by - 1) ** 3)
+
+    top_left, top_right, bottom_right, bottom_left = (grow(radius) for radius in radii)
+    return top_left, top_right, bottom_right, bottom_left
+
+
+def _blurred(mask: Image.Image, sigma: float) -> Image.Image:
+    shrink = 1
+    while sigma / shrink > _FINE_SIGMA:
+        shrink *= 2
+    if shrink == 1:
+        return mask.filter(ImageFilter.GaussianBlur(sigma))
+    small = mask.reduce(shrink)
+    blurred = small.filter(ImageFilter.GaussianBlur(sigma / shrink))
+    whole = blurred.resize((small.width * shrink, small.height * shrink), Image.Resampling.BICUBIC)
+    return whole.crop((0, 0, *mask.size))
+
+
+def _stretched(mask: Image.Image, width: int, height: int) -> Image.Image:
+    """Return a mask in another size: the row and the column in its middle are repeated."""
+    if mask.size == (width, height):
+        return mask
+    pixels = np.asarray(mask)
+    columns = _repeated(mask.width, width)
+    rows = _repeated(mask.height, height)
+    return Image.fromarray(pixels[rows][:, columns])
+
+
+def _repeated(have: int, want: int) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
+    middle = have // 2
+    return np.concatenate([np.arange(middle), np.full(want - have + 1, middle), np.arange(middle + 1, have)]).astype(
+        np.intp
+    )
+
+
+@lru_cache(maxsize=512)
+def _corner(radius: float) -> Image.Image:
+    """Return the mask of the top left corner of a circle, by the distance of each pixel from its centre."""
+    edge = math.ceil(radius)
+    offsets = radius - (np.arange(edge) + 0.5)
+    distance = np.hypot(offsets[None, :], offsets[:, None])
+    coverage = np.clip(radius - distance + 0.5, 0, 1)
+    return Image.fromarray((coverage * 255 + 0.5).astype(np.uint8))
+
+
+def _darken(mask: Image.Image, tile: Image.Image, left: int, top: int) -> None:
+    box = (left, top, left + tile.width, top + tile.height)
+    mask.paste(ImageChops.darker(mask.crop(box), tile), box[:2])

@@ -1,0 +1,21 @@
+"""Text: which font draws which characters, where each glyph stands, and drawing them."""
+
+from pressroom.graphics.text.drawing import draw_text, ink_box
+from pressroom.graphics.text.fonts import Face, FontLibrary, default_library
+from pressroom.graphics.text.lines import break_lines, clamp_lines, ellipsized
+from pressroom.graphics.text.shaping import PlacedGlyph, ShapedText, TextStyle, shape
+
+__all__ = [
+    "Face",
+    "FontLibrary",
+    "PlacedGlyph",
+    "ShapedText",
+    "TextStyle",
+    "break_lines",
+    "clamp_lines",
+    "default_library",
+    "draw_text",
+    "ellipsized",
+    "ink_box",
+    "shape",
+]

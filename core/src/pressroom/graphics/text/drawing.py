@@ -1,0 +1,156 @@
+"""Drawing shaped text: glyph masks at quarters of a pixel, cached."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+import uharfbuzz as hb
+from PIL import Image
+
+from pressroom.graphics.bounded_cache import BoundedCache
+from pressroom.graphics.color import Color
+from pressroom.graphics.emoji import emoji_picture
+from pressroom.graphics.text.fonts import Face
+from pressroom.graphics.text.shaping import PlacedGlyph, ShapedText, TextStyle, emoji_box
+
+_STEPS: Final = 4
+"""Positions within a pixel at which a glyph is drawn; finer ones look the same."""
+
+_CACHE_BYTES: Final = 32 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class GlyphMask:
+    """The coverage of a glyph, and where its upper left corner stands from its origin."""
+
+    image: Image.Image | None
+    left: int
+    top: int
+
+
+_Key = tuple[Face, float, float, int, int, int]
+
+
+_raster = hb.RasterDraw()
+
+
+def _glyph_mask(face: Face, style: TextStyle, glyph: int, across: int, down: int) -> GlyphMask:
+    """Return the mask of a glyph, moved by so many steps."""
+    key = (face, style.size, style.weight, glyph, across, down)
+    return _masks.get(key, lambda: _draw_glyph(face.font(style.size, style.weight), glyph, across, down))
+
+
+def _draw_glyph(font: hb.Font, glyph: int, across: int, down: int) -> GlyphMask:
+    # The cache lets one thread draw at a time, so that they can share the raster.
+    _raster.reset()
+    _raster.scale_factor = (64.0, 64.0)
+    _raster.transform = (1.0, 0.0, 0.0, 1.0, across * 64 / _STEPS, -down * 64 / _STEPS)
+    _raster.draw_glyph(font, glyph)
+    drawn = _raster.render()
+    extents = drawn.extents if drawn is not None else None
+    if drawn is None or extents is None or not extents.width or not extents.height:
+        return GlyphMask(None, 0, 0)
+    size = (extents.width, extents.height)
+    image = Image.frombuffer("L", size, bytes(drawn.buffer), "raw", "L", extents.stride, -1)
+    return GlyphMask(image, extents.x_origin, -(extents.y_origin + extents.height))
+
+
+def _bytes_of(mask: GlyphMask) -> int:
+    return 200 if mask.image is None else 200 + mask.image.width * mask.image.height
+
+
+_masks: BoundedCache[_Key, GlyphMask] = BoundedCache(_CACHE_BYTES, _bytes_of)
+
+
+def draw_text(picture: Image.Image, text: ShapedText, x: float, baseline: float, color: Color) -> None:
+    """Draw a line of text into an `RGB` or `RGBA` picture.
+
+    Args:
+        picture: it is changed in place; what lies outside is left out.
+        text: the shaped line.
+        x: where the line starts, in pixels from the left.
+        baseline: where its base line is, in pixels from the top.
+        color: of all glyphs but emoji.
+    """
+    red, green, blue, alpha = color.rgba8
+    for glyph in text.glyphs:
+        if glyph.face is None:
+            _draw_emoji(picture, glyph, text.style, x, baseline, color.alpha)
+            continue
+        mask, left, top = placed_mask(glyph, text.style, x, baseline)
+        if mask is None or left >= picture.width or top >= picture.height:
+            continue
+        if alpha < 255:
+            mask = mask.point([value * alpha // 255 for value in range(256)])
+        if picture.mode == "RGB":
+            picture.paste((red, green, blue), (left, top), mask)
+        else:
+            layer = Image.new("RGBA", mask.size, (red, green, blue, 0))
+            layer.putalpha(mask)
+            _composite(picture, layer, left, top)
+
+
+def ink_box(text: ShapedText) -> tuple[float, float, float, float]:
+    """Return left, top, right and bottom of what is drawn, in pixels from the start of the line and the base line.
+
+    All four are 0 for a text that shows nothing.
+    """
+    boxes = [box for glyph in text.glyphs if (box := _glyph_box(glyph, text.style)) is not None]
+    if not boxes:
+        return 0.0, 0.0, 0.0, 0.0
+    lefts, tops, rights, bottoms = zip(*boxes, strict=True)
+    return min(lefts), min(tops), max(rights), max(bottoms)
+
+
+def _glyph_box(glyph: PlacedGlyph, style: TextStyle) -> tuple[float, float, float, float] | None:
+    if glyph.face is None:
+        left, top, edge = emoji_box(glyph, style)
+        return left, top, left + edge, top + edge
+    extents = glyph.face.font(style.size, style.weight).get_glyph_extents(glyph.glyph)
+    if extents is None or not extents.width or not extents.height:
+        return None
+    left, top = glyph.x + extents.x_bearing / 64, glyph.y - extents.y_bearing / 64
+    return left, top, left + extents.width / 64, top - extents.height / 64
+
+
+def placed_mask(glyph: PlacedGlyph, style: TextStyle, x: float, baseline: float) -> tuple[Image.Image | None, int, int]:
+    """Return the mask of a glyph with its left and top pixel; no mask for one that has no outline."""
+    if glyph.face is None:
+        return None, 0, 0
+    across, left = _split(x + glyph.x)
+    down, top = _split(baseline + glyph.y)
+    mask = _glyph_mask(glyph.face, style, glyph.glyph, across, down)
+    return mask.image, left + mask.left, top + mask.top
+
+
+def _split(position: float) -> tuple[int, int]:
+    """Return a position as steps within a pixel, and that pixel."""
+    steps = math.floor(position * _STEPS + 0.5)
+    return steps % _STEPS, steps // _STEPS
+
+
+def _draw_emoji(
+    picture: Image.Image, glyph: PlacedGlyph, style: TextStyle, x: float, baseline: float, opacity: float
+) -> None:
+    left, top, edge = emoji_box(glyph, style)
+    drawn = emoji_picture(glyph.emoji, max(1, round(edge)))
+    if drawn is None:
+        return
+    if opacity < 1:
+        drawn = drawn.copy()
+        drawn.putalpha(drawn.getchannel("A").point([round(value * opacity) for value in range(256)]))
+    _composite(picture, drawn, round(x + left), round(baseline + top))
+
+
+def _composite(picture: Image.Image, layer: Image.Image, left: int, top: int) -> None:
+    """Lay a picture over another at a place that may lie partly outside."""
+    box = (max(0, -left), max(0, -top), min(layer.width, picture.width - left), min(layer.height, picture.height - top))
+    if box[0] >= box[2] or box[1] >= box[3]:
+        return
+    if picture.mode == "RGBA":
+        picture.alpha_composite(layer, (left + box[0], top + box[1]), box)
+    else:
+        part = layer.crop(box)
+        picture.paste(part, (left + box[0], top + box[1]), part)

@@ -1,0 +1,188 @@
+"""From characters to placed glyphs: fallback, direction, shaping by HarfBuzz."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import groupby
+from typing import Final
+
+import uharfbuzz as hb
+
+from pressroom.graphics.emoji import emoji_path, is_emoji
+from pressroom.graphics.segments import grapheme_clusters
+from pressroom.graphics.text.bidi import Direction, levels, visual_order
+from pressroom.graphics.text.fonts import SANS, Face, FontLibrary
+
+EMOJI_ADVANCE: Final = 1.275
+"""How wide an emoji stands, in sizes of the text around it: as wide as browsers set the common emoji fonts."""
+
+_EMOJI_SCALE: Final = 1.17
+_EMOJI_DESCENT: Final = 0.215
+
+_UNDETERMINED: Final = "und"
+"""The language tag of a text whose language is not known (RFC 5646, section 4.1)."""
+
+_CONTROLS: Final = frozenset({"Cc", "Cf", "Zl", "Zp"})
+
+
+@dataclass(frozen=True, slots=True)
+class TextStyle:
+    """How a text looks. `size` and `letter_spacing` are in pixels, `weight` is 1 to 1000.
+
+    `families` are tried in order, generic names included; any font that has a character stands in after them.
+    `features` are OpenType features, such as `("tnum", 1)`. `language` is a tag of RFC 5646, such as `zh-Hans`: Han
+    characters take its forms; without one they are as the font has them, which for the extra `cjk` is as in Japanese.
+    """
+
+    size: float
+    families: tuple[str, ...] = (SANS,)
+    weight: float = 400
+    italic: bool = False
+    letter_spacing: float = 0.0
+    kerning: bool = True
+    ligatures: bool = True
+    features: tuple[tuple[str, int], ...] = ()
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedGlyph:
+    """A glyph, its origin in pixels from the start of the line and from the base line (down is positive).
+
+    `face` is `None` for an emoji, whose characters are `emoji`. `cluster` is the index of its first character.
+    """
+
+    face: Face | None
+    glyph: int
+    x: float
+    y: float
+    advance: float
+    cluster: int
+    emoji: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ShapedText:
+    """A line of text. `ascent` and `descent` are of the first face, in pixels and positive."""
+
+    glyphs: tuple[PlacedGlyph, ...]
+    width: float
+    ascent: float
+    descent: float
+    style: TextStyle
+    right_to_left: bool
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    text: str
+    start: int
+    level: int
+    face: Face | None
+
+
+@lru_cache(maxsize=4096)
+def shape(text: str, style: TextStyle, library: FontLibrary, direction: Direction = "auto") -> ShapedText:
+    """Return one line of text, shaped. Control characters take no room; `missing` lists what no font has.
+
+    A character that no font has is drawn as the first face's box for missing glyphs.
+    """
+    faces = library.candidates(style.families, weight=style.weight, italic=style.italic)
+    base, character_levels = levels(text, direction)
+    runs = list(_runs(text, character_levels, faces))
+    glyphs: list[PlacedGlyph] = []
+    missing: list[str] = []
+    x = 0.0
+    for index in visual_order([run.level for run in runs]):
+        run = runs[index]
+        placed, x = _shape_run(run, style, x)
+        glyphs += placed
+        missing += [text[glyph.cluster] for glyph in placed if glyph.face is not None and glyph.glyph == 0]
+    ascent, descent = vertical_metrics(faces[0], style)
+    return ShapedText(tuple(glyphs), x, ascent, descent, style, base == 1, tuple(dict.fromkeys(missing)))
+
+
+def vertical_metrics(face: Face, style: TextStyle) -> tuple[float, float]:
+    """Return how far a face reaches above and below the base line, in pixels, both positive."""
+    extents = face.font(style.size, style.weight).get_font_extents("ltr")
+    return extents.ascender / 64, -extents.descender / 64
+
+
+def _runs(text: str, character_levels: list[int], faces: tuple[Face, ...]) -> Iterator[_Run]:
+    """Cut a text where the direction or the font changes; an emoji is a run of its own."""
+    clusters: list[tuple[int, str, Face | None, bool]] = []
+    start = 0
+    for cluster in grapheme_clusters(text):
+        pictured = is_emoji(cluster) and emoji_path(cluster) is not None
+        clusters.append((start, cluster, None if pictured else _face_for(cluster, faces), pictured))
+        start += len(cluster)
+
+    def key(item: tuple[int, str, Face | None, bool]) -> tuple[int, int, int]:
+        begin, _, face, pictured = item
+        return character_levels[begin], id(face), begin if pictured else -1
+
+    for (level, _, _), group in groupby(clusters, key):
+        members = list(group)
+        yield _Run("".join(cluster for _, cluster, _, _ in members), members[0][0], level, members[0][2])
+
+
+def _face_for(cluster: str, faces: tuple[Face, ...]) -> Face:
+    """Return the first face with all visible characters of a cluster, else the one with the first of them."""
+    first = faces[0]
+    if all(ord(character) in first.coverage for character in cluster):
+        return first
+    visible = [ord(character) for character in cluster if not _ignorable(character)]
+    for face in faces:
+        if all(code in face.coverage for code in visible):
+            return face
+    return next((face for face in faces if visible and visible[0] in face.coverage), first)
+
+
+def _ignorable(character: str) -> bool:
+    return unicodedata.category(character) in _CONTROLS or "\ufe00" <= character <= "\ufe0f"
+
+
+def _shape_run(run: _Run, style: TextStyle, x: float) -> tuple[list[PlacedGlyph], float]:
+    if run.face is None:
+        advance = style.size * EMOJI_ADVANCE
+        glyph = PlacedGlyph(None, 0, x, 0.0, advance, run.start, run.text)
+        return [glyph], x + advance + style.letter_spacing
+    buffer = hb.Buffer()
+    buffer.add_str("".join(" " if unicodedata.category(one) == "Cc" else one for one in run.text))
+    buffer.cluster_level = hb.BufferClusterLevel.MONOTONE_CHARACTERS
+    buffer.guess_segment_properties()
+    buffer.direction = "rtl" if run.level % 2 else "ltr"
+    # Else it would be that of the process's locale, and hosts would draw one text differently.
+    buffer.language = style.language or _UNDETERMINED
+    hb.shape(run.face.font(style.size, style.weight), buffer, _features(style))
+    glyphs: list[PlacedGlyph] = []
+    for info, position in zip(buffer.glyph_infos, buffer.glyph_positions, strict=True):
+        advance = position.x_advance / 64
+        cluster = run.start + info.cluster
+        glyphs.append(
+            PlacedGlyph(run.face, info.codepoint, x + position.x_offset / 64, -position.y_offset / 64, advance, cluster)
+        )
+        x += advance + (style.letter_spacing if advance else 0.0)
+    return glyphs, x
+
+
+def _features(style: TextStyle) -> dict[str, bool | int]:
+    features: dict[str, bool | int] = {}
+    if not style.kerning:
+        features["kern"] = False
+    if not style.ligatures or style.letter_spacing:
+        # CSS Text 3, section 8.2: letters that are spaced apart do not join optionally.
+        features |= {"liga": False, "clig": False, "calt": style.ligatures}
+    features.update(style.features)
+    return features
+
+
+def emoji_box(glyph: PlacedGlyph, style: TextStyle) -> tuple[float, float, float]:
+    """Return left, top and edge length of an emoji's picture, in pixels from the line's start and base line."""
+    edge = style.size * _EMOJI_SCALE
+    left = glyph.x + (glyph.advance - edge) / 2
+    return left, glyph.y + style.size * _EMOJI_DESCENT - edge, edge

@@ -1,0 +1,58 @@
+"""What was drawn is kept, but only so much of it, and threads may share it."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+from pressroom.graphics import emoji
+from pressroom.graphics.bounded_cache import BoundedCache
+from pressroom.graphics.color import BLACK
+from pressroom.graphics.emoji import emoji_picture
+from pressroom.graphics.text import TextStyle, default_library, draw_text, drawing, shape
+
+
+@given(st.lists(st.integers(0, 30)), st.integers(1, 60))
+def test_a_cache_keeps_what_was_used_last_within_its_bound(keys: list[int], most: int) -> None:
+    cache: BoundedCache[int, int] = BoundedCache(most, lambda value: value)
+    for key in keys:
+        assert cache.get(key, partial(int, key)) == key
+        assert cache.bytes <= max(most, key)
+    if keys:
+        assert cache.get(keys[-1], lambda: -1) == keys[-1]
+
+
+def test_emoji_are_kept_by_sequence_and_size() -> None:
+    assert emoji_picture("🚀", 40) is emoji_picture("🚀", 40)
+    assert emoji_picture("🚀", 40) is not emoji_picture("🚀", 41)
+
+
+def test_large_emoji_do_not_fill_the_memory() -> None:
+    for size in range(1024, 1044):
+        emoji_picture("🟥", size)
+    assert emoji._pictures.bytes <= 32 * 2**20
+
+
+def test_glyphs_of_every_size_do_not_fill_the_memory() -> None:
+    library = default_library()
+    for size in range(300, 900, 3):
+        draw_text(Image.new("RGB", (40, 40)), shape("MW@", TextStyle(size), library), 0, 30, BLACK)
+    assert drawing._masks.bytes <= 32 * 2**20
+
+
+def test_threads_draw_the_same_as_one() -> None:
+    library = default_library()
+
+    def draw(number: int) -> bytes:
+        picture = Image.new("RGB", (300, 60), "white")
+        draw_text(picture, shape("Sphinx of quartz", TextStyle(20 + number % 7 + 0.37), library), 3.3, 40, BLACK)
+        return picture.tobytes()
+
+    drawing._masks = BoundedCache(1, drawing._bytes_of)  # nothing is kept, so that all threads draw all the time
+    alone = [draw(number) for number in range(7)]
+    with ThreadPoolExecutor(8) as threads:
+        together = list(threads.map(draw, range(140)))
+    assert together == alone * 20

@@ -1,0 +1,100 @@
+"""Chinese, Japanese and Korean: drawn with the fonts of the extra `cjk`, and boxes without them."""
+
+from __future__ import annotations
+
+import shutil
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from pressroom.graphics.color import BLACK
+from pressroom.graphics.font_check import check_fonts
+from pressroom.graphics.font_sources import CJK_PACKAGES
+from pressroom.graphics.text import FontLibrary, TextStyle, default_library, draw_text, shape
+from pressroom.graphics.text.fonts import load_faces
+
+LIBRARY = default_library()
+WITHOUT = FontLibrary(face for face in LIBRARY.all_faces() if "CJK" not in face.family)
+SENTENCES = {
+    "zh-Hans": "简体中文\uff1a今天天气很好。",
+    "zh-Hant": "繁體中文\uff1a今天天氣很好。",
+    "ja": "日本語の文章、カタカナとｶﾅ。",
+    "ko": "한국어 문장은 이렇게 씁니다.",
+}
+
+needs_the_extra = pytest.mark.skipif(
+    any(find_spec(package) is None for package in CJK_PACKAGES), reason="the extra cjk is not installed"
+)
+
+
+def drawn(
+    text: str, style: TextStyle, library: FontLibrary = LIBRARY
+) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
+    picture = Image.new("L", (500, 60), "white").convert("RGB")
+    draw_text(picture, shape(text, style, library), 5, 42, BLACK)
+    return np.asarray(picture.convert("L"))
+
+
+@pytest.mark.parametrize("text", SENTENCES.values(), ids=SENTENCES)
+def test_without_fonts_each_character_is_a_visible_box(text: str) -> None:
+    lacking = [character for character in dict.fromkeys(text) if character > "\u2fff"]
+    assert set(lacking) <= set(shape(text, TextStyle(30), WITHOUT).missing)
+    first, second = (drawn(character, TextStyle(30), WITHOUT) for character in lacking[:2])
+    assert first.min() < 100
+    assert (first == second).all()
+
+
+def test_doctor_recommends_the_extra_where_it_is_missing() -> None:
+    found = check_fonts([])
+    assert found.status == "ok"
+    if any(find_spec(package) is not None for package in CJK_PACKAGES):
+        assert found.hint == ""
+    else:
+        assert found.message.endswith("; none for Chinese or Japanese or Korean")
+        assert "install pressroom[cjk]" in found.hint
+
+
+@needs_the_extra
+@pytest.mark.parametrize(("language", "text"), SENTENCES.items(), ids=SENTENCES)
+@pytest.mark.parametrize("family", ["Inter", "serif", "mono"])
+def test_every_character_is_drawn_after_any_family(language: str, text: str, family: str) -> None:
+    shaped = shape(text, TextStyle(30, (family,), language=language), LIBRARY)
+    assert shaped.missing == ()
+    assert (drawn(text, shaped.style) != drawn(text, shaped.style, WITHOUT)).any()
+
+
+@needs_the_extra
+@pytest.mark.parametrize(("encoding", "rows"), [("gb2312", 0xF8), ("euc_kr", 0xFE), ("euc_jp", 0xF5)])
+def test_the_characters_of_each_country_have_glyphs(encoding: str, rows: int) -> None:
+    """The ideographs and syllables of GB 2312, KS X 1001 and JIS X 0208 stand from row 16 (0xB0) on."""
+    text = "".join(
+        bytes((row, cell)).decode(encoding, "ignore") for row in range(0xB0, rows) for cell in range(0xA1, 0xFF)
+    )
+    covered = [face.coverage for face in LIBRARY.all_faces()]
+    assert len(text) > 4000
+    assert [one for one in text if not any(ord(one) in coverage for coverage in covered)] == []
+
+
+@needs_the_extra
+def test_weights_are_regular_and_bold() -> None:
+    light, bold = (drawn("国語", TextStyle(30, weight=weight)) for weight in (400, 700))
+    assert bold.mean() < light.mean() - 1
+
+
+@needs_the_extra
+def test_the_language_chooses_the_forms_of_ideographs() -> None:
+    japanese, chinese, unknown = (drawn("门骨直", TextStyle(30, language=one)) for one in ("ja", "zh-Hans", ""))
+    assert (japanese != chinese).any()
+    assert (japanese == unknown).all()
+
+
+@needs_the_extra
+def test_a_font_of_the_operator_serves_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    font = next(face.path for face in LIBRARY.all_faces() if "CJK" in face.family)
+    shutil.copy(font, tmp_path / "east.otf")
+    monkeypatch.setattr("pressroom.graphics.font_check.CJK_PACKAGES", ())
+    found = check_fonts([tmp_path])
+    assert (found.status, found.hint) == ("ok", "")
+    assert load_faces(tmp_path / "east.otf")[0].family in found.message

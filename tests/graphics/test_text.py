@@ -1,0 +1,196 @@
+"""Text is set as Chromium sets it, in every script, and nothing that is typed breaks it."""
+
+from __future__ import annotations
+
+import io
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+import resvg_py
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+from pressroom.graphics.color import BLACK, parse_color
+from pressroom.graphics.emoji import emoji_path, emoji_picture, is_emoji
+from pressroom.graphics.text import (
+    TextStyle,
+    break_lines,
+    clamp_lines,
+    default_library,
+    draw_text,
+    ellipsized,
+    shape,
+)
+from support.chromium import chromium_page, photographed, similarity
+
+LIBRARY = default_library()
+INTER, SERIF, MONO = (LIBRARY.of_family(name)[0] for name in ("sans-serif", "serif", "monospace"))
+
+
+def drawn(text: str, style: TextStyle, size: tuple[int, int] = (400, 120), baseline: float = 70) -> Image.Image:
+    picture = Image.new("RGB", size, "white")
+    draw_text(picture, shape(text, style, LIBRARY), 10, baseline, BLACK)
+    return picture
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    ("text", "family", "size", "weight"),
+    [
+        ("Hamburgefonstiv AVATAR office", "Inter", 26, 400),
+        ("The quick brown fox jumps", "Inter", 16, 700),
+        ("Serif “quotes” office fi", "Source Serif 4", 36, 600),
+        ("const x => 1 != 2;", "JetBrains Mono", 20, 400),
+    ],
+)
+def test_latin_text_is_that_of_chromium(text: str, family: str, size: int, weight: int) -> None:
+    """Widths are equal to a tenth of a pixel; the structural similarity is 0.97 at least."""
+    face = LIBRARY.of_family(family)[0]
+    style = TextStyle(size, (family,), weight)
+    with chromium_page(400, 120) as page:
+        # The strut is a picture of no height on the base line: it tells where that is.
+        expected = photographed(
+            page,
+            f'<div style="position:absolute;left:10px;top:20px;white-space:pre;font:{weight} {size}px/80px '
+            f'\'{family}\'"><span>{text}</span><i style="display:inline-block"></i></div>',
+            {family: face.path},
+        )
+        width = page.evaluate("document.querySelector('span').getBoundingClientRect().width")
+        baseline = page.evaluate("document.querySelector('i').getBoundingClientRect().bottom")
+    assert shape(text, style, LIBRARY).width == pytest.approx(width, abs=0.1)
+    assert similarity(expected, drawn(text, style, baseline=round(baseline))) > 0.97
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Ελληνικά Кириллица", "مرحبا بالعالم", "שלום עולם", "नमस्ते दुनिया", "ภาษาไทย", "Tiếng Việt", "→ ✓"],
+)
+def test_many_scripts_have_glyphs(text: str) -> None:
+    assert shape(text, TextStyle(20), LIBRARY).missing == ()
+
+
+def test_what_no_font_has_is_a_visible_box() -> None:
+    text = "\U000e1000\U00013000"
+    assert "\U00013000" in shape(text, TextStyle(40), LIBRARY).missing
+    assert np.asarray(drawn("\U00013000", TextStyle(40))).min() == 0
+
+
+def test_arabic_joins_and_runs_from_right_to_left() -> None:
+    joined, alone = (shape(text, TextStyle(20), LIBRARY) for text in ("ععع", "ع"))
+    assert joined.right_to_left
+    assert len({glyph.glyph for glyph in joined.glyphs} | {alone.glyphs[0].glyph}) == 4
+    assert [glyph.cluster for glyph in joined.glyphs] == [2, 1, 0]
+
+
+def test_numbers_in_hebrew_keep_their_order() -> None:
+    text = "א12ב"
+    order = [text[glyph.cluster] for glyph in shape(text, TextStyle(20), LIBRARY).glyphs]
+    assert order == ["ב", "1", "2", "א"]
+
+
+def test_weights_sizes_kerning_and_ligatures() -> None:
+    def width(text: str, size: float = 100, **options: Any) -> float:
+        return shape(text, TextStyle(size, **options), LIBRARY).width
+
+    assert width("office", weight=800) > width("office", weight=300)
+    assert width("AVAVAV") < width("AVAVAV", kerning=False)
+    assert width("a", size=14) / 14 != pytest.approx(width("a", size=32) / 32, rel=1e-3)  # the optical size
+    assert width("1111", features=(("tnum", 1),)) == pytest.approx(width("0000", features=(("tnum", 1),)))
+    joined, single = (shape("=>", TextStyle(20, ("mono",), ligatures=on), LIBRARY) for on in (True, False))
+    assert [one.glyph for one in joined.glyphs] != [one.glyph for one in single.glyphs]
+    assert width("abc", letter_spacing=5) == pytest.approx(width("abc", ligatures=False) + 15)
+
+
+@pytest.mark.parametrize("symbol", ["👩‍👩‍👧‍👦", "🇩🇪", "1️⃣", "👍🏽", "❤️", "🏴󠁧󠁢󠁳󠁣󠁴󠁿", "🧑🏿‍🚀"])
+def test_every_kind_of_emoji_is_one_picture(symbol: str) -> None:
+    assert is_emoji(symbol)
+    (glyph,) = shape(symbol, TextStyle(32), LIBRARY).glyphs
+    assert glyph.emoji == symbol
+    picture = emoji_picture(symbol, 512)
+    assert picture is not None
+    assert picture.size == (512, 512)
+    box = picture.getchannel("A").getbbox()
+    assert box is not None
+    assert max(box[2] - box[0], box[3] - box[1]) > 400
+
+
+def test_a_picture_that_is_wider_than_high_stands_in_the_middle_of_its_square() -> None:
+    picture = emoji_picture("🍉", 180)
+    assert picture is not None
+    assert picture.size == (180, 180)
+    left, top, right, bottom = picture.getchannel("A").getbbox() or (0, 0, 0, 0)
+    assert right - left > bottom - top
+    assert top == pytest.approx(180 - bottom, abs=2)
+
+
+@pytest.mark.parametrize("size", [16, 18, 72, 300])
+@pytest.mark.parametrize("symbol", ["🚀", "🇦🇫", "📶", "🪇", "🧆", "🪮", "🍿"])
+def test_emoji_are_drawn_as_another_engine_draws_them(symbol: str, size: int) -> None:
+    """Among them are flags, clipped and turned shapes, strokes and translucent ones."""
+    picture, path = emoji_picture(symbol, size), emoji_path(symbol)
+    assert picture is not None
+    assert path is not None
+    other = resvg_py.svg_to_bytes(svg_path=str(path), width=size, height=size, skip_system_fonts=True)
+    grounds = [Image.new("RGB", (size, size), "white") for _ in range(2)]
+    for ground, layer in zip(grounds, (picture, Image.open(io.BytesIO(other)).convert("RGBA")), strict=True):
+        ground.paste(layer, mask=layer.getchannel("A"))
+    ours, theirs = (np.asarray(ground, dtype=int) for ground in grounds)
+    # They differ along edges alone, of which a smaller picture has more.
+    assert np.abs(ours - theirs).mean() < 250 / size
+
+
+@pytest.mark.parametrize("text", ["©", "a", "3", "☎\ufe0e", "→"])
+def test_signs_stay_text(text: str) -> None:
+    assert not is_emoji(text)
+
+
+def test_lines_break_where_the_language_allows() -> None:
+    style = TextStyle(20)
+    assert break_lines("one two three", style, LIBRARY, 80) == ["one two", "three"]
+    assert break_lines("a\n\nb", style, LIBRARY, 80) == ["a", "", "b"]
+    thai = break_lines("ภาษาไทยง่ายนิดเดียว", style, LIBRARY, 80)
+    assert len(thai) > 1
+    assert thai[0] in ("ภาษาไทย", "ภาษา")
+    assert len(break_lines("x" * 100, style, LIBRARY, 80)) > 5
+
+
+def test_what_is_too_long_ends_in_an_ellipsis() -> None:
+    style = TextStyle(20)
+    cut = ellipsized("a rather long title", style, LIBRARY, 100)
+    assert cut.endswith("…")
+    assert shape(cut, style, LIBRARY).width <= 100
+    lines = break_lines("one two three four five six seven", style, LIBRARY, 90)
+    assert clamp_lines(lines, 2, style, LIBRARY, 90) == [lines[0], clamp_lines(lines, 2, style, LIBRARY, 90)[1]]
+    assert clamp_lines(lines, 2, style, LIBRARY, 90)[1].endswith("…")
+
+
+def test_translucent_text_and_pictures_with_alpha() -> None:
+    red = parse_color("#f008")
+    for mode, ground in (("RGB", (255, 255, 255)), ("RGBA", (255, 255, 255, 255))):
+        picture = Image.new(mode, (60, 60), ground)
+        draw_text(picture, shape("█", TextStyle(60, ("mono",)), LIBRARY), 0, 45, red)
+        assert picture.convert("RGB").getpixel((15, 30)) == pytest.approx((255, 119, 119), abs=2)
+
+
+Direction = Literal["auto", "ltr", "rtl"]
+DIRECTIONS: tuple[Direction, ...] = ("auto", "ltr", "rtl")
+
+TEXTS = st.text(
+    st.characters(codec="utf-8") | st.sampled_from("א١ب\u202e\u2067\u2069\u200f\u200d\ufe0f👩🏽🇩🇪\t\r\n\u0301\u0e33\0"),
+    max_size=25,
+)
+
+
+@given(TEXTS, st.floats(1, 200), st.sampled_from(DIRECTIONS))
+def test_any_text_can_be_set(text: str, size: float, direction: Direction) -> None:
+    shaped = shape(text, TextStyle(size), LIBRARY, direction)
+    assert shaped.width >= 0
+    assert {glyph.cluster for glyph in shaped.glyphs} <= set(range(len(text)))
+    draw_text(Image.new("RGB", (40, 40)), shaped, -5.3, 20.7, BLACK)
+
+
+@given(TEXTS, st.floats(1, 300))
+def test_lines_lose_nothing_but_white_space(text: str, width: float) -> None:
+    lines = break_lines(text, TextStyle(20), LIBRARY, width)
+    assert "".join("".join(lines).split()) == "".join(text.split())
