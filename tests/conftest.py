@@ -1,7 +1,71 @@
 """What holds for all tests."""
 
+import faulthandler
+import logging
+from collections.abc import AsyncIterator, Generator, Iterator
+from pathlib import Path
+
+import pytest
+import structlog
 from hypothesis import settings
+from pressroom.config import Settings
+from pressroom.observability.logs import OWN_HANDLERS, TALKATIVE
+from pressroom.storage.database import SqlDatabase
+from support import databases
 
 # The machines that run the tests are shared: how long one example takes says nothing.
 settings.register_profile("pressroom", deadline=None)
 settings.load_profile("pressroom")
+
+TEARDOWN = 300
+"""How many seconds a test may clean up: a few stop platforms that they started."""
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown() -> Generator[None, None, None]:
+    """End a process whose test hangs while it cleans up: its own timeout may be spent, and all later tests would wait."""
+    faulthandler.dump_traceback_later(TEARDOWN, exit=True)
+    try:
+        return (yield)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _databases() -> Iterator[None]:
+    yield
+    databases.drop_databases()
+
+
+@pytest.fixture(autouse=True)
+def _logging_as_before() -> Iterator[None]:
+    """Undo what a test's own command or server did to logging, or the next test's lines go to a stream of this one."""
+    chain = structlog.get_config() if structlog.is_configured() else None
+    root = logging.getLogger()
+    loggers = [root, *(logging.getLogger(name) for name in (*OWN_HANDLERS, *TALKATIVE))]
+    before = [(logger, [*logger.handlers], logger.propagate, logger.level) for logger in loggers]
+    yield
+    if chain is None:
+        structlog.reset_defaults()
+    else:
+        structlog.configure(**chain)
+    structlog.contextvars.clear_contextvars()
+    logging.captureWarnings(capture=False)
+    for logger, handlers, propagate, level in before:
+        logger.handlers[:] = handlers
+        logger.propagate = propagate
+        logger.setLevel(level)
+
+
+@pytest.fixture(params=databases.KINDS)
+def database_settings(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Settings]:
+    """Return settings with an empty database of their own: one test on SQLite, one on PostgreSQL."""
+    with databases.database_config(request.param, tmp_path / "data") as storage:
+        yield databases.settings_with_database(storage, tmp_path / "data")
+
+
+@pytest.fixture
+async def database(database_settings: Settings) -> AsyncIterator[SqlDatabase]:
+    """Return an open database with the host's tables, on SQLite and on PostgreSQL."""
+    async with databases.migrated(database_settings) as opened:
+        yield opened

@@ -50,8 +50,16 @@ def test_the_wrapper_has_the_fields_of_the_specification(api: httpx.Client) -> N
     catalog = api.get("/tools/api").json()
 
     assert set(catalog) == {"version", "baseUrl", "platform", "mcp", "llmInstructions", "tools", "stats", "pressroom"}
-    assert catalog["stats"] == {"total": 4, "withApi": 4}
-    assert [tool["slug"] for tool in catalog["tools"]] == ["gate", "qr-code-generator", "text-file", "unruly"]
+    assert catalog["stats"] == {"total": 7, "withApi": 7}
+    assert [tool["slug"] for tool in catalog["tools"]] == [
+        "code-to-image",
+        "favicon-generator",
+        "gate",
+        "image-generator",
+        "qr-code-generator",
+        "text-file",
+        "unruly",
+    ]
 
 
 def test_a_descriptor_has_the_fields_of_the_specification(api: httpx.Client) -> None:

@@ -32,7 +32,7 @@ def test_a_full_disk_is_a_500_that_costs_nothing_and_leaves_nothing(tmp_path: Pa
     data = tmp_path / "data"
     config = "[plugins.test_tools]\n[tools.qr-code-generator]\nrate_limit = '100000/hour'\n"
     with serving(
-        tmp_path / "server", config, {"PRESSROOM_STORAGE__PATH": str(data)}, small_disk(data, "size=200k")
+        tmp_path / "server", config, {"PRESSROOM_STORAGE__PATH": str(data)}, small_disk(data, "size=2m")
     ) as server:
         answers: list[httpx.Response] = []
         while len(answers) < 400 and (not answers or answers[-1].status_code != 500):
@@ -65,15 +65,16 @@ def remount(process: int, disk: Path, option: str) -> None:
 
 def test_a_disk_that_becomes_read_only_is_a_500_until_it_is_writable_again(tmp_path: Path) -> None:
     data = tmp_path / "data"
+    disk = data / "files"  # the database beside it keeps its files open, and a disk with those is busy
     environment = {"PRESSROOM_STORAGE__PATH": str(data)}
-    with serving(tmp_path / "server", environment=environment, prefix=small_disk(data, "size=4m")) as server:
+    with serving(tmp_path / "server", environment=environment, prefix=small_disk(disk, "size=4m")) as server:
         http = httpx.Client(base_url=server.url, timeout=30)
         assert http.post(TEXT, json={"text": "kept"}).status_code == 200
-        remount(server.process.pid, data, "ro")
+        remount(server.process.pid, disk, "ro")
         refused = http.post(TEXT, json={"text": "new"})
         kept = http.post(TEXT, json={"text": "kept"}).json()["data"]
         delivered = http.get(kept["url"]).text
-        remount(server.process.pid, data, "rw")
+        remount(server.process.pid, disk, "rw")
         again = http.post(TEXT, json={"text": "new"})
         http.close()
 
@@ -96,7 +97,7 @@ def s3_storage(s3: S3Server, endpoint: str | None = None) -> dict[str, Any]:
             "access_key_id": s3.access_key_id,
             "secret_access_key": s3.secret_access_key,
             "addressing_style": "path",
-            "timeout": 2,
+            "timeout": 8,
         },
     }
 

@@ -457,6 +457,42 @@ def pressroom_index_entries():
     assert "Be brief." not in "\n".join(lines)
 
 
+def test_entries_with_a_date_come_first_and_texts_are_read_only_for_the_full_index(plugins: Plugins) -> None:
+    source = """
+from datetime import UTC, datetime
+READ = []
+
+async def read():
+    READ.append(1)
+    return "The whole text."
+
+async def broken():
+    raise RuntimeError("no text")
+
+async def articles():
+    return [
+        IndexEntry("Undated", "/u"),
+        IndexEntry("Old", "/o", published_at=datetime(2020, 1, 1, tzinfo=UTC), read=broken),
+        IndexEntry("New", f"/n{len(READ)}", published_at=datetime(2025, 1, 1, tzinfo=UTC), read=read),
+    ]
+
+@hookimpl
+def pressroom_index_entries():
+    return [IndexEntries("Guides", articles)]
+"""
+    host = plugins.start(source)
+
+    for _ in range(2):
+        lines = httpx.get(f"{host.url}/llms.txt").text.splitlines()
+        start = lines.index("## Guides")
+        assert lines[start + 2 : start + 5] == [
+            f"- [New]({host.url}/n0)", f"- [Old]({host.url}/o)", f"- [Undated]({host.url}/u)",
+        ]  # fmt: skip
+    full = httpx.get(f"{host.url}/llms-full.txt").text
+    assert "The whole text." in full
+    assert f"- [Undated]({host.url}/u)" in full
+
+
 @pytest.mark.parametrize("result", ["1 / 0", "None", "['text']", "[IndexEntry(1, '/x')]", "[IndexEntry('a', None)]"])
 def test_index_entries_that_fail_cost_the_others_nothing(plugins: Plugins, result: str) -> None:
     source = f"""

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from importlib.metadata import entry_points
+from typing import Any, Final, Protocol
 
 from pressroom.host import Compiled
 from pressroom.plugins.records import PluginRecord
 
 from support.plugin_distributions import Distribution
+
+_INSTALLED: Final = frozenset(entry.name for entry in entry_points(group="pressroom.plugins"))
+"""What is installed beside the tests, such as the other packages of this repository; it may be any number."""
 
 
 class Compile(Protocol):
@@ -25,6 +29,11 @@ def record_of(compiled: Compiled, id_: str) -> PluginRecord:
     return record
 
 
+def records_of(compiled: Compiled) -> list[PluginRecord]:
+    """Return the records of the built-in plugins and of those that the test installed."""
+    return [record for record in compiled.plugins.records if record.builtin or record.id not in _INSTALLED]
+
+
 def statuses(compiled: Compiled) -> dict[str, str]:
-    """Return the status of each plugin that is not built in."""
-    return {record.id: record.status for record in compiled.plugins.records if not record.builtin}
+    """Return the status of each plugin that the test installed."""
+    return {record.id: record.status for record in records_of(compiled) if not record.builtin}

@@ -1,4 +1,4 @@
-"""What happens to the local file store on a disk that is full or read-only; run by `support.disks`."""
+"""What happens to the local file store and the database on a full or read-only disk; run by `support.disks`."""
 
 import asyncio
 import sys
@@ -7,7 +7,13 @@ from pathlib import Path
 
 import pytest
 from pressroom.errors import BackendError, FileMissing
+from pressroom.models import SetupLinkRow
+from pressroom.storage.database import SqlDatabase
 from pressroom.storage.files import LocalFileStore, UrlSigner
+from pressroom.testing.running import settings_for_test
+from sqlalchemy import select
+
+from support.databases import migrated
 
 
 def _store(disk: Path) -> LocalFileStore:
@@ -81,6 +87,44 @@ async def read_only_disk(disk: Path) -> None:
     assert await store.has("qr/old.png")
     assert not await store.has("qr/new.png")
     await store.close()
+
+
+async def full_disk_for_the_database(disk: Path) -> None:
+    (disk / "ballast").write_bytes(b"b" * 65_536)
+    settings = settings_for_test({}, disk)
+    async with migrated(settings) as database:
+        await _write_link(database, 1)
+        with pytest.raises(OSError, match="No space"):
+            _fill(disk)
+        with pytest.raises(BackendError, match="full") as raised:
+            await _write_links(database, range(2, 10_000))
+        assert "make room" in raised.value.hint
+        async with database.reading() as session:
+            before = len((await session.scalars(select(SetupLinkRow))).all())
+        (disk / "ballast").unlink()
+        await _write_link(database, 10_000)
+        async with database.reading() as session:
+            assert len((await session.scalars(select(SetupLinkRow))).all()) == before + 1
+
+
+async def start_on_full_disk_with_a_database(disk: Path) -> None:
+    with pytest.raises(OSError, match="No space"):
+        _fill(disk)
+    with pytest.raises(BackendError) as raised:
+        async with migrated(settings_for_test({}, disk)):
+            pass
+    assert "make room" in raised.value.hint
+
+
+async def _write_links(database: SqlDatabase, numbers: range) -> None:
+    for number in numbers:
+        await _write_link(database, number)
+
+
+async def _write_link(database: SqlDatabase, number: int) -> None:
+    now = datetime.now(UTC)
+    async with database.writing() as session:
+        session.add(SetupLinkRow(token_hash=number.to_bytes(32, "big"), created_at=now, expires_at=now))
 
 
 if __name__ == "__main__":

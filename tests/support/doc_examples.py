@@ -13,8 +13,9 @@ A comment directly above a block changes that: `<!-- example: skip REASON -->`, 
 saved, for the blocks below), `<!-- example: serve -->` (its one command keeps running), `<!-- example: exit CODE -->`.
 Hidden preparations are comments too: `<!-- setup bash`, then the script, then `-->`; the same with `python`.
 
-`127.0.0.1:8000` stands for the page's own server, which is started when it is first needed. Output is compared word by
-word, except for ids, times and signatures; a line `...` stands for any lines, and `…` for any text within a line.
+`127.0.0.1:8000` stands for the page's own server, which is started when it is first needed. What it writes when it
+starts is in `~/server.txt`, for hidden preparations. Output is compared word by word, except for ids, times, secrets
+and signatures; a line `...` stands for any lines, and `…` for any text within a line.
 """
 
 from __future__ import annotations
@@ -54,6 +55,7 @@ _VARYING = (
     (re.compile(r"\b[0-9a-f]{32}\b"), "<id>"),
     (re.compile(r"expires=\d+"), "expires=<time>"),
     (re.compile(r"signature=[\w-]+"), "signature=<signature>"),
+    (re.compile(r"\b(token=|prk_key_)[\w-]+"), r"\1<secret>"),
     (re.compile(r"(?<=RateLimit-Reset: )\d+"), "<seconds>"),
     (re.compile(r"[ \t]+"), " "),
 )
@@ -221,13 +223,14 @@ class PageExamples:
         )
         log.close()
         assert self._server.stdout is not None
-        output = ""
+        output, last = "", "/setup?token=" if "/setup?token=" in shown else "Health"
         for line in self._server.stdout:
             output += line
-            if line.startswith("Health"):
+            if last in line:
                 break
         else:
             raise AssertionError(f"the server did not start: {output}{Path(log.name).read_text()}")
+        (self._folder.parent / "server.txt").write_text(output)
         difference = differences(self._as_shown(shown), self._as_shown(output)) if shown else ""
         assert not difference, f"{command}\n{difference}"
 

@@ -12,6 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 from pressroom.errors import CallError, InvalidInput, NotFound
 from pressroom.sdk import Branding
 from pressroom.tools_api.pages import Descriptor, FormState, Pages, input_from_form, parse_form
+from pressroom.web.site import Site
 
 from support.tool_descriptors import ALL
 
@@ -59,7 +60,7 @@ class PageServer:
     def __init__(self, descriptors: tuple[Descriptor, ...] = ALL, **brand: str) -> None:
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self.url = f"http://127.0.0.1:{self._http.server_port}"
-        self.pages = Pages(branding(**brand), self.url)
+        self.pages = Pages(Site(branding(**brand), self.url))
         self.tools = {tool["slug"]: tool for tool in descriptors}
         self.inputs: list[dict[str, Any]] = []
         self.problems: list[str] = []
@@ -109,7 +110,7 @@ class PageServer:
             case ["tools"]:
                 return 200, self.pages.index(list(self.tools.values())), html, {}
             case ["tools", "static", name]:
-                asset = self.pages.asset(name)
+                asset = self.pages.site.asset(name)
                 version = parse_qs(query).get("v", [""])[0]
                 return (
                     200,
@@ -159,11 +160,11 @@ class PageServer:
                     status, content, media_type, headers = make()
                 except CallError as error:
                     status, media_type, headers = 404, "text/html; charset=utf-8", {}
-                    content = server.pages.error(404, "Not found", error.message)
+                    content = server.pages.site.error(404, "Not found", error.message)
                 self.send_response(status)
                 self.send_header("Content-Type", media_type)
                 self.send_header("Content-Length", str(len(content)))
-                self.send_header("Content-Security-Policy", server.pages.content_security_policy)
+                self.send_header("Content-Security-Policy", server.pages.site.content_security_policy)
                 for name, value in headers.items():
                     self.send_header(name, value)
                 self.end_headers()

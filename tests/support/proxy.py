@@ -1,4 +1,4 @@
-"""A TCP proxy that can fall silent, as a service does whose machine hangs."""
+"""A TCP proxy that can fall silent, as a service does whose machine hangs, or cut all connections."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ class Proxy:
         self._talking = asyncio.Event()
         self._talking.set()
         self._pumps: set[asyncio.Task[None]] = set()
+        self._reachable = True
         self.endpoint = ""
 
     def freeze(self) -> None:
@@ -27,8 +28,20 @@ class Proxy:
         """Pass bytes on again."""
         self._talking.set()
 
+    async def cut(self) -> None:
+        """End all connections, and every new one at once."""
+        self._reachable = False
+        await self.close()
+
+    def restore(self) -> None:
+        """Accept connections again."""
+        self._reachable = True
+
     async def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve one connection."""
+        if not self._reachable:
+            writer.close()
+            return
         back, forth = await asyncio.open_connection(self._host, self._port)
         for source, sink in ((reader, forth), (back, writer)):
             pump = asyncio.create_task(self._pump(source, sink))

@@ -23,6 +23,7 @@ from pressroom.observability.metrics import Metrics
 from pressroom.plugins.contributions import RECORD_TYPES
 from pressroom.tools_api.envelope import STATUS
 
+from support.reference_content import article_checks, article_tools, kept_html
 from support.reference_settings import cell, code_brackets, settings
 
 # Command line
@@ -98,6 +99,10 @@ _TITLES: Final = {
     "pressroom.sdk.params": "Parameters",
     "pressroom.sdk.call": "Calls and results",
     "pressroom.sdk.rates": "Rates",
+    "pressroom.sdk.data": "Database and accounts",
+    "pressroom.sdk.jobs": "Background work",
+    "pressroom.sdk.fetching": "Fetching",
+    "pressroom.sdk.tools": "Tools of others",
     "pressroom.sdk.shared": "What all tools share",
     "pressroom.sdk.backends": "Backends",
     "pressroom.errors": "Errors",
@@ -267,5 +272,8 @@ PARTS: Final[dict[str, tuple[str, Callable[[], str]]]] = {
     "sdk": ("reference/sdk.md", sdk_names),
     "errors": ("reference/http-api.md", error_codes),
     "metrics": ("reference/metrics.md", metrics),
+    "article-checks": ("reference/seo-checks.md", article_checks),
+    "article-tools": ("reference/article-tools.md", article_tools),
+    "kept-html": ("reference/kept-html.md", kept_html),
 }
 """The generated parts: the page of each, and what renders it."""

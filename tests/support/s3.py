@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import getpass
 import os
 import shutil
@@ -20,9 +19,9 @@ import httpx
 from aiobotocore.session import AioSession, ClientCreatorContext
 from pressroom.config.models import S3Settings
 
+from support.downloads import installed, run
 from support.needs import free_port, program, unavailable
 
-ROOT = Path(__file__).parents[2]
 SWIFT_REQUIREMENTS = ("swift==2.38.3", "setuptools<81")
 START_SECONDS = 60
 
@@ -116,20 +115,13 @@ def frozen_server() -> Iterator[str]:
 
 def _swift_scripts() -> Path:
     """Return the folder of Swift's programs; the first time, install them."""
-    home = ROOT / ".cache" / SWIFT_REQUIREMENTS[0].replace("==", "-")
-    home.parent.mkdir(exist_ok=True)
-    installed = home / "installed"
-    with home.with_name(f"{home.name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not installed.exists():
-            try:
-                subprocess.run([sys.executable, "-m", "venv", "--clear", str(home)], check=True, capture_output=True)
-                pip = [str(home / "bin" / "python"), "-m", "pip", "install", "--quiet", *SWIFT_REQUIREMENTS]
-                subprocess.run(pip, check=True, capture_output=True, text=True, timeout=600)
-            except (subprocess.SubprocessError, OSError) as error:
-                unavailable(f"OpenStack Swift cannot be installed: {getattr(error, 'stderr', '') or error}")
-            installed.touch()
-    return home / "bin"
+
+    def install(folder: Path) -> None:
+        run([sys.executable, "-m", "venv", str(folder / "venv")])
+        run([str(folder / "venv" / "bin" / "python"), "-m", "pip", "install", "--quiet", *SWIFT_REQUIREMENTS])
+
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    return installed(f"swift-py{version}", " ".join(SWIFT_REQUIREMENTS), install) / "venv" / "bin"
 
 
 def _swift_config(config: Path, data: Path, ports: Mapping[str, int]) -> dict[str, str]:

@@ -16,11 +16,15 @@ TESTS = Path(__file__).parents[1]
 
 
 class Server:
-    """A running `pressroom serve`. `log` is what it wrote to standard error, once it has ended."""
+    """A running `pressroom serve`. `log` is what it wrote to standard error, once it has ended.
 
-    def __init__(self, process: subprocess.Popen[str], url: str, log_file: Path) -> None:
+    `announced` is the document that it wrote once it answered requests.
+    """
+
+    def __init__(self, process: subprocess.Popen[str], announced: dict[str, Any], log_file: Path) -> None:
         self.process = process
-        self.url = url
+        self.announced = announced
+        self.url: str = announced["url"]
         self._log_file = log_file
 
     @property
@@ -56,12 +60,16 @@ def serving(
     config: str = "[plugins.test_tools]\n",
     environment: Mapping[str, str] | None = None,
     prefix: tuple[str, ...] = (),
+    port: int = 0,
 ) -> Iterator[Server]:
-    """Run the command with a configuration file, until the block ends. `prefix` is put before the command."""
+    """Run the command with a configuration file, until the block ends. `prefix` is put before the command.
+
+    `port` is where it listens; 0 is any that is free.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "pressroom.toml").write_text(config)
     log_file = folder / "server.log"
-    command = [*prefix, sys.executable, "-m", "pressroom", "serve", "--port", "0", "--json"]
+    command = [*prefix, sys.executable, "-m", "pressroom", "serve", "--port", str(port), "--json"]
     with log_file.open("w") as log:
         process = subprocess.Popen(
             [*command, "--config", str(folder / "pressroom.toml")],
@@ -71,7 +79,7 @@ def serving(
             text=True,
         )
     try:
-        yield Server(process, announced(process, log_file)["url"], log_file)
+        yield Server(process, announced(process, log_file), log_file)
     finally:
         if process.poll() is None:
             process.terminate()

@@ -8,15 +8,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from pressroom.accounts.service import AccountServices
 from pressroom.config.models import Settings
 from pressroom.config.values import parse_rate
+from pressroom.graphics.font_check import check_fonts
 from pressroom.limits import create_limiter
+from pressroom.models import Base
+from pressroom.oauth.service import AuthorizationServer
 from pressroom.sdk import (
+    Authenticator,
     Backend,
     Brander,
     Branding,
     CachePolicy,
     CacheRule,
+    CallRecord,
+    Check,
+    CheckResult,
+    Credentials,
+    Identity,
+    Models,
+    Observer,
     PluginContext,
     Rate,
     RateLimit,
@@ -25,6 +37,47 @@ from pressroom.sdk import (
 )
 from pressroom.storage.cache import create_cache_index
 from pressroom.storage.files import create_file_store
+
+
+@hookimpl
+def pressroom_models() -> Iterable[Models]:
+    """Keep accounts, approvals and jobs."""
+    return [Models(Base.metadata, "pressroom.models.migrations")]
+
+
+@hookimpl
+def pressroom_authenticators(plugin: PluginContext) -> Iterable[Authenticator]:
+    """Recognise API keys and access tokens."""
+    services = plugin.services
+
+    async def api_key(credentials: Credentials) -> Identity | None:
+        return await services.of(AccountServices).api_keys.authenticate(credentials)
+
+    async def access_token(credentials: Credentials) -> Identity | None:
+        return await services.of(AuthorizationServer).authenticate(credentials)
+
+    return [Authenticator("api_key", api_key), Authenticator("access_token", access_token)]
+
+
+@hookimpl
+def pressroom_checks(plugin: PluginContext) -> Iterable[Check]:
+    """Look at the fonts that pictures are drawn with."""
+
+    async def fonts() -> CheckResult:
+        return check_fonts(plugin.config.graphics.fonts)
+
+    return [Check("fonts", fonts)]
+
+
+@hookimpl
+def pressroom_observers(plugin: PluginContext) -> Iterable[Observer]:
+    """Keep the audit trail of calls that accounts make."""
+    services = plugin.services
+
+    async def activity(record: CallRecord) -> None:
+        await services.of(AccountServices).activity_log.observe(record)
+
+    return [Observer("activity", activity)]
 
 
 @hookimpl

@@ -10,6 +10,7 @@ from pressroom.errors import BackendError, ConfigError, PressroomError
 from pressroom.host import Compiled, open_backends
 from pressroom.plugins.records import PluginRecord
 from pressroom.sdk import Check, CheckResult, per_hour
+from pressroom.storage.database import Migrator, SqlDatabase
 from pressroom.wire.echo import counted
 
 _NO_CONTENT = "0" * 32
@@ -43,6 +44,8 @@ async def diagnose(compiled: Compiled, advance: Callable[[], None]) -> list[Find
     add("tools", _tools(compiled))
     add("authentication", _attempt_authenticators(compiled))
     add("branding", _attempt_branding(compiled))
+    for name, result in await _database(compiled):
+        add(name, result)
     for store, result in await _stores(compiled):
         add(store, result)
     for contribution in compiled.plugins.contributions.of(Check):
@@ -70,18 +73,38 @@ def _plugin(record: PluginRecord) -> CheckResult:
 
 def _combinations(compiled: Compiled) -> Iterator[CheckResult]:
     settings = compiled.settings
-    shared = settings.storage.redis is not None or settings.storage.files.startswith("s3://")
-    if shared and settings.storage.files == "local":
+    storage = settings.storage
+    server_database = SqlDatabase(settings).dialect == "postgresql"
+    parts = {
+        "Redis": storage.redis is not None,
+        "files": storage.files.startswith("s3://"),
+        "the database": server_database,
+    }
+    shared = " and ".join(name for name, is_shared in parts.items() if is_shared)
+    verb = "is" if shared in ("Redis", "the database") else "are"
+    if shared and storage.files == "local":
         yield CheckResult(
             "warning",
-            "Redis is shared, but files are kept in a folder of this host",
+            f"{shared} {verb} shared, but files are kept in a folder of this host",
             'with several hosts set [storage] files = "s3://…"; with one host this is fine',
         )
-    if shared and settings.storage.redis is None:
+    if shared and storage.redis is None:
         yield CheckResult(
             "warning",
-            "files are shared, but limits and the cache are kept in the memory of this process",
+            f"{shared} {verb} shared, but limits and the cache are kept in the memory of this process",
             'with several hosts set [storage] redis = "redis://…", or each counts for itself',
+        )
+    if shared and not server_database:
+        yield CheckResult(
+            "warning",
+            f"{shared} {verb} shared, but accounts and jobs are kept in an SQLite file of this host",
+            'with several hosts set [storage] database = "postgresql://…"; with one host this is fine',
+        )
+    if shared and settings.secret_key is None:
+        yield CheckResult(
+            "warning",
+            f"{shared} {verb} shared, but this host made a secret_key of its own",
+            "with several hosts set the same secret_key on each; with one host this is fine",
         )
     if settings.base_url is None and settings.server.host not in ("127.0.0.1", "localhost", "::1"):
         yield CheckResult(
@@ -112,6 +135,35 @@ def _attempt_branding(compiled: Compiled) -> CheckResult:
     except PressroomError as error:
         return CheckResult("error", error.message, error.hint)
     return CheckResult("ok", f"{compiled.branding.name}, key {compiled.branding.key!r}")
+
+
+async def _database(compiled: Compiled) -> list[tuple[str, CheckResult]]:
+    database = SqlDatabase(compiled.settings)
+    if database.missing:
+        return [("database", CheckResult("ok", f"{database.name}, not there yet: `pressroom serve` makes it"))]
+    try:
+        await database.open()
+    except BackendError as error:
+        return [("database", CheckResult("error", error.message, error.hint))]
+    try:
+        migrator = compiled.migrator(database)
+        schemas = [(f"tables of {plugin}", await _schema(migrator, plugin)) for plugin in migrator.plugins]
+    finally:
+        await database.close()
+    return [("database", CheckResult("ok", database.name)), *schemas]
+
+
+async def _schema(migrator: Migrator, plugin: str) -> CheckResult:
+    try:
+        state = await migrator.state(plugin)
+    except BackendError as error:
+        return CheckResult("error", error.message, error.hint)
+    if not state.behind:
+        return CheckResult("ok", f"up to date, revision {state.current}")
+    message = f"at revision {state.current or 'none'}, this version needs {state.wanted}"
+    if migrator.embedded:
+        return CheckResult("ok", message, "`pressroom serve` migrates it when it starts")
+    return CheckResult("error", message, "run `pressroom migrate`")
 
 
 async def _stores(compiled: Compiled) -> list[tuple[str, CheckResult]]:

@@ -9,14 +9,32 @@
     │   ├── UnsupportedMediaType      unsupported_media_type
     │   ├── PayloadTooLarge           payload_too_large
     │   ├── Rejected                  unauthorized
+    │   ├── SignInFailed              sign_in_failed
     │   ├── Forbidden                 forbidden
+    │   ├── QuotaExceeded             quota_exceeded
     │   ├── RateLimited               rate_limited
     │   ├── Overloaded                overloaded
     │   ├── CallTimeout               timeout
     │   ├── InternalError             internal_error
     │   └── ClientLeft                client_left
+    ├── InvalidStyle                  invalid_style: a CSS value cannot be drawn
+    ├── OAuthError                    an OAuth request was refused; the codes are the RFCs' own
+    │   ├── InvalidRequest            invalid_request
+    │   ├── InvalidClient             invalid_client
+    │   ├── InvalidGrant              invalid_grant
+    │   ├── UnauthorizedClient        unauthorized_client
+    │   ├── UnsupportedGrantType      unsupported_grant_type
+    │   ├── UnsupportedResponseType   unsupported_response_type
+    │   ├── InvalidScope              invalid_scope
+    │   ├── InvalidTarget             invalid_target
+    │   ├── AccessDenied              access_denied
+    │   ├── InvalidRedirectUri        invalid_redirect_uri
+    │   └── InvalidClientMetadata     invalid_client_metadata
     ├── ConfigError                   the operator's configuration is wrong
     ├── PluginError                   a plugin cannot be used
+    ├── FetchRefused                  fetch_refused: an address from outside is not allowed, or breaks a bound
+    ├── FetchFailed                   fetch_failed: an address from outside did not answer
+    ├── FetchUnknown                  fetch_unknown: it may have acted on a request, and did not say so
     └── BackendError                  a storage, cache or limits backend failed
         └── FileMissing               the store has no file under that key
 
@@ -107,15 +125,35 @@ class PayloadTooLarge(CallError):
 
 
 class Rejected(CallError):
-    """A credential was given and is not valid. Final: no other authenticator is asked."""
+    """A credential was given and is not valid. Final: no other authenticator is asked.
+
+    `reauthorize` tells whether the client could get a new credential by authorizing again, as with an expired access
+    token; it could not with an API key.
+    """
 
     code = "unauthorized"
+
+    def __init__(self, message: str, *, hint: str = "", reauthorize: bool = False) -> None:
+        super().__init__(message, hint=hint)
+        self.reauthorize = reauthorize
+
+
+class SignInFailed(CallError):
+    """A person could not be signed in. The message is for that person; what an operator needs is in the log."""
+
+    code = "sign_in_failed"
 
 
 class Forbidden(CallError):
     """The caller is known, but not allowed to make this call."""
 
     code = "forbidden"
+
+
+class QuotaExceeded(CallError):
+    """The account has used up a quota of its plan; the message says when the next month begins."""
+
+    code = "quota_exceeded"
 
 
 class RateLimited(CallError):
@@ -160,6 +198,91 @@ class ClientLeft(CallError):
     code = "client_left"
 
 
+class InvalidStyle(PressroomError, ValueError):
+    """A CSS value that cannot be drawn. `position` is the character at which it goes wrong, counted from 1.
+
+    It is a `ValueError`, so that a pydantic validator may raise it.
+    """
+
+    code = "invalid_style"
+
+    def __init__(self, problem: str, position: int) -> None:
+        super().__init__(f"{problem} (at character {position})")
+        self.position = position
+
+
+class OAuthError(PressroomError):
+    """An OAuth request was refused. The message is for the client's developers, as `error_description`."""
+
+    code = "invalid_request"
+
+
+class InvalidRequest(OAuthError):
+    """A parameter is missing, repeated or malformed (RFC 6749, sections 4.1.2.1 and 5.2)."""
+
+    code = "invalid_request"
+
+
+class InvalidClient(OAuthError):
+    """The client is unknown, or did not prove who it is (RFC 6749, section 5.2)."""
+
+    code = "invalid_client"
+
+
+class InvalidGrant(OAuthError):
+    """A code or refresh token is invalid, expired, used, revoked or another client's (RFC 6749, section 5.2)."""
+
+    code = "invalid_grant"
+
+
+class UnauthorizedClient(OAuthError):
+    """The client may not use this grant type (RFC 6749, section 5.2)."""
+
+    code = "unauthorized_client"
+
+
+class UnsupportedGrantType(OAuthError):
+    """The server does not have this grant type (RFC 6749, section 5.2)."""
+
+    code = "unsupported_grant_type"
+
+
+class UnsupportedResponseType(OAuthError):
+    """The server does not have this response type (RFC 6749, section 4.1.2.1)."""
+
+    code = "unsupported_response_type"
+
+
+class InvalidScope(OAuthError):
+    """The scope is unknown, or more than was approved (RFC 6749, sections 4.1.2.1 and 5.2)."""
+
+    code = "invalid_scope"
+
+
+class InvalidTarget(OAuthError):
+    """The resource is not one that this server issues tokens for (RFC 8707, section 2)."""
+
+    code = "invalid_target"
+
+
+class AccessDenied(OAuthError):
+    """The person said no (RFC 6749, section 4.1.2.1)."""
+
+    code = "access_denied"
+
+
+class InvalidRedirectUri(OAuthError):
+    """A redirection address cannot be registered (RFC 7591, section 3.2.2)."""
+
+    code = "invalid_redirect_uri"
+
+
+class InvalidClientMetadata(OAuthError):
+    """Something else in a client's metadata is wrong (RFC 7591, section 3.2.2)."""
+
+    code = "invalid_client_metadata"
+
+
 class ConfigError(PressroomError):
     """The operator's configuration is wrong; the message names the key."""
 
@@ -170,6 +293,24 @@ class PluginError(PressroomError):
     """A plugin cannot be used; the message names the plugin and the reason."""
 
     code = "plugin_error"
+
+
+class FetchRefused(PressroomError):
+    """An address that somebody outside named may not be fetched, or its answer breaks a bound."""
+
+    code = "fetch_refused"
+
+
+class FetchFailed(PressroomError):
+    """An address that somebody outside named gave no whole answer in time."""
+
+    code = "fetch_failed"
+
+
+class FetchUnknown(PressroomError):
+    """A request that changes something went out, and no whole answer came: whether it had its effect is not known."""
+
+    code = "fetch_unknown"
 
 
 class BackendError(PressroomError):

@@ -71,6 +71,14 @@ def _limit(_compiled: Compiled, entry: PlanTool, _plan: str) -> str:
     return f"{rates}; a cached result costs {entry.tool.info.cache_discount:g} of a request"
 
 
+def _quota(_compiled: Compiled, entry: PlanTool, _plan: str) -> str:
+    if not entry.tool.quota:
+        return "not counted against a quota"
+    if entry.quota_limit is None:
+        return f"counted as {entry.tool.quota}, without a bound"
+    return f"counted as {entry.tool.quota}: {entry.quota_limit} a month for each account"
+
+
 def _run(_compiled: Compiled, entry: PlanTool, _plan: str) -> str:
     memory = f", {entry.tool.declaration.memory_mib} MiB" if entry.tool.lane == "process" else ""
     return f"{entry.tool.lane} lane, at most {entry.tool.timeout:g} s{memory}: {entry.tool.declaration.reference}"
@@ -103,6 +111,7 @@ _TEXTS: Final[dict[str, Callable[[Compiled, PlanTool, str], str]]] = {
     "validate": _validate,
     "cache": _cache,
     "limit": _limit,
+    "quota": _quota,
     "run": _run,
     "store": _store,
     "respond": _respond,

@@ -21,8 +21,10 @@ from pressroom.sdk import (
     Check,
     Generator,
     IndexEntries,
+    Job,
     Lifespan,
     McpTool,
+    Models,
     Observer,
     PluginContext,
     RateLimit,
@@ -186,6 +188,8 @@ def pressroom_backends(plugin: PluginContext) -> Iterable[Backend]:
 def pressroom_routes(plugin: PluginContext) -> Iterable[Route]:
     """Serve pages or endpoints of your own. A path that somebody else serves already is refused.
 
+    With `page=DashboardPage("Title")` a route becomes a page of the dashboard, for people who are signed in.
+
     Example:
         ```python
         async def colophon(request: HttpRequest) -> HttpResponse:
@@ -195,6 +199,39 @@ def pressroom_routes(plugin: PluginContext) -> Iterable[Route]:
         @hookimpl
         def pressroom_routes():
             return [Route("/colophon", colophon)]
+        ```
+    """
+
+
+@hookspec
+def pressroom_models(plugin: PluginContext) -> Iterable[Models]:
+    """Keep tables in the server's database, with migrations and a version table of the plugin's own.
+
+    The database is there as `plugin.services.database`, once the server starts.
+
+    Example:
+        ```python
+        @hookimpl
+        def pressroom_models():
+            return [Models(Base.metadata, "my_plugin.migrations")]
+        ```
+    """
+
+
+@hookspec
+def pressroom_jobs(plugin: PluginContext) -> Iterable[Job]:
+    """Do work in the background that survives a restart. Enqueue it with `plugin.services.jobs`.
+
+    Example:
+        ```python
+        async def crawl(run: JobRun) -> Mapping[str, int]:
+            await run.progress(0.5, "half of the pages")
+            return {"pages": 12}
+
+
+        @hookimpl
+        def pressroom_jobs():
+            return [Job("crawl", crawl)]
         ```
     """
 

@@ -5,21 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import AsyncExitStack, contextmanager
 from time import monotonic
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import orjson
 import structlog
 
+from pressroom.accounts.records import PlanSummary
+from pressroom.accounts.service import AccountServices
 from pressroom.catalog.compile import RuleFailed, compile_catalog
 from pressroom.catalog.tool import Catalog
 from pressroom.config import Origins, Settings
 from pressroom.errors import BackendError, ConfigError, PluginError, PressroomError
+from pressroom.fetch import GuardedFetcher
+from pressroom.graphics.font_sources import use_font_folders
+from pressroom.jobs.queue import JobQueue
 from pressroom.lanes import Lanes
+from pressroom.oauth.service import AuthorizationServer
 from pressroom.observability.metrics import Metrics
 from pressroom.paths import host_path_taken
 from pressroom.pipeline.chain import Pipeline
+from pressroom.pipeline.own_calls import OwnCalls
 from pressroom.pipeline.services import Services
 from pressroom.plugins.load import LoadedPlugins, load_plugins
+from pressroom.plugins.select import HOST_ID
 from pressroom.sdk import (
     Authenticator,
     Authorizer,
@@ -28,16 +36,26 @@ from pressroom.sdk import (
     Branding,
     CacheIndex,
     FileStore,
+    Job,
     Lifespan,
     Limiter,
+    Models,
     Observer,
     Route,
 )
 from pressroom.sdk.shared import BackendKind
+from pressroom.storage.database import Migrator, SchemaError, SqlDatabase
+from pressroom.storage.files.secret import signing_secret
 from pressroom.wire.nearest import nearest
+
+if TYPE_CHECKING:
+    from pressroom.accounts.identity_provider import IdentityProvider
 
 log = structlog.get_logger()
 
+
+_PLUGINS_FETCH_AT_ONCE: Final = 32
+"""So many that a few slow servers do not keep everybody else's pictures waiting."""
 
 _ANOTHER_BRANDER: Final = "name another as [branding] brander, or report it to the plugin's authors"
 
@@ -63,6 +81,10 @@ class Compiled:
         log.error("a plugin failed while the server started", plugin=plugin, error=f"{type(error).__name__}: {error}")
         self.plugins = self.plugins.without(plugin, "lifespan", error)
         self.catalog = self._compile()
+
+    def plan_summary(self, plan: str) -> PlanSummary:
+        """Return what accounts on a plan are told of it."""
+        return self.catalog.summary(plan)
 
     def brand_block(self) -> Mapping[str, Any]:
         """Return the promotional block of the brander that the operator named.
@@ -101,6 +123,12 @@ class Compiled:
             raise BackendError(f"the {kind} backend {name!r} is no {protocol.__name__}: {type(made).__name__}")
         return made
 
+    def migrator(self, database: SqlDatabase) -> Migrator:
+        """Return what brings the schema of the host, then of each plugin, up to date."""
+        models = self.plugins.contributions.of(Models)
+        pairs = [(one.plugin, one.record) for one in models]
+        return Migrator(database, sorted(pairs, key=lambda pair: (pair[0] != HOST_ID, pair[0])))
+
     def authenticators(self) -> tuple[Authenticator, ...]:
         """Return the authenticators in the order in which they are asked.
 
@@ -127,14 +155,17 @@ class Compiled:
 class Host:
     """A running host. `start` opens everything, `close` lets go of it in reverse.
 
-    `pipeline` and `services` are there between the two.
+    `pipeline`, `services`, `database`, `accounts`, `authorization_server` and `jobs` are there between the two, and
+    `identity_provider` where the operator named one.
     """
 
     def __init__(self, compiled: Compiled) -> None:
         self.settings = compiled.settings
         self.compiled = compiled
+        self.identity_provider: IdentityProvider | None = None
         self._deadline: float | None = None
         self._open = AsyncExitStack()
+        self._own_calls = OwnCalls()
 
     @property
     def draining(self) -> bool:
@@ -158,10 +189,16 @@ class Host:
         work; everything that was open is closed again then.
         """
         async with AsyncExitStack() as opened:
+            await self._open_database(opened)
+            await self._open_identity_provider(opened)
             await self._enter_lifespans(opened)
             self.services = await self._services(opened)
             self.pipeline = Pipeline(self.services)
+            self._own_calls.begin(self.pipeline)
             opened.push_async_callback(self._settle)
+            self.jobs.retain(one.record.kind for one in self.compiled.plugins.contributions.of(Job))
+            await self.jobs.open()
+            opened.push_async_callback(self._close_jobs)
             self._open = opened.pop_all()
 
     async def close(self) -> None:
@@ -172,8 +209,41 @@ class Host:
     async def _close_lanes(self, lanes: Lanes) -> None:
         await lanes.close(self.time_left)
 
+    async def _close_jobs(self) -> None:
+        await self.jobs.close(self.time_left)
+
     async def _settle(self) -> None:
         await self.pipeline.settle(self.time_left)
+
+    async def _open_database(self, opened: AsyncExitStack) -> None:
+        """Open the database and what lives in it. An embedded one is brought up to date unasked."""
+        settings, compiled = self.settings, self.compiled
+        self.database = SqlDatabase(settings)
+        await self.database.open()
+        opened.push_async_callback(self.database.close)
+        await make_schema_current(compiled, self.database)
+        self.accounts = AccountServices(settings, self.database)
+        self.accounts.know_plans(compiled.plan_summary)
+        secret = signing_secret(settings)
+        self.authorization_server = AuthorizationServer(settings, self.database, self.accounts, secret)
+        kinds = (one.record for one in compiled.plugins.contributions.of(Job))
+        self.jobs = JobQueue(self.database, kinds, settings.jobs)
+        fetcher = GuardedFetcher(concurrency=_PLUGINS_FETCH_AT_ONCE, private_networks=settings.fetch.private_networks)
+        parts: tuple[_Openable, ...] = (self.accounts, self.authorization_server, fetcher)
+        for part in parts:
+            await part.open()
+            opened.push_async_callback(part.close)
+        compiled.plugins.services.fill(self.database, *parts, self.jobs, self._own_calls)
+
+    async def _open_identity_provider(self, opened: AsyncExitStack) -> None:
+        settings = self.settings.accounts.identity_provider
+        if settings.issuer is not None:
+            import httpx  # noqa: PLC0415 - takes a while, and most hosts do without
+
+            from pressroom.accounts.identity_provider import IdentityProvider  # noqa: PLC0415
+
+            client = await opened.enter_async_context(httpx.AsyncClient())
+            self.identity_provider = IdentityProvider(settings, client)
 
     async def _enter_lifespans(self, opened: AsyncExitStack) -> None:
         lifespans = self.compiled.plugins.contributions.of(Lifespan)
@@ -189,7 +259,9 @@ class Host:
     async def _services(self, opened: AsyncExitStack) -> Services:
         settings, compiled = self.settings, self.compiled
         files, cache, limiter = await open_backends(compiled, opened)
-        lanes = Lanes(settings.lanes, preload=tuple(self._process_lane_modules()))
+        fonts = settings.graphics.fonts
+        use_font_folders(fonts)
+        lanes = Lanes(settings.lanes, preload=tuple(self._process_lane_modules()), font_folders=fonts)
         await lanes.start()
         opened.push_async_callback(self._close_lanes, lanes)
         contributions = compiled.plugins.contributions
@@ -205,6 +277,7 @@ class Host:
             limiter=limiter,
             lanes=lanes,
             metrics=Metrics(compiled.catalog.tools, lanes),
+            quotas=self.accounts.quotas,
         )
 
     def _process_lane_modules(self) -> set[str]:
@@ -213,6 +286,36 @@ class Host:
             for tool in self.compiled.catalog.tools.values()
             if tool.lane == "process"
         }
+
+
+async def make_schema_current(compiled: Compiled, database: SqlDatabase) -> None:
+    """Bring the schema of an embedded database up to date; one that many hosts share must be so already.
+
+    A plugin whose tables cannot be used is taken out.
+
+    Raises:
+        BackendError: the host's own tables cannot be used, or the database failed.
+    """
+    migrator = compiled.migrator(database)
+    for plugin in migrator.plugins:
+        try:
+            await _make_current(migrator, database, plugin)
+        except SchemaError as error:
+            if plugin == HOST_ID:
+                raise
+            compiled.drop(plugin, error)
+
+
+async def _make_current(migrator: Migrator, database: SqlDatabase, plugin: str) -> None:
+    if database.embedded:
+        before = await migrator.upgrade(plugin)
+        if before.behind:
+            log.info("tables migrated", plugin=plugin, revision=before.wanted, before=before.current)
+    elif (await migrator.state(plugin)).behind:
+        raise SchemaError(
+            f"the tables of {plugin} in {database.name} are not those of this version",
+            hint="run `pressroom migrate`, then start again",
+        )
 
 
 async def open_backends(compiled: Compiled, stack: AsyncExitStack) -> tuple[FileStore, CacheIndex, Limiter]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final
 
@@ -12,8 +13,27 @@ from sanic.helpers import has_message_body
 
 from pressroom.observability.logs import request_log
 from pressroom.observability.request_id import accept_request_id, new_request_id
+from pressroom.observability.secret_paths import SecretPaths
 
 Handler = Callable[..., Coroutine[Any, Any, HTTPResponse]]
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A route of a face. `path` may hold `<name:str>` segments. `max_body_bytes` is the server's own where it is 0.
+
+    `reads_body` tells that the handler awaits `request.receive_body()` itself, once it knows that it wants the body.
+    """
+
+    path: str
+    methods: tuple[str, ...]
+    handler: Handler
+    max_body_bytes: int = 0
+    reads_body: bool = False
+
+
+MASKED_PATHS: Final = "masked_paths"
+"""Where the context of an application holds its `SecretPaths`."""
 
 EncodedHeaders = tuple[tuple[bytes, bytes], ...]
 """Headers as they go over the wire."""
@@ -22,7 +42,7 @@ CORS_HEADERS: Final[Mapping[str, str]] = {
     "Access-Control-Allow-Origin": "*",
     "Access-Control-Expose-Headers": (
         "Accept-Ranges, Content-Disposition, Content-Range, ETag, RateLimit-Limit, RateLimit-Remaining, "
-        "RateLimit-Reset, Retry-After, X-Cache, X-Request-Id"
+        "RateLimit-Reset, Retry-After, X-Cache, X-Request-Id, X-Warnings"
     ),
 }
 
@@ -38,6 +58,9 @@ SECURITY_HEADERS: Final[Mapping[str, str]] = {
 }
 
 _ENCODED_SECURITY_HEADERS: Final = tuple((name.encode(), value.encode()) for name, value in SECURITY_HEADERS.items())
+
+EMPTY_CONTENT: Final = "text/plain; charset=utf-8"
+"""Content type of an answer that has no body and names no type."""
 
 INERT_CONTENT: Final = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
 """Content security policy of generated files: an SVG that is opened by itself can run nothing."""
@@ -68,7 +91,7 @@ class Answer(HTTPResponse):
         encoded: EncodedHeaders,
         status: int = 200,
         headers: dict[str, str] | None = None,
-        content_type: str = "application/json",
+        content_type: str | None = "application/json",
     ) -> None:
         super().__init__(body, status, headers, content_type)
         self.encoded = encoded
@@ -76,7 +99,7 @@ class Answer(HTTPResponse):
     @property
     def processed_headers(self) -> Iterator[tuple[bytes, bytes]]:
         """All headers as they go over the wire. None comes from a client, so none needs to be cleaned."""
-        if has_message_body(self.status):
+        if self.content_type and has_message_body(self.status):
             self.headers.setdefault("content-type", self.content_type)
         return chain(self.encoded, ((name.encode(), str(value).encode()) for name, value in self.headers.items()))
 
@@ -106,10 +129,12 @@ class Http:
             response.headers["X-Request-Id"] = request.ctx.request_id
             for name, value in SECURITY_HEADERS.items():
                 response.headers.setdefault(name, value)
+            # Sanic would write `content-type: None` for an empty answer, such as a redirect.
+            response.content_type = response.content_type or EMPTY_CONTENT
         if self._log_requests:
             request_log(
                 method=request.method,
-                path=request.path,
+                path=logged_path(request),
                 status=response.status,
                 duration=time.perf_counter() - request.ctx.started,
                 size=len(response.body or b""),
@@ -129,6 +154,12 @@ def begin(request: Request) -> None:
             # Sanic never again looks at the time of a connection that asks for a websocket; there are none here.
             stream.upgrade_websocket = False
         request.ctx.request_id = accept_request_id(request.headers.get("x-request-id", "")) or new_request_id()
+
+
+def logged_path(request: Request) -> str:
+    """Return the path of a request as the log shows it: without its query, and with the secrets in it masked."""
+    paths: SecretPaths | None = getattr(request.app.ctx, MASKED_PATHS, None)
+    return request.path if paths is None else paths.masked(request.path)
 
 
 def preflight(*methods: str) -> Handler:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 HOST_PATHS: Final = (
@@ -9,6 +10,7 @@ HOST_PATHS: Final = (
     "/tools",
     "/tools/api",
     "/tools/static/<name>",
+    "/tools/<slug>/examples/<number>",
     "/tools/<slug>",
     "/tools/<slug>/api",
     "/tools/<slug>/api/generate",
@@ -19,6 +21,24 @@ HOST_PATHS: Final = (
     "/readyz",
     "/metrics",
     "/files/<tool>/<name>",
+    "/api/mcp",
+    "/.well-known/oauth-protected-resource",
+    "/.well-known/oauth-protected-resource/api/mcp",
+    "/.well-known/oauth-authorization-server",
+    "/.well-known/oauth-authorization-server/api/mcp",
+    "/.well-known/openid-configuration",
+    "/oauth/<endpoint>",
+    "/setup",
+    "/sign-in",
+    "/sign-in/provider",
+    "/sign-in/callback",
+    "/sign-up",
+    "/sign-out",
+    "/dashboard",
+    "/dashboard/activity",
+    "/dashboard/connections",
+    "/dashboard/connections/<connection>",
+    "/dashboard/account",
 )
 """All of them, whatever the configuration switches on."""
 
@@ -43,7 +63,10 @@ def specificity(route: str) -> int:
 
 
 def _covers(segment: str, part: str) -> bool:
-    return segment.startswith("<") or segment == part
+    if not segment.startswith("<"):
+        return segment == part
+    pattern = segment.removesuffix(">").partition(":")[2]
+    return pattern in ("", "str") or part.startswith("<") or re.fullmatch(pattern, part) is not None
 
 
 def _segments(path: str) -> list[str]:

@@ -15,10 +15,10 @@ import pytest
 from pressroom_qr_code_generator.encode import encode
 from pressroom_qr_code_generator.params import QrCodeParams
 from pressroom_qr_code_generator.render import render
-from support.needs import program, unavailable
+from support.downloads import npm_package
+from support.needs import program
 
 NPM_PACKAGE = "qrcode@1.5.4"
-CACHE = Path(__file__).parents[3] / ".cache" / "bench" / "npm-qrcode"
 ROUNDS = 5
 LEVEL: Final = "M"
 MARGIN = 2
@@ -52,14 +52,7 @@ def one_core() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def npm_qrcode() -> Path:
     """Return the folder of npm's `qrcode`, which is installed where it is missing."""
-    folder = CACHE / "node_modules" / "qrcode"
-    if not folder.is_dir():
-        CACHE.mkdir(parents=True, exist_ok=True)
-        npm = [program("npm", "npm"), "install", "--prefix", str(CACHE), "--no-save", "--no-package-lock", "--no-audit"]
-        done = subprocess.run([*npm, NPM_PACKAGE], capture_output=True, text=True, timeout=100, check=False)
-        if done.returncode:
-            unavailable(f"npm could not install {NPM_PACKAGE}: {done.stderr.strip()[-200:]}")
-    return folder
+    return npm_package(*NPM_PACKAGE.split("@"))
 
 
 def _ours(task: Task) -> Callable[[], Any]:

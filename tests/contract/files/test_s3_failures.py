@@ -87,7 +87,7 @@ async def test_credentials_may_come_from_the_environment(rclone: S3Server, monke
 async def test_a_service_that_is_not_there_is_reported() -> None:
     endpoint = f"http://127.0.0.1:{free_port()}"
     server = S3Server("none", endpoint, "key", "secret")
-    error = await refusal(S3FileStore("s3://files", server.settings(timeout=5)).open)
+    error = await refusal(S3FileStore("s3://files", server.settings(timeout=10)).open)
     assert f"s3://files at {endpoint}" in error.message
     assert "cannot be reached" in error.message
     assert "endpoint_url" in error.hint
@@ -115,7 +115,7 @@ async def test_a_service_that_is_no_s3_is_reported(answer: bytes) -> None:
 
     async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
         endpoint = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-        settings = S3Server("other", endpoint, "key", "secret").settings(timeout=5)
+        settings = S3Server("other", endpoint, "key", "secret").settings(timeout=10)
         error = await refusal(S3FileStore("s3://files", settings).open)
     assert endpoint in error.message
     assert "[storage.s3]" in error.hint
@@ -125,7 +125,7 @@ async def test_every_call_ends_in_time_when_the_service_falls_silent_and_works_w
     server: S3Server,
 ) -> None:
     async with proxy_to(server.endpoint) as proxy:
-        settings = server.settings(endpoint_url=proxy.endpoint, timeout=5)
+        settings = server.settings(endpoint_url=proxy.endpoint, timeout=10)
         async with opened(S3FileStore(f"s3://files/{secrets.token_hex(8)}", settings)) as store:
             await store.write("qr-code-generator/seen.png", b"png", media_type="image/png")
             proxy.freeze()
@@ -142,7 +142,7 @@ async def test_a_service_that_goes_down_is_an_outage_and_its_files_are_not_missi
     async with AsyncExitStack() as closing:
         with rclone_server(tmp_path) as server:
             await server.make_bucket("files")
-            store = S3FileStore("s3://files", server.settings(timeout=5))
+            store = S3FileStore("s3://files", server.settings(timeout=10))
             await closing.enter_async_context(opened(store))
             await store.write(KEY, b"png", media_type="image/png")
         errors = await asyncio.gather(*(refusal(call) for call in calls(store, "qr-code-generator/other.png")))

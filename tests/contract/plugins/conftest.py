@@ -5,10 +5,23 @@ from typing import Any
 
 import pytest
 from pressroom.host import Compiled
+from pressroom.plugins import load
+from pressroom.plugins.discovery import Candidate, discover
 from pressroom.testing.plugin import settings_for_test
 from support.compiling import Compile
 from support.installing import on_path
 from support.plugin_distributions import Distribution
+
+
+@pytest.fixture(autouse=True)
+def only_one_builtin_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hide what is installed already but for one plugin, so that what these tests list is theirs."""
+    hidden = {candidate.distribution for candidate in discover()} - {"pressroom-qr-code-generator"}
+
+    def without_hidden() -> tuple[Candidate, ...]:
+        return tuple(candidate for candidate in discover() if candidate.distribution not in hidden)
+
+    monkeypatch.setattr(load, "discover", without_hidden)
 
 
 @pytest.fixture

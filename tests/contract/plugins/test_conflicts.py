@@ -69,6 +69,35 @@ def pressroom_mcp_tools():
     assert record_of(compiled, "first").error == "the tool name a-name is offered by second too"
 
 
+COUNT = """
+class Count(BaseModel):
+    words: int
+
+@mcp_tool(name="$name", title="Count", description="Counts words.", aliases=($aliases,))
+async def count(params: TextParams, call: Call) -> Count: ...
+
+@hookimpl
+def pressroom_mcp_tools():
+    return [count]
+"""
+
+
+@pytest.mark.parametrize(("name", "alias"), [("count", "first"), ("first", "count"), ("count", "a-name")])
+def test_an_alias_is_a_name_like_any_other(tmp_path: Path, compile_with: Compile, name: str, alias: str) -> None:
+    def counting(id_: str, name: str, alias: str) -> Distribution:
+        tool = COUNT.replace("$name", name).replace("$aliases", repr(alias))
+        return install_plugin(tmp_path, id_, SOUND + tool)
+
+    compiled = compile_with(counting("one", "first", "a-name"), counting("two", name, alias))
+    assert statuses(compiled) == {"one": "conflict", "two": "conflict"}
+    assert "the tool name" in str(record_of(compiled, "one").error)
+
+
+def test_an_alias_may_repeat_the_tools_own_name(tmp_path: Path, compile_with: Compile) -> None:
+    tool = COUNT.replace("$name", "count").replace("$aliases", '"count", "count_words"')
+    assert statuses(compile_with(install_plugin(tmp_path, "one", SOUND + tool))) == {"one": "active"}
+
+
 def test_a_generator_may_have_its_slug_as_its_mcp_name(tmp_path: Path, compile_with: Compile) -> None:
     module = SOUND.replace('lane="async",', 'lane="async", mcp=Mcp("$slug"),')
     compiled = compile_with(install_plugin(tmp_path, "plain", module))

@@ -62,6 +62,22 @@ def test_a_record_of_the_wrong_type_breaks_the_plugin_that_yields_it(tmp_path: P
     assert compiled.plugins.contexts["weather"].extensions.of("pressroom_weather_stations") == ()
 
 
+def test_a_plugin_reaches_those_that_it_requires(tmp_path: Path, compile_with: Compile) -> None:
+    needing = SOUND + '\nPLUGIN = Plugin(id="$id", title="T", summary="S", requires=("weather",))\n'
+    compiled = compile_with(
+        install_plugin(tmp_path, "weather", OFFERING),
+        install_plugin(tmp_path, "zurich", implementing("return [IndexEntry(plugin.id, '/z')]")),
+        install_plugin(tmp_path, "map", needing),
+    )
+    contexts = compiled.plugins.contexts
+
+    assert contexts["map"].required == {"weather": contexts["weather"]}
+    assert len(contexts["map"].extensions.of("pressroom_weather_stations")) == 1
+    assert contexts["zurich"].required == {}
+    with pytest.raises(KeyError):
+        contexts["zurich"].extensions.of("pressroom_weather_stations")
+
+
 def test_what_falls_out_later_takes_its_contributions_along(tmp_path: Path, compile_with: Compile) -> None:
     compiled = compile_with(
         install_plugin(tmp_path, "weather", OFFERING),

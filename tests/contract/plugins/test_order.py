@@ -70,7 +70,7 @@ def test_the_path_and_the_seed_of_hashes_decide_nothing(tmp_path: Path) -> None:
         load_in_process(config, {"PYTHONPATH": os.pathsep.join(map(str, order)), "PYTHONHASHSEED": str(seed)})
         for seed, order in list(enumerate(permutations(folders)))[:4]
     ]
-    assert outcomes[0]["tools"] == ["healthy", "qr-code-generator"]
+    assert {"healthy", "qr-code-generator"} <= set(outcomes[0]["tools"])
     assert len(outcomes[0]["records"]) > len(BROKEN)
     for outcome in outcomes[1:]:
         assert outcome == outcomes[0]

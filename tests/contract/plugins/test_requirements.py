@@ -84,7 +84,7 @@ class Specs:
 
 PLUGIN = Plugin(id="$id", title="Offers", summary="Offers a hook.", hookspecs=Specs)
 """
-HOST = SOUND + OFFER.replace("NAME", "content_connectors")
+HOST = SOUND + OFFER.replace("NAME", "article_connectors")
 
 
 def implementing(site: Path, id_: str, hook: str) -> Distribution:
@@ -92,60 +92,60 @@ def implementing(site: Path, id_: str, hook: str) -> Distribution:
 
 
 def test_a_plugin_may_implement_a_hook_of_another_plugin(tmp_path: Path, compile_with: Compile) -> None:
-    hook = "@hookimpl\ndef content_connectors(plugin)"
-    compiled = compile_with(install_plugin(tmp_path, "content", HOST), implementing(tmp_path, "ghost", hook))
-    assert statuses(compiled) == {"content": "active", "ghost": "active"}
+    hook = "@hookimpl\ndef article_connectors(plugin)"
+    compiled = compile_with(install_plugin(tmp_path, "articles", HOST), implementing(tmp_path, "spectre", hook))
+    assert statuses(compiled) == {"articles": "active", "spectre": "active"}
 
 
 @pytest.mark.parametrize(
     ("hook", "error", "hint"),
     [
         (
-            "@hookimpl\ndef content_connector()",
-            "there is no hook content_connector",
-            "did you mean content_connectors?",
+            "@hookimpl\ndef article_connector()",
+            "there is no hook article_connector",
+            "did you mean article_connectors?",
         ),
         (
-            "@hookimpl\ndef content_connectors(sites)",
-            "content_connectors takes sites, which it is not given",
+            "@hookimpl\ndef article_connectors(sites)",
+            "article_connectors takes sites, which it is not given",
             "the hook takes `plugin`, or nothing",
         ),
-        ("@hookimpl\nasync def content_connectors()", "content_connectors is async", "write `def`"),
+        ("@hookimpl\nasync def article_connectors()", "article_connectors is async", "write `def`"),
     ],
 )
 def test_hooks_of_another_plugin_are_checked_like_the_hosts(
     hook: str, error: str, hint: str, tmp_path: Path, compile_with: Compile
 ) -> None:
-    compiled = compile_with(install_plugin(tmp_path, "content", HOST), implementing(tmp_path, "ghost", hook))
-    record = record_of(compiled, "ghost")
+    compiled = compile_with(install_plugin(tmp_path, "articles", HOST), implementing(tmp_path, "spectre", hook))
+    record = record_of(compiled, "spectre")
     assert (record.status, record.phase, record.error) == ("broken", "register", error)
     assert hint in record.hint
-    assert statuses(compiled)["content"] == "active"
+    assert statuses(compiled)["articles"] == "active"
 
 
 def test_a_hook_of_a_plugin_that_is_not_there_is_unknown_unless_it_is_optional(
     tmp_path: Path, compile_with: Compile
 ) -> None:
     compiled = compile_with(
-        implementing(tmp_path, "strict", "@hookimpl\ndef content_connectors()"),
-        implementing(tmp_path, "lenient", "@hookimpl(optionalhook=True)\ndef content_connectors()"),
+        implementing(tmp_path, "strict", "@hookimpl\ndef article_connectors()"),
+        implementing(tmp_path, "lenient", "@hookimpl(optionalhook=True)\ndef article_connectors()"),
         implementing(tmp_path, "misspelt", "@hookimpl(optionalhook=True)\ndef pressroom_chekcs()"),
     )
     assert statuses(compiled) == {"strict": "broken", "lenient": "active", "misspelt": "broken"}
 
 
 def test_a_plugin_that_needs_the_one_whose_hook_it_implements_is_told_so(tmp_path: Path, compile_with: Compile) -> None:
-    hook = "\n@hookimpl\ndef content_connectors():\n    return []\n"
+    hook = "\n@hookimpl\ndef article_connectors():\n    return []\n"
     compiled = compile_with(
-        install_plugin(tmp_path, "content", f"raise ValueError\n{HOST}"),
-        needing(tmp_path, "ghost", "content", more=hook),
+        install_plugin(tmp_path, "articles", f"raise ValueError\n{HOST}"),
+        needing(tmp_path, "spectre", "articles", more=hook),
     )
-    assert record_of(compiled, "ghost").error == "it needs content, which is not active"
+    assert record_of(compiled, "spectre").error == "it needs articles, which is not active"
 
 
 def test_of_two_plugins_that_offer_the_same_hook_neither_is_used(tmp_path: Path, compile_with: Compile) -> None:
     compiled = compile_with(
-        install_plugin(tmp_path, "content", HOST), install_plugin(tmp_path, "rival", HOST), healthy(tmp_path)
+        install_plugin(tmp_path, "articles", HOST), install_plugin(tmp_path, "rival", HOST), healthy(tmp_path)
     )
-    assert statuses(compiled) == {"content": "conflict", "rival": "conflict", "healthy": "active"}
-    assert record_of(compiled, "rival").error == "content offers a hook of the same name"
+    assert statuses(compiled) == {"articles": "conflict", "rival": "conflict", "healthy": "active"}
+    assert record_of(compiled, "rival").error == "articles offers a hook of the same name"

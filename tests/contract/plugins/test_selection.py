@@ -12,7 +12,7 @@ import pytest
 from pressroom.plugins.load import load_plugins
 from pressroom.plugins.records import PluginRecord
 from pressroom.testing.plugin import settings_for_test
-from support.compiling import Compile
+from support.compiling import Compile, records_of
 from support.installing import build_wheel, install, on_path
 from support.needs import unavailable
 from support.plugin_distributions import Distribution, healthy
@@ -89,7 +89,7 @@ def test_built_in_plugins_are_on_until_they_are_switched_off(compile_with: Compi
 def test_a_required_plugin_is_marked_so_whatever_became_of_it(site: Path, compile_with: Compile) -> None:
     installed = healthy(site)
     compiled = compile_with(installed, plugins={"healthy": {"required": True}, "gone": {"required": True}})
-    assert {record.id: (record.required, record.status) for record in compiled.plugins.records} == {
+    assert {record.id: (record.required, record.status) for record in records_of(compiled)} == {
         "healthy": (True, "active"),
         "gone": (True, "broken"),
         "qr_code_generator": (False, "active"),
@@ -162,7 +162,7 @@ def test_of_one_distribution_on_the_path_twice_the_first_counts(tmp_path: Path, 
     install(tmp_path / "old", "Acme.Twice", files, {"twice": "acme_twice", "dropped": "acme_twice"}, version="1.0")
     new, old = Distribution(tmp_path / "new", {"twice": {}}), Distribution(tmp_path / "old", {})
     compiled = compile_with(new, old)
-    ours = [record for record in compiled.plugins.records if not record.builtin]
+    ours = [record for record in records_of(compiled) if not record.builtin]
     assert [(record.id, record.version, record.status) for record in ours] == [("twice", "2.0", "active")]
 
 
@@ -175,7 +175,7 @@ def test_damaged_metadata_of_a_stranger_does_not_matter(site: Path, entry_points
     (metadata / "entry_points.txt").write_bytes(entry_points)
     (metadata / "METADATA").write_bytes(b"\xff")
     compiled = compile_with(healthy(site))
-    assert [record.id for record in compiled.plugins.records] == ["healthy", "qr_code_generator"]
+    assert [record.id for record in records_of(compiled)] == ["healthy", "qr_code_generator"]
     assert compiled.plugins.failed == ()
 
 

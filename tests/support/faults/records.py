@@ -31,7 +31,62 @@ def _option(id_: str, error: Words, option: str) -> Fault:
     return _generator(id_, error, _WHISPER.replace("OPTIONS", option))
 
 
+_JOB: Final = """
+async def work(run: JobRun) -> None: ...
+
+
+def blocking(run: JobRun) -> None: ...
+
+
+@hookimpl
+def pressroom_jobs():
+    return [JOBS]
+"""
+
+_MODELS: Final = """
+from sqlalchemy import Column, Integer, MetaData, Table
+
+METADATA = MetaData()
+
+
+@hookimpl
+def pressroom_models():
+    return [MODELS]
+"""
+
+
+def _job(id_: str, error: Words, job: str) -> Fault:
+    return _hook(id_, error, _JOB.replace("JOBS", job))
+
+
+def _models(id_: str, error: Words, models: str) -> Fault:
+    return _hook(id_, error, _MODELS.replace("MODELS", models))
+
+
 _FAULTS: Final = (
+    _job("bad_kind", "job Tidy up: the kind 'Tidy up' must be", 'Job("Tidy up", work)'),
+    _job("blocking_job", "job tidy: run must be an async function", 'Job("tidy", blocking)'),
+    _job("no_attempts", "job tidy: attempts must be at least 1 (got 0)", 'Job("tidy", work, attempts=0)'),
+    _job("no_lease", "job tidy: lease must be at least one second (got 0)", 'Job("tidy", work, lease=0)'),
+    _job("endless_job", "timeout must be at least one second (got inf)", 'Job("tidy", work, timeout=float("inf"))'),
+    _job("busy_job", "every must be at least one second (got 0.1)", 'Job("tidy", work, every=0.1)'),
+    _hook(
+        "job_twice",
+        "job tidy is offered twice",
+        _JOB.replace("JOBS", 'Job("tidy", work), Job("tidy", work)'),
+        "give each its own name",
+    ),
+    _models("no_metadata", "metadata must be a sqlalchemy.MetaData, not ", 'Models({}, "pressroom")'),
+    _models("no_migrations", "No module named 'no_such_package'", 'Models(METADATA, "no_such_package")'),
+    _models("no_versions", "has no folder versions; put the Alembic revisions there", 'Models(METADATA, "json")'),
+    _hook(
+        "models_twice",
+        "models are offered twice",
+        _MODELS.replace("MODELS", 'Models(METADATA, "pressroom.models.migrations")').replace(
+            "return [", "return 2 * ["
+        ),
+        "put all tables into one MetaData",
+    ),
     _generator(
         "bad_slug",
         "generator Whisper_2: slug 'Whisper_2' must be lower-case words joined by hyphens",
@@ -216,9 +271,14 @@ def pressroom_mcp_tools():
         "\n@hookimpl\ndef pressroom_routes():\n    return [Route('colophon', print)]\n",
     ),
     _hook(
-        "route_with_pattern",
-        "route /x/<id:int>: the path",
+        "route_with_type",
+        "route /x/<id:int>: the pattern 'int' of the path matches nothing but itself",
         "\n@hookimpl\ndef pressroom_routes():\n    return [Route('/x/<id:int>', print)]\n",
+    ),
+    _hook(
+        "route_with_broken_pattern",
+        "route /x/<id:[a->: the pattern '[a-' of the path is no regular expression",
+        "\n@hookimpl\ndef pressroom_routes():\n    return [Route('/x/<id:[a->', print)]\n",
     ),
     _hook(
         "unknown_method",

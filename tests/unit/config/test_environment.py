@@ -181,6 +181,12 @@ def test_a_table_has_to_be_json(name: str) -> None:
     assert "must be a JSON object" in problem(**{name: "[1]"}).problem
 
 
+def test_a_variable_whose_table_has_a_wrong_name_is_named() -> None:
+    found = problem(**{"PLUGINS__x-y__CONFIG__SERVER": "0"})
+    assert str(found).startswith("PRESSROOM_PLUGINS__x-y__CONFIG__SERVER: ")
+    assert "its name must match the pattern" in found.problem
+
+
 def test_two_variables_for_one_key_are_refused() -> None:
     found = problem(SERVER__PORT="1", server__port="2")
     assert str(found) == "PRESSROOM_server__port: sets server.port, and so does PRESSROOM_SERVER__PORT"

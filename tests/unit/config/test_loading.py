@@ -133,10 +133,10 @@ def test_an_unknown_key_is_answered_with_the_one_that_was_meant(text: str, line:
 
 
 def test_a_key_in_the_wrong_table_is_sent_to_the_right_one() -> None:
-    top, level, timeout = problems("[server]\nbase_url = 'https://a'\nlevel = 'info'\n[cache]\ntimeout = 5\n")
+    top, level, kept = problems("[server]\nbase_url = 'https://a'\nlevel = 'info'\n[cache]\nprune_interval = 5\n")
     assert top.hint == "base_url stands at the top of the file, before the first [table]."
     assert level.hint == "level stands in [logging]."
-    assert timeout.hint == "timeout stands in [storage.s3]."
+    assert kept.hint == "prune_interval stands in [storage]."
 
 
 def test_names_of_plugins_tools_and_plans_that_can_never_match_are_refused() -> None:

@@ -21,25 +21,6 @@ from pressroom.observability.logs import configure_logging, request_log
 from pydantic import SecretStr
 from sanic.log import access_logger, error_logger
 
-NAMED = ("sanic.root", "sanic.error", "sanic.access", "sanic.server", "sanic.websockets", "httpx", "botocore")
-
-
-@pytest.fixture(autouse=True)
-def _restored() -> Iterator[None]:
-    root = logging.getLogger()
-    before = (root.level, [*root.handlers])
-    named = [(logger, [*logger.handlers], logger.propagate, logger.level) for logger in map(logging.getLogger, NAMED)]
-    yield
-    structlog.reset_defaults()
-    structlog.contextvars.clear_contextvars()
-    logging.captureWarnings(capture=False)
-    root.setLevel(before[0])
-    root.handlers[:] = before[1]
-    for logger, handlers, propagate, level in named:
-        logger.handlers[:] = handlers
-        logger.propagate = propagate
-        logger.setLevel(level)
-
 
 class Log:
     """A log that can be read back."""

@@ -9,7 +9,7 @@ SECRET = "Zx9-hunter2_Qq"
 SECRET_NAMES = """
     password PASSWORD dbPassword api_key apiKey X-Api-Key apikey token access_token idToken Authorization
     Proxy-Authorization Cookie Set-Cookie client_secret secretAccessKey signature X-Amz-Signature X-Amz-Credential
-    private_key forwarded_secret credentials
+    private_key forwarded_secret credentials setupToken code_verifier
 """
 HARMLESS_NAMES = "key keys cache_key tokens max_tokens author path signed event"
 
@@ -29,6 +29,7 @@ def test_a_name_that_only_resembles_one_is_not(name: str) -> None:
     [
         ("GET /f?expires=1&signature=§&x=2", "GET /f?expires=1&signature=***&x=2"),
         ("https://h/?X-Amz-Credential=§&X-Amz-Signature=§", "https://h/?X-Amz-Credential=***&X-Amz-Signature=***"),
+        ("GET /setup?token=§&x=2", "GET /setup?token=***&x=2"),
         ("url=https://h/?token=§ end", "url=https://h/?token=*** end"),
         ("redis://user:§@host:6379/0", "redis://***@host:6379/0"),
         ("postgresql+asyncpg://:§@host", "postgresql+asyncpg://***@host"),

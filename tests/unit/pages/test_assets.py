@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pressroom.errors import NotFound
 from pressroom.tools_api.pages import Pages
-from pressroom.tools_api.pages.assets import DARK, LIGHT, brand_css, brand_icon
-from pressroom.tools_api.pages.colours import contrast
+from pressroom.web.assets import DARK, LIGHT, brand_css, brand_icon
+from pressroom.web.colours import contrast
+from pressroom.web.site import Site
 from support.page_server import branding
 
-PAGES = Pages(branding(), "https://pressroom.example")
+PAGES = Pages(Site(branding(), "https://pressroom.example"))
 COLOURS = st.integers(0, 0xFFFFFF).map(lambda number: f"#{number:06x}")
 
 
@@ -47,14 +48,14 @@ def test_an_accent_that_is_readable_is_used_as_it_is() -> None:
 
 
 def test_the_style_sheet_has_the_grounds_that_contrasts_are_computed_with() -> None:
-    both = tokens(PAGES.asset("pressroom.css").content.decode())
+    both = tokens(PAGES.site.asset("pressroom.css").content.decode())
     for theme, found in zip((LIGHT, DARK), both, strict=True):
         assert asdict(theme).items() <= found.items()
 
 
 @pytest.mark.parametrize("scheme", [0, 1])
 def test_the_style_sheets_own_colours_reach_aa(scheme: int) -> None:
-    found = tokens(PAGES.asset("pressroom.css").content.decode())[scheme]
+    found = tokens(PAGES.site.asset("pressroom.css").content.decode())[scheme]
     for ground in ("paper", "surface", "sunken"):
         assert contrast(found["ink"], found[ground]) >= 7
         assert contrast(found["muted"], found[ground]) >= 4.5
@@ -63,13 +64,23 @@ def test_the_style_sheets_own_colours_reach_aa(scheme: int) -> None:
     assert contrast(found["danger"], found["surface"]) >= 4.5
 
 
-def test_assets_are_small() -> None:
-    assert len(PAGES.asset("pressroom.css").content) < 15_360
-    assert len(PAGES.asset("pages.js").content) < 15_360
+@pytest.mark.parametrize("scheme", [0, 1])
+def test_the_colours_of_the_account_pages_reach_aa(scheme: int) -> None:
+    shared = tokens(PAGES.site.asset("pressroom.css").content.decode())[scheme]
+    found = tokens(PAGES.site.asset("account.css").content.decode())[scheme]
+    for name in ("good", "warn"):
+        assert contrast(found[name], found[f"{name}-soft"]) >= 4.5
+        assert contrast(found[name], shared["surface"]) >= 4.5
+        assert contrast(shared["ink"], found[f"{name}-soft"]) >= 7
+
+
+@pytest.mark.parametrize("name", ["pressroom.css", "icons.css", "editor.css", "pages.js", "account.css", "account.js"])
+def test_assets_are_small(name: str) -> None:
+    assert len(PAGES.site.asset(name).gzipped) < 10_240
 
 
 def test_an_address_with_the_right_version_may_be_kept_for_ever() -> None:
-    asset = PAGES.asset("pressroom.css")
+    asset = PAGES.site.asset("pressroom.css")
     assert re.fullmatch(r'"[0-9a-f]{16}"', asset.etag)
     assert "immutable" in asset.cache_control(asset.version)
     assert asset.cache_control("") == asset.cache_control("0123456789abcdef") == "no-cache"
@@ -78,20 +89,20 @@ def test_an_address_with_the_right_version_may_be_kept_for_ever() -> None:
 def test_pages_link_to_the_version_that_is_served() -> None:
     page = PAGES.index([]).decode()
     for name, version in re.findall(r'/tools/static/([\w.]+)\?v=(\w+)"', page):
-        assert PAGES.asset(name).version == version
+        assert PAGES.site.asset(name).version == version
     assert page.count("/tools/static/") == 3
 
 
 def test_another_accent_is_another_file() -> None:
-    other = Pages(branding(accent="#114488"), "https://pressroom.example")
-    assert other.asset("pressroom.css").etag != PAGES.asset("pressroom.css").etag
-    assert other.asset("pages.js").etag == PAGES.asset("pages.js").etag
+    other = Pages(Site(branding(accent="#114488"), "https://pressroom.example"))
+    assert other.site.asset("pressroom.css").etag != PAGES.site.asset("pressroom.css").etag
+    assert other.site.asset("pages.js").etag == PAGES.site.asset("pages.js").etag
 
 
 @pytest.mark.parametrize("name", ["", "nope.css", "../render.py", "..%2frender.py", "/etc/passwd", "pressroom.css/"])
 def test_other_files_are_not_found(name: str) -> None:
     with pytest.raises(NotFound):
-        PAGES.asset(name)
+        PAGES.site.asset(name)
 
 
 def test_the_icon_carries_the_operators_initial() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pressroom.tools_api.pages import FormState, Pages
+from pressroom.web.site import Site
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 from support.page_server import branding, meta
 from support.tool_descriptors import param
@@ -116,10 +117,10 @@ def one(page: LexborHTMLParser, selector: str) -> LexborNode:
 def test_no_text_changes_the_structure_of_a_page(text: str) -> None:
     harmless = "y" * len(text)
     brand = {"name": text, "tagline": text, "logo_url": text, "mcp_url": text}
-    hostile = Pages(branding(**brand), "https://pressroom.example")
-    benign = Pages(branding(**dict.fromkeys(brand, harmless)), "https://pressroom.example")
+    hostile = Pages(Site(branding(**brand), "https://pressroom.example"))
+    benign = Pages(Site(branding(**dict.fromkeys(brand, harmless)), "https://pressroom.example"))
     assert skeleton(hostile.index([tool_of(text)])) == skeleton(benign.index([tool_of(harmless)]))
-    assert skeleton(hostile.error(404, text, text)) == skeleton(benign.error(404, harmless, harmless))
+    assert skeleton(hostile.site.error(404, text, text)) == skeleton(benign.site.error(404, harmless, harmless))
     for bad, good in zip(states_of(text), states_of(harmless), strict=True):
         assert skeleton(hostile.tool(tool_of(text), bad)) == skeleton(benign.tool(tool_of(harmless), good))
 
@@ -127,7 +128,7 @@ def test_no_text_changes_the_structure_of_a_page(text: str) -> None:
 @settings(deadline=None, max_examples=40)
 @given(PLAIN)
 def test_texts_arrive_as_they_are(text: str) -> None:
-    pages = Pages(branding(), "https://pressroom.example")
+    pages = Pages(Site(branding(), "https://pressroom.example"))
     page = LexborHTMLParser(pages.tool(tool_of(text), FormState({"long": [text], "mono": [text]})).decode())
     assert one(page, "h1").text() == text
     assert one(page, "textarea[name=long]").text() == text
@@ -143,20 +144,20 @@ def test_texts_arrive_as_they_are(text: str) -> None:
 @settings(deadline=None, max_examples=40)
 @given(st.text())
 def test_no_character_costs_the_page(text: str) -> None:
-    pages = Pages(branding(), "https://pressroom.example")
+    pages = Pages(Site(branding(), "https://pressroom.example"))
     for state in states_of(text):
         page = pages.tool(tool_of(text or "x"), state)
         assert page.decode().rstrip().endswith("</html>")
 
 
 def test_lone_surrogates_do_not_cost_the_page() -> None:
-    page = Pages(branding(), "https://pressroom.example").tool(tool_of("\ud800"), FormState({"long": ["\udfff"]}))
+    page = Pages(Site(branding(), "https://pressroom.example")).tool(tool_of("\ud800"), FormState({"long": ["\udfff"]}))
     assert page.decode().rstrip().endswith("</html>")
 
 
 def test_code_between_backticks_is_escaped_too() -> None:
     page = LexborHTMLParser(
-        Pages(branding(), "https://pressroom.example").tool(tool_of("use `<b>` or `` ` not")).decode()
+        Pages(Site(branding(), "https://pressroom.example")).tool(tool_of("use `<b>` or `` ` not")).decode()
     )
     assert one(page, "aside code").text() == "<b>"
     assert page.css("aside b") == []

@@ -4,7 +4,7 @@ from datetime import date
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pressroom.wire.echo import ECHO_LIMIT, quoted, shown, shown_path
+from pressroom.wire.echo import ECHO_LIMIT, is_line, quoted, shown, shown_path, waiting_time
 
 
 @pytest.mark.parametrize(
@@ -39,3 +39,20 @@ def test_a_text_is_shown_printable_short_and_quoted(text: str) -> None:
 
 def test_only_plain_names_stand_in_a_path_as_they_are() -> None:
     assert shown_path(("rows", 0, "fgColor", "odd name", "", "a.b")) == 'rows.0.fgColor."odd name".""."a.b"'
+
+
+@pytest.mark.parametrize("text", ["", "Ada", "\u0639\u0644\u06cc\u200c\u0631\u0636\u0627", "क्\u200dष", "👩\u200d💻"])
+def test_names_of_all_scripts_are_lines(text: str) -> None:
+    assert is_line(text)
+
+
+@pytest.mark.parametrize("text", ["a\nb", "\0", "\u202e", "\ufeff", "\u2028", "\x1b[31m", "\ud800"])
+def test_what_could_mislead_is_no_line(text: str) -> None:
+    assert not is_line(text)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(1, "1 second"), (90, "90 seconds"), (120, "2 minutes"), (121, "3 minutes")]
+)
+def test_waiting_times(seconds: int, said: str) -> None:
+    assert waiting_time(seconds) == said

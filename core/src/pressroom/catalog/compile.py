@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from fnmatch import fnmatchcase
 from types import MappingProxyType
@@ -12,13 +12,14 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from pressroom.catalog.schema import input_schema, parameter_list
+from pressroom.catalog.schema import file_schema, input_schema, output_schema, parameter_list
 from pressroom.catalog.tool import ANONYMOUS, Catalog, LimitRule, PlanTool, PlanView, Tool
 from pressroom.config.models import PlanSettings, Settings, ToolSettings
 from pressroom.config.values import parse_rate
 from pressroom.errors import PluginError
+from pressroom.graphics.font_sources import folders_revision
 from pressroom.plugins.contributions import Contribution, Contributions
-from pressroom.plugins.explaining import is_interrupt, shown
+from pressroom.plugins.explaining import is_interrupt, shown, squeezed
 from pressroom.plugins.select import HOST_ID
 from pressroom.plugins.shapes import shape_problems
 from pressroom.sdk import CachePolicy, CacheRule, Generator, McpTool, PluginContext, Rate, RateLimit, ToolInfo
@@ -43,39 +44,51 @@ def compile_catalog(contributions: Contributions, contexts: Mapping[str, PluginC
     """Return the catalog of everything that is switched on.
 
     Raises:
+        ConfigError: a folder of fonts cannot be read.
         RuleFailed: something of a plugin failed; without that plugin's contributions the rest can be compiled.
     """
     declared: list[Contribution[Generator] | Contribution[McpTool]] = [
         *contributions.of(Generator),
         *contributions.of(McpTool),
     ]
-    tools = {}
+    fonts = folders_revision(settings.graphics.fonts)
+    tools, unavailable = {}, {}
     for one in declared:
         with _attributed(one.plugin):
-            tool = _tool(one, contexts[one.plugin], settings)
+            tool = _tool(one, contexts[one.plugin], settings, fonts)
             _check_schemas(tool)
+            reason = _why_unavailable(tool)
         tools[tool.name] = tool
-    on = {name: tools[name] for name in sorted(tools) if _settings_of(tools[name], settings).enabled}
-    plans = {ANONYMOUS: PlanSettings()} | settings.plans
+        if reason:
+            unavailable[tool.name] = reason
+    switched_on = [name for name in sorted(tools) if _settings_of(tools[name], settings).enabled]
+    on = {name: tools[name] for name in switched_on if name not in unavailable}
+    plans = {ANONYMOUS: PlanSettings(), settings.accounts.default_plan: PlanSettings()} | settings.plans
     return Catalog(
         tools=MappingProxyType(on),
+        mcp_tools=MappingProxyType({tool.mcp_name: tool for tool in on.values() if tool.mcp_name}),
         plans=MappingProxyType(
             {plan: _plan_view(plan, plan_settings, on.values(), contributions) for plan, plan_settings in plans.items()}
         ),
+        unavailable=MappingProxyType({name: unavailable[name] for name in switched_on if name in unavailable}),
         warnings=tuple(_unknown_names(settings, tools)),
     )
 
 
 def _tool(
-    contribution: Contribution[Generator] | Contribution[McpTool], context: PluginContext, settings: Settings
+    contribution: Contribution[Generator] | Contribution[McpTool],
+    context: PluginContext,
+    settings: Settings,
+    fonts: str,
 ) -> Tool:
     declaration = contribution.record
     if isinstance(declaration, Generator):
         name, mcp_name = declaration.slug, declaration.mcp.name if declaration.mcp else ""
         cache_discount, revision = declaration.cache_discount, declaration.cache_revision
+        quota = declaration.mcp.quota if declaration.mcp else ""
     else:
         name = mcp_name = declaration.name
-        cache_discount, revision = 1.0, ""
+        cache_discount, revision, quota = 1.0, "", declaration.quota
     own = settings.tools.get(name) or settings.tools.get(mcp_name) or ToolSettings()
     return Tool(
         name=name,
@@ -90,9 +103,10 @@ def _tool(
             cache_discount=cache_discount,
         ),
         plugin_version=context.version,
-        config=context.config,
+        context=context,
         timeout=own.timeout or declaration.timeout,
-        content_salt=_content_salt(name, context, revision),
+        content_salt=_content_salt(name, context, revision + fonts),
+        quota=quota,
     )
 
 
@@ -100,9 +114,20 @@ def _check_schemas(tool: Tool) -> None:
     """Make what every list of tools is made of, so that one bad schema never spoils a list."""
     if isinstance(tool.declaration, Generator):
         parameter_list(tool.params)
+        file_schema(tool.declaration.details)
     else:
         input_schema(tool.params)
-        input_schema(tool.declaration.result)
+        output_schema(tool.declaration.result)
+
+
+def _why_unavailable(tool: Tool) -> str:
+    ask = tool.declaration.unavailable if isinstance(tool.declaration, McpTool) else None
+    if ask is None:
+        return ""
+    reason = ask(tool.context)
+    if not isinstance(reason, str):
+        raise PluginError(f"unavailable of {tool.name} must return a text, it returned {shown(reason)}")
+    return squeezed(reason)
 
 
 def _content_salt(name: str, context: PluginContext, revision: str) -> bytes:
@@ -125,19 +150,37 @@ def _unknown_names(settings: Settings, tools: Mapping[str, Tool]) -> Iterator[st
         if name not in known:
             similar = nearest(name, known)
             yield f"{key}: no active plugin offers {name!r}" + (f"; did you mean {similar!r}?" if similar else "")
+    yield from _unknown_quotas(settings, {tool.quota for tool in tools.values() if tool.quota})
+
+
+def _unknown_quotas(settings: Settings, known: Collection[str]) -> Iterator[str]:
+    for plan, plan_settings in settings.plans.items():
+        for quota in plan_settings.quotas:
+            if quota not in known:
+                similar = nearest(quota, known)
+                yield f"plans.{plan}.quotas.{quota}: no tool of an active plugin counts against it" + (
+                    f"; did you mean {similar!r}?" if similar else ""
+                )
 
 
 def _plan_view(plan: str, plan_settings: PlanSettings, tools: Iterable[Tool], contributions: Contributions) -> PlanView:
     seen = {
-        tool.name: PlanTool(tool, _limits(tool, plan, contributions), _cache_policy(tool, plan, contributions))
+        tool.name: PlanTool(
+            tool,
+            _limits(tool, plan, contributions),
+            _cache_policy(tool, plan, contributions),
+            plan_settings.quotas.get(tool.quota),
+        )
         for tool in tools
         if any(_matches(tool, pattern) for pattern in plan_settings.tools)
+        and (plan != ANONYMOUS or tool.kind == "generator")
     }
     return PlanView(
         plan=plan,
-        title=plan_settings.title or plan,
+        title=plan_settings.title or plan.capitalize(),
         tools=MappingProxyType(seen),
         mcp_tools=MappingProxyType({one.tool.mcp_name: one for one in seen.values() if one.tool.mcp_name}),
+        quotas=MappingProxyType(dict(plan_settings.quotas)),
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
+from pressroom.errors import PluginError
 from pressroom.sdk import Params
 
 RESPONSE_PARAM: Final[dict[str, Any]] = {
@@ -30,37 +31,79 @@ RESPONSE_SCHEMA: Final[dict[str, Any]] = {
 _BOUNDS: Final = {"ge": "minimum", "le": "maximum", "gt": "exclusiveMinimum", "lt": "exclusiveMaximum"}
 """What pydantic writes for a bound on an optional number with a validator of its own, and what it is called."""
 
+_COMPOSITIONS: Final = {"oneOf", "anyOf", "allOf"}
+
+_FILE_MEMBERS: Final[dict[str, Any]] = {
+    "id": {"type": "string", "description": "Names the content: equal parameters give the same id."},
+    "url": {"type": "string", "format": "uri", "description": "Address of the file; anyone who has it can fetch it."},
+    "expiresAt": {"type": "string", "format": "date-time", "description": "When the address stops working."},
+    "cached": {"type": "boolean", "description": "Whether the file had been made before."},
+    "warnings": {
+        "type": "array",
+        "items": {"type": "string"},
+        "description": "What the user should know about the file; left out where there is nothing.",
+    },
+}
+"""What an answer says of any file (interface specification, 2.8)."""
+
+_FILE_REQUIRED: Final = ("id", "url", "expiresAt", "cached")
+
 
 @cache
 def input_schema(params: type[BaseModel]) -> dict[str, Any]:
     """Return the JSON Schema (2020-12) of a model, self-contained and without pydantic's generated titles."""
     schema = params.model_json_schema()
     definitions = schema.pop("$defs", {})
-    cleaned: dict[str, Any] = _clean(schema, definitions)
+    cleaned: dict[str, Any] = _clean(schema, definitions, keep_null=False)
     return cleaned
 
 
-def _clean(node: Any, definitions: dict[str, Any]) -> Any:
+@cache
+def output_schema(result: type[BaseModel], *, by_alias: bool = True) -> dict[str, Any]:
+    """Return the JSON Schema of what a model is written as, in the same form; what may be null is said to be.
+
+    Raises:
+        PluginError: it is written as something other than an object, which no client could take.
+    """
+    schema = result.model_json_schema(by_alias=by_alias, mode="serialization")
+    definitions = schema.pop("$defs", {})
+    cleaned: dict[str, Any] = _clean(schema, definitions, keep_null=True)
+    if cleaned.get("type") != "object" or _COMPOSITIONS & cleaned.keys():
+        raise PluginError(f"{result.__name__} must be written as one plain object")
+    return cleaned
+
+
+def file_schema(details: type[BaseModel] | None) -> dict[str, Any]:
+    """Return the JSON Schema of what a generator's answer says of its file: the host's members, and its own."""
+    own = output_schema(details, by_alias=False) if details is not None else {}
+    return {
+        "type": "object",
+        "properties": {**_FILE_MEMBERS, **own.get("properties", {})},
+        "required": [*_FILE_REQUIRED, *(name for name in own.get("required", ()) if name not in _FILE_REQUIRED)],
+    }
+
+
+def _clean(node: Any, definitions: dict[str, Any], *, keep_null: bool) -> Any:
     if isinstance(node, list):
-        return [_clean(item, definitions) for item in node]
+        return [_clean(item, definitions, keep_null=keep_null) for item in node]
     if not isinstance(node, dict):
         return node
-    if "$ref" in node:
+    while "$ref" in node:
         target = definitions[node["$ref"].rpartition("/")[2]]
         node = {**target, **{key: value for key, value in node.items() if key != "$ref"}}
     cleaned = {}
     for key, value in node.items():
-        if key == "title" and isinstance(value, str):
+        if key == "discriminator" or (key == "title" and isinstance(value, str)):
             continue
         if key == "properties":
-            cleaned[key] = {name: _clean(schema, definitions) for name, schema in value.items()}
+            cleaned[key] = {name: _clean(schema, definitions, keep_null=keep_null) for name, schema in value.items()}
         elif key in _BOUNDS:
             cleaned[_BOUNDS[key]] = value
         elif key in ("default", "examples", "enum", "const"):
             cleaned[key] = value
         else:
-            cleaned[key] = _clean(value, definitions)
-    return _without_null(cleaned)
+            cleaned[key] = _clean(value, definitions, keep_null=keep_null)
+    return cleaned if keep_null else _without_null(cleaned)
 
 
 def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
@@ -80,6 +123,34 @@ def parameter_list(params: type[Params]) -> list[dict[str, Any]]:
     required = set(schema.get("required", ()))
     own = [_parameter(name, field, name in required) for name, field in schema.get("properties", {}).items()]
     return [*own, dict(RESPONSE_PARAM)]
+
+
+def form_parameters(params: type[Params]) -> list[dict[str, Any]]:
+    """Return the same records with what a form needs to know besides; it is no part of the catalog.
+
+    `members` holds the records of an object's members, `mediaType` what a text is written in (JSON Schema's
+    `contentMediaType`), `format` its JSON Schema format. `assumed` tells that leaving the parameter out is not quite
+    the same as giving its default, since the model only documents that one.
+    """
+    schema = input_schema(params)["properties"]
+    records = parameter_list(params)
+    for record in records[:-1]:
+        name = record["name"]
+        record.update(_for_forms(schema[name]))
+        known = params.model_fields.get(name)
+        if "default" in record and known is not None and known.default is None:
+            record["assumed"] = True
+    return records
+
+
+def _for_forms(schema: dict[str, Any]) -> dict[str, Any]:
+    found = {ours: schema[theirs] for ours, theirs in (("mediaType", "contentMediaType"), ("format", "format"))
+             if theirs in schema}  # fmt: skip
+    members = schema.get("properties", {})
+    required = set(schema.get("required", ()))
+    if schema.get("type") == "object" and members and not required:
+        found["members"] = [_parameter(name, one, False) | _for_forms(one) for name, one in members.items()]
+    return found
 
 
 def _parameter(name: str, schema: dict[str, Any], required: bool) -> dict[str, Any]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Literal
 
-from pressroom.sdk import CachePolicy, Caller, Generator, Lane, McpTool, Params, Rate, ToolInfo
+from pressroom.accounts.records import PlanSummary
+from pressroom.sdk import CachePolicy, Caller, Generator, Lane, McpTool, Params, PluginContext, Rate, ToolInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +15,7 @@ class Tool:
     """A generator or an MCP tool, with all that a call of it needs.
 
     `name` is the generator's slug or the MCP tool's name; `mcp_name` is empty for a generator that is no MCP tool.
-    `config` is the validated configuration of the plugin that it came from. `content_salt` begins what is hashed to
+    `context` is that of the plugin that it came from. `content_salt` begins what is hashed to
     the id of a result. `timeout` is in seconds.
     """
 
@@ -23,9 +24,10 @@ class Tool:
     declaration: Generator | McpTool
     info: ToolInfo
     plugin_version: str
-    config: Any
+    context: PluginContext
     timeout: float
     content_salt: bytes
+    quota: str = ""
 
     @property
     def kind(self) -> Literal["generator", "mcp"]:
@@ -54,11 +56,15 @@ class LimitRule:
 
 @dataclass(frozen=True, slots=True)
 class PlanTool:
-    """A tool as one plan has it: its limits, and how its results are cached."""
+    """A tool as one plan has it: its limits, how its results are cached, and how often a month it may be used.
+
+    `quota_limit` is `None` where the plan has no bound for the tool's quota class.
+    """
 
     tool: Tool
     limits: tuple[LimitRule, ...]
     cache: CachePolicy
+    quota_limit: int | None = None
 
     @property
     def advertised_rate(self) -> Rate | None:
@@ -78,6 +84,7 @@ class PlanView:
     title: str
     tools: Mapping[str, PlanTool]
     mcp_tools: Mapping[str, PlanTool]
+    quotas: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def generators(self) -> tuple[PlanTool, ...]:
@@ -89,11 +96,15 @@ class PlanView:
 class Catalog:
     """What all plugins came to. It never changes while the process lives.
 
-    `warnings` are sentences for the operator, about names in the configuration that nothing answers to.
+    `mcp_tools` holds the tools that have an MCP name, by it. `unavailable` are the tools that cannot work on this
+    server as it is configured, each with the reason; the other members do not have them. `warnings` are sentences for
+    the operator, about names in the configuration that nothing answers to.
     """
 
     tools: Mapping[str, Tool]
     plans: Mapping[str, PlanView]
+    mcp_tools: Mapping[str, Tool] = field(default_factory=dict)
+    unavailable: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
     def plan(self, name: str) -> PlanView:
@@ -102,6 +113,24 @@ class Catalog:
         An account may carry a plan that the operator has since removed: it must not see more than a stranger does.
         """
         return self.plans.get(name) or self.plans[ANONYMOUS]
+
+    def plans_with(self, mcp_name: str) -> tuple[str, ...]:
+        """Return the titles of the plans that have a tool, by its MCP name."""
+        return tuple(
+            view.title for view in self.plans.values() if view.plan != ANONYMOUS and mcp_name in view.mcp_tools
+        )
+
+    def summary(self, plan: str) -> PlanSummary:
+        """Return what accounts on a plan are told of it."""
+        view = self.plan(plan)
+        counted = {entry.tool.quota for entry in view.mcp_tools.values() if entry.tool.quota}
+        return PlanSummary(
+            title=view.title,
+            quotas={quota: view.quotas.get(quota) for quota in sorted({*view.quotas, *counted})},
+            tools=tuple(sorted(view.mcp_tools)),
+            hidden_tools={name: self.plans_with(name) for name in sorted(self.mcp_tools.keys() - view.mcp_tools)},
+            unavailable_tools=self.unavailable,
+        )
 
 
 ANONYMOUS = "anonymous"

@@ -20,12 +20,16 @@ from pressroom.version import VERSION
 
 COMMANDS: Final[Mapping[str, str]] = {
     "serve": "pressroom.cli.serve:serve",
+    "migrate": "pressroom.cli.migrate:migrate",
     "doctor": "pressroom.cli.doctor:doctor",
     "plugins": "pressroom.cli.plugins:plugins",
     "config": "pressroom.cli.config:config",
     "catalog": "pressroom.cli.catalog:catalog",
     "explain": "pressroom.cli.catalog:explain",
     "openapi": "pressroom.cli.catalog:openapi",
+    "users": "pressroom.cli.users:users",
+    "keys": "pressroom.cli.keys:keys",
+    "clients": "pressroom.cli.clients:clients",
     "new": "pressroom.cli.new:new",
     "x": "pressroom.cli.extensions:extensions",
 }

@@ -47,6 +47,8 @@ def explain(invocation: Invocation, tool: str, plan: str) -> None:
     host = compiled(invocation)
     view = _plan(host.catalog.plans, plan)
     entry = view.tools.get(tool) or view.mcp_tools.get(tool)
+    if entry is None and tool in host.catalog.unavailable:
+        raise NotFound(f"{tool} is not available: {host.catalog.unavailable[tool]}")
     if entry is None:
         known = ", ".join(view.tools) or "none"
         raise NotFound(f"the plan {plan!r} has no tool {tool!r}", hint=f"it has {known}")

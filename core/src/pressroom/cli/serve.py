@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pressroom.cli.options import Invocation, command_options
-from pressroom.errors import PluginError
+from pressroom.errors import BackendError, PluginError
 
 if TYPE_CHECKING:
     from pressroom.host import Compiled, Host
@@ -47,8 +47,9 @@ def _run(main: Any) -> None:
             runner.run(main)
 
 
-def _announce(invocation: Invocation, compiled: Compiled, host: Host) -> None:
+async def _announce(invocation: Invocation, compiled: Compiled, host: Host) -> None:
     base_url = host.settings.public_url
+    setup_url = await _setup_url(host)
     addresses = {
         "Tools": f"{base_url}/tools",
         "Catalog": f"{base_url}/tools/api",
@@ -59,10 +60,31 @@ def _announce(invocation: Invocation, compiled: Compiled, host: Host) -> None:
     records = [record for record in compiled.plugins.records if record.status != "available"]
     if invocation.json:
         plugins = [{"id": record.id, "status": record.status, "error": record.error} for record in records]
-        invocation.output.data({"url": base_url, "plugins": plugins})
+        invocation.output.data({"url": base_url, "plugins": plugins, "setupUrl": setup_url})
         return
     rows = [(record.id, record.status, record.error or ", ".join(record.contributes)) for record in records]
     invocation.output.table(["Plugin", "Status", "Contributes"], rows)
     invocation.output.table(["Open", "Address"], list(addresses.items()))
+    if setup_url is not None:
+        # Not in the table: there a terminal would break the address over lines.
+        invocation.output.line("There is no account yet. Make the first one within a day, with this address:")
+        invocation.output.line(setup_url)
     for record in compiled.plugins.failed:
         invocation.output.note(f"{record.id} does not work: {record.hint}")
+
+
+async def _setup_url(host: Host) -> str | None:
+    """Return a new address at which the first account is made, once; `None` where there is one already.
+
+    It must not come near the log: whoever reads it owns the server's first account.
+    """
+    accounts = host.accounts
+    try:
+        if not host.settings.accounts.password_sign_in or await accounts.users.any():
+            return None
+        return f"{host.settings.public_url}/setup?token={await accounts.setup_links.create()}"
+    except BackendError as error:
+        import structlog  # noqa: PLC0415 - not needed by --help
+
+        structlog.get_logger().warning("the link for the first account could not be made", error=str(error))
+        return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -15,10 +16,12 @@ from pressroom.config.values import (
     HttpUrl,
     PlanName,
     PluginId,
+    QuotaName,
     RateText,
     Size,
     ToolName,
     WholeNumber,
+    database_url,
     redis_url,
     without_trailing_slash,
 )
@@ -89,6 +92,13 @@ class StorageSettings(Section):
     )
     files: str = Field("local", pattern=r"^([a-z][a-z0-9_]*|s3://.+)$", description="`local`, or s3://bucket/prefix.")
     s3: S3Settings = S3Settings()
+    database: Annotated[SecretStr, AfterValidator(database_url)] | None = Field(
+        None, description="postgresql://… for accounts of many hosts; left out, an SQLite file in `path`."
+    )
+    database_timeout: Duration = Field(10, gt=0, le=60, description="Time that one database statement may take.")
+    database_connections: WholeNumber = Field(
+        10, ge=1, le=200, description="How many connections one process opens to the database at most."
+    )
     redis: Annotated[SecretStr, AfterValidator(redis_url)] | None = Field(
         None, description="redis://… for limits and the cache index of many hosts."
     )
@@ -137,11 +147,122 @@ class LanesSettings(Section):
     )
 
 
+class GraphicsSettings(Section):
+    """`[graphics]`: what pictures are drawn with."""
+
+    fonts: tuple[Folder, ...] = Field(
+        (), description="Folders of fonts (.ttf, .otf, .ttc) that are preferred to those of packages."
+    )
+
+
 class AuthSettings(Section):
-    """`[auth]`: in which order credentials are recognised."""
+    """`[auth]`: how credentials look, and in which order they are recognised."""
 
     authenticators: tuple[str, ...] = Field(
         (), description="Names of authenticators, in the order in which they are asked; the others follow by name."
+    )
+    prefix: str = Field(
+        "prk",
+        pattern=r"^[a-z][a-z0-9]{1,11}$",
+        description="What API keys and tokens begin with: prk_key_…, prk_oat_….",
+    )
+    cache: Duration = Field(
+        5,
+        ge=0,
+        le=5,
+        description="How long a valid credential is believed without a look at the database, at most 5 s.",
+    )
+
+
+class IdentityProviderSettings(Section):
+    """`[accounts.identity_provider]`: the OpenID Connect provider that people sign in with."""
+
+    issuer: HttpUrl | None = Field(None, description="Issuer of the provider; its discovery document lies below it.")
+    client_id: str = Field("", max_length=500, description="Client id that the provider gave to this server.")
+    client_secret: SecretStr | None = Field(None, description="Client secret; empty for a public client.")
+    name: str = Field("", max_length=60, description="Name on the sign-in button; left out, the issuer's host.")
+    scopes: tuple[str, ...] = Field(("openid", "email", "profile"), description="Scopes that are asked for.")
+    create_accounts: bool = Field(True, description="Whether a person who is new here gets an account.")
+    allowed_domains: tuple[str, ...] = Field((), description="E-mail domains that may sign in; empty allows all.")
+    clock_skew: Duration = Field(60, ge=0, le=300, description="How far the provider's clock may differ.")
+    timeout: Duration = Field(10, gt=0, le=60, description="Time that one request to the provider may take.")
+
+
+class AccountsSettings(Section):
+    """`[accounts]`: people, how they sign in, and how long things about them are kept."""
+
+    default_plan: str = Field("free", pattern=r"^[a-z][a-z0-9_-]{0,31}$", description="Plan of a new account.")
+    sign_up: bool = Field(False, description="Whether anyone may make an account with e-mail and password.")
+    password_sign_in: bool = Field(True, description="Whether local accounts may sign in with a password.")
+    identity_provider: IdentityProviderSettings = IdentityProviderSettings()
+    session_lifetime: Duration = Field(2_592_000, ge=300, description="How long a sign-in lasts at most.")
+    session_idle: Duration = Field(604_800, ge=60, description="How long a sign-in lasts without use.")
+    sign_in_rate_account: RateText = Field("10/hour", description="Failed sign-ins allowed for one account.")
+    sign_in_rate_address: RateText = Field("50/hour", description="Failed sign-ins allowed from one address.")
+    activity_retention: Duration = Field(7_776_000, ge=86_400, description="How long calls stay in the activity list.")
+    connections: WholeNumber = Field(
+        100, ge=1, le=100_000, description="API keys and clients that one account may have."
+    )
+
+
+class OAuthSettings(Section):
+    """`[oauth]`: the authorization server that issues access tokens for the MCP endpoint."""
+
+    enabled: bool = Field(True, description="Whether clients may connect with OAuth; API keys work without.")
+    refresh_grace: Duration = Field(
+        0, ge=0, le=300, description="How long a rotated refresh token may be sent again, for answers that got lost."
+    )
+    registration: bool = Field(True, description="Whether clients may register themselves (RFC 7591).")
+    registration_rate: RateText = Field("60/hour", description="Registrations allowed from one address.")
+    unused_client_lifetime: Duration = Field(
+        2_592_000, ge=3600, description="How long a client that nobody approved stays registered."
+    )
+    client_metadata_documents: bool = Field(
+        False, description="Whether an https address may be a client id (Client ID Metadata Documents)."
+    )
+    key_lifetime: Duration = Field(7_776_000, ge=86_400, description="How long a key signs before the next one does.")
+
+
+class McpSettings(Section):
+    """`[mcp]`: the endpoint for AI clients."""
+
+    enabled: bool = Field(True, description="Whether /api/mcp is served.")
+    protocol_versions: tuple[Literal["2025-11-25", "2025-06-18", "2025-03-26"], ...] = Field(
+        ("2025-06-18", "2025-03-26"), min_length=1, description="Protocol versions that clients may speak."
+    )
+    instructions: str = Field("", max_length=4000, description="What models are told of the server; empty: a summary.")
+    allowed_origins: tuple[str, ...] = Field(
+        (), description="Origins of web pages that may call the endpoint, besides the server's own; `*` allows all."
+    )
+    max_body_bytes: Size = Field(4_194_304, ge=1024, le=67_108_864, description="Largest body of a request.")
+    max_nesting: WholeNumber = Field(64, ge=8, le=512, description="How deep JSON may be nested.")
+    concurrency: WholeNumber = Field(
+        8, ge=1, le=1000, description="Calls that one connection may have under way in one process."
+    )
+
+
+class JobsSettings(Section):
+    """`[jobs]`: background work that plugins leave to the server."""
+
+    concurrency: WholeNumber = Field(
+        4, ge=0, le=1000, description="Jobs that one process runs at once; 0 leaves them to other processes."
+    )
+    poll_interval: Duration = Field(
+        5, ge=0.1, le=3600, description="How often a process looks for jobs that others enqueued."
+    )
+    retention: Duration = Field(604_800, ge=3600, description="How long finished jobs are kept.")
+
+
+class FetchSettings(Section):
+    """`[fetch]`: addresses that people name, such as those of their sites."""
+
+    private_networks: tuple[IPv4Network | IPv6Network, ...] = Field(
+        (),
+        description=(
+            "Networks of the operator's own, such as 10.1.0.0/16, that may be connected to on any port and by plain "
+            "http. Everybody with an account can then reach what listens there. Elsewhere only https to public "
+            "addresses is allowed."
+        ),
     )
 
 
@@ -152,6 +273,9 @@ class PlanSettings(Section):
     tools: tuple[str, ...] = Field(("*",), description="Tools of the plan: slugs or MCP names, with * and ?.")
     rate_limits: dict[ToolName, RateText] = Field(
         default_factory=dict, description="Limits of this plan, by tool; they replace the tool's own."
+    )
+    quotas: dict[QuotaName, WholeNumber] = Field(
+        default_factory=dict, description="How much a month, by quota class; a class that is left out has no bound."
     )
 
 
@@ -209,7 +333,13 @@ class Settings(Section):
     limits: LimitsSettings = LimitsSettings()
     cache: CacheSettings = CacheSettings()
     lanes: LanesSettings = LanesSettings()
+    graphics: GraphicsSettings = GraphicsSettings()
     auth: AuthSettings = AuthSettings()
+    accounts: AccountsSettings = AccountsSettings()
+    oauth: OAuthSettings = OAuthSettings()
+    mcp: McpSettings = McpSettings()
+    jobs: JobsSettings = JobsSettings()
+    fetch: FetchSettings = FetchSettings()
     plans: dict[PlanName, PlanSettings] = Field(default_factory=dict, description="Plans by name.")
     tools: dict[ToolName, ToolSettings] = Field(
         default_factory=dict, description="Changes to tools, by slug or MCP name."

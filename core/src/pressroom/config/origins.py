@@ -69,9 +69,15 @@ class Origins:
         return sorted({origin.name for origin in self.places.values() if origin.kind == "environment"})
 
     def nearest(self, key: str) -> Origin:
-        """Return where a key was set, or else the closest table around it: the place to look for a missing key."""
+        """Return where to look for what is wrong with a key.
+
+        That is where it was set, or else the closest table around it, or else what was set in it: a variable for one
+        setting of a table is all that there is of that table.
+        """
         around = [known for known in self.places if key == known or key.startswith(f"{known}.")]
-        return self.places[max(around, key=len)] if around else DEFAULT
+        within = [known for known in self.places if known.startswith(f"{key}.")]
+        closest = max(around, key=len, default="") or min(within, default="")
+        return self.of(closest)
 
 
 def leaves_and_tables(path: KeyPath, value: Any) -> Iterator[KeyPath]:

@@ -50,6 +50,7 @@ _RATE = re.compile(
 _RATE_UNITS: Final[Mapping[str, int]] = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 _LONGEST_RATE: Final = 60
 _HEX_COLOUR = re.compile(r"#[0-9a-fA-F]{6}", re.ASCII)
+_DATABASE_DRIVERS: Final[Mapping[str, str]] = {"postgresql": "postgresql+asyncpg", "sqlite": "sqlite+aiosqlite"}
 _NOT_IN_URLS = re.compile(r"[\x00-\x20\x7f-\xa0\u2028\u2029\ud800-\udfff]")
 
 
@@ -157,6 +158,32 @@ def redis_url(value: SecretStr) -> SecretStr:
     return value
 
 
+def database_url(value: SecretStr) -> SecretStr:
+    """Return the address of a database in the form that the driver takes.
+
+    Raises:
+        ValueError: it does not begin with `postgresql://` or `sqlite:///`, or can be no address.
+    """
+    text = value.get_secret_value()
+    for scheme, driver in _DATABASE_DRIVERS.items():
+        for written in (f"{scheme}://", f"{driver}://"):
+            if text.startswith(written):
+                rest = text.removeprefix(written)
+                if scheme == "sqlite" and rest.strip("/") in ("", ":memory:"):
+                    raise ValueError("must name a file, as sqlite:////var/lib/pressroom/accounts.sqlite")
+                if not _has_sound_port(text):
+                    raise ValueError("its port is not a number; write @ / : in a password as %40 %2F %3A")
+                return SecretStr(f"{driver}://{rest}")
+    raise ValueError("must be an address that begins with postgresql:// or sqlite:///")
+
+
+def _has_sound_port(address: str) -> bool:
+    try:
+        return urlsplit(address).port != 0
+    except ValueError:
+        return False
+
+
 def _folder(value: Path) -> Path:
     if not value.parts or "\0" in str(value):
         raise ValueError("must name a folder")
@@ -203,3 +230,6 @@ ToolName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 
 PlanName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,31}$")]
 """The name of a plan."""
+
+QuotaName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
+"""A quota class, such as `articles_created`."""

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from pressroom.errors import PressroomError
+from pressroom.graphics.font_sources import use_font_folders
 from pressroom.sdk import Generator, McpTool
 
 _MIB = 1024 * 1024
@@ -38,8 +39,8 @@ class Reply(NamedTuple):
     payload: bytes
 
 
-def prepare(niceness: int) -> None:
-    """Set a new worker process up, before its first call."""
+def prepare(niceness: int, font_folders: tuple[Path, ...] = ()) -> None:
+    """Set a new worker process up, before its first call. It draws with the fonts of the operator's folders."""
     # A handler and not SIG_IGN, which programs that a tool starts would inherit.
     signal.signal(signal.SIGTERM, lambda *_: None)
     os.nice(niceness)
@@ -48,6 +49,7 @@ def prepare(niceness: int) -> None:
     # Where the system runs out of memory, it should end a worker rather than the server.
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("500", encoding="ascii")
+    use_font_folders(font_folders)
     _die_with_server()
 
 

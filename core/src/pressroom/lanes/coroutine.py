@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import Any, ClassVar
 
 from pressroom.lanes.base import BaseLane
 from pressroom.lanes.failures import timed_out, tool_failed
+from pressroom.lanes.within import OutOfTime, within
 from pressroom.lanes.work import Work
 from pressroom.sdk import Lane
 
 
 class CoroutineLane(BaseLane):
-    """Runs coroutine functions on the event loop.
+    """Runs coroutine functions in the tasks of their callers: a task of its own would cost more than many a tool.
 
     A tool that runs out of time, or whose caller is cancelled, is cancelled at its next `await`.
     One that never awaits blocks the whole server: such work belongs in another lane.
@@ -22,17 +24,28 @@ class CoroutineLane(BaseLane):
 
     async def run(self, work: Work) -> Any:
         """Run a tool and return what it returned; see `BaseLane.run`."""
-        return await self._outcome(await self._begin(work))
+        await self.gate.enter(work.timeout)
+        began = time.monotonic()
+        caller = asyncio.current_task()
+        if caller is None:
+            raise RuntimeError("a tool can be run in a task only")
+        self._tasks.add(caller)
+        try:
+            return await self._guarded(work)
+        except asyncio.CancelledError:
+            # `close` cancels those whose tools still run; the callers themselves go on, and answer.
+            if self._cut_off and not caller.uncancel():
+                raise self.gate.closing() from None
+            raise
+        finally:
+            self._tasks.discard(caller)
+            self.gate.leave(time.monotonic() - began)
 
     async def _execute(self, work: Work) -> Any:
-        scope = asyncio.timeout(work.timeout)
         try:
-            async with scope:
-                return await work.function(work.params, work.call)
-        except TimeoutError:
-            if scope.expired():
-                raise timed_out(work, self.gate.retry_after()) from None
-            raise
+            return await within(work.timeout, work.function(work.params, work.call))
+        except OutOfTime:
+            raise timed_out(work, self.gate.retry_after()) from None
         except asyncio.CancelledError as error:
             task = asyncio.current_task()
             if task and task.cancelling():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from pressroom.config.models import LanesSettings
@@ -19,15 +20,19 @@ class Lanes:
     """Runs tools on the event loop, on threads and in worker processes, so many at once and no more.
 
     `preload` names modules that worker processes should have imported before their first call: those of the plugins.
+    `font_folders` are the operator's, for what worker processes draw.
     """
 
-    def __init__(self, settings: LanesSettings, preload: Sequence[str] = ()) -> None:
+    def __init__(
+        self, settings: LanesSettings, preload: Sequence[str] = (), font_folders: tuple[Path, ...] = ()
+    ) -> None:
         self._process = ProcessLane(
             settings.processes,
             settings.process_queue,
             niceness=settings.niceness,
             recycle_after=settings.recycle_after,
             preload=preload,
+            font_folders=font_folders,
         )
         self._lanes: dict[Lane, BaseLane] = {
             "async": CoroutineLane(settings.coroutines, settings.coroutine_queue),

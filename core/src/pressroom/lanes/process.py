@@ -7,6 +7,7 @@ import os
 import pickle
 from collections import deque
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, ClassVar
 
 from pressroom.lanes import forkserver
@@ -31,12 +32,21 @@ class ProcessLane(BaseLane):
     name: ClassVar[Lane] = "process"
 
     def __init__(
-        self, processes: int, queue: int, *, niceness: int, recycle_after: int, preload: Sequence[str] = ()
+        self,
+        processes: int,
+        queue: int,
+        *,
+        niceness: int,
+        recycle_after: int,
+        preload: Sequence[str] = (),
+        font_folders: tuple[Path, ...] = (),
     ) -> None:
         count = processes or min(_MOST_DEFAULT_PROCESSES, usable_cores())
         super().__init__(count, queue)
         forkserver.preload(preload)
-        self._workers = [Worker(niceness=niceness, recycle_after=recycle_after) for _ in range(count)]
+        self._workers = [
+            Worker(niceness=niceness, recycle_after=recycle_after, font_folders=font_folders) for _ in range(count)
+        ]
         self._idle = deque(self._workers)
 
     def start(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
 
 import structlog
 from pebble import ProcessExpired, ProcessPool
@@ -31,8 +32,8 @@ class Worker:
     one that is killed while it sends would then take the others along.
     """
 
-    def __init__(self, *, niceness: int, recycle_after: int) -> None:
-        self._niceness = niceness
+    def __init__(self, *, niceness: int, recycle_after: int, font_folders: tuple[Path, ...] = ()) -> None:
+        self._setup = (niceness, font_folders)
         self._recycle_after = recycle_after
         self._calls = 0
         self._opening: asyncio.Task[ProcessPool] | None = None
@@ -113,7 +114,7 @@ class Worker:
 
     def _start_pool(self) -> ProcessPool:
         context = forkserver.WorkerContext()
-        pool = ProcessPool(max_workers=1, initializer=child.prepare, initargs=(self._niceness,), context=context)
+        pool = ProcessPool(max_workers=1, initializer=child.prepare, initargs=self._setup, context=context)
         try:
             running = pool.active  # asking is what starts it
         except BrokenProcessPool:

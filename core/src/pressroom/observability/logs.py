@@ -21,10 +21,12 @@ from pressroom.config.models import LoggingSettings
 from pressroom.observability.rendering import Event, JsonLines, TextLines, shorten
 from pressroom.observability.secrets import mask_secrets
 
-_OWN_HANDLERS: Final = ("sanic.root", "sanic.error", "sanic.access", "sanic.server", "sanic.websockets")
+OWN_HANDLERS: Final = ("sanic.root", "sanic.error", "sanic.access", "sanic.server", "sanic.websockets")
 """Loggers that bring handlers of their own; their records take the common way instead."""
 
-_TALKATIVE: Final = ("aiobotocore", "botocore", "hpack", "httpcore", "httpx", "PIL", "s3fs", "urllib3")
+TALKATIVE: Final = frozenset(
+    {"aiobotocore", "aiosqlite", "alembic", "botocore", "hpack", "httpcore", "httpx", "PIL", "s3fs", "urllib3"}
+)
 """Loggers that write what they send, credentials included, or every step; only their warnings are logged."""
 
 
@@ -161,11 +163,11 @@ def _take_over_standard_library(level: str, handler: logging.Handler) -> None:
             root.removeHandler(old)
     root.addHandler(handler)
     root.setLevel(level)
-    for name in _OWN_HANDLERS:
+    for name in OWN_HANDLERS:
         logger = logging.getLogger(name)
         logger.handlers.clear()
         logger.propagate = True
-    for name in _TALKATIVE:
+    for name in TALKATIVE:
         logging.getLogger(name).setLevel(logging.WARNING)
     logging.captureWarnings(capture=True)
 

@@ -19,7 +19,7 @@ _MOST_LEVELS = 8
 _WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 _SECRET_WORDS = frozenset(
     {"authorization", "cookie", "credential", "credentials", "passphrase", "passwd", "password", "pwd"}
-    | {"secret", "signature", "token", "apikey", "setcookie"}
+    | {"secret", "signature", "token", "apikey", "setcookie", "verifier"}
 )
 _KEY_OWNERS = frozenset({"access", "api", "private", "secret", "signing", "encryption"})
 

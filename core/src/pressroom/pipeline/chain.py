@@ -9,7 +9,7 @@ from typing import Final, Protocol
 import structlog
 
 from pressroom.errors import CallError, ClientLeft, InternalError
-from pressroom.pipeline.exchange import Exchange
+from pressroom.pipeline.exchange import Exchange, Headers
 from pressroom.pipeline.services import Services
 from pressroom.pipeline.stages.admit import Admit
 from pressroom.pipeline.stages.authenticate import Authenticate
@@ -19,10 +19,12 @@ from pressroom.pipeline.stages.cache import Cache
 from pressroom.pipeline.stages.limit import Limit
 from pressroom.pipeline.stages.observe import Observe
 from pressroom.pipeline.stages.plan import Plan
+from pressroom.pipeline.stages.quota import Quota
 from pressroom.pipeline.stages.respond import Respond
 from pressroom.pipeline.stages.run import Run
 from pressroom.pipeline.stages.store import Store
 from pressroom.pipeline.stages.validate import Validate
+from pressroom.sdk import Caller
 
 log = structlog.get_logger()
 
@@ -34,6 +36,7 @@ STAGE_NAMES: Final = (
     Validate.name,
     Cache.name,
     Limit.name,
+    Quota.name,
     Run.name,
     Store.name,
     Respond.name,
@@ -62,18 +65,25 @@ class Pipeline:
     def __init__(self, services: Services) -> None:
         self._flights = services.flights
         self._limit = Limit(services)
+        self._cache = Cache(services)
+        self._quota = Quota(services, self._cache, self._limit)
         self._observe = Observe(services)
+        self._admit = Admit(services)
+        self._authenticate = Authenticate(services)
+        plan, validate, run, respond = Plan(services), Validate(), Run(services, Store(services)), Respond(services)
         self.stages: tuple[Stage, ...] = (
-            Admit(services),
-            Authenticate(services),
-            Plan(services),
+            self._admit,
+            self._authenticate,
+            plan,
             Authorize(services),
-            Validate(),
-            Cache(services),
+            validate,
+            self._cache,
             self._limit,
-            Run(services, Store(services)),
-            Respond(services),
+            self._quota,
+            run,
+            respond,
         )
+        self._own_stages: tuple[Stage, ...] = (plan, validate, self._cache, run, respond)
         self.closing_stages: tuple[Stage, ...] = (
             Brand(services),
             self._observe,
@@ -89,6 +99,7 @@ class Pipeline:
                 await stage(exchange)
         except asyncio.CancelledError:
             exchange.error = ClientLeft("the client left before it was answered")
+            await self._settle_quota(exchange)
             await self._observe(exchange)
             raise
         except CallError as error:
@@ -96,15 +107,48 @@ class Pipeline:
         except Exception:
             log.exception("a call failed", tool=exchange.tool_name, request_id=exchange.request_id)
             exchange.error = InternalError("something failed inside; the request id tells the operator where")
+        await self._settle_quota(exchange)
         await self._settle_limit(exchange)
         for stage in self.closing_stages:
             await stage(exchange)
+
+    async def make_own(self, exchange: Exchange) -> None:
+        """Run a call of the host itself, which nobody is asked for: no limit, no quota, no observer counts it.
+
+        It is for content that the host knows beforehand, such as a generator's examples; the caller is set already.
+
+        Raises:
+            CallError: it could not be made.
+        """
+        for stage in self._own_stages:
+            await stage(exchange)
+
+    def admit(self, peer: str, headers: Headers) -> Caller:
+        """Return the stranger that a request comes from: the first stage alone."""
+        return self._admit.stranger(peer, headers)
+
+    async def identify(self, stranger: Caller, headers: Headers) -> Caller:
+        """Return whom the request's credential belongs to: the second stage alone.
+
+        A face that has asked puts the answer into `Exchange.caller`, and nobody asks again.
+
+        Raises:
+            Rejected: the credential is of a kind that is known, and not valid.
+            BackendError: it could not be checked.
+        """
+        return await self._authenticate.identify(stranger, headers)
 
     async def _settle_limit(self, exchange: Exchange) -> None:
         try:
             await self._limit.settle(exchange)
         except Exception:
             log.exception("a limit could not be settled", tool=exchange.tool_name, request_id=exchange.request_id)
+
+    async def _settle_quota(self, exchange: Exchange) -> None:
+        try:
+            await self._quota.settle(exchange)
+        except Exception:
+            log.exception("a quota could not be settled", tool=exchange.tool_name, request_id=exchange.request_id)
 
     async def settle(self, seconds: float) -> None:
         """Wait, for so many seconds in all, for runs that nobody waits for any more, and for the observers."""

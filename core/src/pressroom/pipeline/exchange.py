@@ -65,11 +65,13 @@ class Exchange:
     cached: bool = False
     flight: asyncio.Task[Made] | None = None
     taken: float = 0.0
+    quota_use: asyncio.Task[str] | None = None
     limit_status: LimitStatus | None = None
     made: Made | None = None
     result: ToolResult | BaseModel | None = None
     run_seconds: float | None = None
     url: str = ""
+    preview_url: str = ""
     expires_at: int = 0
     content: bytes = b""
     brand: Mapping[str, Any] = field(default_factory=dict)

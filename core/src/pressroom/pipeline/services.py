@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pressroom.accounts.quotas import Quotas
 from pressroom.catalog.tool import Catalog
 from pressroom.config.models import Settings
 from pressroom.lanes import Lanes
@@ -29,4 +30,5 @@ class Services:
     limiter: Limiter
     lanes: Lanes
     metrics: Metrics
+    quotas: Quotas
     flights: Flights = field(default_factory=Flights)

@@ -19,8 +19,10 @@ from pressroom.sdk import (
     Check,
     Generator,
     IndexEntries,
+    Job,
     Lifespan,
     McpTool,
+    Models,
     Observer,
     RateLimit,
     Route,
@@ -39,6 +41,8 @@ RECORD_TYPES: Final[Mapping[str, type[Any]]] = MappingProxyType(
         "pressroom_branding": Brander,
         "pressroom_backends": Backend,
         "pressroom_routes": Route,
+        "pressroom_models": Models,
+        "pressroom_jobs": Job,
         "pressroom_index_entries": IndexEntries,
         "pressroom_observers": Observer,
         "pressroom_checks": Check,
@@ -78,39 +82,46 @@ class Contributions:
 
 def describe(record: Any) -> str:
     """Return how a record is called in lists: its kind and its name."""
-    match record:
-        case Generator():
-            return f"generator {record.slug}"
-        case McpTool():
-            return f"tool {record.name}"
-        case Route():
-            return f"route {record.path}"
-        case IndexEntries():
-            return f"index {record.section}"
-        case Backend():
-            return f"{record.kind} backend {record.name}"
-        case RateLimit():
-            return f"rate limit {record.name}"
-        case CacheRule():
-            return f"cache rule {record.name}"
-        case click.Command():
-            return f"command {record.name}"
-        case _:
-            kind = next(kind for kind in RECORD_TYPES.values() if isinstance(record, kind))
-            return f"{kind.__name__.lower()} {record.name}"
+    if isinstance(record, Backend):
+        return f"{record.kind} backend {record.name}"
+    kind, name = next((kind, name) for type_, (kind, name) in _NAMES.items() if isinstance(record, type_))
+    return f"{kind} {getattr(record, name)}"
+
+
+_NAMES: Final[Mapping[type[Any], tuple[str, str]]] = MappingProxyType(
+    {
+        Generator: ("generator", "slug"),
+        McpTool: ("tool", "name"),
+        Authenticator: ("authenticator", "name"),
+        Authorizer: ("authorizer", "name"),
+        RateLimit: ("rate limit", "name"),
+        CacheRule: ("cache rule", "name"),
+        Brander: ("brander", "name"),
+        Route: ("route", "path"),
+        Models: ("models", "migrations"),
+        Job: ("job", "kind"),
+        IndexEntries: ("index", "section"),
+        Observer: ("observer", "name"),
+        Check: ("check", "name"),
+        click.Command: ("command", "name"),
+        Lifespan: ("lifespan", "name"),
+    }
+)
+"""How each kind of record is called, and which of its members names it."""
 
 
 def claims(record: Any) -> tuple[str, ...]:
     """Return what a record claims for itself alone; two plugins that claim the same are in conflict.
 
-    Slugs and MCP names are claimed alike: `[tools.<name>]` and plans mean a tool by either.
+    Slugs, MCP names and aliases are claimed alike: `[tools.<name>]` and plans mean a tool by the first two, clients by
+    the last two.
     """
     match record:
         case Generator():
             names = {record.slug, record.mcp.name} if record.mcp else {record.slug}
             return tuple(f"the tool name {name}" for name in sorted(names))
         case McpTool():
-            return (f"the tool name {record.name}",)
+            return tuple(f"the tool name {name}" for name in sorted({record.name, *record.aliases}))
         case Route():
             methods = {method.upper() for method in record.methods}
             if "GET" in methods:
@@ -119,7 +130,9 @@ def claims(record: Any) -> tuple[str, ...]:
             return tuple(f"the route {method} {path}" for method in sorted(methods))
         case Backend():
             return (f"the {record.kind} backend {record.name}",)
-        case Authenticator() | Brander():
+        case Models():
+            return (f"the {describe(record)}", *(f"the table {name}" for name in sorted(record.metadata.tables)))
+        case Authenticator() | Brander() | Job():
             return (f"the {describe(record)}",)
         case _:
             return ()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field, replace
 from types import ModuleType
@@ -29,7 +29,7 @@ from pressroom.plugins.records import Phase, PluginRecord, Status
 from pressroom.plugins.registering import new_manager, offered_hooks, register, unregister
 from pressroom.plugins.select import HOST_ID, record_of, select
 from pressroom.plugins.validating import validate
-from pressroom.sdk import Plugin, PluginContext
+from pressroom.sdk import HostServices, Plugin, PluginContext
 from pressroom.version import VERSION
 
 
@@ -44,6 +44,7 @@ class LoadedPlugins:
     records: tuple[PluginRecord, ...]
     contributions: Contributions
     contexts: dict[str, PluginContext]
+    services: HostServices
     requires: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     extensions: Mapping[str, Mapping[str, list[tuple[str, Any]]]] = field(default_factory=dict)
 
@@ -75,12 +76,12 @@ class LoadedPlugins:
             owner: {hook: [pair for pair in pairs if pair[0] not in gone] for hook, pairs in hooks.items()}
             for owner, hooks in self.extensions.items()
         }
-        for owner, contributed in extensions.items():
-            self.contexts[owner].extensions.fill(contributed)
+        _hand_out(extensions, self.contexts, left)
         return LoadedPlugins(
             records=tuple(after(record) for record in self.records),
             contributions=contributions,
             contexts=self.contexts,
+            services=self.services,
             requires={id_: needed for id_, needed in left.items() if id_ not in lost},
             extensions=extensions,
         )
@@ -134,6 +135,7 @@ def load_plugins(
     `origins` tell where each value of the configuration stands. `candidates` replaces what is discovered on this
     machine.
     """
+    services = HostServices()
     chosen, records = select(discover() if candidates is None else candidates, settings)
     loading = [_Loading(record_of(candidate, settings.plugins.get(candidate.id)), candidate) for candidate in chosen]
     others: dict[str, Status] = {record.id: record.status for record in records}
@@ -141,7 +143,7 @@ def load_plugins(
     for plugin in loading:
         _import(plugin)
         if plugin.sound:
-            _configure(plugin, settings, origins)
+            _configure(plugin, settings, origins, services)
     # Before the hooks are looked at: a plugin may implement hooks of one that is not there.
     _settle_requirements(loading, others)
     manager = new_manager()
@@ -152,7 +154,7 @@ def load_plugins(
             _collect(plugin, manager, every_offered)
     _settle_requirements(loading, others)
 
-    host = PluginContext(HOST_ID, VERSION, settings, settings.public_url, settings.storage.path)
+    host = PluginContext(HOST_ID, VERSION, settings, settings.public_url, settings.storage.path, services=services)
     manager.register(defaults, name=HOST_ID)
     host_records = [record for found in collect(manager, host).values() for record in found]
     _settle_claims(loading, host_records)
@@ -175,14 +177,15 @@ def load_plugins(
         for owner, hooks in offered.items()
         if owner in active
     }
-    for owner, contributed in extensions.items():
-        contexts[owner].extensions.fill(contributed)
+    requires = {id_: plugin.requires for id_, plugin in active.items()}
+    _hand_out(extensions, contexts, requires)
     records += [plugin.record for plugin in loading]
     return LoadedPlugins(
         records=tuple(sorted(records, key=lambda record: (record.id, record.distribution))),
         contributions=Contributions(contributions),
         contexts=contexts,
-        requires={id_: plugin.requires for id_, plugin in active.items()},
+        services=services,
+        requires=requires,
         extensions=extensions,
     )
 
@@ -195,7 +198,7 @@ def _import(plugin: _Loading) -> None:
     plugin.record = replace(plugin.record, import_seconds=time.perf_counter() - started)
 
 
-def _configure(plugin: _Loading, settings: Settings, origins: Origins | None) -> None:
+def _configure(plugin: _Loading, settings: Settings, origins: Origins | None, services: HostServices) -> None:
     id_ = plugin.record.id
     with plugin.phase("config"):
         model = plugin.plugin.config if plugin.plugin else None
@@ -206,6 +209,7 @@ def _configure(plugin: _Loading, settings: Settings, origins: Origins | None) ->
             config=validate_section(model, given, path=f"plugins.{id_}.config", origins=origins),
             base_url=settings.public_url,
             data_folder=settings.storage.path / "plugins" / id_,
+            services=services,
         )
 
 
@@ -273,6 +277,18 @@ def _settle_requirements(loading: Sequence[_Loading], others: Mapping[str, Statu
 def _taken_out(record: PluginRecord, status: Status, phase: Phase, reason: Reason) -> PluginRecord:
     error, hint = reason
     return replace(record, status=status, phase=phase, error=error, hint=hint, contributes=())
+
+
+def _hand_out(
+    extensions: Mapping[str, Mapping[str, list[tuple[str, Any]]]],
+    contexts: Mapping[str, PluginContext],
+    requires: Mapping[str, Iterable[str]],
+) -> None:
+    """Give each plugin the plugins that it requires, and what was contributed to its hooks and to theirs."""
+    for id_, context in contexts.items():
+        owners = (id_, *requires.get(id_, ()))
+        context.extensions.fill({hook: pairs for owner in owners for hook, pairs in extensions.get(owner, {}).items()})
+        context.required.update({owner: contexts[owner] for owner in owners[1:] if owner in contexts})
 
 
 def _fallen(record: PluginRecord, status: Status, phase: Phase, error: BaseException) -> PluginRecord:

@@ -20,7 +20,15 @@ from pressroom.wire.nearest import nearest
 HOST_ID: Final = "pressroom"
 """The id under which the host registers its own defaults; no plugin may have it."""
 
-BUILTIN_DISTRIBUTIONS: Final = frozenset({"pressroom-qr-code-generator"})
+BUILTIN_DISTRIBUTIONS: Final = frozenset(
+    {
+        "pressroom-account",
+        "pressroom-code-to-image",
+        "pressroom-favicon-generator",
+        "pressroom-image-generator",
+        "pressroom-qr-code-generator",
+    }
+)
 """The distributions that are on without being named in the configuration."""
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.resources
+import inspect
 import json
 import math
 import pickle
@@ -12,12 +13,13 @@ from typing import Any, Final
 
 import click
 from pydantic import BaseModel, ValidationError
+from sqlalchemy import MetaData
 
 from pressroom.errors import PluginError
 from pressroom.plugins.contributions import describe
-from pressroom.plugins.explaining import one_line
+from pressroom.plugins.explaining import one_line, shown
 from pressroom.plugins.shapes import shape_problems
-from pressroom.sdk import Generator, McpTool, RateLimit, Route
+from pressroom.sdk import Generator, Job, McpTool, Models, RateLimit, Route
 from pressroom.wire.messages import input_error
 
 HTTP_METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -25,7 +27,12 @@ HTTP_METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"
 RESERVED_SLUGS: Final = frozenset({"api", "static"})
 """What stands below `/tools/` in the place of a slug: the catalog, and the files of the pages."""
 
-_PATH: Final = re.compile(r"(/([A-Za-z0-9._~-]+|<[a-z_][a-z0-9_]*>))+/?|/", re.ASCII)
+_JOB_KIND: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}", re.ASCII)
+
+_TYPE: Final = re.compile(r"[a-z]+(=.*)?", re.ASCII)
+"""What Sanic would take for one of its types of segments: a number, or a path of several segments."""
+
+_PATH: Final = re.compile(r"(/([A-Za-z0-9._~-]+|<[a-z_][a-z0-9_]*(:[^/:<>\s]+)?>))+/?|/", re.ASCII)
 
 
 def validate(records: Iterable[Any]) -> None:
@@ -34,14 +41,16 @@ def validate(records: Iterable[Any]) -> None:
     Raises:
         PluginError: one of them cannot work; the message names it and lists everything that is wrong with it.
     """
-    seen = set()
+    seen: set[str] = set()
     for record in records:
         problems = _all_problems(record)
         if problems:
             raise PluginError(f"{_name(record)}: {'; '.join(problems)}")
         name = describe(record)
-        if isinstance(record, RateLimit | click.Command) and name in seen:
+        if isinstance(record, RateLimit | click.Command | Job) and name in seen:
             raise PluginError(f"{name} is offered twice", hint="give each its own name")
+        if isinstance(record, Models) and any(one.startswith("models ") for one in seen):
+            raise PluginError("models are offered twice", hint="put all tables into one MetaData")
         seen.add(name)
 
 
@@ -66,6 +75,10 @@ def _problems(record: Any) -> Iterator[str]:
             yield from declared or _deeper_problems(record)
         case Route():
             yield from _route_problems(record)
+        case Models():
+            yield from _models_problems(record)
+        case Job():
+            yield from _job_problems(record)
         case click.Command() if not record.name:
             yield "it needs a name"
 
@@ -94,7 +107,7 @@ def _deeper_problems(tool: Generator | McpTool) -> Iterator[str]:
 def _process_lane_problems(tool: Generator | McpTool) -> Iterator[str]:
     module_name, _, name = tool.reference.partition(":")
     found = getattr(importlib.import_module(module_name), name, None) if module_name else None
-    if found is not tool and found is not tool.function:
+    if getattr(found, "function", found) is not tool.function:
         yield (
             f"the process lane cannot import {tool.reference!r}; "
             "define the function at the top level of its module, under its own name"
@@ -148,9 +161,38 @@ def _example_problems(generator: Generator) -> Iterator[str]:
             yield f"the example {example.title!r} is not JSON: {error}"
 
 
+def _models_problems(models: Models) -> Iterator[str]:
+    if not isinstance(models.metadata, MetaData):
+        yield f"metadata must be a sqlalchemy.MetaData, not {shown(models.metadata)}"
+    versions = importlib.resources.files(models.migrations) / "versions"
+    if not versions.is_dir():
+        yield f"the package {models.migrations} has no folder versions; put the Alembic revisions there"
+
+
+def _job_problems(job: Job) -> Iterator[str]:
+    if not _JOB_KIND.fullmatch(job.kind):
+        yield f"the kind {job.kind!r} must be 1 to 64 lower-case letters, digits, dots, hyphens and underscores"
+    if inspect.isroutine(job.run) and not inspect.iscoroutinefunction(job.run):
+        yield "run must be an async function"
+    if job.attempts < 1:
+        yield f"attempts must be at least 1 (got {job.attempts})"
+    for name, seconds in (("lease", job.lease), ("timeout", job.timeout), ("every", job.every)):
+        if seconds is not None and not 1 <= seconds < math.inf:
+            yield f"{name} must be at least one second (got {seconds})"
+
+
 def _route_problems(route: Route) -> Iterator[str]:
     if not _PATH.fullmatch(route.path):
         yield f"the path {route.path!r} must begin with a slash, and consist of plain segments and <name> segments"
+        return
+    for segment in route.path.split("/"):
+        pattern = segment.removesuffix(">").partition(":")[2]
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            yield f"the pattern {pattern!r} of the path is no regular expression: {error}"
+        if _TYPE.fullmatch(pattern):
+            yield f"the pattern {pattern!r} of the path matches nothing but itself; write one such as [0-9]+"
     if not route.methods:
         yield "methods must name at least one HTTP method"
     for method in route.methods:

@@ -7,11 +7,15 @@ by the deprecation rules in the documentation.
 from pressroom.errors import (
     BackendError,
     CallError,
+    FetchFailed,
+    FetchRefused,
+    FetchUnknown,
     FileMissing,
     Forbidden,
     InvalidInput,
     NotFound,
     PressroomError,
+    QuotaExceeded,
     Rejected,
 )
 from pressroom.sdk.backends import (
@@ -23,12 +27,24 @@ from pressroom.sdk.backends import (
     Pruned,
     StoredFile,
 )
-from pressroom.sdk.call import EXTENSIONS, Artifact, Call, Caller, CallRecord, ToolResult
+from pressroom.sdk.call import (
+    EXTENSIONS,
+    Artifact,
+    AudioContent,
+    Call,
+    Caller,
+    CallRecord,
+    EmbeddedResource,
+    ToolResult,
+)
+from pressroom.sdk.data import Accounts, AccountUsage, Activity, Database, Models, QuotaUse
 from pressroom.sdk.declaration import Lane
-from pressroom.sdk.generator import Example, Generator, Mcp, Promo, generator
+from pressroom.sdk.fetching import Exchange, Fetched, Fetcher
+from pressroom.sdk.generator import Example, Generator, Mcp, Mode, Page, Preview, Promo, Snippet, generator
+from pressroom.sdk.jobs import Job, JobRun, Jobs, JobState, JobStatus
 from pressroom.sdk.mcp_tool import Annotations, McpTool, mcp_tool
 from pressroom.sdk.params import HexColor, Integer, Params
-from pressroom.sdk.plugin import API, Extensions, Plugin, PluginConfig, PluginContext, hookimpl
+from pressroom.sdk.plugin import API, Extensions, HostServices, Plugin, PluginConfig, PluginContext, hookimpl
 from pressroom.sdk.rates import Rate, per_day, per_hour, per_minute
 from pressroom.sdk.shared import (
     Authenticator,
@@ -41,6 +57,7 @@ from pressroom.sdk.shared import (
     Check,
     CheckResult,
     Credentials,
+    DashboardPage,
     HttpRequest,
     HttpResponse,
     Identity,
@@ -54,12 +71,17 @@ from pressroom.sdk.shared import (
     by_address,
     by_subject,
 )
+from pressroom.sdk.tools import Tools
 
 __all__ = [
     "API",
     "EXTENSIONS",
+    "AccountUsage",
+    "Accounts",
+    "Activity",
     "Annotations",
     "Artifact",
+    "AudioContent",
     "Authenticator",
     "Authorizer",
     "Backend",
@@ -77,13 +99,23 @@ __all__ = [
     "Check",
     "CheckResult",
     "Credentials",
+    "DashboardPage",
+    "Database",
+    "EmbeddedResource",
     "Example",
+    "Exchange",
     "Extensions",
+    "FetchFailed",
+    "FetchRefused",
+    "FetchUnknown",
+    "Fetched",
+    "Fetcher",
     "FileMissing",
     "FileStore",
     "Forbidden",
     "Generator",
     "HexColor",
+    "HostServices",
     "HttpRequest",
     "HttpResponse",
     "Identity",
@@ -91,28 +123,41 @@ __all__ = [
     "IndexEntry",
     "Integer",
     "InvalidInput",
+    "Job",
+    "JobRun",
+    "JobState",
+    "JobStatus",
+    "Jobs",
     "Lane",
     "Lifespan",
     "LimitStatus",
     "Limiter",
     "Mcp",
     "McpTool",
+    "Mode",
+    "Models",
     "NotFound",
     "Observer",
+    "Page",
     "Params",
     "Plugin",
     "PluginConfig",
     "PluginContext",
     "PressroomError",
+    "Preview",
     "Promo",
     "Pruned",
+    "QuotaExceeded",
+    "QuotaUse",
     "Rate",
     "RateLimit",
     "Rejected",
     "Route",
+    "Snippet",
     "StoredFile",
     "ToolInfo",
     "ToolResult",
+    "Tools",
     "by_address",
     "by_subject",
     "generator",

@@ -68,7 +68,8 @@ class FileStore(Protocol):
 class CacheEntry:
     """What the cache remembers of a generated file: all that an answer needs, except the bytes.
 
-    `details` is the JSON object of the generator's own members.
+    `details` is the JSON object of the generator's own members. `preview` is the key of the picture that stands for the
+    file, if it has one.
     """
 
     key: str
@@ -76,6 +77,7 @@ class CacheEntry:
     size: int
     details: bytes
     warnings: tuple[str, ...] = ()
+    preview: str = ""
 
 
 @runtime_checkable

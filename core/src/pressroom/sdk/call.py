@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import BaseModel
+
+if TYPE_CHECKING:
+    from pressroom.sdk.plugin import PluginContext
 
 EXTENSIONS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -33,6 +36,7 @@ class Caller:
 
     `address` is the client's normalised IP address (IPv6 grouped by /64). `subject` and
     `connection` are empty for a caller without a credential, whose plan is `anonymous`.
+    `connection_name` is what the person called the connection.
     """
 
     address: str
@@ -40,6 +44,7 @@ class Caller:
     subject: str = ""
     connection: str = ""
     disabled_tools: frozenset[str] = frozenset()
+    connection_name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +52,9 @@ class Call:
     """The context of one call. It is pickled where a tool runs in the process lane.
 
     `config` is the plugin's own validated configuration, or `None` where it declares none.
-    `timeout` is the number of seconds that the tool has in all.
+    `timeout` is the number of seconds that the tool has in all. `plugin` is the context of the tool's plugin, with the
+    server's `services`; it is `None` in the process lane, which has neither. `prepared` is what the generator's
+    `prepare` returned, if it has one.
     """
 
     tool: str
@@ -56,6 +63,8 @@ class Call:
     base_url: str
     timeout: float
     config: Any = None
+    plugin: PluginContext | None = None
+    prepared: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +73,36 @@ class Artifact:
 
     `media_type` is one of the generator's `produces`. `details` is an instance of the model
     that the generator declares as `details`; its members appear in the answer's `data`.
-    `warnings` are sentences for the caller; they appear as `data.warnings`.
+    `warnings` are sentences for the caller; they appear as `data.warnings`. `preview` is a picture, as (media type,
+    bytes), of a file that is none itself: the tool's page shows it, and programs find it in the header `Link` with the
+    relation `preview` (RFC 6903).
     """
 
     content: bytes
     media_type: str
     details: BaseModel | None = None
     warnings: tuple[str, ...] = ()
+    preview: tuple[str, bytes] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AudioContent:
+    """Sound for the model to hear (MCP 2025-06-18, `AudioContent`), such as `audio/wav`."""
+
+    data: bytes
+    media_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedResource:
+    """A document that is part of an answer (MCP 2025-06-18, `EmbeddedResource`): text, or bytes.
+
+    `uri` identifies it to the client; nobody has to be able to fetch it.
+    """
+
+    uri: str
+    content: str | bytes
+    media_type: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,19 +110,25 @@ class ToolResult:
     """What an MCP tool answers.
 
     `text` is for the model to read, `data` the same as an object that matches the tool's
-    `outputSchema`. `images` are (media type, bytes) pairs shown beside the text.
+    `outputSchema`. `images` are (media type, bytes) pairs shown beside the text. `content` is what
+    follows them: sound and whole documents. Without `counts` the tool did nothing that its quota is for, such as where
+    the same work is under way already: the call is given back.
     """
 
     text: str
     data: BaseModel
     images: tuple[tuple[str, bytes], ...] = ()
+    content: tuple[AudioContent | EmbeddedResource, ...] = ()
+    counts: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class CallRecord:
     """What an observer is told about a finished call.
 
-    `code` is `ok` or the stable code of the error; times are in seconds.
+    `code` is `ok` or the stable code of the error; times are in seconds. `face` is what the call came through: the
+    Tools API or the MCP endpoint. `mcp_name` is the name by which MCP clients know the tool, if they do.
+    `attributes` holds arguments that calls can be found by, such as `website_id`.
     """
 
     tool: str
@@ -101,3 +139,5 @@ class CallRecord:
     duration: float
     run_duration: float | None = None
     attributes: Mapping[str, str] = field(default_factory=dict)
+    face: Literal["http", "mcp"] = "http"
+    mcp_name: str = ""

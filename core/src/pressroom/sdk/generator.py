@@ -6,7 +6,7 @@ import inspect
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel
 
@@ -23,8 +23,11 @@ from pressroom.sdk.params import Params
 from pressroom.sdk.rates import Rate
 
 GenerateFunction = Callable[[Any, Call], Artifact | Awaitable[Artifact]]
+PrepareFunction = Callable[[Any, Call], Awaitable[Any]]
 
 SLUG = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", re.ASCII)
+MOST_MODES = 4
+PLACEHOLDER = re.compile(r"\{([A-Za-z_]\w*)\}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +35,12 @@ class Mcp:
     """How a generator appears among the MCP tools.
 
     `description` is written for a model: what the tool does, when to use it, what it returns.
-    Left empty, it is the generator's own description.
+    Left empty, it is the generator's own description. `quota` names the quota class that a run counts against.
     """
 
     name: str
     description: str = ""
+    quota: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,63 @@ class Example:
     params: Mapping[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """How a generator's page shows what was made.
+
+    `kind` is `picture`: the file itself, or the `preview` of its artifact. Or it is `icons`: a browser's tab, a phone's
+    home screen and a search result, with the icons of `Artifact.preview`; `pressroom.graphics.icons.icon_sheet` makes
+    that picture. Where `live` is set, people may switch on that the tool runs again whenever they pause.
+    """
+
+    kind: Literal["picture", "icons"] = "picture"
+    live: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """One of several ways to use a generator, of which the form shows one at a time.
+
+    `params` names the parameters that belong to this way alone; none of them may be required.
+    """
+
+    title: str
+    params: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """A text for people to paste somewhere else, such as the tags that show a picture.
+
+    In `text`, `{name}` stands for that member of the answer's `data`, such as `{url}`, escaped for HTML. `note` is what
+    people should read before they paste.
+    """
+
+    title: str
+    text: str
+    note: str = ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The members that the text asks for."""
+        return tuple(dict.fromkeys(PLACEHOLDER.findall(self.text)))
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What a generator's page has beyond a form, a result and the reference.
+
+    With `gallery`, the examples are shown as pictures that the generator itself makes, once and at no cost for anybody;
+    the form begins with the first one. `modes` divides the form where parameters exclude each other. `snippets` are
+    texts to copy. `sample` is an instance of the generator's `details`: what the page shows before anything was made.
+    """
+
+    gallery: bool = False
+    modes: tuple[Mode, ...] = ()
+    snippets: tuple[Snippet, ...] = ()
+    sample: BaseModel | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Generator:
     """A tool that turns parameters into a file.
@@ -71,6 +132,11 @@ class Generator:
     from the cache costs, as a part of one request (0, or 0.01 to 1). `cache_revision` joins the cache key:
     change it when something outside the plugin's version changes the output, such as a font.
     `notes` are warnings that people and models should read before they use the tool.
+
+    `prepare` is for what a worker process cannot do, such as fetching: a coroutine function that the server awaits in
+    its own process before each run, and not where the result is in the cache. It is given the parameters and a call
+    with the plugin's context; what it returns, which can be pickled, reaches the function as `call.prepared`. It has
+    `timeout` seconds of its own, and may raise as the function does.
     """
 
     slug: str
@@ -92,6 +158,9 @@ class Generator:
     promo: Promo | None = None
     examples: tuple[Example, ...] = ()
     notes: tuple[str, ...] = ()
+    preview: Preview = Preview()
+    page: Page = Page()
+    prepare: PrepareFunction | None = None
     reference: str = field(default="", compare=False)
 
     def __call__(self, params: Params, call: Call) -> Artifact | Awaitable[Artifact]:
@@ -116,6 +185,31 @@ class Generator:
             found.append("params: 'response' is the host's own parameter; choose another name")
         if self.cache_discount != 0 and not 0.01 <= self.cache_discount <= 1:
             found.append(f"cache_discount must be 0, or between 0.01 and 1 (got {self.cache_discount})")
+        if self.prepare is not None and not inspect.iscoroutinefunction(self.prepare):
+            found.append("prepare must be an async function")
+        return found + self._page_problems()
+
+    def _page_problems(self) -> list[str]:
+        page = self.page
+        found = ["page: a gallery needs examples"] if page.gallery and not self.examples else []
+        if page.sample is not None and (self.details is None or not isinstance(page.sample, self.details)):
+            found.append("page: sample must be an instance of details")
+        if len(page.modes) > MOST_MODES or len(page.modes) == 1:
+            found.append(f"page: there must be 2 to {MOST_MODES} modes, or none (got {len(page.modes)})")
+        fields = self.params.model_fields if is_model(self.params, Params) else {}
+        divided = [name for mode in page.modes for name in mode.params]
+        for name in dict.fromkeys(divided):
+            if name not in fields:
+                found.append(f"page: a mode names {name!r}, which is no parameter")
+            elif fields[name].is_required() or divided.count(name) > 1:
+                found.append(f"page: {name!r} can belong to one mode only, and must not be required")
+        members = {"id", "url", "expiresAt", *(self.details.model_fields if self.details else ())}
+        for snippet in page.snippets:
+            unknown = ", ".join(name for name in snippet.names if name not in members)
+            if unknown:
+                found.append(
+                    f"page: the snippet {snippet.title!r} names {unknown}; known are {', '.join(sorted(members))}"
+                )
         return found
 
 

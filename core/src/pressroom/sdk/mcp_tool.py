@@ -20,6 +20,7 @@ from pressroom.sdk.declaration import (
     run_problems,
 )
 from pressroom.sdk.params import Params
+from pressroom.sdk.plugin import PluginContext
 from pressroom.sdk.rates import Rate
 
 McpFunction = Callable[[Any, Call], BaseModel | ToolResult | Awaitable[BaseModel | ToolResult]]
@@ -40,7 +41,12 @@ class McpTool:
     """A tool that AI clients call. Make one with the `mcp_tool` decorator.
 
     `result` is the model of what the tool returns; it becomes the tool's `outputSchema`.
-    `quota` names the quota class that a call counts against, or is empty. `timeout` is in seconds.
+    `quota` names the quota class that a call counts against, or is empty. `counts` tells from the parameters whether a
+    call counts against it; left out, every one does. `timeout` is in seconds.
+    `aliases` are other names that the tool can be called by; no list shows them, and no other tool may have them.
+    `unavailable` tells from the plugin's context why the tool cannot work on this server, such as for want of a key, in
+    words that can follow "not available: "; it returns an empty text where the tool can. It is asked once, when all
+    plugins are loaded. A tool that cannot work is in no list and cannot be called, and `get_account_usage` says why.
     """
 
     name: str
@@ -52,10 +58,13 @@ class McpTool:
     annotations: Annotations = Annotations()
     tags: tuple[str, ...] = ()
     quota: str = ""
+    counts: Callable[[Params], bool] | None = None
     rate_limit: Rate | None = None
     lane: Lane = "async"
     timeout: float = 30.0
     memory_mib: int = 1024
+    aliases: tuple[str, ...] = ()
+    unavailable: Callable[[PluginContext], str] | None = None
     reference: str = field(default="", compare=False)
 
     def __call__(self, params: Params, call: Call) -> BaseModel | ToolResult | Awaitable[BaseModel | ToolResult]:
@@ -65,6 +74,7 @@ class McpTool:
     def problems(self) -> list[str]:
         """Return what is wrong with the declaration, a sentence each; empty if it is sound."""
         found = mcp_name_problems(self.name) + params_problems(self.params)
+        found += [f"aliases: {problem}" for alias in self.aliases for problem in mcp_name_problems(alias)]
         found += run_problems(self.function, self.lane, self.timeout)
         if not self.description:
             found.append("description is empty; write it for a model: what it does, when to use it, what it returns")

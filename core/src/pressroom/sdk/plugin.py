@@ -6,10 +6,15 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import pluggy
 from pydantic import BaseModel, ConfigDict
+
+from pressroom.sdk.data import Accounts, Database
+from pressroom.sdk.fetching import Fetcher
+from pressroom.sdk.jobs import Jobs
+from pressroom.sdk.tools import Tools
 
 API: Final = "1"
 """The plugin interface of this host. It accepts this one and the one before."""
@@ -46,9 +51,13 @@ class Plugin:
     hookspecs: Any = None
 
 
+Part = TypeVar("Part")
+
+
 class Extensions:
     """What other plugins contributed through the hooks that a plugin offers with `Plugin(hookspecs=…)`.
 
+    The hooks of the plugins that it requires can be read as well.
     The host fills it once all plugins are loaded: read it in a lifespan or in a call, not in a hook.
     """
 
@@ -68,12 +77,66 @@ class Extensions:
         self._contributed = {hook: tuple(pairs) for hook, pairs in contributed.items()}
 
 
+class HostServices:
+    """The parts of a running server that plugins may use. They are there from the time of the lifespans on.
+
+    Reading one earlier, such as in a hook, raises `RuntimeError`.
+    """
+
+    __slots__ = ("_found", "_parts")
+
+    def __init__(self) -> None:
+        self._parts: list[Any] = []
+        self._found: dict[type, Any] = {}
+
+    @property
+    def database(self) -> Database:
+        """The database, for a plugin that contributes `Models`."""
+        return self.of(Database)  # type: ignore[type-abstract]
+
+    @property
+    def accounts(self) -> Accounts:
+        """What is known of accounts."""
+        return self.of(Accounts)  # type: ignore[type-abstract]
+
+    @property
+    def jobs(self) -> Jobs:
+        """The queue of background work."""
+        return self.of(Jobs)  # type: ignore[type-abstract]
+
+    @property
+    def fetcher(self) -> Fetcher:
+        """What fetches addresses that strangers name."""
+        return self.of(Fetcher)  # type: ignore[type-abstract]
+
+    @property
+    def tools(self) -> Tools:
+        """The generators of this server."""
+        return self.of(Tools)  # type: ignore[type-abstract]
+
+    def of(self, kind: type[Part]) -> Part:
+        """Return the part that keeps a protocol. Raises `RuntimeError` where there is none yet."""
+        found = self._found.get(kind)
+        if found is None:
+            found = self._found[kind] = next((part for part in self._parts if isinstance(part, kind)), None)
+        if found is None:
+            raise RuntimeError(f"{kind.__name__} can be used once the server starts, such as in a lifespan or a call")
+        return found
+
+    def fill(self, *parts: Any) -> None:
+        """Take the parts that are open now, in the place of all before. The host calls it."""
+        self._parts = list(parts)
+        self._found.clear()
+
+
 @dataclass(frozen=True, slots=True)
 class PluginContext:
     """What a hook is told: its plugin's validated configuration, and where it may keep data.
 
     `data_folder` belongs to this plugin alone; the plugin makes it when it needs it. `extensions` holds what others
-    contributed to the hooks that this plugin offers.
+    contributed to the hooks that this plugin offers, `services` the server's parts once it starts. `required` holds the
+    contexts of the plugins that it requires, by their ids, once all plugins are loaded: with them it can use what
+    those plugins offer as a library.
     """
 
     id: str
@@ -82,3 +145,5 @@ class PluginContext:
     base_url: str
     data_folder: Path
     extensions: Extensions = field(default_factory=Extensions)
+    services: HostServices = field(default_factory=HostServices)
+    required: dict[str, PluginContext] = field(default_factory=dict, repr=False, compare=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Literal
 
 from pressroom.sdk.call import Caller, CallRecord
@@ -34,12 +35,13 @@ class Credentials:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who a credential belongs to."""
+    """Who a credential belongs to. `connection_name` is what the person called the connection."""
 
     subject: str
     plan: str
     connection: str = ""
     disabled_tools: frozenset[str] = frozenset()
+    connection_name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +144,11 @@ class Backend:
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """A request to a plugin's own route. Header names are in lower case."""
+    """A request to a plugin's own route. Header names are in lower case.
+
+    `subject` and `csrf_token` are those of a page of the dashboard: the account that is signed in, and what the page's
+    forms have to hold. Elsewhere both are empty.
+    """
 
     method: str
     path: str
@@ -152,6 +158,8 @@ class HttpRequest:
     address: str
     request_id: str
     path_params: Mapping[str, str] = field(default_factory=dict)
+    subject: str = ""
+    csrf_token: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,22 +173,51 @@ class HttpResponse:
 
 
 @dataclass(frozen=True, slots=True)
+class DashboardPage:
+    """Makes a route a page of the dashboard; `title` is its name in the navigation and in the browser's tab.
+
+    Only people who are signed in reach it; `HttpRequest.subject` tells who. What it answers with as `text/html` is the
+    part of a page inside the dashboard's frame. A form that it posts has to hold the hidden field `csrf` with
+    `HttpRequest.csrf_token`: the host refuses one without before the handler is asked. A route whose path has
+    `<name>` segments, or that takes no GET, does not appear in the navigation.
+    """
+
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
 class Route:
-    """A route of a plugin. `path` may hold `<name>` segments. Conflicts with other routes are refused."""
+    """A route of a plugin. Conflicts with other routes are refused.
+
+    `path` may hold `<name>` segments, or `<name:pattern>` with a regular expression (without `/:<>`) that the whole
+    segment has to match; other paths are not the route's. What stands in a segment whose name says that it holds a
+    secret, such as `<token>`, is masked in the log.
+
+    With `page` it belongs to the dashboard, for people who are signed in. Bodies have at most `max_body_bytes`; 0 means
+    as many as the server takes elsewhere.
+    """
 
     path: str
     handler: Callable[[HttpRequest], Awaitable[HttpResponse]]
     methods: tuple[str, ...] = ("GET",)
+    page: DashboardPage | None = None
+    max_body_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class IndexEntry:
-    """One line of `/llms.txt`: a title, an address (absolute or a path) and a short note."""
+    """One line of `/llms.txt`: a title, an address (absolute or a path) and a short note.
+
+    `text` stands in `/llms-full.txt`; a long one is rather given by `read`, which is asked only there. Entries with
+    `published_at` come before the others of their section, newest first.
+    """
 
     title: str
     url: str
     note: str = ""
     text: str = ""
+    published_at: datetime | None = None
+    read: Callable[[], Awaitable[str]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from itertools import count
 from types import SimpleNamespace
 from typing import Any, Final
@@ -17,6 +17,7 @@ from sanic.exceptions import BadRequest, BadURL, RequestTimeout, SanicException,
 from sanic.exceptions import MethodNotAllowed as SanicMethodNotAllowed
 from sanic.exceptions import PayloadTooLarge as SanicPayloadTooLarge
 
+from pressroom.dashboard.routes import Dashboard
 from pressroom.errors import (
     CallError,
     CallTimeout,
@@ -27,18 +28,24 @@ from pressroom.errors import (
     PayloadTooLarge,
 )
 from pressroom.host import Host
-from pressroom.http import Http, preflight
+from pressroom.http import MASKED_PATHS, Endpoint, Http, logged_path, preflight
+from pressroom.mcp.routes import McpEndpoint
+from pressroom.oauth_api.routes import OAuthEndpoints
+from pressroom.observability.secret_paths import SecretPaths
 from pressroom.paths import fits, specificity
 from pressroom.sdk import HttpRequest, Route
 from pressroom.server.files import SignedFiles
 from pressroom.server.health import Health
 from pressroom.server.index import TextIndex
 from pressroom.storage.files.local import LocalFileStore
+from pressroom.storage.files.secret import signing_secret
 from pressroom.tools_api.envelope import STATUS
+from pressroom.tools_api.gallery import Gallery
 from pressroom.tools_api.openapi import openapi_document
 from pressroom.tools_api.page_routes import ToolPages
-from pressroom.tools_api.pages import Pages
 from pressroom.tools_api.routes import ToolsApi, error_headers, json_response, pretty
+from pressroom.web.browser import Browser
+from pressroom.web.site import Site
 from pressroom.wire.address import client_address
 
 log = structlog.get_logger()
@@ -76,22 +83,41 @@ class _Application:
                 "RESPONSE_TIMEOUT": settings.server.response_timeout,
             }
         )
+        self._secret_paths = SecretPaths()
+        setattr(self.app.ctx, MASKED_PATHS, self._secret_paths)
         self._http = Http(log_requests=settings.logging.requests)
         self._api = ToolsApi(host)
-        pages = Pages(host.compiled.branding, settings.public_url, _file_origins(host), offers_mcp=False)
-        self._pages = ToolPages(self._api, pages)
+        site = Site(host.compiled.branding, settings.public_url, _file_origins(host), offers_mcp=settings.mcp.enabled)
+        self._pages = ToolPages(self._api, site, Gallery(host))
         self._routes: set[tuple[str, str]] = set()
         self._add_tools_api()
-        self._add_pages()
+        self._add_pages(site)
+        lifetime = settings.accounts.session_lifetime
+        browser = Browser(host.accounts.sessions, settings.public_url, signing_secret(settings), lifetime=lifetime)
+        self._mcp, self._oauth = McpEndpoint(host), OAuthEndpoints(host, site, browser)
+        for face in (self._mcp, self._oauth, Dashboard(host, site, browser)):
+            for endpoint in face.endpoints():
+                self._add_endpoint(endpoint)
         self._add_host_routes()
         self._add_plugin_routes()
         self.app.error_handler.add(Exception, self._on_error)
 
     def _add(self, path: str, methods: tuple[str, ...], handler: Callable[..., Any]) -> None:
+        self._add_endpoint(Endpoint(path, methods, handler))
+
+    def _add_endpoint(self, endpoint: Endpoint) -> None:
+        path, methods = endpoint.path, endpoint.methods
         if "GET" in methods and "HEAD" not in methods:
             methods = (*methods, "HEAD")
-        name = f"{methods[0]} {path}".translate({ord(character): "_" for character in " /<>:.-"})
-        self.app.add_route(self._http.wrap(handler), path, methods=methods, name=name)
+        route: Any = self.app.route(
+            path,
+            methods=methods,
+            name=re.sub(r"[^A-Za-z0-9_]", "_", f"{methods[0]} {path}"),
+            ignore_body=endpoint.reads_body,
+            ctx_max_body_bytes=endpoint.max_body_bytes or self._host.settings.server.max_body_bytes,
+        )
+        route(self._http.wrap(endpoint.handler))
+        self._secret_paths.add(path)
         self._routes |= {(method, path.replace(":str>", ">")) for method in methods}
 
     def _add_tools_api(self) -> None:
@@ -103,13 +129,14 @@ class _Application:
         self._add("/tools/api", ("GET",), api.catalog)
         self._add("/tools/api", ("OPTIONS",), preflight("GET"))
 
-    def _add_pages(self) -> None:
+    def _add_pages(self, site: Site) -> None:
         pages = self._pages
-        self._add("/", ("GET",), _to_tools)
+        self._add("/", ("GET",), _redirect(f"{site.root}/tools"))
         self._add("/tools", ("GET",), pages.index)
         self._add("/tools/<slug:str>", ("GET",), pages.tool)
         self._add("/tools/<slug:str>", ("POST",), pages.submit)
         self._add("/tools/static/<name:str>", ("GET",), pages.asset)
+        self._add("/tools/<slug:str>/examples/<number:str>", ("GET",), pages.example)
 
     def _add_host_routes(self) -> None:
         document = pretty(openapi_document(self._host.compiled))
@@ -134,7 +161,11 @@ class _Application:
     def _add_plugin_routes(self) -> None:
         for contribution in self._host.compiled.plugins.contributions.of(Route):
             route = contribution.record
-            self._add(route.path, tuple(method.upper() for method in route.methods), _plugin_handler(route, self._host))
+            if route.page is not None:
+                continue  # the dashboard's own
+            methods = tuple(method.upper() for method in route.methods)
+            handler = _plugin_handler(route, self._host)
+            self._add_endpoint(Endpoint(route.path, methods, handler, route.max_body_bytes))
 
     def _methods_of(self, path: str) -> tuple[str, ...]:
         """Return the methods that an address takes; Sanic does not always know them."""
@@ -147,11 +178,14 @@ class _Application:
         try:
             return await self._answer_error(request, exception)
         except Exception:
-            log.exception("an error could not be answered", path=request.path[:200])
+            log.exception("an error could not be answered", path=logged_path(request)[:200])
             return self._http.finish(request, self._api.failure(_failed_inside(), "", ""))
 
     async def _answer_error(self, request: Request, exception: Exception) -> HTTPResponse:
         error, status = self._explain(request, exception)
+        for face in (self._mcp, self._oauth):
+            if face.serves(request.path):
+                return self._http.finish(request, face.refuse(request, error, status, error_headers(error)))
         match = _API_PATH.fullmatch(request.path)
         if match:
             begin_and_refuse = self._http.wrap(self._api.refuse)
@@ -174,7 +208,7 @@ class _Application:
             case SanicPayloadTooLarge() if request.method == _UNREAD:
                 return PayloadTooLarge("the head of the request is too large: shorten its address or its headers"), 413
             case SanicPayloadTooLarge():
-                limit = self._host.settings.server.max_body_bytes
+                limit = _body_limit(request) or self._host.settings.server.max_body_bytes
                 return PayloadTooLarge(f"the request is too large: a body may have {limit} bytes"), 413
             case RequestTimeout():
                 return CallTimeout("the request did not arrive in time; send it again"), 408
@@ -187,7 +221,7 @@ class _Application:
             case SanicException() if exception.status_code < 500:
                 return InvalidInput("", str(exception)[:200] or "the request is not valid HTTP"), exception.status_code
             case _:
-                log.error("a request failed", path=request.path[:200], exc_info=exception)
+                log.error("a request failed", path=logged_path(request)[:200], exc_info=exception)
                 return _failed_inside(), 500
 
 
@@ -208,8 +242,12 @@ class _Request(Request):
             _check_head(parts["head"], self.headers.getall("host", []), parts["version"])
 
     async def receive_body(self) -> None:
-        """Read the whole body. Raises `RequestTimeout`, and gives up the connection then."""
+        """Read the whole body. Raises `RequestTimeout`, and gives up the connection then.
+
+        What is larger than the route takes is refused with `PayloadTooLarge` as soon as that shows.
+        """
         stream: Any = self.stream
+        stream.request_max_size = _body_limit(self) or stream.request_max_size
         # See `begin`; a body is read before that.
         stream.upgrade_websocket = False
         if stream.request_body is True and len(stream.recv_buffer) >= stream.request_bytes_left:
@@ -221,6 +259,11 @@ class _Request(Request):
         except TimeoutError:
             stream.keep_alive, stream.request_body = False, None
             raise RequestTimeout from None
+
+
+def _body_limit(request: Request) -> int:
+    """Return how many bytes a body may have on this request's route; 0 where it has none."""
+    return request.route.ctx.max_body_bytes if request.route else 0
 
 
 def _check_head(head: bytes, hosts: list[str], version: str) -> None:
@@ -235,8 +278,11 @@ def _failed_inside() -> InternalError:
     return InternalError("something failed inside; the request id tells the operator where")
 
 
-async def _to_tools(_request: Request) -> HTTPResponse:
-    return HTTPResponse(status=302, headers={"Location": "/tools"})
+def _redirect(location: str) -> Callable[[Request], Awaitable[HTTPResponse]]:
+    async def answer(_request: Request) -> HTTPResponse:
+        return HTTPResponse(status=302, headers={"Location": location})
+
+    return answer
 
 
 def _plugin_handler(route: Route, host: Host) -> Callable[..., Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
+from collections.abc import Mapping
 from typing import Final
 
 import structlog
@@ -13,6 +14,7 @@ from pressroom.catalog.descriptor import generator_of
 from pressroom.catalog.tool import ANONYMOUS
 from pressroom.errors import PluginError
 from pressroom.host import Host
+from pressroom.oauth.addresses import RESOURCE_METADATA_PATH
 from pressroom.plugins.explaining import shown
 from pressroom.plugins.shapes import shape_problems
 from pressroom.sdk import IndexEntries, IndexEntry
@@ -42,14 +44,21 @@ class TextIndex:
                 IndexEntry("OpenAPI", "/openapi.json", "OpenAPI 3.1 description of the Tools API"),
             ],
         }
+        if host.settings.mcp.enabled:
+            # The endpoint itself answers no GET, and every link of the index should lead somewhere.
+            about = RESOURCE_METADATA_PATH if host.settings.oauth.enabled else self._branding.docs_url
+            note = f"the tools for AI clients at {self._branding.mcp_url}, with an API key or by OAuth"
+            self._own["API"].append(IndexEntry("MCP endpoint", about, note))
 
     async def short(self, _request: Request) -> HTTPResponse:
         """`GET /llms.txt`: sections of links."""
-        return self._text(await self._sections(), full=False)
+        return self._text(await self._sections(), {})
 
     async def full(self, _request: Request) -> HTTPResponse:
         """`GET /llms-full.txt`: the same with the text of each entry that has one."""
-        return self._text(await self._sections(), full=True)
+        sections = await self._sections()
+        texts = {id(entry): await _text_of(entry) for entries in sections.values() for entry in entries}
+        return self._text(sections, texts)
 
     async def _sections(self) -> dict[str, list[IndexEntry]]:
         found: defaultdict[str, list[IndexEntry]] = defaultdict(list)
@@ -63,19 +72,17 @@ class TextIndex:
             except Exception as error:  # noqa: BLE001 - a plugin's entries never cost the others
                 log.warning("index entries failed", plugin=plugin, error=f"{type(error).__name__}: {error}")
         order = [*SECTIONS, *sorted(found.keys() - set(SECTIONS))]
-        return {
-            section: sorted(found[section], key=lambda entry: entry.title) for section in order if found.get(section)
-        }
+        return {section: sorted(found[section], key=_order) for section in order if found.get(section)}
 
-    def _text(self, sections: dict[str, list[IndexEntry]], *, full: bool) -> HTTPResponse:
+    def _text(self, sections: dict[str, list[IndexEntry]], texts: Mapping[int, str]) -> HTTPResponse:
         lines = [f"# {_line(self._branding.name)}", "", f"> {_line(self._branding.tagline)}", ""]
         for section, entries in sections.items():
             lines += [f"## {_line(section)}", ""]
             for entry in entries:
                 note = f": {_line(entry.note)}" if entry.note else ""
                 lines.append(f"- [{_line(entry.title)}]({self._absolute(entry.url)}){note}")
-                if full and entry.text:
-                    lines += ["", entry.text.strip(), ""]
+                if text := texts.get(id(entry)):
+                    lines += ["", text, ""]
             lines.append("")
         return HTTPResponse("\n".join(lines), content_type="text/plain; charset=utf-8")
 
@@ -88,6 +95,22 @@ def _checked(entry: IndexEntry) -> IndexEntry:
     if problems or not isinstance(entry, IndexEntry):
         raise PluginError("; ".join(problems) or f"an entry must be an IndexEntry, not {shown(entry)}")
     return entry
+
+
+def _order(entry: IndexEntry) -> tuple[bool, float, str]:
+    at = entry.published_at
+    return at is None, -at.timestamp() if at is not None else 0.0, entry.title
+
+
+async def _text_of(entry: IndexEntry) -> str:
+    if entry.read is None:
+        return entry.text.strip()
+    try:
+        async with asyncio.timeout(ENTRIES_SECONDS):
+            return (await entry.read()).strip()
+    except Exception as error:  # noqa: BLE001 - one text that cannot be had never costs the others
+        log.warning("the text of an index entry failed", entry=entry.url, error=f"{type(error).__name__}: {error}")
+        return ""
 
 
 def _line(text: str) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import gc
 import signal
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -46,32 +47,43 @@ def bind(settings: Settings) -> tuple[socket.socket, Settings]:
         listener.close()
         raise BackendError(
             f"cannot listen on {host}, port {port}: {error.strerror or error}",
-            hint="stop what uses the port, or choose another with --port",
+            hint=_advice(error),
         ) from error
     listener.setblocking(False)
     server = settings.server.model_copy(update={"port": listener.getsockname()[1]})
     return listener, settings.model_copy(update={"server": server})
 
 
-async def serve_until_told(compiled: Compiled, listener: socket.socket, started: Callable[[Host], None]) -> None:
+def _advice(error: OSError) -> str:
+    match error.errno:
+        case errno.EADDRINUSE:
+            return "stop what uses the port, or choose another with --port"
+        case errno.EACCES:
+            return "choose a port above 1023 with --port, or let a proxy take this one"
+        case _:
+            return "choose an address of this machine with --host, such as 127.0.0.1"
+
+
+Started = Callable[[Host], Awaitable[None] | None]
+
+
+async def serve_until_told(compiled: Compiled, listener: socket.socket, started: Started) -> None:
     """Serve until SIGTERM or SIGINT. See `serve`."""
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
 
-    def announce(host: Host) -> None:
+    def announce(host: Host) -> Awaitable[None] | None:
         _spare_the_collector()
-        started(host)
+        return started(host)
 
     await serve(compiled, listener, stop, announce)
 
 
-async def serve(
-    compiled: Compiled, listener: socket.socket, stop: asyncio.Event, started: Callable[[Host], None]
-) -> None:
+async def serve(compiled: Compiled, listener: socket.socket, stop: asyncio.Event, started: Started) -> None:
     """Serve on the socket until `stop` is set, then finish what is in flight and stop.
 
-    `started` is called once requests are answered.
+    `started` is called once requests are answered; what it returns is awaited while they are.
 
     Raises:
         ConfigError: the configuration names something that is not there.
@@ -84,7 +96,9 @@ async def serve(
         server = await _listen(create_app(host), listener)
         with _metrics_port(host):
             async with prune_regularly(host.services.files, settings.storage):
-                started(host)
+                announcement = started(host)
+                if announcement is not None:
+                    await announcement
                 await stop.wait()
                 log.info("shutting down", seconds=settings.server.shutdown_timeout)
                 host.drain()

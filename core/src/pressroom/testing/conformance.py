@@ -26,7 +26,7 @@ HEAVY_MODULES: Final = frozenset(
         "PIL", "aiohttp", "bokeh", "boto3", "botocore", "cairosvg", "cv2", "fitz", "httpx", "jax", "lxml", "matplotlib",
         "numpy", "openai", "pandas", "playwright", "plotly", "polars", "pyarrow", "pygments", "redis", "reportlab",
         "requests", "resvg_py", "s3fs", "sanic", "scipy", "segno", "selenium", "skia", "sklearn", "sqlalchemy",
-        "tensorflow", "torch", "transformers", "uharfbuzz", "weasyprint",
+        "tensorflow", "thorvg_python", "torch", "transformers", "uharfbuzz", "weasyprint",
     }
 )  # fmt: skip
 """Modules that discovery must not import, since the server starts only after it has imported every plugin."""

@@ -12,21 +12,26 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
+import structlog
 from pydantic import BaseModel
+from sanic.compat import Header
 
 from pressroom.config import Settings
 from pressroom.errors import CallError
 from pressroom.host import Compiled, Host
+from pressroom.observability.secrets import mask_secrets
 from pressroom.pipeline.exchange import Exchange
+from pressroom.pipeline.file_data import file_data
 from pressroom.sdk import ToolResult
 from pressroom.server.serve import bind, serve
-from pressroom.tools_api.envelope import file_data
 
 T = TypeVar("T")
 
 START_SECONDS: Final = 60
 STOP_SECONDS: Final = 30
 """How long a host may take to stop, after the time that its settings give to calls in flight."""
+
+_TESTER: Final = "tester@example.org"
 
 
 class ToolFailed(AssertionError):
@@ -54,8 +59,11 @@ class RunningHost:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
         self._failure: BaseException | None = None
+        self._key = ""
+        self._making_key = threading.Lock()
 
     def __enter__(self) -> Self:
+        _log_briefly()
         server = self.settings.server.model_copy(update={"host": "127.0.0.1", "port": 0})
         listener, self.settings = bind(self.settings.model_copy(update={"server": server}))
         started: Future[Host] = Future()
@@ -97,6 +105,8 @@ class RunningHost:
     def call_tool(self, name: str, arguments: Mapping[str, Any] | None = None) -> Any:
         """Call a tool by its MCP name, through the whole pipeline, as an AI client would.
 
+        The caller is an account of the host's own, on the plan `accounts.default_plan`, with an API key.
+
         Returns:
             The tool's data as plain values; for a generator, the `data` of its answer over HTTP.
 
@@ -107,7 +117,7 @@ class RunningHost:
             tool_name=name,
             read_arguments=lambda _exchange: dict(arguments or {}),
             peer="127.0.0.1",
-            headers=_NoHeaders(),
+            headers=Header({"Authorization": f"Bearer {self._api_key()}"}),
             request_id="test-call",
             delivery="url",
             by_mcp_name=True,
@@ -116,6 +126,17 @@ class RunningHost:
         if exchange.error is not None:
             raise ToolFailed(exchange.error) from exchange.error
         return file_data(exchange) if exchange.made is not None else _plain(exchange.result)
+
+    def _api_key(self) -> str:
+        with self._making_key:
+            self._key = self._key or self.run(self._new_api_key())
+        return self._key
+
+    async def _new_api_key(self) -> str:
+        accounts = self.host.accounts
+        tester = await accounts.users.by_email(_TESTER) or await accounts.users.add(_TESTER, name="Tester")
+        _, key = await accounts.api_keys.create(tester.id, "tests")
+        return key
 
     def _serve(self, listener: socket.socket, started: Future[Host]) -> None:
         try:
@@ -147,6 +168,18 @@ class RunningHost:
             raise RuntimeError(f"the host did not stop within {seconds:g} seconds: something blocks its event loop")
 
 
+def _log_briefly() -> None:
+    """Log what fails without its local variables, which may hold credentials, unless a project logs in its own way."""
+    if not structlog.is_configured():
+        chain: list[structlog.typing.Processor] = [
+            structlog.processors.add_log_level,
+            structlog.processors.format_exc_info,
+            mask_secrets,
+            structlog.dev.ConsoleRenderer(colors=False),
+        ]
+        structlog.configure(processors=chain)
+
+
 def settings_for_test(config: Mapping[str, Any], folder: Path) -> Settings:
     """Return settings for a test, with data in `folder` and one worker process.
 
@@ -163,14 +196,3 @@ def settings_for_test(config: Mapping[str, Any], folder: Path) -> Settings:
 def _plain(result: ToolResult | BaseModel | None) -> Any:
     data = result.data if isinstance(result, ToolResult) else result
     return data.model_dump(mode="json") if data is not None else None
-
-
-class _NoHeaders:
-    def get(self, _key: str, /, default: str) -> str:
-        return default
-
-    def getall(self, _key: str, /, default: list[str]) -> list[str]:
-        return default
-
-    def items(self) -> tuple[tuple[str, str], ...]:
-        return ()

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 import time
-from collections.abc import Mapping
-from datetime import UTC, datetime
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import orjson
@@ -14,6 +13,7 @@ import orjson
 from pressroom.errors import CallError, CallTimeout, Overloaded, RateLimited
 from pressroom.http import EncodedHeaders
 from pressroom.pipeline.exchange import Exchange
+from pressroom.pipeline.file_data import file_data, iso_time
 from pressroom.sdk import LimitStatus
 
 VERSION: Final = "1.0"
@@ -33,6 +33,9 @@ STATUS: Final[Mapping[str, int]] = {
     "timeout": 503,
 }
 """The HTTP status of each error code."""
+
+_LONGEST_WARNING: Final = 300
+_LONGEST_WARNINGS: Final = 4000
 
 _NO_LIMIT = LimitStatus(allowed=True, limit=0, remaining=0, reset_at=0)
 
@@ -95,21 +98,6 @@ class Envelopes:
         }
 
 
-def file_data(exchange: Exchange) -> dict[str, Any]:
-    """Return what an answer says of the file that a call made (2.8): its address, and the generator's own members."""
-    data: dict[str, Any] = {
-        "id": exchange.content_id,
-        "url": exchange.url,
-        "expiresAt": iso_time(exchange.expires_at),
-        "cached": exchange.cached,
-    }
-    if exchange.made is not None:
-        data.update(_members(exchange.made.entry.details))
-        if exchange.made.entry.warnings:
-            data["warnings"] = list(exchange.made.entry.warnings)
-    return data
-
-
 def rate_limit_headers(status: LimitStatus | None) -> EncodedHeaders:
     """Return the `RateLimit-*` headers; `RateLimit-Reset` is in whole seconds from now."""
     known = status or _NO_LIMIT
@@ -120,21 +108,19 @@ def rate_limit_headers(status: LimitStatus | None) -> EncodedHeaders:
     )
 
 
-def iso_time(timestamp: float) -> str:
-    """Return a Unix time as ISO 8601 in UTC: whole seconds as such, others to the millisecond."""
-    seconds = int(timestamp)
-    text = _iso_second(seconds)
-    if seconds == timestamp:
-        return f"{text}Z"
-    return f"{text}.{int((timestamp - seconds) * 1000):03d}Z"
+def warning_headers(warnings: Sequence[str]) -> EncodedHeaders:
+    """Return the header `X-Warnings`, a JSON array in US-ASCII; none where there is nothing to warn of.
+
+    Proxies bound headers: a long sentence is cut, and what does not fit is left to `data.warnings`.
+    """
+    value = ""
+    for count in range(1, len(warnings) + 1):
+        longer = json.dumps([_cut(warning) for warning in warnings[:count]])
+        if len(longer) > _LONGEST_WARNINGS:
+            break
+        value = longer
+    return ((b"X-Warnings", value.encode("ascii")),) if value else ()
 
 
-@lru_cache(maxsize=64)
-def _iso_second(timestamp: int) -> str:
-    return datetime.fromtimestamp(timestamp, UTC).strftime("%Y-%m-%dT%H:%M:%S")
-
-
-@lru_cache(maxsize=1024)
-def _members(details: bytes) -> dict[str, Any]:
-    members: dict[str, Any] = orjson.loads(details)
-    return members
+def _cut(warning: str) -> str:
+    return warning if len(warning) <= _LONGEST_WARNING else f"{warning[: _LONGEST_WARNING - 1]}…"

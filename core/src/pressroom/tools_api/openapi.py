@@ -140,7 +140,10 @@ def _success(entry: PlanTool, brand_key: str) -> dict[str, Any]:
         "headers": {
             **COMMON_HEADERS,
             **RATE_LIMIT_HEADERS,
-            **{name: {"$ref": f"#/components/headers/{name}"} for name in ("ETag", "X-Cache", "Content-Disposition")},
+            **{
+                name: {"$ref": f"#/components/headers/{name}"}
+                for name in ("ETag", "X-Cache", "X-Warnings", "Content-Disposition")
+            },
         },
         "content": {
             "application/json": {

@@ -24,6 +24,7 @@ HEADERS: Final[dict[str, Any]] = {
         "schema": {"type": "string", "enum": ["HIT", "MISS"]},
     },
     "X-Request-Id": {"description": "Names the request in the server's log.", "schema": _TEXT},
+    "X-Warnings": {"description": "What the user should know about the file, as a JSON array.", "schema": _TEXT},
 }
 
 COMMON_HEADERS: Final[dict[str, Any]] = {"X-Request-Id": {"$ref": "#/components/headers/X-Request-Id"}}

@@ -2,34 +2,45 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 from urllib.parse import parse_qs
 
 import orjson
 from sanic import HTTPResponse, Request
 
 from pressroom.catalog.compile import GENERATE
-from pressroom.errors import NotFound, UnsupportedMediaType
+from pressroom.errors import CallError, NotFound, UnsupportedMediaType
+from pressroom.http import INERT_CONTENT
 from pressroom.pipeline.exchange import Exchange
 from pressroom.tools_api.envelope import STATUS
-from pressroom.tools_api.pages import FormState, Pages, input_from_form, parse_form
+from pressroom.tools_api.gallery import Gallery
+from pressroom.tools_api.pages import FormState, Pages, input_from_form, page_descriptor, parse_form
 from pressroom.tools_api.routes import ToolsApi, error_headers
+from pressroom.web.assets import IMMUTABLE
+from pressroom.web.site import Site
 from pressroom.wire.json import parse_object
 from pressroom.wire.nearest import nearest
 
 HTML = "text/html; charset=utf-8"
 FORM = "application/x-www-form-urlencoded"
+_NUMBER: Final = re.compile(r"[0-9]{1,3}", re.ASCII)
 
 
 class ToolPages:
-    """Answers `/tools` and `/tools/<slug>`, which work without JavaScript, and the files that they load."""
+    """Answers `/tools` and `/tools/<slug>`, which work without JavaScript, and what they load."""
 
-    def __init__(self, api: ToolsApi, pages: Pages) -> None:
+    def __init__(self, api: ToolsApi, site: Site, gallery: Gallery) -> None:
         self._api = api
-        self._pages = pages
-        self._index = pages.index(list(api.descriptors.values()))
-        self._tools = {slug: pages.tool(descriptor) for slug, descriptor in api.descriptors.items()}
+        self._gallery = gallery
+        previews = {slug: generator.preview for slug, generator in api.generators.items()}
+        self._pages = pages = Pages(site, previews, gallery.addresses)
+        self._descriptors = {
+            slug: page_descriptor(descriptor, api.generators[slug]) for slug, descriptor in api.descriptors.items()
+        }
+        self._index = pages.index(list(self._descriptors.values()))
+        self._tools = {slug: pages.tool(descriptor) for slug, descriptor in self._descriptors.items()}
 
     async def index(self, _request: Request) -> HTTPResponse:
         """`GET /tools`: the list of tools."""
@@ -37,7 +48,7 @@ class ToolPages:
 
     async def tool(self, request: Request, slug: str) -> HTTPResponse:
         """`GET /tools/<slug>`: a tool's page, its form filled from the query where it names parameters."""
-        descriptor = self._api.descriptors.get(slug)
+        descriptor = self._descriptors.get(slug)
         if descriptor is None:
             return self._missing(slug)
         if not request.query_string:
@@ -47,7 +58,7 @@ class ToolPages:
 
     async def submit(self, request: Request, slug: str) -> HTTPResponse:
         """`POST /tools/<slug>`: run the tool with a posted form, and show the page with what came of it."""
-        descriptor = self._api.descriptors.get(slug)
+        descriptor = self._descriptors.get(slug)
         if descriptor is None:
             return self._missing(slug)
         form: Mapping[str, list[str]] = {}
@@ -67,7 +78,7 @@ class ToolPages:
         else:
             body = envelopes.success(exchange, GENERATE)
             status = 200
-        page = self._pages.tool(descriptor, FormState(form, orjson.loads(body)))
+        page = self._pages.tool(descriptor, FormState(form, orjson.loads(body), exchange.preview_url))
         response = self._html(page, status, cache="no-store")
         response.headers.update(error_headers(exchange.error) if exchange.error else {})
         return response
@@ -75,20 +86,38 @@ class ToolPages:
     async def asset(self, request: Request, name: str) -> HTTPResponse:
         """`GET /tools/static/<name>`: the style sheet, the script, the icon."""
         try:
-            asset = self._pages.asset(name)
+            asset = self._pages.site.asset(name)
         except NotFound as error:
             return self.error(404, "Not found", error.message)
-        headers = {"ETag": asset.etag, "Cache-Control": asset.cache_control(request.args.get("v", ""))}
-        if request.headers.get("if-none-match") == asset.etag:
+        content, headers = asset.coded(request.headers.get("accept-encoding", ""))
+        headers["Cache-Control"] = asset.cache_control(request.args.get("v", ""))
+        if request.headers.get("if-none-match") == headers["ETag"]:
+            headers.pop("Content-Encoding", None)
             return HTTPResponse(status=304, headers=headers)
-        return HTTPResponse(asset.content, headers=headers, content_type=asset.media_type)
+        return HTTPResponse(content, headers=headers, content_type=asset.media_type)
+
+    async def example(self, request: Request, slug: str, number: str) -> HTTPResponse:
+        """`GET /tools/<slug>/examples/<number>`: the picture of an example, for the tool's gallery."""
+        try:
+            picture = await self._gallery.picture(slug, int(number) if _NUMBER.fullmatch(number) else -1)
+        except CallError as error:
+            response = self.error(STATUS.get(error.code, 500), "No picture", error.message)
+            response.headers.update(error_headers(error))
+            return response
+        version = request.args.get("v", "")
+        current = self._gallery.is_current(slug, int(number), version)
+        headers = {
+            "Cache-Control": IMMUTABLE if current else "no-cache",
+            "Content-Security-Policy": INERT_CONTENT,
+        }
+        return HTTPResponse(picture.content, headers=headers, content_type=picture.media_type)
 
     def error(self, status: int, title: str, message: str) -> HTTPResponse:
         """Return the page for an HTTP error."""
-        return self._html(self._pages.error(status, title, message), status, cache="no-store")
+        return self._html(self._pages.site.error(status, title, message), status, cache="no-store")
 
     def _missing(self, slug: str) -> HTTPResponse:
-        similar = nearest(slug, self._api.descriptors)
+        similar = nearest(slug, self._descriptors)
         return self.error(
             404,
             "No such tool",
@@ -97,7 +126,7 @@ class ToolPages:
         )
 
     def _html(self, body: bytes, status: int = 200, cache: str = "no-cache") -> HTTPResponse:
-        headers = {"Content-Security-Policy": self._pages.content_security_policy, "Cache-Control": cache}
+        headers = {"Content-Security-Policy": self._pages.site.content_security_policy, "Cache-Control": cache}
         return HTTPResponse(body, status=status, headers=headers, content_type=HTML)
 
 

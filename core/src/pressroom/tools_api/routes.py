@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from typing import Any, Final
+from urllib.parse import quote
 
 import orjson
 from sanic import HTTPResponse, Request
 
 from pressroom.catalog.compile import GENERATE
-from pressroom.catalog.descriptor import describe_catalog, describe_generator
+from pressroom.catalog.descriptor import describe_catalog, describe_generator, generator_of
 from pressroom.catalog.tool import ANONYMOUS
 from pressroom.errors import (
     CallError,
@@ -26,7 +27,7 @@ from pressroom.host import Host
 from pressroom.http import CORS_HEADERS, INERT_CONTENT, Answer, EncodedHeaders, content_type, encode_headers
 from pressroom.pipeline.exchange import Exchange
 from pressroom.sdk import EXTENSIONS, CacheEntry
-from pressroom.tools_api.envelope import STATUS, Envelopes, rate_limit_headers
+from pressroom.tools_api.envelope import STATUS, Envelopes, rate_limit_headers, warning_headers
 from pressroom.wire.echo import shown
 from pressroom.wire.json import parse_object
 from pressroom.wire.nearest import nearest
@@ -49,6 +50,7 @@ class ToolsApi:
         self.envelopes = Envelopes(host.settings.branding.key, host.services.brand)
         self._max_body = host.settings.server.max_body_bytes
         view = host.services.catalog.plan(ANONYMOUS)
+        self.generators = {entry.tool.name: generator_of(entry) for entry in view.generators}
         self.descriptors = {entry.tool.name: describe_generator(entry) for entry in view.generators}
         self._catalog = self.envelopes.branded(describe_catalog(view, host.compiled.branding, host.settings.public_url))
         self._documents = {slug: self.envelopes.document(one) for slug, one in self.descriptors.items()}
@@ -102,13 +104,16 @@ class ToolsApi:
 
     async def _answer(self, request: Request, slug: str, read: Callable[[Exchange], dict[str, Any]]) -> HTTPResponse:
         exchange = await self.call(request, slug, read)
-        limits = rate_limit_headers(exchange.limit_status)
+        own = rate_limit_headers(exchange.limit_status)
         if exchange.error is not None:
             body = self.envelopes.failure(exchange.error, slug, GENERATE, exchange.limit_status)
-            return _refusal(exchange.error, body, limits)
+            return _refusal(exchange.error, body, own)
+        if exchange.made is not None:
+            own += warning_headers(exchange.made.entry.warnings)
         if exchange.delivery == "binary" and exchange.made is not None:
-            return _file(exchange, exchange.made.entry, limits)
-        return Answer(self.envelopes.success(exchange, GENERATE), encoded=_JSON_HEADERS + limits)
+            return _file(exchange, exchange.made.entry, own)
+        headers = _JSON_HEADERS + _preview_link(exchange) + own
+        return Answer(self.envelopes.success(exchange, GENERATE), encoded=headers)
 
 
 def error_headers(error: CallError) -> dict[str, str]:
@@ -118,6 +123,14 @@ def error_headers(error: CallError) -> dict[str, str]:
     if isinstance(error, MethodNotAllowed):
         return {"Allow": ", ".join(error.allowed)}
     return {}
+
+
+def _preview_link(exchange: Exchange) -> EncodedHeaders:
+    """Return the header that names a picture of the file (RFC 8288, with the relation of RFC 6903), if there is one."""
+    if not exchange.preview_url:
+        return ()
+    target = quote(exchange.preview_url, safe=":/?#[]@!$&'()*+,;=%~")
+    return ((b"Link", f'<{target}>; rel="preview"'.encode("ascii")),)
 
 
 def _refusal(error: CallError, body: bytes, limits: EncodedHeaders) -> HTTPResponse:

@@ -14,8 +14,17 @@ from typing import Any
 ECHO_LIMIT = 40
 """How many characters of a value a message repeats."""
 
+_JOINERS = re.compile("[\u200c\u200d]")
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_$@-]+", re.ASCII)
 _LARGEST_BITS = 100
+
+
+def is_line(text: str) -> bool:
+    """Tell whether a text is one line of printable characters.
+
+    The joiners count as such: Persian, Hindi and other scripts are spelled with them, and emoji made of several.
+    """
+    return _JOINERS.sub("", text).isprintable()
 
 
 def printable(text: str) -> str:
@@ -64,6 +73,11 @@ def shown_name(name: str) -> str:
 def shown_path(path: Iterable[str | int]) -> str:
     """Return a path as a message names it: `props.title`, `rows.0."odd name"`."""
     return ".".join(str(part) if isinstance(part, int) else shown_name(part) for part in path)
+
+
+def waiting_time(seconds: int) -> str:
+    """Return about how long to wait, in minutes from two minutes on, rounded up."""
+    return counted(seconds, "second") if seconds < 120 else counted(-(-seconds // 60), "minute")
 
 
 def counted(number: int, noun: str) -> str:

@@ -8,6 +8,7 @@ nearest double (RFC 8259, section 6), which the bounds of a parameter then judge
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from itertools import accumulate
@@ -46,17 +47,41 @@ def parse_object(body: bytes, *, max_depth: int | None = None) -> dict[str, Any]
         InvalidJson: the body is empty, no JSON, nested too deeply, or JSON other than an object.
         InvalidInput: a string or a name in it holds U+0000; the error names the field.
     """
+    value = parse_value(body, max_depth=max_depth, expected="a JSON object")
+    if type(value) is not dict:
+        raise InvalidJson(f"the body must be a JSON object, not {_kind(value)}")
+    if may_hold_nul(body):
+        refuse_nul(value)
+    return value
+
+
+def parse_value(body: bytes, *, max_depth: int | None = None, expected: str = "JSON") -> Any:
+    """Return the JSON value that a body holds, whatever its type; see `parse_object`.
+
+    Strings in it may hold U+0000. `expected` is what the message says that an empty body should have been.
+
+    Raises:
+        InvalidJson: the body is empty, no JSON, or nested too deeply.
+    """
     if max_depth is not None and _is_deeper_than(max_depth, body):
         raise InvalidJson(f"the body is nested too deeply; at most {max_depth} levels are allowed")
     try:
-        value = orjson.loads(body)
+        return orjson.loads(body)
     except orjson.JSONDecodeError as error:
-        raise InvalidJson(_explanation(body, error)) from None
-    if type(value) is not dict:
-        raise InvalidJson(f"the body must be a JSON object, not {_kind(value)}")
-    if _ESCAPED_NUL in body and _ESCAPED_NUL in body.replace(_ESCAPED_BACKSLASH, b""):
-        _refuse_nul(value)
-    return value
+        raise InvalidJson(_explanation(body, error, expected)) from None
+
+
+def numbers_as_written(body: bytes) -> Any:
+    """Return the value of a body that `parse_value` accepts, each number a fragment that is encoded as it was written.
+
+    A parsed number is not always the one that was sent: beyond 64 bits it is the nearest double.
+    """
+    return json.loads(body, parse_int=orjson.Fragment, parse_float=orjson.Fragment)
+
+
+def may_hold_nul(body: bytes) -> bool:
+    """Tell, quickly, whether a string in a JSON text may hold U+0000; a text without it is never suspected."""
+    return _ESCAPED_NUL in body and _ESCAPED_NUL in body.replace(_ESCAPED_BACKSLASH, b"")
 
 
 def _is_deeper_than(limit: int, body: bytes) -> bool:
@@ -73,9 +98,9 @@ def _is_deeper_than(limit: int, body: bytes) -> bool:
     return max(accumulate(memoryview(steps).cast("b")), default=0) >= limit
 
 
-def _explanation(body: bytes, error: orjson.JSONDecodeError) -> str:
+def _explanation(body: bytes, error: orjson.JSONDecodeError, expected: str) -> str:
     if not body.strip():
-        return "the body is empty; it must be a JSON object"
+        return f"the body is empty; it must be {expected}"
     if body.startswith(b"\xef\xbb\xbf"):
         return "the body begins with a byte order mark; JSON is sent without one (RFC 8259, section 8.1)"
     try:
@@ -108,7 +133,8 @@ def _kind(value: Any) -> str:
             return "an array"
 
 
-def _refuse_nul(value: dict[str, Any]) -> None:
+def refuse_nul(value: dict[str, Any]) -> None:
+    """Raise `InvalidInput`, which names the field, where a string or a name in an object holds U+0000."""
     # Iterators on a stack of their own: a body may be nested deeper than Python's recursion limit.
     path: list[str | int] = []
     open_items: list[Iterator[tuple[Any, Any]]] = [iter(value.items())]

@@ -27,6 +27,7 @@ PLUGIN = Plugin(
 
 MCP = Mcp(
     name="generate_qr_code",
+    quota="images_generated",
     description=(
         "Makes a QR code from a text: a URL, plain text in any script, or a payload such as WIFI:, BEGIN:VCARD, "
         "mailto: or tel:. Use it when someone wants a scannable code. Returns a link to the file that works for three "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from pressroom.pipeline.exchange import Exchange
+from pressroom.pipeline.exchange import Exchange, Headers
 from pressroom.pipeline.services import Services
 from pressroom.sdk import Caller
 from pressroom.wire.address import client_address
@@ -21,9 +21,13 @@ class Admit:
         self._secret = server.forwarded_secret.get_secret_value() if server.forwarded_secret else None
 
     async def __call__(self, exchange: Exchange) -> None:
-        """Set the exchange's caller to a stranger at that address."""
-        address = client_address(exchange.peer, exchange.headers, self._trusted_proxies, self._secret)
-        exchange.caller = _stranger(address)
+        """Set the exchange's caller to a stranger at that address, unless the face knows the caller already."""
+        if exchange.caller is None:
+            exchange.caller = self.stranger(exchange.peer, exchange.headers)
+
+    def stranger(self, peer: str, headers: Headers) -> Caller:
+        """Return a caller of whom nothing is known but the address."""
+        return _stranger(client_address(peer, headers, self._trusted_proxies, self._secret))
 
 
 @lru_cache(maxsize=4096)

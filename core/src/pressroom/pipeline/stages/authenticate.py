@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 
-from pressroom.pipeline.exchange import Exchange
+from pressroom.pipeline.exchange import Exchange, Headers
 from pressroom.pipeline.services import Services
-from pressroom.sdk import Credentials
+from pressroom.sdk import Caller, Credentials
 
 BEARER = "bearer "
 
@@ -23,24 +24,52 @@ class Authenticate:
         self._authenticators = services.authenticators
 
     async def __call__(self, exchange: Exchange) -> None:
-        """Replace the stranger by the identity that the first authenticator recognises."""
-        authorization = exchange.headers.get("authorization", "")
+        """Replace the stranger by the identity that the first authenticator recognises. Raises `Rejected`."""
+        if not exchange.known_caller.subject:
+            exchange.caller = await self.identify(exchange.known_caller, exchange.headers)
+
+    async def identify(self, stranger: Caller, headers: Headers) -> Caller:
+        """Return whom the bearer credential belongs to; the stranger, where nobody recognises it or there is none.
+
+        Raises `Rejected`.
+        """
+        authorization = headers.get("authorization", "")
         if not self._authenticators or authorization[: len(BEARER)].lower() != BEARER:
-            return
-        caller = exchange.known_caller
+            return stranger
         credentials = Credentials(
             bearer=authorization[len(BEARER) :].strip(),
-            address=caller.address,
-            headers={name.lower(): value for name, value in exchange.headers.items()},
+            address=stranger.address,
+            headers=_LowerCase(headers),
         )
         for authenticator in self._authenticators:
             identity = await authenticator.authenticate(credentials)
             if identity is not None:
-                exchange.caller = replace(
-                    caller,
+                return Caller(
+                    address=stranger.address,
                     plan=identity.plan,
                     subject=identity.subject,
                     connection=identity.connection,
                     disabled_tools=identity.disabled_tools,
+                    connection_name=identity.connection_name,
                 )
-                return
+        return stranger
+
+
+class _LowerCase(Mapping[str, str]):
+    """Headers by their names in lower case, gathered where an authenticator looks at them, which few do."""
+
+    def __init__(self, headers: Headers) -> None:
+        self._headers = headers
+
+    def __getitem__(self, name: str) -> str:
+        return self._gathered[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._gathered)
+
+    def __len__(self) -> int:
+        return len(self._gathered)
+
+    @cached_property
+    def _gathered(self) -> dict[str, str]:
+        return {name.lower(): value for name, value in self._headers.items()}

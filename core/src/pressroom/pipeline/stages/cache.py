@@ -24,13 +24,18 @@ class Cache:
     async def __call__(self, exchange: Exchange) -> None:
         """Set `made` where the file is in the store, or `flight` where it is being made."""
         plan_tool = exchange.known_tool
-        if plan_tool.cache.seconds == 0:
-            return
+        if plan_tool.cache.seconds:
+            self._metrics.cache(plan_tool.tool.name, hit=await self.look(exchange))
+
+    async def look(self, exchange: Exchange) -> bool:
+        """Do the same, uncounted, and tell whether there is one; a later stage that took its time looks again."""
+        if exchange.known_tool.cache.seconds == 0:
+            return False
         exchange.made = await self._look_up(exchange)
         if exchange.made is None:
             exchange.flight = self._flights.current(exchange.content_id)
         exchange.cached = exchange.made is not None or exchange.flight is not None
-        self._metrics.cache(plan_tool.tool.name, hit=exchange.cached)
+        return exchange.cached
 
     async def _look_up(self, exchange: Exchange) -> Made | None:
         try:

@@ -32,8 +32,12 @@ class Limit:
         discount = exchange.known_tool.tool.info.cache_discount
         await self._count(exchange, discount if exchange.cached else 1.0)
         if self._joins_late(exchange):
-            await self._return(exchange)
-            await self._count(exchange, discount)
+            await self.discount(exchange)
+
+    async def discount(self, exchange: Exchange) -> None:
+        """Count a call that was counted whole as one that is served from the cache after all."""
+        await self._return(exchange)
+        await self._count(exchange, exchange.known_tool.tool.info.cache_discount)
 
     def _joins_late(self, exchange: Exchange) -> bool:
         """Join a run of the same content that began while this call was being counted."""

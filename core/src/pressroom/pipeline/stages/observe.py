@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import deque
+from collections.abc import Mapping
+from typing import Final
 
 import structlog
 
+from pressroom.lanes.within import within
+from pressroom.observability.metrics import Metrics
 from pressroom.pipeline.exchange import Exchange
 from pressroom.pipeline.services import Services
 from pressroom.sdk import CallRecord, Observer
@@ -16,7 +21,13 @@ log = structlog.get_logger()
 OBSERVER_SECONDS = 30.0
 
 MOST_WAITING = 10_000
-"""How many observations may be under way; beyond that an observer misses calls, which is counted as its failure."""
+"""How many records may wait for an observer; beyond that it misses calls, which is counted as its failure."""
+
+MOST_AT_ONCE = 64
+"""How many records an observer is told of at the same time."""
+
+TRACED: Final = ("website_id",)
+"""Arguments that the list of calls can be searched by."""
 
 
 class Observe:
@@ -25,9 +36,9 @@ class Observe:
     name = "observe"
 
     def __init__(self, services: Services) -> None:
-        self._observers = services.observers
+        self._catalog = services.catalog
         self._metrics = services.metrics
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._audiences = [_Audience(observer, services.metrics) for observer in services.observers]
 
     async def __call__(self, exchange: Exchange) -> None:
         """Count the call, and begin to tell each observer."""
@@ -35,7 +46,7 @@ class Observe:
         code = exchange.error.code if exchange.error else "ok"
         tool = exchange.plan_tool.tool.name if exchange.plan_tool else ""
         self._metrics.call(tool, code, duration)
-        if not self._observers or exchange.caller is None:
+        if not self._audiences or exchange.caller is None:
             return
         record = CallRecord(
             tool=tool,
@@ -45,27 +56,67 @@ class Observe:
             cached=exchange.cached,
             duration=duration,
             run_duration=exchange.run_seconds,
+            attributes=_attributes(exchange),
+            face="mcp" if exchange.by_mcp_name else "http",
+            mcp_name=self._mcp_name(exchange),
         )
-        for observer in self._observers:
-            if len(self._tasks) >= MOST_WAITING:
-                self._metrics.observer_failure(observer.name)
-                continue
-            task = asyncio.get_running_loop().create_task(self._tell(observer, record))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+        for audience in self._audiences:
+            audience.tell(record)
 
-    async def _tell(self, observer: Observer, record: CallRecord) -> None:
-        try:
-            async with asyncio.timeout(OBSERVER_SECONDS):
-                await observer.observe(record)
-        except Exception as error:  # noqa: BLE001 - an observer never matters
-            self._metrics.observer_failure(observer.name)
-            log.warning("an observer failed", observer=observer.name, error=f"{type(error).__name__}: {error}")
+    def _mcp_name(self, exchange: Exchange) -> str:
+        """Return the tool's MCP name, also where the caller's plan does not have it."""
+        if exchange.plan_tool is not None:
+            return exchange.plan_tool.tool.mcp_name
+        known = exchange.by_mcp_name and exchange.tool_name in self._catalog.mcp_tools
+        return exchange.tool_name if known else ""
 
     async def settle(self, seconds: float) -> None:
         """Wait at most so long until the observers have been told of everything so far, then cut them off."""
-        if not self._tasks:
+        tasks = {task for audience in self._audiences for task in audience.tasks}
+        if not tasks:
             return
-        _, late = await asyncio.wait(self._tasks, timeout=seconds)
+        _, late = await asyncio.wait(tasks, timeout=seconds)
         for task in late:
             task.cancel()
+
+
+class _Audience:
+    """One observer and the records that wait for it. A task tells it of all that wait, and ends."""
+
+    def __init__(self, observer: Observer, metrics: Metrics) -> None:
+        self._observer = observer
+        self._metrics = metrics
+        self._waiting: deque[CallRecord] = deque()
+        self._starting = False
+        self.tasks: set[asyncio.Task[None]] = set()
+
+    def tell(self, record: CallRecord) -> None:
+        """Begin to tell the observer, beside the answer to the call."""
+        if len(self._waiting) >= MOST_WAITING:
+            self._metrics.observer_failure(self._observer.name)
+            return
+        self._waiting.append(record)
+        # A task that has not begun yet will find this record too.
+        if not self._starting and len(self.tasks) < MOST_AT_ONCE:
+            self._starting = True
+            task = asyncio.get_running_loop().create_task(self._tell_all())
+            self.tasks.add(task)
+            task.add_done_callback(self.tasks.discard)
+
+    async def _tell_all(self) -> None:
+        self._starting = False
+        while self._waiting:
+            record = self._waiting.popleft()
+            try:
+                await within(OBSERVER_SECONDS, self._observer.observe(record))
+            except Exception as error:  # noqa: BLE001 - an observer never matters
+                self._metrics.observer_failure(self._observer.name)
+                log.warning(
+                    "an observer failed", observer=self._observer.name, error=f"{type(error).__name__}: {error}"
+                )
+
+
+def _attributes(exchange: Exchange) -> Mapping[str, str]:
+    # A model takes long to say that it has no such attribute; its fields are in its dictionary.
+    given = vars(exchange.params) if exchange.params is not None else {}
+    return {name: value for name in TRACED if isinstance(value := given.get(name), str)}

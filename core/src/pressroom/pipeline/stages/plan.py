@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from pressroom.errors import NotFound
+from pressroom.catalog.tool import PlanView
+from pressroom.errors import CallError, Forbidden, NotFound
 from pressroom.pipeline.exchange import Exchange
 from pressroom.pipeline.services import Services
 from pressroom.wire.nearest import nearest
 
 
 class Plan:
-    """Resolves the tool through the view of the caller's plan: what is hidden is refused as unknown."""
+    """Resolves the tool through the view of the caller's plan: what is hidden is also refused.
+
+    An MCP client acts for an account, which may change its plan: it learns which plan has the tool. To anyone else a
+    hidden tool is an unknown one.
+    """
 
     name = "plan"
 
@@ -17,14 +22,33 @@ class Plan:
         self._catalog = services.catalog
 
     async def __call__(self, exchange: Exchange) -> None:
-        """Set the view and the tool. Raises `NotFound`."""
+        """Set the view and the tool. Raises `NotFound`, or `Forbidden` for a tool of other plans."""
         view = exchange.view = self._catalog.plan(exchange.known_caller.plan)
         tools = view.mcp_tools if exchange.by_mcp_name else view.tools
         found = tools.get(exchange.tool_name)
         if found is None or (found.tool.kind != "generator" and not exchange.by_mcp_name):
-            similar = nearest(exchange.tool_name, tools)
-            raise NotFound(
-                f"there is no tool {exchange.tool_name[:64]!r}"
-                + (f"; did you mean {similar}?" if similar else "; GET /tools/api lists the tools")
-            )
+            raise self._refusal(exchange, view)
         exchange.plan_tool = found
+
+    def _refusal(self, exchange: Exchange, view: PlanView) -> CallError:
+        name = exchange.tool_name
+        if exchange.by_mcp_name and name in self._catalog.mcp_tools:
+            return Forbidden(self._not_in_plan(name, exchange.known_caller.plan, view))
+        known = view.mcp_tools if exchange.by_mcp_name else view.tools
+        similar = nearest(name, known)
+        listing = "tools/list" if exchange.by_mcp_name else "GET /tools/api"
+        return NotFound(
+            f"there is no tool {name[:64]!r}"
+            + (f"; did you mean {similar}?" if similar else f"; {listing} lists the tools")
+        )
+
+    def _not_in_plan(self, name: str, plan: str, view: PlanView) -> str:
+        if plan not in self._catalog.plans:
+            return f"{name} cannot be used: the plan {plan!r} of this account is not offered any more; ask the operator"
+        others = self._catalog.plans_with(name)
+        where = f"it is in {_enumerated(others)}" if others else "no plan of this server has it"
+        return f"{name} is not in the plan {view.title}; {where}"
+
+
+def _enumerated(titles: tuple[str, ...]) -> str:
+    return " and ".join(filter(None, [", ".join(titles[:-1]), titles[-1]]))

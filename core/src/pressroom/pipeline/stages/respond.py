@@ -28,7 +28,7 @@ class Respond:
         self._metrics = services.metrics
 
     async def __call__(self, exchange: Exchange) -> None:
-        """Set `content`, or `url` and `expires_at`. Raises `InternalError` where the store fails."""
+        """Set `content`, or `url`, `expires_at` and `preview_url`. Raises `InternalError` where the store fails."""
         made = exchange.made
         if made is None:
             return
@@ -39,6 +39,8 @@ class Respond:
                 exchange.expires_at = int(time.time()) + SIGNED_URL_SECONDS
                 expires = datetime.fromtimestamp(exchange.expires_at, UTC)
                 exchange.url = await self._files.url(made.entry.key, expires=expires)
+                if made.entry.preview:
+                    exchange.preview_url = await self._files.url(made.entry.preview, expires=expires)
         except BackendError as error:
             self._metrics.backend_failure("files")
             log.warning("a file could not be delivered", key=made.entry.key, error=error.message)

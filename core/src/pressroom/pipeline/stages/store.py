@@ -26,14 +26,18 @@ class Store:
         """Return the stored file. Raises `InternalError` where it cannot be stored; nothing is left behind then."""
         plan_tool = exchange.known_tool
         tool = plan_tool.tool
+        preview = artifact.preview
         entry = CacheEntry(
             key=f"{tool.name}/{exchange.content_id}.{EXTENSIONS[artifact.media_type]}",
             media_type=artifact.media_type,
             size=len(artifact.content),
             details=artifact.details.model_dump_json().encode() if artifact.details is not None else b"{}",
             warnings=artifact.warnings,
+            preview=f"{tool.name}/{exchange.content_id}-preview.{EXTENSIONS[preview[0]]}" if preview else "",
         )
         try:
+            if preview is not None:
+                await self._files.write(entry.preview, preview[1], media_type=preview[0])
             await self._files.write(entry.key, artifact.content, media_type=entry.media_type)
         except BackendError as error:
             self._metrics.backend_failure("files")

@@ -8,7 +8,7 @@ from redis.exceptions import ResponseError
 from pressroom.sdk.backends import CacheEntry
 from pressroom.storage.redis import RedisConnection
 
-FORMAT = 1
+FORMAT = 2
 """Part of every key: entries that an older host wrote in another form are not found, rather than misread."""
 
 
@@ -86,6 +86,7 @@ def encode(entry: CacheEntry) -> bytes:
             "size": entry.size,
             "details": entry.details.decode(),
             "warnings": entry.warnings,
+            "preview": entry.preview,
         }
     )
 
@@ -100,12 +101,13 @@ def decode(value: bytes | str) -> CacheEntry | None:
                 "size": int(size),
                 "details": str(details),
                 "warnings": [*warnings],
+                "preview": str(preview),
             } if (
                 size >= 0
                 and all(isinstance(warning, str) for warning in warnings)
                 and isinstance(orjson.loads(details), dict)
             ):
-                return CacheEntry(key, media_type, size, details.encode(), tuple(warnings))
+                return CacheEntry(key, media_type, size, details.encode(), tuple(warnings), preview)
     except orjson.JSONDecodeError:
         pass
     return None

@@ -3,8 +3,8 @@
 `Pages` makes HTML from descriptors; `forms` turns what people post into the input that the API would get.
 """
 
-from pressroom.tools_api.pages.assets import Asset
+from pressroom.tools_api.pages.declared import page_descriptor
 from pressroom.tools_api.pages.forms import Descriptor, Form, FormState, input_from_form, parse_form
 from pressroom.tools_api.pages.render import Pages
 
-__all__ = ["Asset", "Descriptor", "Form", "FormState", "Pages", "input_from_form", "parse_form"]
+__all__ = ["Descriptor", "Form", "FormState", "Pages", "input_from_form", "page_descriptor", "parse_form"]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from pressroom.tools_api.pages.forms import Form, Param, form_params, is_colour, takes_empty, text_of
+from pressroom.tools_api.pages.forms import Form, Param, is_colour, takes_empty, text_of
+from pressroom.tools_api.pages.places import Excerpt, excerpt
 
-NARROW_TEXT: Final = 60
+NARROW_TEXT: Final = 80
 """Texts that may be longer than this take the whole width of the form."""
 
 Widget = Literal["text", "textarea", "number", "select", "radios", "checkbox", "colour"]
@@ -20,6 +21,9 @@ LONG_TEXT: Final = 200
 
 CODE_TEXT: Final = 4000
 """Texts that may be longer than this are written in the monospace, in a tall field."""
+
+_ONE_LINE: Final = frozenset({"uri", "email", "date", "time", "date-time", "uuid"})
+"""Formats of JSON Schema that have no line breaks, however long they are."""
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\x00-\x7f]+")
 _WORDS: Final = {
@@ -66,11 +70,14 @@ class Field:
     step: str = "any"
     slider: bool = False
     limit: int = 0
+    counted: bool = True
     guard: int = 0
     rows: int = 3
     code: bool = False
+    language: str = ""
     placeholder: str = ""
     options: tuple[Option, ...] = ()
+    excerpt: Excerpt | None = None
 
     @property
     def wide(self) -> bool:
@@ -96,48 +103,50 @@ def number_text(value: Any) -> str:
     return "" if value is None else text_of(value)
 
 
-def build_fields(params: Sequence[Param], form: Form, problems: dict[str, str]) -> list[Field]:
-    """Return the fields of a form, required ones first.
+def build_field(field_id: str, param: Param, form: Form, problems: Mapping[str, str]) -> Field:
+    """Return the field of one parameter.
 
     Args:
-        params: the parameters of the endpoint's descriptor.
+        field_id: its id on the page.
+        param: one of `form_params`.
         form: texts to keep in the fields; a field without one shows its default.
         problems: what is wrong, by the parameter's name.
     """
-    shown = sorted(form_params(params), key=lambda param: not param.get("required"))
-    return [_field(f"field-{number}", param, form, problems) for number, param in enumerate(shown, 1)]
-
-
-def _field(field_id: str, param: Param, form: Form, problems: dict[str, str]) -> Field:
     name = param["name"]
-    default = param.get("default")
+    documented = param.get("default")
+    default, assumed = (None, documented) if param.get("assumed") else (documented, None)
     value = form[name][-1] if form.get(name) else "" if default is None else text_of(default)
     widget = _widget(param)
     limit = (
         int(param["max"]) if widget in ("text", "textarea") and param["type"] == "string" and param.get("max") else 0
     )
-    example = param.get("example")
+    example = param.get("example") if assumed is None else assumed
+    code = widget == "textarea" and (limit > CODE_TEXT or param["type"] == "object" or "mediaType" in param)
+    error = problems.get(name, "")
     return Field(
         id=field_id,
         name=name,
-        label=label_of(name),
+        label=label_of(param.get("path", (name,))[-1]),
         widget=widget,
         required=bool(param.get("required")),
         help=param.get("description") or "",
-        error=problems.get(name, ""),
+        error=error,
         value=value,
         spec=_spec(param),
-        bounds=number_bounds(param) if widget == "number" else "",
+        bounds=_bounds(param, assumed) if widget == "number" else "",
         minimum=number_text(param.get("min")),
         maximum=number_text(param.get("max")),
         step=_step(param),
         slider=default is not None and param.get("min") is not None and param.get("max") is not None,
         limit=limit,
+        counted=param.get("format") not in _ONE_LINE,
         guard=max(2 * limit, 256) if limit else 0,
-        rows=10 if limit > CODE_TEXT else 5 if param["type"] == "object" else 3,
-        code=limit > CODE_TEXT or param["type"] == "object",
+        rows=12 if code and param["type"] == "string" else 5 if code else 3,
+        code=code,
+        language=param.get("mediaType", ""),
         placeholder="" if example is None or default is not None else text_of(example),
         options=_options(param, value),
+        excerpt=excerpt(value, error) if code and error else None,
     )
 
 
@@ -156,13 +165,15 @@ def _widget(param: Param) -> Widget:
         case _ if is_colour(param):
             return "colour"
         case _:
-            return "textarea" if (param.get("max") or 0) > LONG_TEXT else "text"
+            long = (param.get("max") or 0) > LONG_TEXT and param.get("format") not in _ONE_LINE
+            return "textarea" if long else "text"
 
 
 def _options(param: Param, value: str) -> tuple[Option, ...]:
     choices = [text_of(choice) for choice in param.get("enumValues") or ()]
     options = [Option(choice, choice, choice == value) for choice in choices]
-    if choices and not param.get("required") and param.get("default") is None:
+    # What a mode is about is always set in it.
+    if choices and not param.get("required") and param.get("default") is None and "mode" not in param:
         options.insert(0, Option("", "Not set", value == ""))
     return tuple(options)
 
@@ -173,6 +184,17 @@ def number_bounds(param: Param) -> str:
     if least and most:
         return f"{least} to {most}"
     return f"At least {least}" if least else f"At most {most}" if most else ""
+
+
+def _bounds(param: Param, assumed: Any) -> str:
+    bounds = number_bounds(param)
+    return (
+        bounds
+        if assumed is None
+        else f"{bounds}, default {text_of(assumed)}"
+        if bounds
+        else f"default {text_of(assumed)}"
+    )
 
 
 def _step(param: Param) -> str:
@@ -187,9 +209,10 @@ def _spec(param: Param) -> str:
     kind = "choice" if param.get("enumValues") else param["type"]
     spec = {
         "name": param["name"],
+        "path": param.get("path"),
         "kind": kind,
         "choices": list(param.get("enumValues") or ()),
-        "default": param.get("default"),
+        "default": None if param.get("assumed") else param.get("default"),
         "required": bool(param.get("required")),
         "empty": takes_empty(param),
     }

@@ -19,7 +19,10 @@ import orjson
 from pressroom.errors import InvalidInput
 
 Descriptor = Mapping[str, Any]
-"""A tool's descriptor as plain data, with `notes` (a list of sentences) beside the members of section 2.10."""
+"""A tool's descriptor as plain data, with `notes` (a list of sentences) beside the members of section 2.10.
+
+What else a page needs is in further members: see `pressroom.tools_api.pages.declared`.
+"""
 
 Param = Mapping[str, Any]
 """One parameter of a descriptor."""
@@ -28,6 +31,9 @@ Form = Mapping[str, Sequence[str]]
 """A posted form or a query: the texts that came under each name."""
 
 MAX_FIELDS: Final = 256
+
+MODE: Final = "_mode"
+"""The name of the field that holds the number of the chosen mode; no parameter can have it."""
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _COLOUR_NAME = re.compile(r"colou?r$", re.IGNORECASE)
@@ -41,11 +47,23 @@ class FormState:
     """What a tool's page shows beyond the empty form.
 
     `form` holds the texts to keep in the fields. `answer` is the envelope that the API gives for
-    them, a success (2.6) or an error (2.9); without one, nothing has been run yet.
+    them, a success (2.6) or an error (2.9); without one, nothing has been run yet. `preview_url` is the address of the
+    picture that stands for the file, if there is one. `example` is the number of the example that the fields hold.
     """
 
     form: Form = field(default_factory=dict)
     answer: Mapping[str, Any] | None = None
+    preview_url: str = ""
+    example: int | None = None
+
+    @classmethod
+    def at_first(cls, descriptor: Descriptor) -> Self:
+        """Return the state of a page that nobody has used yet: a gallery's form begins with its first example."""
+        endpoint = first_endpoint(descriptor)
+        examples = endpoint.get("examples") or ()
+        if not (descriptor.get("page") or {}).get("gallery") or not examples:
+            return cls()
+        return cls(form_from_input(endpoint.get("params", ()), examples[0]["params"]), example=0)
 
     @classmethod
     def from_query(cls, descriptor: Descriptor, query: Form) -> Self | None:
@@ -55,13 +73,13 @@ class FormState:
             The fields to show, or `None` where the query names no parameter and no example.
         """
         params = first_endpoint(descriptor).get("params", ())
-        known = {name: query[name] for name in (param["name"] for param in params) if name in query}
-        if known:
+        known = {name: query[name] for name in (*map(_name, form_params(params)), MODE) if name in query}
+        if known.keys() - {MODE}:
             return cls(known)
         number = query.get("example", [""])[-1]
         examples = first_endpoint(descriptor).get("examples", ())
         if re.fullmatch(r"[0-9]{1,3}", number) and int(number) < len(examples):
-            return cls(form_from_input(params, examples[int(number)]["params"]))
+            return cls(form_from_input(params, examples[int(number)]["params"]), example=int(number))
         return None
 
 
@@ -72,8 +90,39 @@ def first_endpoint(descriptor: Descriptor) -> Mapping[str, Any]:
 
 
 def form_params(params: Sequence[Param]) -> list[Param]:
-    """Return the parameters that a form shows: all but `response`, which is the page's own business."""
-    return [param for param in params if param["name"] != "response"]
+    """Return the parameters that a form shows: all but `response`, which is the page's own business.
+
+    In the place of an object whose members are known stand these, as `props.title`.
+    """
+    found: list[Param] = []
+    for param in params:
+        if param["name"] != "response":
+            found += members_of(param) or [param]
+    return found
+
+
+def members_of(param: Param) -> list[Param]:
+    """Return the members of an object parameter under the names that their fields have; none for any other."""
+    outer = {"mode": param["mode"]} if "mode" in param else {}
+    return [
+        {**member, **outer, "name": f"{param['name']}.{member['name']}", "path": (param["name"], member["name"])}
+        for member in param.get("members", ())
+    ]
+
+
+def chosen_mode(params: Sequence[Param], form: Form) -> int:
+    """Return the number of the mode that a form is in: the one it names, else the one that its fields belong to."""
+    named = form.get(MODE, [""])[-1]
+    if re.fullmatch(r"[0-9]{1,2}", named):
+        return int(named)
+    return next(
+        (param["mode"] for param in form_params(params) if "mode" in param and any(form.get(param["name"], ()))), 0
+    )
+
+
+def _name(param: Param) -> str:
+    name: str = param["name"]
+    return name
 
 
 def is_colour(param: Param) -> bool:
@@ -119,24 +168,38 @@ def input_from_form(params: Sequence[Param], form: Form) -> dict[str, Any]:
     Args:
         params: the parameters of the endpoint's descriptor.
         form: the posted texts; of several under one name the last one counts. Names that are no
-            parameters are ignored.
+            parameters are ignored, and so is what belongs to another mode than the one that the form names.
 
     Raises:
         InvalidInput: an object parameter does not hold a JSON object.
     """
     found: dict[str, Any] = {}
+    mode = chosen_mode(params, form) if MODE in form else None
     for param in form_params(params):
+        if mode is not None and param.get("mode", mode) != mode:
+            continue
         texts = form.get(param["name"])
         value = _value(param, texts[-1].replace("\r\n", "\n")) if texts else _MISSING
         if value is not _MISSING and (param.get("required") or not _is_default(param, value)):
-            found[param["name"]] = value
+            *outer, name = param.get("path", (param["name"],))
+            (found.setdefault(outer[0], {}) if outer else found)[name] = value
     return found
 
 
 def form_from_input(params: Sequence[Param], values: Mapping[str, Any]) -> dict[str, list[str]]:
     """Return the form that `input_from_form` reads as these values; what they lack is left to its default."""
-    names = {param["name"] for param in params}
-    return {name: [text_of(value)] for name, value in values.items() if name in names}
+    found: dict[str, list[str]] = {}
+    for param in params:
+        name = param["name"]
+        if name not in values:
+            continue
+        if param.get("members") and isinstance(values[name], dict):
+            found.update({f"{name}.{member}": [text_of(value)] for member, value in values[name].items()})
+        else:
+            found[name] = [text_of(values[name])]
+        if "mode" in param:
+            found[MODE] = [str(param["mode"])]
+    return found
 
 
 def text_of(value: Any) -> str:
@@ -150,8 +213,8 @@ def text_of(value: Any) -> str:
 
 def _is_default(param: Param, value: Any) -> bool:
     default = param.get("default")
-    if default is None:
-        return value is False
+    if default is None or param.get("assumed"):
+        return value is False and default is None
     return isinstance(value, bool) == isinstance(default, bool) and bool(value == default)
 
 

@@ -3,32 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 
 from pressroom.sdk import Branding
 from pressroom.tools_api.pages.views import ToolView
-
-_DESCRIPTION_LENGTH = 160
-
-
-@dataclass(frozen=True, slots=True)
-class Head:
-    """The head of a page. `canonical` and `alternate` are empty for a page that has no address of its own."""
-
-    title: str
-    description: str
-    canonical: str = ""
-    alternate: str = ""
-    linked_data: Any = None
-
-
-def clip(text: str, length: int = _DESCRIPTION_LENGTH) -> str:
-    """Return a text on one line, cut between words where it is longer than `length` characters."""
-    line = " ".join(text.split())
-    if len(line) <= length:
-        return line
-    return line[: length - 1].rsplit(" ", 1)[0].rstrip(" ,;:.") + "…"
+from pressroom.web.head import Head, clip
 
 
 def index_head(branding: Branding, tools: Sequence[ToolView], origin: str, root: str) -> Head:

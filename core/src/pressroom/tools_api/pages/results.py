@@ -10,8 +10,9 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from pressroom.tools_api.pages.fields import label_of
-from pressroom.tools_api.pages.forms import Param, text_of
-from pressroom.tools_api.pages.views import ToolView, safe_link
+from pressroom.tools_api.pages.forms import Param, form_params, text_of
+from pressroom.tools_api.pages.views import ToolView
+from pressroom.web.site import safe_link
 
 _IMAGES: Final = frozenset({"png", "jpeg", "jpg", "svg", "webp", "gif"})
 _OWN_FACTS: Final = frozenset(
@@ -21,10 +22,13 @@ _OWN_FACTS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ResultView:
-    """What came of a call. `facts` are (name, value) pairs; `url` is empty where nothing was made."""
+    """What came of a call. `facts` are (name, value) pairs; `url` is empty where nothing was made.
+
+    `picture_url` is the address of the picture to show: of the file itself, or of the one that stands for it.
+    """
 
     url: str = ""
-    image: bool = False
+    picture_url: str = ""
     width: int = 0
     height: int = 0
     filename: str = ""
@@ -47,8 +51,11 @@ def waiting_time(seconds: float) -> str:
     return f"{count} {unit}{'' if count == 1 else 's'}"
 
 
-def result_view(tool: ToolView, answer: Mapping[str, Any] | None) -> ResultView | None:
-    """Return what an envelope of the API says, in words for people; `None` where nothing was run."""
+def result_view(tool: ToolView, answer: Mapping[str, Any] | None, preview_url: str = "") -> ResultView | None:
+    """Return what an envelope of the API says, in words for people; `None` where nothing was run.
+
+    `preview_url` is the address of the picture that stands for a file that is none itself.
+    """
     if answer is None:
         return None
     quota = _quota(answer.get("meta") or {})
@@ -65,9 +72,10 @@ def result_view(tool: ToolView, answer: Mapping[str, Any] | None) -> ResultView 
     facts += [("Size", f"{width} × {height} px")] if sized else []  # noqa: RUF001 - the sign that dimensions are written with
     facts += [(label_of(name), text_of(value)) for name, value in data.items() if _is_fact(name, value)]
     facts += [("Served from", "the cache")] if data.get("cached") else []
+    url = safe_link(data["url"])
     return ResultView(
-        url=safe_link(data["url"]),
-        image=kind in _IMAGES,
+        url=url,
+        picture_url=safe_link(preview_url) or (url if kind in _IMAGES else ""),
         width=width if sized else 0,
         height=height if sized else 0,
         filename=f"{tool.slug}.{suffix}",
@@ -98,13 +106,15 @@ def _clock(timestamp: str) -> str:
 
 
 def split_problem(message: str, names: Iterable[str]) -> tuple[str, str]:
-    """Return the parameter that an error message begins with, if any, and what is wrong with it.
+    """Return the field that an error message begins with, if any, and what is wrong with it.
 
-    `width: must be …` and `props.title: must be …` name a parameter; other messages are about the whole input.
+    `width: must be …` and `props.title: must be …` name a parameter or a member that has a field of its own; other
+    messages are about the whole input.
     """
     head, colon, problem = message.partition(": ")
-    name = re.split(r"[.\[]", head, maxsplit=1)[0]
-    if not colon or name not in set(names):
+    known = set(names)
+    name = head if head in known else re.split(r"[.\[]", head, maxsplit=1)[0]
+    if not colon or name not in known:
         return "", message
     where = head[len(name) :].lstrip(".")
     text = f"{where}: {problem}" if where else problem[:1].upper() + problem[1:]
@@ -115,5 +125,6 @@ def problems_of(params: Sequence[Param], answer: Mapping[str, Any] | None) -> di
     """Return what an error envelope says is wrong, by the parameter that it names."""
     if answer is None or answer.get("ok"):
         return {}
-    name, problem = split_problem(answer["error"]["message"], (param["name"] for param in params))
+    fields = [param["name"] for param in (*params, *form_params(params))]
+    name, problem = split_problem(answer["error"]["message"], fields)
     return {name: problem} if name else {}

@@ -5,10 +5,24 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 from pressroom.sdk import EXTENSIONS, Branding
-from pressroom.tools_api.pages.forms import Descriptor
+from pressroom.sdk.generator import PLACEHOLDER
+from pressroom.tools_api.pages.forms import Descriptor, text_of
+
+
+@dataclass(frozen=True, slots=True)
+class SnippetView:
+    """A text to copy. `template` is what the script fills in anew when there is another file."""
+
+    id: str
+    title: str
+    text: str
+    template: str
+    note: str
 
 
 def curl_lead(url: str) -> str:
@@ -24,6 +38,24 @@ def curl_command(url: str, values: Mapping[str, Any]) -> str:
 def response_sample(descriptor: Descriptor, branding: Branding, base_url: str, answer: Mapping[str, Any] | None) -> str:
     """Return the JSON answer of a tool: the one that was given, else a typical one."""
     return json.dumps(answer or _typical(descriptor, branding, base_url), ensure_ascii=False, indent=2)
+
+
+def snippets(
+    descriptor: Descriptor, branding: Branding, base_url: str, answer: Mapping[str, Any] | None
+) -> list[SnippetView]:
+    """Return the tool's texts to copy, filled with what was made, else with what is typical."""
+    given = (descriptor.get("page") or {}).get("snippets", ())
+    if not given:
+        return []
+    made = answer if answer is not None and answer.get("ok") else _typical(descriptor, branding, base_url)
+    return [
+        SnippetView(f"snippet-{number}", one["title"], _filled(one["text"], made["data"]), one["text"], one["note"])
+        for number, one in enumerate(given)
+    ]
+
+
+def _filled(text: str, data: Mapping[str, Any]) -> str:
+    return PLACEHOLDER.sub(lambda match: escape(text_of(data[match[1]])) if match[1] in data else match[0], text)
 
 
 def _typical(descriptor: Descriptor, branding: Branding, base_url: str) -> Mapping[str, Any]:

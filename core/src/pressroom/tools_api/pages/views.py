@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from pressroom.tools_api.pages.fields import number_bounds, number_text
-from pressroom.tools_api.pages.forms import Descriptor, Param, first_endpoint, form_from_input, text_of
+from pressroom.tools_api.pages.forms import Descriptor, Param, first_endpoint, form_from_input, members_of, text_of
+from pressroom.web.site import safe_link
 
 LINK_LIFETIME: Final = "3 hours"
 
@@ -43,11 +44,15 @@ ERRORS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class ExampleView:
-    """An example: its title, the link that fills the form without the script, the values for the script."""
+    """An example: its title, the link that fills the form without the script, the values for the script.
+
+    `picture` is the address of its picture, empty for a tool without a gallery.
+    """
 
     title: str
     href: str
     values: str
+    picture: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,16 +103,6 @@ class ToolView:
     endpoints: tuple[EndpointView, ...]
 
 
-def safe_link(url: str) -> str:
-    """Return an address that may stand in a link: http, https or a path of this site; nothing for any other."""
-    try:
-        parts = urlsplit(url.strip())
-    except ValueError:
-        return ""
-    own_path = not parts.scheme and not parts.netloc and url.startswith("/") and "\\" not in url
-    return url.strip() if own_path or (parts.scheme in ("http", "https") and parts.netloc) else ""
-
-
 def period(seconds: int) -> str:
     """Return a span of time in the largest unit that divides it: 3600 is `hour`, 7200 is `2 hours`."""
     size, unit = next((size, unit) for size, unit in _PERIODS if seconds % size == 0)
@@ -121,13 +116,14 @@ def rate_in_words(rate: Mapping[str, int]) -> str:
     return f"{count:,} request{'' if count == 1 else 's'} per {period(rate['windowSec'])}"
 
 
-def tool_view(descriptor: Descriptor, base_url: str, root: str) -> ToolView:
+def tool_view(descriptor: Descriptor, base_url: str, root: str, pictures: Sequence[str] = ()) -> ToolView:
     """Return the view of a descriptor.
 
     Args:
         descriptor: as in section 2.10 of the interface specification, with `notes`.
         base_url: the server's public address.
         root: the path of that address, where links on the pages begin.
+        pictures: the addresses of the examples' pictures, below the page's own.
     """
     first = first_endpoint(descriptor)
     promo = descriptor.get("promo") or {}
@@ -147,7 +143,7 @@ def tool_view(descriptor: Descriptor, base_url: str, root: str) -> ToolView:
         pitch=promo.get("description") or "",
         pitch_title=promo.get("tagline") or descriptor["name"],
         pitch_href=safe_link(promo.get("ctaUrl") or ""),
-        examples=tuple(_examples(first, href)),
+        examples=tuple(_examples(first, href, pictures)),
         endpoints=tuple(
             _endpoint(endpoint, root + api, base_url + api) for endpoint in descriptor.get("endpoints") or ()
         ),
@@ -158,22 +154,21 @@ def _path(path: str) -> str:
     return quote(path if path.startswith("/") else f"/{path}", safe="/")
 
 
-def sentence(text: str) -> str:
-    """Return a message with a capital at the beginning and a stop at the end."""
-    text = text.strip()
-    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?", "…")) else ".")
-
-
 def first_sentence(text: str) -> str:
     """Return a text up to the end of its first sentence."""
     return re.split(r"(?<=[.!?])\s", text.strip(), maxsplit=1)[0]
 
 
-def _examples(endpoint: Mapping[str, Any], href: str) -> Iterable[ExampleView]:
+def _examples(endpoint: Mapping[str, Any], href: str, pictures: Sequence[str]) -> Iterable[ExampleView]:
     params = endpoint.get("params", ())
     for number, example in enumerate(endpoint.get("examples") or ()):
         texts = {name: values[-1] for name, values in form_from_input(params, example["params"]).items()}
-        yield ExampleView(example["title"], f"{href}?example={number}#try", json.dumps(texts, ensure_ascii=False))
+        yield ExampleView(
+            title=example["title"],
+            href=f"{href}?example={number}#try",
+            values=json.dumps(texts, ensure_ascii=False),
+            picture=f"{href}/{pictures[number]}" if number < len(pictures) else "",
+        )
 
 
 def _endpoint(endpoint: Mapping[str, Any], api_href: str, api_url: str) -> EndpointView:
@@ -185,9 +180,15 @@ def _endpoint(endpoint: Mapping[str, Any], api_href: str, api_url: str) -> Endpo
         summary=endpoint.get("summary") or "",
         description=endpoint.get("description") or "",
         media_types=tuple(endpoint.get("responseContentType") or ()),
-        params=tuple(_row(param) for param in endpoint.get("params", ())),
+        params=tuple(_rows(endpoint.get("params", ()))),
         discount=number_text(endpoint.get("cacheDiscount")),
     )
+
+
+def _rows(params: Iterable[Param]) -> Iterable[ParamRow]:
+    for param in params:
+        yield _row(param)
+        yield from map(_row, members_of(param))
 
 
 def _row(param: Param) -> ParamRow:

@@ -1,0 +1,1 @@
+"""People, their credentials, what they connected and what they used. Knows nothing of HTTP."""

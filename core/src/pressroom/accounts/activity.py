@@ -1,0 +1,237 @@
+"""The audit trail of calls."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from time import monotonic
+from typing import Any, Final
+
+import structlog
+from sqlalchemy import ColumnElement, Select, delete, insert, select, text
+
+from pressroom.accounts.periodic import Periodic
+from pressroom.config.models import AccountsSettings
+from pressroom.errors import BackendError, InvalidInput
+from pressroom.models import ActivityRow, Base, ConnectionRow, UserRow
+from pressroom.sdk import Activity, CallRecord
+from pressroom.storage.database import SqlDatabase
+from pressroom.tables import as_id
+from pressroom.wire.echo import cut, printable
+
+FLUSH_SECONDS: Final = 1.0
+PRUNE_SECONDS: Final = 3600.0
+MOST_WAITING: Final = 20_000
+"""How many calls wait for a database that does not answer; beyond that calls are missed, which is counted."""
+
+BATCH: Final = 500
+LONGEST_LIST: Final = 200
+
+_LONGEST_WEBSITE_ID: Final = 64
+_NOBODYS: Final = "-"
+"""A connection that no call has."""
+
+_TABLE: Final = Base.metadata.tables[ActivityRow.__tablename__]
+
+log = structlog.get_logger()
+
+
+class ActivityLog:
+    """Writes calls of accounts in batches, and removes old ones."""
+
+    def __init__(self, database: SqlDatabase, settings: AccountsSettings) -> None:
+        self._database = database
+        self._retention = timedelta(seconds=settings.activity_retention)
+        self._waiting: deque[Mapping[str, Any]] = deque()
+        self._flushing = asyncio.Lock()
+        self._pruned_at = -PRUNE_SECONDS
+        self._writer = Periodic("writing the list of calls", FLUSH_SECONDS, self._tidy)
+
+    async def open(self) -> None:
+        """Start to write."""
+        self._writer.start()
+
+    async def close(self) -> None:
+        """Write what waits."""
+        await self._writer.stop()
+        if self._waiting:
+            log.error("calls are missing from the list of calls", calls=len(self._waiting))
+
+    async def observe(self, record: CallRecord) -> None:
+        """Remember a call that an account made through MCP; it is written within a second.
+
+        Raises `BackendError` where too many calls wait for the database.
+        """
+        # Who has no account, but is known to the authenticator of a plugin, has no list of calls.
+        user_id = as_id(record.caller.subject)
+        if record.face != "mcp" or not user_id or not record.mcp_name:
+            return
+        if len(self._waiting) >= MOST_WAITING:
+            raise BackendError("too many calls wait to be written to the list of calls")
+        self._waiting.append(
+            {
+                "user_id": user_id,
+                "connection_id": as_id(record.caller.connection),
+                "at": datetime.now(UTC),
+                "tool": record.mcp_name,
+                "code": record.code[:32],
+                "cached": record.cached,
+                "duration": record.duration,
+                "address": record.caller.address[:64],
+                "request_id": record.request_id[:128],
+                "website_id": _as_website_id(record.attributes.get("website_id", "")),
+            }
+        )
+
+    async def flush(self) -> None:
+        """Write what waits, each call once. What cannot be written now is kept. Raises `BackendError`."""
+        async with self._flushing:
+            await self._flush()
+
+    async def _flush(self) -> None:
+        size = BATCH
+        while self._waiting:
+            batch = tuple(islice(self._waiting, size))
+            try:
+                await self._write(batch)
+            except BackendError:
+                raise
+            except Exception:
+                if len(batch) > 1:
+                    size = 1  # one that the database does not take must not keep back all others
+                    continue
+                log.exception("a call is missing from the list of calls", tool=batch[0]["tool"])
+                size = BATCH
+            for _ in batch:
+                self._waiting.popleft()
+
+    async def prune(self) -> int:
+        """Remove calls that are older than the operator keeps them, and return how many.
+
+        Connections that were revoked before then go too: no call is left that could show their names.
+        """
+        oldest = datetime.now(UTC) - self._retention
+        async with self._database.writing() as session:
+            await session.execute(delete(ConnectionRow).where(ConnectionRow.revoked_at < oldest))
+        old = select(ActivityRow.id).where(ActivityRow.at < oldest).order_by(ActivityRow.at).limit(BATCH)
+        removed = 0
+        while True:
+            async with self._database.writing() as session:
+                result: Any = await session.execute(delete(ActivityRow).where(ActivityRow.id.in_(old)))
+            count: int = result.rowcount
+            removed += count
+            if count < BATCH:
+                return removed
+
+    async def list(
+        self,
+        user_id: str,
+        *,
+        limit: int = 50,
+        before: int | None = None,
+        tool: str = "",
+        code: str = "",
+        connection: str = "",
+        website_id: str = "",
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> Sequence[Activity]:
+        """Return an account's calls, newest first; see `pressroom.sdk.Accounts`. Raises `InvalidInput`.
+
+        `until` narrows the list to calls before that moment.
+        """
+        if not 1 <= limit <= LONGEST_LIST:
+            raise InvalidInput("limit", f"must be between 1 and {LONGEST_LIST} (got {limit})")
+        wanted = listing(
+            user_id,
+            before=before,
+            tool=tool,
+            code=code,
+            connection=connection,
+            website_id=website_id,
+            since=since,
+            until=until,
+        )
+        async with self._database.reading() as session:
+            rows = (await session.execute(wanted.limit(limit))).all()
+        return [_activity(row, name or "") for row, name in rows]
+
+    async def _tidy(self) -> None:
+        await self.flush()
+        if monotonic() - self._pruned_at >= PRUNE_SECONDS:
+            self._pruned_at = monotonic()
+            if removed := await self.prune():
+                log.info("removed old calls from the list of calls", calls=removed)
+
+    async def _write(self, batch: Sequence[Mapping[str, Any]]) -> None:
+        users = {row["user_id"] for row in batch}
+        async with self._database.writing() as session:
+            # An account may have been removed since, and other authenticators know people who have none.
+            known = set(await session.scalars(select(UserRow.id).where(UserRow.id.in_(users))))
+            rows = [row for row in batch if row["user_id"] in known]
+            if rows:
+                # Many rows go to the table itself: making an object of each takes twice as long as writing them.
+                connection = await session.connection()
+                await connection.execute(insert(_TABLE), rows)
+
+
+def listing(
+    user_id: str,
+    *,
+    before: int | None = None,
+    tool: str = "",
+    code: str = "",
+    connection: str = "",
+    website_id: str = "",
+    since: datetime | None = None,
+    until: datetime | None = None,
+) -> Select[ActivityRow, str]:
+    """Return the statement that lists calls with the names of their connections, newest first."""
+    conditions: list[ColumnElement[bool]] = [ActivityRow.user_id == user_id]
+    if before is not None:
+        conditions.append(ActivityRow.id < before)
+    if tool:
+        conditions.append(ActivityRow.tool == printable(tool))
+    if code == "error":
+        # Written out, since SQLite uses a partial index only for a condition that it can read.
+        conditions.append(text("activity.code <> 'ok'"))  # type: ignore[arg-type]
+    elif code:
+        conditions.append(ActivityRow.code == code)
+    if connection:
+        conditions.append(ActivityRow.connection_id == (as_id(connection) or _NOBODYS))
+    if website_id:
+        conditions += [ActivityRow.website_id == _as_website_id(website_id), text("activity.website_id <> ''")]  # type: ignore[list-item]
+    if since is not None:
+        conditions.append(ActivityRow.at >= since)
+    if until is not None:
+        conditions.append(ActivityRow.at < until)
+    return (
+        select(ActivityRow, ConnectionRow.name)
+        .outerjoin(ConnectionRow, ConnectionRow.id == ActivityRow.connection_id)
+        .where(*conditions)
+        .order_by(ActivityRow.id.desc())
+    )
+
+
+def _as_website_id(text: str) -> str:
+    """Return an id that a client chose as every database can keep it."""
+    return cut(printable(text), _LONGEST_WEBSITE_ID)
+
+
+def _activity(row: ActivityRow, connection_name: str) -> Activity:
+    return Activity(
+        id=row.id,
+        at=row.at,
+        tool=row.tool,
+        code=row.code,
+        cached=row.cached,
+        duration=row.duration,
+        connection=row.connection_id,
+        connection_name=connection_name,
+        address=row.address,
+        request_id=row.request_id,
+        website_id=row.website_id,
+    )

@@ -1,0 +1,112 @@
+"""API keys: `<prefix>_key_<random>_<crc>`."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from typing import Final
+
+from sqlalchemy import Select, select
+
+from pressroom.accounts.connections import Connections, identity_of
+from pressroom.accounts.credential_cache import CredentialCache
+from pressroom.accounts.records import Connection
+from pressroom.config.models import Settings
+from pressroom.errors import Rejected
+from pressroom.models import ApiKeyRow, ConnectionRow, UserRow
+from pressroom.sdk import Credentials, Identity
+from pressroom.storage.database import SqlDatabase
+from pressroom.tables import BASE62, hash_of, random_text
+
+RANDOM_LENGTH: Final = 32
+"""190 bits."""
+
+CRC_LENGTH: Final = 6
+"""62⁶ is the first power of 62 above 2³²."""
+
+HINT_LENGTH: Final = 4
+
+
+def new_key(prefix: str) -> str:
+    """Return a new key: `prefix`, 190 random bits in base62, and the checksum of what stands before it."""
+    body = f"{prefix}_key_{random_text(RANDOM_LENGTH)}"
+    return f"{body}_{checksum(body)}"
+
+
+def checksum(body: str) -> str:
+    """Return the CRC-32 (that of zlib, RFC 1952) of a text as six base62 digits, the most significant first."""
+    number = zlib.crc32(body.encode())
+    digits = ""
+    for _ in range(CRC_LENGTH):
+        number, digit = divmod(number, len(BASE62))
+        digits = BASE62[digit] + digits
+    return digits
+
+
+def key_owner(key_hash: bytes) -> Select[ConnectionRow, UserRow]:
+    """Return the statement that finds the connection and the account of a key."""
+    return (
+        select(ConnectionRow, UserRow)
+        .join(ApiKeyRow, ApiKeyRow.connection_id == ConnectionRow.id)
+        .join(UserRow, UserRow.id == ConnectionRow.user_id)
+        .where(ApiKeyRow.key_hash == key_hash)
+    )
+
+
+class ApiKeys:
+    """Makes keys and recognises them. Only their hashes are stored."""
+
+    def __init__(
+        self, database: SqlDatabase, settings: Settings, connections: Connections, credentials: CredentialCache
+    ) -> None:
+        self._database = database
+        self._connections = connections
+        self._credentials = credentials
+        self._prefix = settings.auth.prefix
+        self._beginning = f"{self._prefix}_key_"
+        self._shape = re.compile(
+            rf"({self._beginning}[0-9A-Za-z]{{{RANDOM_LENGTH}}})_([0-9A-Za-z]{{{CRC_LENGTH}}})", re.ASCII
+        )
+
+    async def create(self, user_id: str, name: str) -> tuple[Connection, str]:
+        """Make a key, and return its connection with the key itself, which nobody can read again.
+
+        Raises:
+            InvalidInput: the name is empty or too long, or the account has as many connections as it may.
+            NotFound: there is no such account.
+        """
+        key = new_key(self._prefix)
+        async with self._database.writing() as session:
+            connection_id = await self._connections.add(session, user_id, "api_key", name)
+            session.add(ApiKeyRow(key_hash=hash_of(key), connection_id=connection_id, hint=key[-HINT_LENGTH:]))
+        return await self._connections.get(user_id, connection_id), key
+
+    async def authenticate(self, credentials: Credentials) -> Identity | None:
+        """Return whose key it is; `None` for a bearer that is no API key.
+
+        Raises:
+            Rejected: it is mistyped, unknown or revoked, or its account is locked.
+            BackendError: it could not be looked up.
+        """
+        key = credentials.bearer
+        if not key.startswith(self._beginning):
+            return None
+        match = self._shape.fullmatch(key)
+        if match is None:
+            raise Rejected("this API key is not whole; copy it again, from the first character to the last")
+        key_hash = hash_of(key)
+        identity = self._credentials.get(key_hash)
+        if identity is None:
+            body, crc = match.groups()
+            if checksum(body) != crc:
+                raise Rejected("this API key is mistyped: its checksum does not match; copy it again")
+            identity = await self._credentials.identity(key_hash, lambda: self._look_up(key_hash))
+        self._connections.used(identity.connection, credentials.address)
+        return identity
+
+    async def _look_up(self, key_hash: bytes) -> Identity:
+        async with self._database.reading() as session:
+            found = (await session.execute(key_owner(key_hash))).one_or_none()
+        if found is None:
+            raise Rejected("this API key is not known here; make one in the dashboard under Connections")
+        return identity_of(*found)

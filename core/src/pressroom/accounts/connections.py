@@ -1,0 +1,301 @@
+"""The programs that act for an account."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from sqlalchemy import Select, bindparam, func, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from pressroom.accounts.credential_cache import CredentialCache
+from pressroom.accounts.periodic import Periodic
+from pressroom.accounts.records import Connection, ConnectionKind
+from pressroom.config.models import Settings
+from pressroom.errors import InvalidInput, NotFound, Rejected
+from pressroom.models import ApiKeyRow, ClientRow, ConnectionRow, TokenFamilyRow, UserRow
+from pressroom.sdk import Identity
+from pressroom.storage.database import SqlDatabase
+from pressroom.tables import as_id, new_id
+from pressroom.wire.echo import is_line
+
+LONGEST_NAME: Final = 100
+MOST_DISABLED_TOOLS: Final = 1000
+FLUSH_SECONDS: Final = 3.0
+
+_TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
+
+
+class Connections:
+    """API keys and approved clients of an account. Methods that take a `user_id` raise `NotFound` for another's.
+
+    When and from where each was used last is kept in memory, and written every few seconds and at the end.
+    """
+
+    def __init__(self, database: SqlDatabase, settings: Settings, credentials: CredentialCache) -> None:
+        self._database = database
+        self._most = settings.accounts.connections
+        self._credentials = credentials
+        self._uses: dict[str, tuple[datetime, str]] = {}
+        self._writer = Periodic("writing when connections were used", FLUSH_SECONDS, self.flush)
+
+    async def open(self) -> None:
+        """Start to write uses."""
+        self._writer.start()
+
+    async def close(self) -> None:
+        """Write the uses that are not written yet."""
+        await self._writer.stop()
+
+    async def add(self, session: AsyncSession, user_id: str, kind: ConnectionKind, name: str) -> str:
+        """Make a connection in a writing transaction of the caller's, and return its id.
+
+        Raises:
+            NotFound: there is no such account.
+            InvalidInput: the name is empty or too long, or the account has as many connections as it may.
+        """
+        name = _checked_name(name)
+        # The lock on the account makes two at once take turns, so that together they stay within the bound.
+        if await session.scalar(select(UserRow.id).where(UserRow.id == user_id).with_for_update()) is None:
+            raise NotFound("there is no such account")
+        live = select(ConnectionRow.id).where(ConnectionRow.user_id == user_id, ConnectionRow.revoked_at.is_(None))
+        if await session.scalar(select(func.count()).select_from(live.limit(self._most).subquery())) == self._most:
+            raise InvalidInput(
+                "", f"this account has {self._most} connections, as many as it may have; revoke one that is not used"
+            )
+        row = ConnectionRow(
+            id=new_id("c"), user_id=user_id, kind=kind, name=name, disabled_tools=[], created_at=datetime.now(UTC)
+        )
+        session.add(row)
+        await session.flush()
+        return row.id
+
+    async def list(
+        self,
+        user_id: str,
+        *,
+        kind: ConnectionKind | None = None,
+        revoked: bool = False,
+        limit: int = 100,
+        offset: int = 0,
+    ) -> Sequence[Connection]:
+        """Return an account's connections, newest first, from the one at `offset` on.
+
+        `kind` leaves the other kind out; with `revoked` the revoked ones are among them.
+        """
+        wanted = all_connections(user_id) if revoked else live_connections(user_id)
+        if kind is not None:
+            wanted = wanted.where(ConnectionRow.kind == kind)
+        async with self._database.reading() as session:
+            rows = (await session.execute(wanted.limit(limit).offset(offset))).all()
+            return await self._records(session, rows)
+
+    async def has_key(self, user_id: str, name: str) -> bool:
+        """Tell whether an account has a key of that name which was not revoked."""
+        wanted = live_connections(user_id).where(ConnectionRow.kind == "api_key", ConnectionRow.name == name)
+        if not is_line(name):
+            return False
+        async with self._database.reading() as session:
+            return (await session.execute(wanted.limit(1))).first() is not None
+
+    async def count(self, user_id: str) -> int:
+        """Return how many connections an account has, without the revoked ones."""
+        wanted = select(func.count()).where(ConnectionRow.user_id == user_id, ConnectionRow.revoked_at.is_(None))
+        async with self._database.reading() as session:
+            return await session.scalar(wanted) or 0
+
+    async def get(self, user_id: str, connection_id: str) -> Connection:
+        """Return one connection, be it revoked or not."""
+        async with self._database.reading() as session:
+            return await self._one(session, user_id, connection_id)
+
+    async def rename(self, user_id: str, connection_id: str, name: str) -> Connection:
+        """Give it another name (1 to 100 characters)."""
+        return await self._change(user_id, connection_id, name=_checked_name(name))
+
+    async def set_disabled_tools(self, user_id: str, connection_id: str, names: Iterable[str]) -> Connection:
+        """Switch these tools off, and all others on. Raises `InvalidInput` for what can be no tool's MCP name."""
+        wanted = sorted(set(names))
+        if len(wanted) > MOST_DISABLED_TOOLS:
+            raise InvalidInput("tools", f"at most {MOST_DISABLED_TOOLS} can be switched off (got {len(wanted)})")
+        for name in wanted:
+            if not _TOOL_NAME.fullmatch(name):
+                raise InvalidInput("tools", f"{name[:64]!r} can be no tool's name: those are 1 to 64 of A-Za-z0-9_-")
+        return await self._change(user_id, connection_id, disabled_tools=wanted)
+
+    async def revoke(self, user_id: str, connection_id: str) -> None:
+        """End a connection: at once here, elsewhere within the seconds of the credential cache. Again is no error."""
+        now = datetime.now(UTC)
+        try:
+            async with self._database.writing() as session:
+                await self._one(session, user_id, connection_id)
+                await session.execute(
+                    update(ConnectionRow)
+                    .where(ConnectionRow.id == connection_id, ConnectionRow.revoked_at.is_(None))
+                    .values(revoked_at=now)
+                )
+                await session.execute(
+                    update(TokenFamilyRow)
+                    .where(TokenFamilyRow.connection_id == connection_id, TokenFamilyRow.revoked_at.is_(None))
+                    .values(revoked_at=now)
+                )
+        finally:
+            self._credentials.forget_connection(connection_id)
+
+    async def owner(self, connection_id: str) -> str:
+        """Return the id of the account that a connection belongs to. Raises `NotFound`."""
+        wanted = select(ConnectionRow.user_id).where(ConnectionRow.id == as_id(connection_id))
+        async with self._database.reading() as session:
+            user_id = await session.scalar(wanted)
+        if user_id is None:
+            raise _unknown()
+        return user_id
+
+    async def identity(self, connection_id: str) -> Identity:
+        """Return whom a connection acts for. Raises `Rejected` where it was revoked, or its account is locked out."""
+        wanted = select(ConnectionRow, UserRow).join(UserRow).where(ConnectionRow.id == as_id(connection_id))
+        async with self._database.reading() as session:
+            found = (await session.execute(wanted)).one_or_none()
+        if found is None:
+            raise Rejected("the connection of this credential was removed; connect again")
+        return identity_of(*found)
+
+    def used(self, connection_id: str, address: str) -> None:
+        """Remember that a connection was used now; written in batches."""
+        self._uses[connection_id] = datetime.now(UTC), address
+
+    async def flush(self) -> None:
+        """Write when connections were used. What cannot be written now is kept. Raises `BackendError`."""
+        uses, self._uses = self._uses, {}
+        if not uses:
+            return
+        table: Any = ConnectionRow.__table__
+        statement = (
+            update(table)
+            .where(
+                table.c.id == bindparam("connection"),
+                or_(table.c.last_used_at.is_(None), table.c.last_used_at < bindparam("at")),
+            )
+            .values(last_used_at=bindparam("at"), last_used_address=bindparam("address"))
+        )
+        # In one order everywhere: two processes that write the same rows must not wait for each other.
+        values = [{"connection": one, "at": at, "address": address[:64]} for one, (at, address) in sorted(uses.items())]
+        try:
+            async with self._database.writing() as session:
+                await (await session.connection()).execute(statement, values)
+        except BaseException:
+            self._uses = uses | self._uses
+            raise
+
+    async def _change(self, user_id: str, connection_id: str, **values: Any) -> Connection:
+        try:
+            async with self._database.writing() as session:
+                if (await self._one(session, user_id, connection_id)).revoked_at is not None:
+                    raise NotFound("this connection was revoked, and cannot be changed any more")
+                await session.execute(update(ConnectionRow).where(ConnectionRow.id == connection_id).values(**values))
+                return await self._one(session, user_id, connection_id)
+        finally:
+            self._credentials.forget_connection(connection_id)
+
+    async def _one(self, session: AsyncSession, user_id: str, connection_id: str) -> Connection:
+        wanted = _with_hint().where(ConnectionRow.id == as_id(connection_id), ConnectionRow.user_id == user_id)
+        rows = (await session.execute(wanted.execution_options(populate_existing=True))).all()
+        if not rows:
+            raise _unknown()
+        return (await self._records(session, rows))[0]
+
+    async def _records(self, session: AsyncSession, rows: Sequence[Any]) -> Sequence[Connection]:
+        clients = await _clients(session, [row.id for row, _ in rows if row.kind == "oauth"])
+        return [self._record(row, hint or "", clients.get(row.id)) for row, hint in rows]
+
+    def _record(self, row: ConnectionRow, hint: str, client: tuple[str, Sequence[str]] | None) -> Connection:
+        used_at, address = row.last_used_at, row.last_used_address
+        pending = self._uses.get(row.id)
+        if pending is not None and (used_at is None or used_at < pending[0]):
+            used_at, address = pending
+        client_id, redirect_uris = client or ("", ())
+        return Connection(
+            id=row.id,
+            user_id=row.user_id,
+            kind="oauth" if row.kind == "oauth" else "api_key",
+            name=row.name,
+            disabled_tools=frozenset(row.disabled_tools),
+            created_at=row.created_at,
+            last_used_at=used_at,
+            last_used_address=address,
+            revoked_at=row.revoked_at,
+            hint=hint,
+            client_id=client_id,
+            redirect_hosts=tuple(dict.fromkeys(_host(uri) for uri in redirect_uris)),
+        )
+
+
+def identity_of(connection: ConnectionRow, user: UserRow) -> Identity:
+    """Return whom a connection acts for. Raises `Rejected` where it was revoked, or its account is locked out."""
+    if connection.revoked_at is not None:
+        raise Rejected(
+            f"the connection {connection.name!r} was revoked on {connection.revoked_at:%Y-%m-%d}; "
+            "make another in the dashboard under Connections"
+        )
+    if user.disabled:
+        raise Rejected("the account of this credential is locked; ask the operator of this server")
+    return Identity(
+        subject=user.id,
+        plan=user.plan,
+        connection=connection.id,
+        disabled_tools=frozenset(connection.disabled_tools),
+        connection_name=connection.name,
+    )
+
+
+def all_connections(user_id: str) -> Select[ConnectionRow, str]:
+    """Return the statement that lists an account's connections with the hints of their keys, newest first."""
+    newest_first = ConnectionRow.created_at.desc(), ConnectionRow.id.desc()
+    return _with_hint().where(ConnectionRow.user_id == user_id).order_by(*newest_first)
+
+
+def live_connections(user_id: str) -> Select[ConnectionRow, str]:
+    """Return the statement that lists those that were not revoked."""
+    return all_connections(user_id).where(ConnectionRow.revoked_at.is_(None))
+
+
+def _with_hint() -> Select[ConnectionRow, str]:
+    return select(ConnectionRow, ApiKeyRow.hint).outerjoin(ApiKeyRow, ApiKeyRow.connection_id == ConnectionRow.id)
+
+
+async def _clients(session: AsyncSession, connection_ids: Sequence[str]) -> dict[str, tuple[str, Sequence[str]]]:
+    if not connection_ids:
+        return {}
+    wanted = (
+        select(TokenFamilyRow.connection_id, ClientRow.id, ClientRow.redirect_uris)
+        .join(ClientRow, ClientRow.id == TokenFamilyRow.client_id)
+        .where(TokenFamilyRow.connection_id.in_(connection_ids))
+        .order_by(TokenFamilyRow.created_at)
+    )
+    return {connection: (client, uris) for connection, client, uris in await session.execute(wanted)}
+
+
+def _host(uri: str) -> str:
+    try:
+        parts = urlsplit(uri)
+    except ValueError:
+        return uri[:100]
+    return parts.hostname or f"{parts.scheme}:"
+
+
+def _checked_name(name: str) -> str:
+    name = name.strip()
+    if not name:
+        raise InvalidInput("name", "must not be empty; say which program uses the connection")
+    if len(name) > LONGEST_NAME:
+        raise InvalidInput("name", f"must have at most {LONGEST_NAME} characters (got {len(name)})")
+    if not is_line(name):
+        raise InvalidInput("name", "must be one line of printable characters")
+    return name
+
+
+def _unknown() -> NotFound:
+    return NotFound("there is no such connection")

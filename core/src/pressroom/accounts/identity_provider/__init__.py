@@ -1,0 +1,7 @@
+"""Signing in at an OpenID Connect provider: this server is its relying party."""
+
+from pressroom.accounts.identity_provider.linking import Linking
+from pressroom.accounts.identity_provider.provider import IdentityProvider
+from pressroom.accounts.identity_provider.records import AuthorizationRequest, IdentityClaims
+
+__all__ = ["AuthorizationRequest", "IdentityClaims", "IdentityProvider", "Linking"]

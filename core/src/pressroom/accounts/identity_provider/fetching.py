@@ -1,0 +1,114 @@
+"""Requests to the provider: bounded in size and time, answered with a JSON object or not at all."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from ipaddress import ip_address
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import httpx
+import orjson
+
+from pressroom.wire.echo import quoted
+
+MAX_BYTES: Final = 262_144
+
+_HEADERS: Final = {"Accept": "application/json", "Accept-Encoding": "identity"}
+
+
+class ProviderError(Exception):
+    """The provider did not answer, or not with what the standards ask for. The text is for the operator's log."""
+
+
+class Fetcher:
+    """Sends requests to one provider.
+
+    Args:
+        http: the client; redirects are not followed, whatever it is set to.
+        seconds: how long one request may take, from the connection to the last byte.
+    """
+
+    def __init__(self, http: httpx.AsyncClient, seconds: float) -> None:
+        self._http = http
+        self._seconds = seconds
+
+    async def json(
+        self,
+        method: str,
+        url: str,
+        *,
+        form: Mapping[str, str] | None = None,
+        headers: Mapping[str, str] | None = None,
+        error_statuses: tuple[int, ...] = (),
+    ) -> dict[str, Any]:
+        """Return the JSON object that a request is answered with.
+
+        Args:
+            method: `GET` or `POST`.
+            url: an https address, or one on loopback.
+            form: fields of the body.
+            headers: headers besides our own.
+            error_statuses: statuses other than 200 whose body the caller wants to see.
+
+        Raises:
+            ProviderError: there was no such answer; the reason holds nothing that was sent.
+        """
+        check_url(url)
+        try:
+            async with asyncio.timeout(self._seconds):
+                status, body = await self._exchange(method, url, form, headers)
+        except TimeoutError:
+            raise ProviderError(f"no answer within {self._seconds:g} seconds") from None
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise ProviderError(f"cannot be reached ({type(error).__name__})") from None
+        if status != 200 and status not in error_statuses:
+            raise ProviderError(f"answered with status {status}")
+        return json_object(body)
+
+    async def _exchange(
+        self, method: str, url: str, form: Mapping[str, str] | None, headers: Mapping[str, str] | None
+    ) -> tuple[int, bytes]:
+        request = self._http.build_request(method, url, data=form, headers={**_HEADERS, **(headers or {})})
+        response = await self._http.send(request, stream=True, follow_redirects=False)
+        try:
+            if response.headers.get("Content-Encoding", "identity") != "identity":
+                raise ProviderError("compressed an answer that was asked for as it is")
+            body = bytearray()
+            async for chunk in response.aiter_raw():
+                body += chunk
+                if len(body) > MAX_BYTES:
+                    raise ProviderError(f"answered with more than {MAX_BYTES} bytes")
+            return response.status_code, bytes(body)
+        finally:
+            await response.aclose()
+
+
+def json_object(body: bytes) -> dict[str, Any]:
+    """Return the JSON object in a body. Raises `ProviderError`."""
+    try:
+        found = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        raise ProviderError("answered with something that is not JSON") from None
+    if not isinstance(found, dict):
+        raise ProviderError("answered with JSON that is no object")
+    return found
+
+
+def check_url(url: str) -> None:
+    """Make sure that an address is safe to send secrets to: https, or this machine. Raises `ProviderError`."""
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+    except ValueError:
+        raise ProviderError(f"{quoted(url)} is no address") from None
+    if not host or parts.scheme not in ("https", "http") or (parts.scheme == "http" and not _is_loopback(host)):
+        raise ProviderError(f"{quoted(url, 200)} is no https address")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,117 @@
+"""Which account a person at the identity provider signs in to."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import structlog
+
+from pressroom.accounts.identity_provider.records import IdentityClaims
+from pressroom.accounts.records import User
+from pressroom.accounts.users import Users, normalised_email
+from pressroom.config.models import IdentityProviderSettings
+from pressroom.errors import InvalidInput, SignInFailed
+from pressroom.wire.echo import is_line
+
+log = structlog.get_logger()
+
+_LONGEST_NAME = 100
+
+
+class Linking:
+    """Finds the account of a person, links one that waits for them, or makes one.
+
+    Only issuer and subject say who somebody is. An address leads to an account only where taking it over is
+    impossible: the provider has verified the address, and nobody else can sign in to the account, neither with a
+    password nor as another person at the provider. Somebody who made an account with another's address in advance
+    gains nothing, and neither does the next owner of an address that was given out again.
+    """
+
+    def __init__(self, users: Users, settings: IdentityProviderSettings) -> None:
+        self._users = users
+        self._create_accounts = settings.create_accounts
+        self._domains = frozenset(domain.lower().removeprefix("@") for domain in settings.allowed_domains)
+
+    async def sign_in(self, claims: IdentityClaims) -> User:
+        """Return the account that a person signs in to, and remember when that was.
+
+        Raises:
+            SignInFailed: there is none for them; the message tells the person why.
+        """
+        email = _verified_email(claims)
+        self._check_domain(email)
+        user = await self._users.by_identity(claims.issuer, claims.subject) or await self._new(claims, email)
+        _check_enabled(user)
+        await self._users.signed_in(user.id, datetime.now(UTC))
+        return user
+
+    async def connect(self, user: User, claims: IdentityClaims) -> None:
+        """Let a person sign in to the account that they are signed in to already, by whatever means.
+
+        Raises:
+            SignInFailed: they sign in to another account, or their address may not sign in here.
+        """
+        self._check_domain(_verified_email(claims))
+        try:
+            await self._users.link_identity(user.id, claims.issuer, claims.subject)
+        except InvalidInput as error:
+            raise SignInFailed(error.problem) from None
+
+    def _check_domain(self, email: str) -> None:
+        if not self._domains:
+            return
+        if not email:
+            raise SignInFailed("your address has to be confirmed where you signed in, before you can sign in here")
+        if email.rpartition("@")[2] not in self._domains:
+            raise SignInFailed(f"addresses like {email} may not sign in here; take another account to sign in with")
+
+    async def _new(self, claims: IdentityClaims, email: str) -> User:
+        if not email:
+            raise SignInFailed("your address has to be confirmed where you signed in, before you can sign in here")
+        user = await self._users.by_email(email)
+        if user is not None:
+            return await self._link(user, claims)
+        if not self._create_accounts:
+            raise SignInFailed(f"there is no account for {email}; ask the people who run this service for one")
+        try:
+            return await self._users.add_with_identity(
+                email, name=_shown_name(claims.name), issuer=claims.issuer, subject=claims.subject
+            )
+        except InvalidInput as error:
+            # The same person may have come back twice at the same moment.
+            found = await self._users.by_identity(claims.issuer, claims.subject)
+            if found is None:
+                raise SignInFailed(error.problem) from None
+            return found
+
+    async def _link(self, user: User, claims: IdentityClaims) -> User:
+        _check_enabled(user)
+        if not user.has_password and await self._users.link_first_identity(user.id, claims.issuer, claims.subject):
+            log.info("an account was linked to a person at the identity provider", user=user.id)
+            return user
+        found = await self._users.by_identity(claims.issuer, claims.subject)
+        if found is not None:
+            return found
+        if user.has_password:
+            raise SignInFailed(
+                f"the account {user.email} signs in with a password; use it, then connect the two on the account page"
+            )
+        raise SignInFailed(f"the account {user.email} belongs to somebody else; ask the people who run this service")
+
+
+def _check_enabled(user: User) -> None:
+    if user.disabled:
+        raise SignInFailed("this account is locked; ask the people who run this service")
+
+
+def _verified_email(claims: IdentityClaims) -> str:
+    """Return the address that the provider vouches for, or nothing."""
+    try:
+        return normalised_email(claims.email) if claims.email_verified else ""
+    except InvalidInput:
+        return ""
+
+
+def _shown_name(name: str) -> str:
+    trimmed = name.strip()
+    return trimmed[:_LONGEST_NAME].strip() if is_line(trimmed) else ""

@@ -1,0 +1,222 @@
+"""Sending people to the provider, and taking them back (OpenID Connect Core 1.0, authorization code flow with PKCE)."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+from urllib.parse import parse_qsl, quote_plus, urlencode, urlsplit
+
+import httpx
+import structlog
+
+from pressroom.accounts.identity_provider.discovery import ProviderMetadata, discover
+from pressroom.accounts.identity_provider.fetching import Fetcher, ProviderError, check_url
+from pressroom.accounts.identity_provider.id_token import IdTokenVerifier, InvalidIdToken, JsonWebKeys
+from pressroom.accounts.identity_provider.records import AuthorizationRequest, IdentityClaims
+from pressroom.accounts.identity_provider.remembering import Remembered
+from pressroom.config.models import IdentityProviderSettings
+from pressroom.errors import ConfigError, SignInFailed
+from pressroom.tables import new_secret
+from pressroom.wire.echo import quoted
+
+log = structlog.get_logger()
+
+_LONGEST_PARAMETER: Final = 4096
+_AGAIN: Final = "please sign in again"
+
+
+class IdentityProvider:
+    """The OpenID Connect provider that the operator named. Nothing is asked of it before somebody signs in.
+
+    Args:
+        settings: `[accounts.identity_provider]`.
+        http: the client for requests to the provider; its redirects and its cookies are not used.
+        clock: the Unix time in seconds, for the lifetimes of ID tokens.
+
+    Raises:
+        ConfigError: the issuer is missing or no https address, or there is no client id.
+    """
+
+    def __init__(
+        self, settings: IdentityProviderSettings, http: httpx.AsyncClient, *, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._issuer = _checked_issuer(settings)
+        self._settings = settings
+        self.name = settings.name or urlsplit(self._issuer).hostname or self._issuer
+        self._fetcher = Fetcher(http, settings.timeout)
+        self._metadata = Remembered(lambda: discover(self._fetcher, self._issuer))
+        self._keys = Remembered(self._fetch_keys)
+        self._id_tokens = IdTokenVerifier(self._issuer, settings.client_id, settings.clock_skew, clock=clock)
+
+    async def authorization_request(self, redirect_uri: str) -> AuthorizationRequest:
+        """Return where to send a browser so that the person signs in, and what to keep until it returns.
+
+        Raises:
+            SignInFailed: the provider does not answer.
+        """
+        try:
+            metadata = await self._metadata.get()
+        except ProviderError:
+            raise self._unavailable() from None
+        state, nonce, code_verifier = new_secret(), new_secret(), new_secret()
+        scopes = dict.fromkeys(("openid", *self._settings.scopes))
+        query = {
+            "response_type": "code",
+            "client_id": self._settings.client_id,
+            "redirect_uri": redirect_uri,
+            "scope": " ".join(scopes),
+            "state": state,
+            "nonce": nonce,
+            "code_challenge": _s256(code_verifier),
+            "code_challenge_method": "S256",
+        }
+        url = _with_query(metadata.authorization_endpoint, query)
+        return AuthorizationRequest(url, redirect_uri, state, nonce, code_verifier)
+
+    async def finish(self, callback_params: Mapping[str, str], request: AuthorizationRequest) -> IdentityClaims:
+        """Return who it is that came back.
+
+        Args:
+            callback_params: the query that the browser came back with.
+            request: what was kept of the request that it left with; good for one call.
+
+        Raises:
+            SignInFailed: the person did not sign in, or the answer cannot be believed; the message is for the person.
+        """
+        if any(len(value) > _LONGEST_PARAMETER for value in callback_params.values()):
+            raise SignInFailed(f"the answer of {self.name} cannot be read; {_AGAIN}")
+        # Before anything else of the answer is looked at: it may have been made up by another site.
+        if not _same(callback_params.get("state", ""), request.state):
+            raise SignInFailed(f"this sign-in was not begun in this browser, or is over already; {_AGAIN}")
+        try:
+            metadata = await self._metadata.get()
+            code = self._code(callback_params, metadata)
+            tokens = await self._tokens(metadata, code, request)
+            claims = await self._id_tokens.verify(
+                tokens["id_token"], keys=self._keys_for, nonce=request.nonce, access_token=tokens["access_token"]
+            )
+            if not {"email", "email_verified"} <= claims.keys() and metadata.userinfo_endpoint is not None:
+                claims |= await self._userinfo(metadata.userinfo_endpoint, tokens["access_token"], claims["sub"])
+        except ProviderError as error:
+            log.warning("the identity provider failed", reason=str(error))
+            raise self._unavailable() from None
+        except InvalidIdToken as error:
+            log.warning("a sign-in was refused", reason=str(error))
+            raise SignInFailed(f"the answer of {self.name} cannot be trusted; {_AGAIN}") from None
+        return self._identity(claims)
+
+    def _code(self, params: Mapping[str, str], metadata: ProviderMetadata) -> str:
+        """Return the code of an authorization response that this provider has sent (RFC 9207, section 2.4)."""
+        issuer = params.get("iss")
+        if issuer != self._issuer and (issuer is not None or metadata.authorization_response_iss_parameter_supported):
+            log.warning("a sign-in was refused", reason="the answer is not the provider's own (iss)")
+            raise SignInFailed(f"the answer did not come from {self.name}; {_AGAIN}")
+        if error := params.get("error"):
+            log.info("the identity provider refused a sign-in", reason=quoted(error))
+            if error == "access_denied":
+                raise SignInFailed(f"you did not sign in at {self.name}, or it did not allow it")
+            raise SignInFailed(f"{self.name} refused the sign-in ({quoted(error)}); {_AGAIN}")
+        if not (code := params.get("code")):
+            raise SignInFailed(f"the answer of {self.name} is incomplete; {_AGAIN}")
+        return code
+
+    async def _tokens(self, metadata: ProviderMetadata, code: str, request: AuthorizationRequest) -> dict[str, str]:
+        form = {
+            "grant_type": "authorization_code",
+            "code": code,
+            "redirect_uri": request.redirect_uri,
+            "code_verifier": request.code_verifier,
+        }
+        headers = self._authenticate(metadata, form)
+        answer = await self._fetcher.json(
+            "POST", metadata.token_endpoint, form=form, headers=headers, error_statuses=(400, 401)
+        )
+        if "error" in answer:
+            log.warning("the identity provider refused a code", reason=quoted(str(answer["error"])))
+            if answer["error"] == "invalid_grant":
+                raise SignInFailed(f"this sign-in took too long, or was used already; {_AGAIN}")
+            raise self._unavailable()
+        tokens = {name: answer.get(name) for name in ("id_token", "access_token")}
+        if not all(isinstance(token, str) and token.isascii() for token in tokens.values()):
+            raise ProviderError("gave no ID token for a code; is `openid` among the scopes?")
+        return {name: str(token) for name, token in tokens.items()}
+
+    def _authenticate(self, metadata: ProviderMetadata, form: dict[str, str]) -> dict[str, str]:
+        """Add this client's authentication to a request (RFC 6749, section 2.3.1), and return its headers."""
+        client_id, secret = self._settings.client_id, self._settings.client_secret
+        methods = metadata.token_endpoint_auth_methods_supported
+        if secret is not None and ("client_secret_basic" in methods or "client_secret_post" not in methods):
+            pair = f"{quote_plus(client_id)}:{quote_plus(secret.get_secret_value())}"
+            return {"Authorization": f"Basic {base64.b64encode(pair.encode()).decode()}"}
+        form["client_id"] = client_id
+        if secret is not None:
+            form["client_secret"] = secret.get_secret_value()
+        return {}
+
+    async def _userinfo(self, url: str, access_token: str, subject: str) -> dict[str, Any]:
+        """Return what the ID token left out (OpenID Connect Core 1.0, section 5.3)."""
+        check_url(url)
+        found = await self._fetcher.json("GET", url, headers={"Authorization": f"Bearer {access_token}"})
+        if found.get("sub") != subject:
+            raise InvalidIdToken("the userinfo endpoint told of somebody else")
+        return {name: found[name] for name in ("email", "email_verified", "name") if name in found}
+
+    async def _keys_for(self, kid: str) -> JsonWebKeys:
+        keys = await self._keys.get()
+        known = kid and any(key.get("kid") == kid for key in keys)
+        return keys if known else await self._keys.renewed()
+
+    async def _fetch_keys(self) -> JsonWebKeys:
+        document = await self._fetcher.json("GET", (await self._metadata.get()).jwks_uri)
+        keys = document.get("keys")
+        if not isinstance(keys, list):
+            raise ProviderError("publishes no list of keys")
+        return [key for key in keys if isinstance(key, dict)]
+
+    def _identity(self, claims: Mapping[str, Any]) -> IdentityClaims:
+        email, name, verified = claims.get("email"), claims.get("name"), claims.get("email_verified")
+        return IdentityClaims(
+            issuer=self._issuer,
+            subject=claims["sub"],
+            email=email if isinstance(email, str) else "",
+            email_verified=verified is True or verified == "true",  # some providers send a string
+            name=name if isinstance(name, str) else "",
+        )
+
+    def _unavailable(self) -> SignInFailed:
+        return SignInFailed(f"signing in with {self.name} does not work at the moment; try again shortly")
+
+
+def _checked_issuer(settings: IdentityProviderSettings) -> str:
+    key = "accounts.identity_provider"
+    if settings.issuer is None:
+        raise ConfigError(f"{key}.issuer: is missing")
+    try:
+        check_url(settings.issuer)
+    except ProviderError as error:
+        raise ConfigError(
+            f"{key}.issuer: {error}", hint="only a provider on this machine may be without https"
+        ) from None
+    if not settings.client_id:
+        raise ConfigError(f"{key}.client_id: is missing", hint="the provider gives it when this server is registered")
+    return settings.issuer
+
+
+def _with_query(endpoint: str, query: Mapping[str, str]) -> str:
+    """Add parameters to an endpoint, which may have some of its own (RFC 6749, section 3.1)."""
+    parts = urlsplit(endpoint)
+    return parts._replace(query=urlencode([*parse_qsl(parts.query), *query.items()]), fragment="").geturl()
+
+
+def _s256(code_verifier: str) -> str:
+    """Return the code challenge of a code verifier (RFC 7636, section 4.2)."""
+    digest = hashlib.sha256(code_verifier.encode()).digest()
+    return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
+
+
+def _same(given: str, expected: str) -> bool:
+    return hmac.compare_digest(given.encode(errors="surrogatepass"), expected.encode())

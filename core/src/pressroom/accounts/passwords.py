@@ -1,0 +1,134 @@
+"""Passwords: which are acceptable, and how they are kept (Argon2id, RFC 9106; NIST SP 800-63B, section 3.1.1)."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import os
+import re
+import secrets
+import unicodedata
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final, TypeVar
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+from argon2.profiles import RFC_9106_LOW_MEMORY
+
+from pressroom.accounts.common_passwords import COMMON, RUNS
+from pressroom.errors import InvalidInput, Overloaded
+
+T = TypeVar("T")
+
+SHORTEST: Final = 12
+LONGEST: Final = 256
+
+_LONGEST_READ: Final = 1024
+_FEWEST_DIFFERENT: Final = 5
+_FEWEST_OF_ONES_OWN: Final = 6
+_AT_ONCE: Final = max(2, min(4, os.cpu_count() or 1))
+_MOST_WAITING: Final = 200
+_WORD: Final = re.compile(r"[^\W_]{4,}")
+
+
+def normalised_password(text: str) -> str:
+    """Return a password as it is hashed: NFKC, so that it does not matter on which keyboard it was typed."""
+    return unicodedata.normalize("NFKC", text)
+
+
+def acceptable_password(text: str, *, words: Iterable[str] = ()) -> str:
+    """Return a password in the form that is hashed.
+
+    Args:
+        text: what the person typed.
+        words: what others would try first: the person's address and name, the name of the service.
+
+    Raises:
+        InvalidInput: it is too short, too long or too easy to guess; the message says what is allowed.
+    """
+    password = normalised_password(text[: _LONGEST_READ + 1])
+    if len(password) < SHORTEST:
+        raise InvalidInput("password", f"must have at least {SHORTEST} characters; a few words in a row are fine")
+    if len(text) > _LONGEST_READ or len(password) > LONGEST:
+        raise InvalidInput("password", f"must have at most {LONGEST} characters")
+    if not all(character.isprintable() for character in password):
+        raise InvalidInput("password", "must not contain control characters")
+    folded = password.casefold()
+    if folded in COMMON or _is_run(folded) or len(set(folded)) < _FEWEST_DIFFERENT:
+        raise InvalidInput("password", "is one of those that are tried first; take another, such as four random words")
+    if _rest_without(folded, words) < _FEWEST_OF_ONES_OWN:
+        raise InvalidInput("password", "is little more than your address or the name of this service; take another")
+    return password
+
+
+def _is_run(folded: str) -> bool:
+    """Tell whether it is a run of the alphabet, the digits or a keyboard, forwards or backwards."""
+    return any(folded in run * 3 or folded[::-1] in run * 3 for run in RUNS)
+
+
+def _rest_without(folded: str, words: Iterable[str]) -> int:
+    parts = {part for word in words for part in (word.casefold(), *_WORD.findall(word.casefold()))}
+    for part in sorted((part for part in parts if len(part) >= 4), key=len, reverse=True):
+        folded = folded.replace(part, "")
+    return len(folded)
+
+
+class PasswordHashes:
+    """Makes and checks hashes of passwords, a few at a time: each takes 64 MiB and some ten milliseconds.
+
+    Args:
+        hasher: the parameters; hashes made with others are still good.
+    """
+
+    def __init__(self, hasher: PasswordHasher | None = None) -> None:
+        self._hasher = hasher or PasswordHasher.from_parameters(RFC_9106_LOW_MEMORY)
+        # Threads of its own hold the bound even where callers are cancelled while a hash is under way.
+        self._threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="pressroom-passwords")
+        self._waiting = 0
+        self._nobodys = _hash_of_nothing(self._hasher)
+
+    async def make(self, password: str) -> str:
+        """Return the encoded hash of an acceptable password. Raises `Overloaded`."""
+        return await self._run(lambda: self._hasher.hash(password))
+
+    async def make_of_known(self, password: str) -> str:
+        """Return the encoded hash of a password, as typed, that was set in earlier days. Raises `Overloaded`."""
+        return await self.make(normalised_password(password))
+
+    async def matches(self, encoded: str, password: str) -> bool:
+        """Tell whether a password as typed is the one. For an empty hash it takes as long and is never the one.
+
+        Raises:
+            Overloaded: too many wait for theirs already.
+        """
+        normalised = normalised_password(password[:_LONGEST_READ])
+        return await self._run(lambda: self._verify(encoded or self._nobodys, normalised)) and bool(encoded)
+
+    def outdated(self, encoded: str) -> bool:
+        """Tell whether a hash was made with other parameters than new ones are."""
+        return self._hasher.check_needs_rehash(encoded)
+
+    def _verify(self, encoded: str, password: str) -> bool:
+        try:
+            return self._hasher.verify(encoded, password)
+        except (VerificationError, InvalidHashError, UnicodeEncodeError):
+            return False
+
+    async def _run(self, work: Callable[[], T]) -> T:
+        if self._waiting >= _MOST_WAITING:
+            raise Overloaded("too many people sign in at this moment; try again shortly")
+        self._waiting += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+        finally:
+            self._waiting -= 1
+
+
+def _hash_of_nothing(hasher: PasswordHasher) -> str:
+    """Return a hash that costs as much to check as a real one, and that no password has."""
+    salt, digest = (
+        base64.b64encode(secrets.token_bytes(length)).decode().rstrip("=")
+        for length in (hasher.salt_len, hasher.hash_len)
+    )
+    return f"$argon2id$v=19$m={hasher.memory_cost},t={hasher.time_cost},p={hasher.parallelism}${salt}${digest}"

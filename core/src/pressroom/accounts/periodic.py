@@ -1,0 +1,58 @@
+"""Something that is done again and again beside the calls."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+import structlog
+
+from pressroom.errors import BackendError
+
+log = structlog.get_logger()
+
+
+class Periodic:
+    """Does something every so many seconds from `start` on, and once more at the end. An outage is logged once."""
+
+    def __init__(self, name: str, seconds: float, action: Callable[[], Awaitable[None]]) -> None:
+        self._name = name
+        self._seconds = seconds
+        self._action = action
+        self._failing = False
+        self._stopping = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin; a second time is no error."""
+        if self._task is None:
+            self._stopping.clear()
+            self._task = asyncio.create_task(self._run(), name=self._name)
+
+    async def stop(self) -> None:
+        """Do it a last time. What fails is logged, since nobody could act on it."""
+        self._stopping.set()
+        task, self._task = self._task, None
+        if task is not None:
+            await task
+
+    async def _run(self) -> None:
+        stopping = False
+        while not stopping:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._seconds):
+                    stopping = await self._stopping.wait()
+            await self._once()
+
+    async def _once(self) -> None:
+        try:
+            await self._action()
+        except BackendError as error:
+            if not self._failing:
+                log.warning("background work failed", work=self._name, error=error.message, hint=error.hint)
+            self._failing = True
+        except Exception:
+            log.exception("background work failed", work=self._name)
+        else:
+            self._failing = False

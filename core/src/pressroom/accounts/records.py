@@ -1,0 +1,79 @@
+"""What the account services return."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+ConnectionKind = Literal["api_key", "oauth"]
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """An account. `has_password` tells whether it can sign in with one.
+
+    `password_stamp` is another one after every change of the password, and tells nothing about it.
+    """
+
+    id: str
+    email: str
+    name: str
+    plan: str
+    has_password: bool
+    disabled: bool
+    created_at: datetime
+    last_sign_in_at: datetime | None
+    password_stamp: bytes = field(default=b"", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """An API key, or an OAuth client that the person approved.
+
+    `hint` is the last four characters of a key; `client_id` and `redirect_hosts` belong to an OAuth client.
+    `disabled_tools` are MCP names.
+    """
+
+    id: str
+    user_id: str
+    kind: ConnectionKind
+    name: str
+    disabled_tools: frozenset[str]
+    created_at: datetime
+    last_used_at: datetime | None
+    last_used_address: str
+    revoked_at: datetime | None
+    hint: str = ""
+    client_id: str = ""
+    redirect_hosts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BrowserSession:
+    """A browser that is signed in. `token_hash` identifies it in lists; the token itself is only in the cookie."""
+
+    token_hash: bytes
+    user: User
+    created_at: datetime
+    seen_at: datetime
+    expires_at: datetime
+    address: str
+    user_agent: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlanSummary:
+    """What accounts are told of a plan.
+
+    `quotas` has every class that its tools count against or that the operator bounds; `None` is no bound. `tools` are
+    MCP names; `hidden_tools` are those of the other tools, each with the titles of the plans that have it.
+    `unavailable_tools` are those that cannot work on this server, each with the reason.
+    """
+
+    title: str
+    quotas: Mapping[str, int | None]
+    tools: tuple[str, ...]
+    hidden_tools: Mapping[str, tuple[str, ...]]
+    unavailable_tools: Mapping[str, str] = field(default_factory=dict)

@@ -1,0 +1,110 @@
+"""All account services of one server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+from pressroom.accounts.activity import ActivityLog
+from pressroom.accounts.api_keys import ApiKeys
+from pressroom.accounts.connections import Connections
+from pressroom.accounts.credential_cache import CredentialCache
+from pressroom.accounts.periodic import Periodic
+from pressroom.accounts.quotas import Quotas, next_month
+from pressroom.accounts.records import PlanSummary
+from pressroom.accounts.sessions import Sessions
+from pressroom.accounts.setup_links import SetupLinks
+from pressroom.accounts.users import Users
+from pressroom.config.models import Settings
+from pressroom.sdk import AccountUsage, Activity, QuotaUse
+from pressroom.storage.database import SqlDatabase
+
+PRUNE_SECONDS: Final = 3600
+"""How often sessions that have ended are removed."""
+
+
+class AccountServices:
+    """Keeps the protocol `pressroom.sdk.Accounts`, and holds the parts that the host's own faces use.
+
+    `open` starts what runs beside the calls (batched writes, removing old sessions), `close` writes what is left.
+    `credentials` is what this process believes of API keys and access tokens.
+    """
+
+    def __init__(self, settings: Settings, database: SqlDatabase) -> None:
+        self._settings = settings
+        self.credentials = CredentialCache(settings.auth.cache)
+        self.users = Users(database, settings, self.credentials)
+        self.sessions = Sessions(database, settings.accounts)
+        self.setup_links = SetupLinks(database, self.users)
+        self.connections = Connections(database, settings, self.credentials)
+        self.api_keys = ApiKeys(database, settings, self.connections, self.credentials)
+        self.quotas = Quotas(database)
+        self.activity_log = ActivityLog(database, settings.accounts)
+        self._pruner = Periodic("removing sessions that have ended", PRUNE_SECONDS, self._prune)
+        self._plan: Callable[[str], PlanSummary] | None = None
+
+    async def open(self) -> None:
+        """Start the batched writers, and begin to remove what has ended."""
+        await self.connections.open()
+        await self.activity_log.open()
+        self._pruner.start()
+
+    async def close(self) -> None:
+        """Write what is waiting to be written."""
+        await self._pruner.stop()
+        await self.connections.close()
+        await self.activity_log.close()
+
+    async def _prune(self) -> None:
+        await self.sessions.prune()
+
+    def know_plans(self, plan: Callable[[str], PlanSummary]) -> None:
+        """Take what tells of a plan by its name; `usage` cannot do without."""
+        self._plan = plan
+
+    async def usage(self, subject: str) -> AccountUsage:
+        """See `pressroom.sdk.Accounts`."""
+        if self._plan is None:
+            raise RuntimeError("the plans are not compiled yet")
+        user = await self.users.get(subject)
+        plan = self._plan(user.plan)
+        return AccountUsage(
+            plan=user.plan,
+            plan_title=plan.title,
+            quotas=tuple(_quota_uses(plan.quotas, await self.quotas.used(subject))),
+            connections=await self.connections.count(subject),
+            tools=plan.tools,
+            hidden_tools=plan.hidden_tools,
+            unavailable_tools=plan.unavailable_tools,
+        )
+
+    async def activity(
+        self,
+        subject: str,
+        *,
+        limit: int = 50,
+        before: int | None = None,
+        tool: str = "",
+        code: str = "",
+        connection: str = "",
+        website_id: str = "",
+        since: datetime | None = None,
+    ) -> Sequence[Activity]:
+        """See `pressroom.sdk.Accounts`."""
+        return await self.activity_log.list(
+            subject,
+            limit=limit,
+            before=before,
+            tool=tool,
+            code=code,
+            connection=connection,
+            website_id=website_id,
+            since=since,
+        )
+
+
+def _quota_uses(bounds: Mapping[str, int | None], used: Mapping[str, int]) -> Iterable[QuotaUse]:
+    resets_at = next_month(datetime.now(UTC))
+    for quota in sorted({*bounds, *used}):
+        yield QuotaUse(quota, used.get(quota, 0), bounds.get(quota), resets_at)

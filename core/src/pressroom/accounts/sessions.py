@@ -1,0 +1,161 @@
+"""Browsers that are signed in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, cast
+
+import structlog
+from sqlalchemy import CursorResult, Delete, Select, delete, select, update
+
+from pressroom.accounts.records import BrowserSession, User
+from pressroom.accounts.users import user_of
+from pressroom.config.models import AccountsSettings
+from pressroom.errors import BackendError, SignInFailed
+from pressroom.models import SessionRow, UserRow
+from pressroom.storage.database import SqlDatabase
+from pressroom.tables import hash_of, new_secret
+from pressroom.wire.echo import cut, printable
+
+log = structlog.get_logger()
+
+SEEN_EVERY: Final = timedelta(minutes=1)
+"""How often it is written that a session is in use, at most."""
+
+_LONGEST_TOKEN: Final = 100
+_LONGEST_ADDRESS: Final = 64
+_LONGEST_USER_AGENT: Final = 300
+
+
+class Sessions:
+    """Opaque sessions, kept on the server; a browser has only a random token.
+
+    `expires_at` is when a session ends unless it is used again, and never after the operator's `session_lifetime`.
+    """
+
+    def __init__(self, database: SqlDatabase, settings: AccountsSettings) -> None:
+        self._database = database
+        self._lifetime = timedelta(seconds=settings.session_lifetime)
+        self._idle = timedelta(seconds=settings.session_idle)
+
+    async def start(self, user_id: str, *, address: str = "", user_agent: str = "", proven: User | None = None) -> str:
+        """Begin a session and return its token.
+
+        `proven` is the account as it was when the person proved to be its owner. Checking a password takes long enough
+        for somebody to change it meanwhile, who would not be rid of whom it was changed for.
+
+        Raises:
+            SignInFailed: since then the password was changed, or the account locked out.
+        """
+        token, now = new_secret(), _now()
+        row = SessionRow(
+            token_hash=hash_of(token),
+            user_id=user_id,
+            created_at=now,
+            seen_at=now,
+            expires_at=self._ends(now, now),
+            address=cut(printable(address), _LONGEST_ADDRESS),
+            user_agent=cut(printable(user_agent), _LONGEST_USER_AGENT),
+        )
+        async with self._database.writing() as session:
+            if proven is not None:
+                # The lock makes a change of the password come before this look, or after the session is there to end.
+                account = await session.scalar(select(UserRow).where(UserRow.id == user_id).with_for_update())
+                if account is None or account.disabled or user_of(account).password_stamp != proven.password_stamp:
+                    raise SignInFailed("the account was changed while you signed in: please sign in again")
+            session.add(row)
+        return token
+
+    async def find(self, token: str) -> BrowserSession | None:
+        """Return the session of a token, unless it ended, idled too long or its account is disabled."""
+        if not 0 < len(token) <= _LONGEST_TOKEN:
+            return None
+        statement = _with_user().where(SessionRow.token_hash == hash_of(token))
+        async with self._database.reading() as session:
+            found = (await session.execute(statement)).first()
+        if found is None:
+            return None
+        row, user = found
+        now = _now()
+        if user.disabled or now >= min(row.expires_at, self._ends(row.created_at, row.seen_at)):
+            return None
+        if now - row.seen_at >= SEEN_EVERY:
+            await self._seen(row, now)
+        return _record(row, user)
+
+    async def end(self, token: str) -> None:
+        """End a session; one that is not there is no error."""
+        await self._delete(delete(SessionRow).where(SessionRow.token_hash == hash_of(token)))
+
+    async def end_all(self, user_id: str, *, except_token: str = "") -> int:
+        """End all sessions of an account but one, and return how many ended."""
+        statement = delete(SessionRow).where(SessionRow.user_id == user_id)
+        if except_token:
+            statement = statement.where(SessionRow.token_hash != hash_of(except_token))
+        return await self._delete(statement)
+
+    async def list(self, user_id: str, *, limit: int = 100) -> Sequence[BrowserSession]:
+        """Return an account's sessions, the one used last first."""
+        now = _now()
+        statement = sessions_of(user_id).where(
+            SessionRow.expires_at > now,
+            # Beside the end that was written, since the operator may have shortened sessions meanwhile.
+            SessionRow.created_at > now - self._lifetime,
+            SessionRow.seen_at > now - self._idle,
+        )
+        async with self._database.reading() as session:
+            rows = (await session.execute(statement.limit(limit))).all()
+        return [_record(row, user) for row, user in rows]
+
+    async def prune(self) -> int:
+        """Remove sessions that ended by themselves, and return how many."""
+        return await self._delete(delete(SessionRow).where(SessionRow.expires_at <= _now()))
+
+    def _ends(self, created_at: datetime, seen_at: datetime) -> datetime:
+        return min(created_at + self._lifetime, seen_at + self._idle)
+
+    async def _seen(self, row: SessionRow, now: datetime) -> None:
+        ends = self._ends(row.created_at, now)
+        statement = (
+            update(SessionRow)
+            .where(SessionRow.token_hash == row.token_hash, SessionRow.seen_at == row.seen_at)
+            .values(seen_at=now, expires_at=ends)
+        )
+        try:
+            async with self._database.writing() as session:
+                await session.execute(statement)
+        except BackendError as error:
+            # Whoever reads a page need not suffer from a full disk; the next request tries again.
+            log.warning("the use of a session could not be written", error=str(error))
+            return
+        row.seen_at, row.expires_at = now, ends
+
+    async def _delete(self, statement: Delete) -> int:
+        async with self._database.writing() as session:
+            return cast("CursorResult[Any]", await session.execute(statement)).rowcount
+
+
+def sessions_of(user_id: str) -> Select[SessionRow, UserRow]:
+    """Return the statement that lists an account's sessions, the one used last first."""
+    return _with_user().where(SessionRow.user_id == user_id).order_by(SessionRow.seen_at.desc())
+
+
+def _with_user() -> Select[SessionRow, UserRow]:
+    return select(SessionRow, UserRow).join(UserRow, UserRow.id == SessionRow.user_id)
+
+
+def _record(row: SessionRow, user: UserRow) -> BrowserSession:
+    return BrowserSession(
+        token_hash=row.token_hash,
+        user=user_of(user),
+        created_at=row.created_at,
+        seen_at=row.seen_at,
+        expires_at=row.expires_at,
+        address=row.address,
+        user_agent=row.user_agent,
+    )
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

@@ -1,0 +1,112 @@
+"""Signing in with e-mail and password, with bounds on how often it may fail."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+import structlog
+
+from pressroom.accounts.records import User
+from pressroom.accounts.users import Users, normalised_email
+from pressroom.config.models import Settings
+from pressroom.config.values import parse_rate
+from pressroom.errors import BackendError, Forbidden, InvalidInput, Overloaded, RateLimited, SignInFailed
+from pressroom.sdk import Limiter, LimitStatus, Rate
+from pressroom.wire.echo import waiting_time
+
+log = structlog.get_logger()
+
+_LONGEST_KEY_SOURCE: Final = 1000
+
+Window = tuple[Rate, str]
+
+
+class SignIn:
+    """Checks passwords. Failures are counted for the account and for the client address; successes cost nothing.
+
+    An address that nobody has is counted, refused and answered like any other, so that nothing tells which exist.
+    While failures cannot be counted, sign-ins pass or are refused as `[limits] on_outage` says.
+    """
+
+    def __init__(self, users: Users, limiter: Limiter, settings: Settings) -> None:
+        self._users = users
+        self._limiter = limiter
+        self._allowed = settings.accounts.password_sign_in
+        self._account_rate = parse_rate(settings.accounts.sign_in_rate_account)
+        self._address_rate = parse_rate(settings.accounts.sign_in_rate_address)
+        self._refuse_on_outage = settings.limits.on_outage == "refuse"
+
+    async def with_password(self, email: str, password: str, *, address: str) -> User:
+        """Return the account that a person may sign in to, and remember when that was.
+
+        Args:
+            email: the e-mail address as typed.
+            password: the password as typed.
+            address: the client's address, as the pipeline's `Caller` carries it.
+
+        Raises:
+            SignInFailed: address or password are wrong, or the account is disabled; the message does not say which.
+            RateLimited: too many sign-ins of the account, or from the address, have failed.
+            Forbidden: the operator allows no passwords.
+            Overloaded: too many sign in at this moment, or failures cannot be counted.
+        """
+        if not self._allowed:
+            raise Forbidden("signing in with a password is switched off on this server")
+        windows = ((self._account_rate, _account_key(email)), (self._address_rate, f"sign-in address\n{address}"))
+        # Counted before the password is looked at: guesses that are made all at once are bounded too.
+        await self._count(windows)
+        try:
+            user = await self._users.verify_password(email, password)
+        except (BackendError, Overloaded):
+            await self._give_back(windows)
+            raise
+        if user is None:
+            log.info("a sign-in failed", address=address)
+            raise SignInFailed("the e-mail address or the password is wrong")
+        await self._give_back(windows)
+        await self._users.signed_in(user.id, datetime.now(UTC))
+        return user
+
+    async def _count(self, windows: Sequence[Window]) -> None:
+        passed: list[Window] = []
+        for window in windows:
+            status = await self._take(window)
+            if status is not None and not status.allowed:
+                await self._give_back(passed)
+                raise _refusal(status)
+            if status is not None:
+                passed.append(window)
+
+    async def _take(self, window: Window) -> LimitStatus | None:
+        try:
+            return await self._limiter.take(*window, 1)
+        except BackendError as error:
+            log.warning("failed sign-ins cannot be counted", error=str(error))
+            if self._refuse_on_outage:
+                raise Overloaded("signing in is not possible at the moment; try again shortly") from error
+            return None
+
+    async def _give_back(self, windows: Sequence[Window]) -> None:
+        for window in windows:
+            try:
+                await self._limiter.give_back(*window, 1)
+            except BackendError as error:
+                log.warning("failed sign-ins cannot be counted", error=str(error))
+
+
+def _account_key(email: str) -> str:
+    try:
+        account = normalised_email(email)
+    except InvalidInput:
+        account = email[:_LONGEST_KEY_SOURCE]
+    return f"sign-in account\n{hashlib.sha256(account.encode(errors='surrogatepass')).hexdigest()}"
+
+
+def _refusal(status: LimitStatus) -> RateLimited:
+    seconds = max(1, math.ceil(status.reset_at - time.time()))
+    return RateLimited(f"too many sign-ins have failed; try again in {waiting_time(seconds)}", retry_after=seconds)

@@ -1,0 +1,298 @@
+"""Accounts of people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Select, delete, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from pressroom.accounts.credential_cache import CredentialCache
+from pressroom.accounts.emails import normalised_email
+from pressroom.accounts.passwords import PasswordHashes, acceptable_password
+from pressroom.accounts.records import User
+from pressroom.config.models import Settings
+from pressroom.errors import InvalidInput, NotFound
+from pressroom.models import IdentityRow, SessionRow, UserRow
+from pressroom.storage.database import SqlDatabase
+from pressroom.tables import as_id, hash_of, new_id
+from pressroom.wire.echo import is_line, quoted
+from pressroom.wire.nearest import nearest
+
+__all__ = ["Users", "normalised_email", "user_of"]
+
+_LONGEST_NAME = 100
+_LONGEST_ISSUER = 500
+_LONGEST_SUBJECT = 255
+
+
+class Users:
+    """Makes, finds and changes accounts. Unknown ids raise `NotFound`; what is wrong in an input, `InvalidInput`.
+
+    A change of an account makes `credentials` look its credentials up again.
+    """
+
+    def __init__(self, database: SqlDatabase, settings: Settings, credentials: CredentialCache | None = None) -> None:
+        self._database = database
+        self._credentials = credentials
+        self._plans = frozenset({settings.accounts.default_plan, *settings.plans})
+        self._default_plan = settings.accounts.default_plan
+        self._brand = settings.branding.name
+        self._hashes = PasswordHashes()
+
+    async def add(self, email: str, *, name: str = "", plan: str = "", password: str | None = None) -> User:
+        """Make an account; an empty plan is the default one. Raises `InvalidInput` for a taken address."""
+        row = await self.prepare(email, name=name, plan=plan, password=password)
+        if await self.by_email(row.email) is not None:
+            raise _taken(row.email)
+        try:
+            async with self._database.writing() as session:
+                session.add(row)
+        except IntegrityError:
+            raise _taken(row.email) from None
+        return user_of(row)
+
+    async def prepare(self, email: str, *, name: str = "", plan: str = "", password: str | None = None) -> UserRow:
+        """Return the checked row of a new account, which is not in the database yet. Raises `InvalidInput`."""
+        address, shown_name = normalised_email(email), _checked_name(name)
+        chosen = self.checked_plan(plan or self._default_plan)
+        encoded = "" if password is None else await self._hash(password, address, shown_name)
+        return UserRow(
+            id=new_id("u"),
+            email=address,
+            name=shown_name,
+            plan=chosen,
+            password_hash=encoded,
+            disabled=False,
+            created_at=datetime.now(UTC),
+        )
+
+    async def get(self, user_id: str) -> User:
+        """Return an account. Raises `NotFound`."""
+        found = await self._first(select(UserRow).where(UserRow.id == as_id(user_id)))
+        if found is None:
+            raise _unknown()
+        return user_of(found)
+
+    async def by_email(self, email: str) -> User | None:
+        """Return the account with that address, or `None`."""
+        row = await self._row_by_email(email)
+        return None if row is None else user_of(row)
+
+    async def by_identity(self, issuer: str, subject: str) -> User | None:
+        """Return the account that a person at an identity provider signs in to, or `None`."""
+        if not (issuer + subject).isprintable():
+            return None
+        row = await self._first(
+            select(UserRow)
+            .join(IdentityRow, IdentityRow.user_id == UserRow.id)
+            .where(IdentityRow.issuer == issuer, IdentityRow.subject == subject)
+        )
+        return None if row is None else user_of(row)
+
+    async def link_first_identity(self, user_id: str, issuer: str, subject: str) -> bool:
+        """Let a person at an identity provider sign in to an account to which nobody else can.
+
+        Returns:
+            Whether it was done: not where the account has a password, or belongs to a person at a provider already.
+        """
+        identity = identity_row(user_id, issuer, subject)
+        taken = select(IdentityRow.subject).where(IdentityRow.user_id == user_id).limit(1)
+        try:
+            async with self._database.writing() as session:
+                # The lock lets PostgreSQL decide such questions one after the other; SQLite has one writer anyway.
+                row = await session.scalar(select(UserRow).where(UserRow.id == user_id).with_for_update())
+                if row is None or row.password_hash or await session.scalar(taken) is not None:
+                    return False
+                session.add(identity)
+        except IntegrityError:
+            return False
+        return True
+
+    async def link_identity(self, user_id: str, issuer: str, subject: str) -> None:
+        """Let a person at an identity provider sign in to an account. It is no error where they do already.
+
+        Raises:
+            NotFound: there is no such account.
+            InvalidInput: the person signs in to another account already.
+        """
+        identity = identity_row(user_id, issuer, subject)
+        try:
+            async with self._database.writing() as session:
+                session.add(identity)
+        except IntegrityError:
+            await self.get(user_id)
+            owner = await self.by_identity(issuer, subject)
+            if owner is None or owner.id != user_id:
+                raise InvalidInput("identity", "this person signs in to another account already") from None
+
+    async def add_with_identity(self, email: str, *, name: str, issuer: str, subject: str) -> User:
+        """Make an account without a password, for a person at an identity provider: both, or neither.
+
+        Raises:
+            InvalidInput: the address is taken, or the person signs in to another account already.
+        """
+        row = await self.prepare(email, name=name)
+        identity = identity_row(row.id, issuer, subject)
+        try:
+            async with self._database.writing() as session:
+                session.add(row)
+                await session.flush()
+                session.add(identity)
+        except IntegrityError:
+            raise _taken(row.email) from None
+        return user_of(row)
+
+    async def any(self) -> bool:
+        """Tell whether there is an account at all."""
+        return await self._first(select(UserRow)) is not None
+
+    async def list(self, *, limit: int = 100, after: str = "") -> Sequence[User]:
+        """Return accounts in the order of address, those after the address `after`."""
+        if not is_line(after):
+            raise InvalidInput("after", "must not contain control characters")
+        statement = select(UserRow).where(UserRow.email > after).order_by(UserRow.email).limit(limit)
+        async with self._database.reading() as session:
+            return [user_of(row) for row in await session.scalars(statement)]
+
+    async def set_plan(self, user_id: str, plan: str) -> User:
+        """Put an account on another plan; it holds for calls from now on, within the credential cache's seconds."""
+        return await self._change(user_id, plan=self.checked_plan(plan))
+
+    async def set_disabled(self, user_id: str, disabled: bool) -> User:
+        """Lock an account out, or let it in again. Locking out ends its sessions; its credentials stop working."""
+        return await self._change(user_id, ends_sessions=disabled, disabled=disabled)
+
+    async def set_name(self, user_id: str, name: str) -> User:
+        """Change the name that people see (at most 100 characters)."""
+        return await self._change(user_id, name=_checked_name(name))
+
+    async def set_password(self, user_id: str, password: str) -> User:
+        """Set a password, and end all sessions of the account, also those that are just being begun with the old one.
+
+        Raises `InvalidInput` for a password that is too easy; the message says what is allowed.
+        """
+        user = await self.get(user_id)
+        encoded = await self._hash(password, user.email, user.name)
+        return await self._change(user_id, ends_sessions=True, password_hash=encoded)
+
+    async def clear_password(self, user_id: str) -> User:
+        """Remove the password of an account, which signs in through the identity provider from then on."""
+        return await self._change(user_id, ends_sessions=True, password_hash="")
+
+    async def verify_password(self, email: str, password: str) -> User | None:
+        """Return the account, or `None` where the password is wrong, none was set or the account is disabled.
+
+        It takes as long for an address that nobody has. Raises `Overloaded` while too many sign in.
+        """
+        row = await self._row_by_email(email)
+        encoded = row.password_hash if row is not None and not row.disabled else ""
+        right = await self._hashes.matches(encoded, password)
+        if row is None or not right:
+            return None
+        if self._hashes.outdated(encoded):
+            row.password_hash = await self._rehash(row.id, encoded, password)
+        return user_of(row)
+
+    async def signed_in(self, user_id: str, at: datetime) -> None:
+        """Remember when a person signed in last."""
+        await self._change(user_id, last_sign_in_at=at)
+
+    def checked_plan(self, plan: str) -> str:
+        """Return the name of a plan. Raises `InvalidInput` where the operator has none of that name."""
+        if plan not in self._plans:
+            similar = nearest(plan, self._plans)
+            known = f"did you mean {similar}?" if similar else f"there are {', '.join(sorted(self._plans))}"
+            raise InvalidInput("plan", f"there is no plan {quoted(plan)}; {known}")
+        return plan
+
+    async def _hash(self, password: str, *words: str) -> str:
+        return await self._hashes.make(acceptable_password(password, words=(*words, self._brand)))
+
+    async def _rehash(self, user_id: str, before: str, password: str) -> str:
+        encoded = await self._hashes.make_of_known(password)
+        async with self._database.writing() as session:
+            await session.execute(
+                update(UserRow)
+                .where(UserRow.id == user_id, UserRow.password_hash == before)
+                .values(password_hash=encoded)
+            )
+        return encoded
+
+    async def _row_by_email(self, email: str) -> UserRow | None:
+        try:
+            address = normalised_email(email)
+        except InvalidInput:
+            address = ""  # nobody's; asked for all the same, so that it takes as long
+        return await self._first(select(UserRow).where(UserRow.email == address))
+
+    async def _first(self, statement: Select[UserRow]) -> UserRow | None:
+        async with self._database.reading() as session:
+            return await session.scalar(statement.limit(1))
+
+    async def _change(self, user_id: str, *, ends_sessions: bool = False, **values: Any) -> User:
+        try:
+            async with self._database.writing() as session:
+                row = await _updated(session, as_id(user_id), values)
+                if row is None:
+                    raise _unknown()
+                if ends_sessions:
+                    await session.execute(delete(SessionRow).where(SessionRow.user_id == user_id))
+                return user_of(row)
+        finally:
+            if self._credentials is not None:
+                self._credentials.forget_account(user_id)
+
+
+async def _updated(session: AsyncSession, user_id: str, values: dict[str, Any]) -> UserRow | None:
+    statement = update(UserRow).where(UserRow.id == user_id).values(**values).returning(UserRow)
+    return (await session.scalars(statement)).first()
+
+
+def user_of(row: UserRow) -> User:
+    """Return an account as the services show it: without the hash of its password."""
+    return User(
+        id=row.id,
+        email=row.email,
+        name=row.name,
+        plan=row.plan,
+        has_password=bool(row.password_hash),
+        disabled=row.disabled,
+        created_at=row.created_at,
+        last_sign_in_at=row.last_sign_in_at,
+        password_stamp=password_stamp(row.password_hash),
+    )
+
+
+def password_stamp(encoded: str) -> bytes:
+    """Return what tells one password of an account from the next; the salt in the hash makes each another one."""
+    return hash_of(encoded)
+
+
+def identity_row(user_id: str, issuer: str, subject: str) -> IdentityRow:
+    """Return the row that lets a person at a provider in. Raises `InvalidInput` for names that cannot be kept whole."""
+    if not 0 < len(issuer) <= _LONGEST_ISSUER or not 0 < len(subject) <= _LONGEST_SUBJECT:
+        raise InvalidInput("identity", f"the subject must have 1 to {_LONGEST_SUBJECT} characters")
+    if not (issuer + subject).isprintable():
+        raise InvalidInput("identity", "the subject must not contain control characters")
+    return IdentityRow(issuer=issuer, subject=subject, user_id=user_id, created_at=datetime.now(UTC))
+
+
+def _checked_name(name: str) -> str:
+    trimmed = name.strip()
+    if len(trimmed) > _LONGEST_NAME:
+        raise InvalidInput("name", f"must have at most {_LONGEST_NAME} characters")
+    if not is_line(trimmed):
+        raise InvalidInput("name", "must not contain control characters")
+    return trimmed
+
+
+def _taken(email: str) -> InvalidInput:
+    return InvalidInput("email", f"there is an account with the address {email} already")
+
+
+def _unknown() -> NotFound:
+    return NotFound("there is no such account")

@@ -1,0 +1,90 @@
+"""`pressroom clients`: the OAuth clients that are registered."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from pressroom.cli.accounts import open_accounts
+from pressroom.cli.lazy import LazyGroup
+from pressroom.cli.options import Invocation, command_options, common_options
+
+if TYPE_CHECKING:
+    from pressroom.oauth.clients import ClientSummary
+
+
+@click.group(cls=LazyGroup)
+@common_options
+def clients() -> None:
+    """List OAuth clients, and remove them."""
+
+
+@clients.command("list")
+@command_options
+def list_clients(invocation: Invocation) -> None:
+    """List the clients, those used last first.
+
+    Nothing that a client says of itself is verified.
+    """
+    found = asyncio.run(_list(invocation))
+    if invocation.json:
+        invocation.output.data({"clients": [_as_data(client) for client in found]})
+    elif not found:
+        invocation.output.line("No client is registered.")
+    else:
+        rows = [
+            (
+                client.id,
+                client.name,
+                ", ".join(client.redirect_uris),
+                client.connections,
+                f"{client.last_used_at:%Y-%m-%d}" if client.last_used_at else "never",
+            )
+            for client in found
+        ]
+        invocation.output.table(["Client", "Name", "Redirects to", "Connections", "Approved"], rows)
+
+
+@clients.command()
+@click.argument("client")
+@command_options
+def revoke(invocation: Invocation, client: str) -> None:
+    """Remove a client, and end what people allowed it.
+
+    Access tokens stop working within the seconds of `[auth] cache`. The client may register again.
+    """
+    ended = asyncio.run(_revoke(invocation, client))
+    if invocation.json:
+        invocation.output.data({"client": client, "connections": ended})
+    else:
+        connections = "1 connection" if ended == 1 else f"{ended} connections"
+        invocation.output.line(f"Removed {client}; {connections} ended.")
+
+
+async def _list(invocation: Invocation) -> Sequence[ClientSummary]:
+    from pressroom.oauth.clients import Clients  # noqa: PLC0415 - loads SQLAlchemy, which takes time
+
+    async with open_accounts(invocation) as (compiled, database, _):
+        return await Clients(database, compiled.settings.oauth.unused_client_lifetime).list()
+
+
+async def _revoke(invocation: Invocation, client: str) -> int:
+    from pressroom.oauth.clients import Clients  # noqa: PLC0415
+
+    async with open_accounts(invocation) as (compiled, database, _):
+        return await Clients(database, compiled.settings.oauth.unused_client_lifetime).revoke(client)
+
+
+def _as_data(client: ClientSummary) -> dict[str, object]:
+    return {
+        "client": client.id,
+        "name": client.name,
+        "redirectUris": list(client.redirect_uris),
+        "authMethod": client.auth_method,
+        "registeredAt": client.created_at.isoformat(),
+        "lastApprovedAt": client.last_used_at.isoformat() if client.last_used_at else None,
+        "connections": client.connections,
+    }

@@ -1,0 +1,110 @@
+"""`pressroom keys`: the API keys of people who have an account."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pressroom.cli.accounts import account_of, with_accounts
+from pressroom.cli.lazy import LazyGroup
+from pressroom.cli.options import Invocation, command_options, common_options
+
+if TYPE_CHECKING:
+    from pressroom.accounts.records import Connection, User
+    from pressroom.accounts.service import AccountServices
+
+
+@click.group(cls=LazyGroup)
+@common_options
+def keys() -> None:
+    """Make API keys for accounts, list them and revoke them."""
+
+
+@keys.command()
+@click.argument("email")
+@click.option("--name", required=True, help="What the key is for, such as the program that gets it.")
+@command_options
+def create(invocation: Invocation, email: str, name: str) -> None:
+    """Make an API key and print it, this one time: only its hash is kept."""
+
+    async def make(accounts: AccountServices) -> tuple[User, Connection, str]:
+        user = await account_of(accounts, email)
+        return user, *await accounts.api_keys.create(user.id, name)
+
+    user, connection, key = with_accounts(invocation, make)
+    if invocation.json:
+        invocation.output.data({**as_data(connection), "email": user.email, "key": key})
+        return
+    invocation.output.note(f"The key {connection.name!r} of {user.email}. It is not shown again:")
+    invocation.output.line(key)
+
+
+@keys.command("list")
+@click.argument("email")
+@click.option("--revoked", is_flag=True, help="List the revoked ones too.")
+@click.option("--limit", type=click.IntRange(1, 1000), default=100, show_default=True, help="How many at most.")
+@click.option("--skip", type=click.IntRange(0, 10_000_000), default=0, help="Leave out so many of the newest.")
+@command_options
+def list_keys(invocation: Invocation, email: str, revoked: bool, limit: int, skip: int) -> None:
+    """List the API keys of an account, newest first. The keys themselves cannot be shown."""
+
+    async def find(accounts: AccountServices) -> Sequence[Connection]:
+        user = await account_of(accounts, email)
+        return await accounts.connections.list(user.id, kind="api_key", revoked=revoked, limit=limit + 1, offset=skip)
+
+    found = with_accounts(invocation, find)
+    more, found = len(found) > limit, found[:limit]
+    if invocation.json:
+        invocation.output.data({"keys": [as_data(one) for one in found], "next": skip + limit if more else None})
+        return
+    if not found:
+        none = f"{email} has no API key; make one with `pressroom keys create`."
+        invocation.output.line(f"{email} has no more API keys." if skip else none)
+        return
+    rows = [(one.id, one.name, f"…{one.hint}", _state(one), _last_use(one)) for one in found]
+    invocation.output.table(["Id", "Name", "Ends with", "State", "Last used"], rows)
+    if more:
+        invocation.output.note(f"There are more: --skip {skip + limit}")
+
+
+@keys.command()
+@click.argument("id_", metavar="ID")
+@command_options
+def revoke(invocation: Invocation, id_: str) -> None:
+    """Revoke a key by the id that `list` shows. A running server stops taking it within seconds."""
+
+    async def end(accounts: AccountServices) -> Connection:
+        user_id = await accounts.connections.owner(id_)
+        await accounts.connections.revoke(user_id, id_)
+        return await accounts.connections.get(user_id, id_)
+
+    connection = with_accounts(invocation, end)
+    if invocation.json:
+        invocation.output.data(as_data(connection))
+    else:
+        invocation.output.line(f"The key {connection.name!r} is revoked; a running server stops taking it within 5 s.")
+
+
+def as_data(connection: Connection) -> dict[str, Any]:
+    """Return a key as JSON shows it: all but the key itself."""
+    return {
+        "id": connection.id,
+        "name": connection.name,
+        "hint": connection.hint,
+        "createdAt": connection.created_at.isoformat(),
+        "lastUsedAt": connection.last_used_at.isoformat() if connection.last_used_at else None,
+        "lastUsedAddress": connection.last_used_address,
+        "revokedAt": connection.revoked_at.isoformat() if connection.revoked_at else None,
+    }
+
+
+def _state(connection: Connection) -> str:
+    return f"revoked {connection.revoked_at:%Y-%m-%d}" if connection.revoked_at else "active"
+
+
+def _last_use(connection: Connection) -> str:
+    if connection.last_used_at is None:
+        return "never"
+    return f"{connection.last_used_at:%Y-%m-%d %H:%M} UTC from {connection.last_used_address}"

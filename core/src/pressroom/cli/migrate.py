@@ -1,0 +1,108 @@
+"""`pressroom migrate`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from pressroom.cli.compiled import compiled
+from pressroom.cli.options import Invocation, command_options
+from pressroom.cli.output import FINE, FOUND_WRONG, Progress
+
+if TYPE_CHECKING:
+    from pressroom.host import Compiled
+    from pressroom.storage.database import Migrator, SchemaState
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What became of the tables of one plugin. `result` is `up to date`, `migrated`, `behind` or `failed`."""
+
+    plugin: str
+    before: str = ""
+    wanted: str = ""
+    result: str = "failed"
+    error: str = ""
+    hint: str = ""
+
+    @property
+    def wrong(self) -> bool:
+        return self.result in ("behind", "failed")
+
+
+@click.command()
+@click.option("--check", is_flag=True, help="Change nothing; the exit code is 1 where a migration has to run.")
+@command_options
+def migrate(invocation: Invocation, check: bool) -> int:
+    """Bring the database's tables up to date: the host's own, and those of each plugin.
+
+    What fails is undone. Two of them at the same moment are safe: one waits for the other.
+    """
+    import asyncio  # noqa: PLC0415 - takes longer to load than --help may take
+
+    host = compiled(invocation)
+    with invocation.output.progress("Checking" if check else "Migrating") as progress:
+        name, outcomes = asyncio.run(_all(host, check=check, progress=progress))
+    wrong = any(outcome.wrong for outcome in outcomes)
+    if invocation.json:
+        plugins = [
+            {
+                "plugin": outcome.plugin,
+                "before": outcome.before,
+                "wanted": outcome.wanted,
+                "result": outcome.result,
+                "error": outcome.error,
+                "hint": outcome.hint,
+            }
+            for outcome in outcomes
+        ]
+        invocation.output.data({"ok": not wrong, "database": name, "plugins": plugins})
+        return FOUND_WRONG if wrong else FINE
+    rows = [(outcome.plugin, outcome.before or "none", outcome.wanted, outcome.result) for outcome in outcomes]
+    invocation.output.table(["Tables of", "Revision before", "Wanted", "Result"], rows)
+    for outcome in outcomes:
+        if outcome.error:
+            invocation.output.problem(outcome.error, hint=outcome.hint)
+    if check and wrong:
+        invocation.output.note("Run `pressroom migrate` to bring them up to date.")
+    return FOUND_WRONG if wrong else FINE
+
+
+async def _all(host: Compiled, *, check: bool, progress: Progress) -> tuple[str, list[_Outcome]]:
+    """Return the database's name, and what became of each plugin's tables. Raises `BackendError` on an outage."""
+    from pressroom.plugins.select import HOST_ID  # noqa: PLC0415 - loads SQLAlchemy and more, which takes time
+    from pressroom.storage.database import SqlDatabase  # noqa: PLC0415
+
+    database = SqlDatabase(host.settings)
+    migrator = host.migrator(database)
+    if check and database.missing:
+        return database.name, [_Outcome(plugin, result="behind") for plugin in migrator.plugins]
+    await database.open()
+    outcomes: list[_Outcome] = []
+    try:
+        for plugin in migrator.plugins:
+            outcomes.append(await _one(migrator, plugin, check=check))
+            progress.advance()
+            if plugin == HOST_ID and outcomes[-1].result == "failed":
+                break  # the plugins' tables may refer to the host's
+    finally:
+        await database.close()
+    return database.name, outcomes
+
+
+async def _one(migrator: Migrator, plugin: str, *, check: bool) -> _Outcome:
+    from pressroom.storage.database import SchemaError  # noqa: PLC0415 - loads SQLAlchemy, which takes time
+
+    try:
+        state = await (migrator.state(plugin) if check else migrator.upgrade(plugin))
+    except SchemaError as error:
+        return _Outcome(plugin, error=error.message, hint=error.hint)
+    return _Outcome(plugin, state.current, state.wanted, _result(state, check=check))
+
+
+def _result(state: SchemaState, *, check: bool) -> str:
+    if not state.behind:
+        return "up to date"
+    return "behind" if check else "migrated"

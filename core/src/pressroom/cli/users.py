@@ -1,0 +1,170 @@
+"""`pressroom users`: the people who have an account."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pressroom.cli.accounts import account_of, with_accounts
+from pressroom.cli.lazy import LazyGroup
+from pressroom.cli.options import Invocation, command_options, common_options
+from pressroom.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from pressroom.accounts.records import User
+    from pressroom.accounts.service import AccountServices
+
+_LONGEST_LINE = 4096
+
+
+@click.group(cls=LazyGroup)
+@common_options
+def users() -> None:
+    """Make accounts for people, and change them."""
+
+
+@users.command()
+@click.argument("email")
+@click.option("--name", default="", help="Name that people see.")
+@click.option("--plan", default="", help="Plan of the account.  [default: accounts.default_plan]")
+@click.option("--password-stdin", is_flag=True, help="Read the password from the first line of standard input.")
+@command_options
+def add(invocation: Invocation, email: str, name: str, plan: str, password_stdin: bool) -> None:
+    """Make an account. Without a password it can sign in through the identity provider only."""
+    password = _password_from_stdin() if password_stdin else None
+    user = with_accounts(
+        invocation, lambda accounts: accounts.users.add(email, name=name, plan=plan, password=password)
+    )
+    _report(invocation, user, f"{user.email} has an account on the plan {user.plan}.")
+    if not user.has_password:
+        invocation.output.note(
+            f"It has no password; set one with `pressroom users set-password {user.email} --password-stdin`."
+        )
+
+
+@users.command("list")
+@click.option("--limit", type=click.IntRange(1, 1000), default=100, show_default=True, help="How many at most.")
+@click.option("--after", metavar="EMAIL", default="", help="Begin after this address.")
+@command_options
+def list_users(invocation: Invocation, limit: int, after: str) -> None:
+    """List the accounts, in the order of their addresses."""
+    found = list(with_accounts(invocation, lambda accounts: accounts.users.list(limit=limit + 1, after=after.lower())))
+    more, found = len(found) > limit, found[:limit]
+    if invocation.json:
+        invocation.output.data({"users": [as_data(user) for user in found], "next": found[-1].email if more else None})
+        return
+    if not found:
+        invocation.output.line("There is no account." if not after else f"There is no account after {after}.")
+        return
+    rows = [(user.email, user.name, user.plan, _state(user), _shown_time(user)) for user in found]
+    invocation.output.table(["E-mail", "Name", "Plan", "State", "Last sign-in"], rows)
+    if more:
+        invocation.output.note(f"There are more: --after {found[-1].email}")
+
+
+@users.command("set-plan")
+@click.argument("email")
+@click.argument("plan")
+@command_options
+def set_plan(invocation: Invocation, email: str, plan: str) -> None:
+    """Put an account on another plan, for calls from now on."""
+
+    async def change(accounts: AccountServices) -> User:
+        return await accounts.users.set_plan((await account_of(accounts, email)).id, plan)
+
+    user = with_accounts(invocation, change)
+    _report(invocation, user, f"{user.email} is on the plan {user.plan} now.")
+
+
+@users.command()
+@click.argument("email")
+@command_options
+def disable(invocation: Invocation, email: str) -> None:
+    """Lock an account out: its sessions end, its keys and tokens stop working. Nothing is deleted."""
+    user = with_accounts(invocation, lambda accounts: _set_disabled(accounts, email, True))
+    _report(invocation, user, f"{user.email} is locked out.")
+
+
+@users.command()
+@click.argument("email")
+@command_options
+def enable(invocation: Invocation, email: str) -> None:
+    """Let an account in again that was disabled."""
+    user = with_accounts(invocation, lambda accounts: _set_disabled(accounts, email, False))
+    _report(invocation, user, f"{user.email} may sign in again.")
+
+
+@users.command("set-password")
+@click.argument("email")
+@click.option("--password-stdin", is_flag=True, help="Read the password from the first line of standard input.")
+@command_options
+def set_password(invocation: Invocation, email: str, password_stdin: bool) -> None:
+    """Set the password of an account. All its sessions end."""
+    if not password_stdin:
+        raise click.UsageError("Give --password-stdin, and the password on standard input.")
+    password = _password_from_stdin()
+
+    async def change(accounts: AccountServices) -> User:
+        return await accounts.users.set_password((await account_of(accounts, email)).id, password)
+
+    user = with_accounts(invocation, change)
+    _report(invocation, user, f"{user.email} has a new password; its sessions have ended.")
+
+
+@users.command("clear-password")
+@click.argument("email")
+@command_options
+def clear_password(invocation: Invocation, email: str) -> None:
+    """Remove the password of an account, which signs in through the identity provider from then on."""
+
+    async def change(accounts: AccountServices) -> User:
+        return await accounts.users.clear_password((await account_of(accounts, email)).id)
+
+    user = with_accounts(invocation, change)
+    _report(invocation, user, f"{user.email} has no password any more; its sessions have ended.")
+
+
+def as_data(user: User) -> dict[str, Any]:
+    """Return an account as JSON shows it."""
+    return {
+        "id": user.id,
+        "email": user.email,
+        "name": user.name,
+        "plan": user.plan,
+        "hasPassword": user.has_password,
+        "disabled": user.disabled,
+        "createdAt": user.created_at.isoformat(),
+        "lastSignInAt": user.last_sign_in_at.isoformat() if user.last_sign_in_at else None,
+    }
+
+
+async def _set_disabled(accounts: AccountServices, email: str, disabled: bool) -> User:
+    return await accounts.users.set_disabled((await account_of(accounts, email)).id, disabled)
+
+
+def _password_from_stdin() -> str:
+    """Return the first line of standard input, without its end."""
+    data = sys.stdin.buffer.readline(_LONGEST_LINE)
+    try:
+        return data.decode().removesuffix("\n").removesuffix("\r")
+    except UnicodeDecodeError:
+        raise InvalidInput("password", "must be text in UTF-8") from None
+
+
+def _report(invocation: Invocation, user: User, sentence: str) -> None:
+    if invocation.json:
+        invocation.output.data(as_data(user))
+    else:
+        invocation.output.line(sentence)
+
+
+def _state(user: User) -> str:
+    if user.disabled:
+        return "disabled"
+    return "active" if user.has_password else "no password"
+
+
+def _shown_time(user: User) -> str:
+    return user.last_sign_in_at.strftime("%Y-%m-%d %H:%M UTC") if user.last_sign_in_at else "never"

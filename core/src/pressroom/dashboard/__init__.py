@@ -1,0 +1,1 @@
+"""The pages for people with an account: signing in, overview, connections, account."""

@@ -1,0 +1,47 @@
+"""The routes of the account pages."""
+
+from __future__ import annotations
+
+from pressroom.accounts.sign_in import SignIn
+from pressroom.dashboard.account_page import AccountPage
+from pressroom.dashboard.activity_page import ActivityPage
+from pressroom.dashboard.connections import ConnectionPages
+from pressroom.dashboard.frame import Frame
+from pressroom.dashboard.overview import Overview
+from pressroom.dashboard.plugin_pages import PluginPages
+from pressroom.dashboard.provider_pages import ProviderPages
+from pressroom.dashboard.sign_in_pages import SignInPages
+from pressroom.host import Host
+from pressroom.http import Endpoint
+from pressroom.storage.files.secret import signing_secret
+from pressroom.web.browser import Browser
+from pressroom.web.sealed import Seal
+from pressroom.web.site import Site
+
+
+class Dashboard:
+    """Answers `/sign-in`, `/dashboard` and what belongs to them."""
+
+    def __init__(self, host: Host, site: Site, browser: Browser) -> None:
+        self._host = host
+        self._frame = Frame(host, site, browser)
+
+    def endpoints(self) -> list[Endpoint]:
+        """Return the routes to serve."""
+        host, frame = self._host, self._frame
+        provider = host.identity_provider
+        name = provider.name if provider else ""
+        sign_in = SignIn(host.accounts.users, host.services.limiter, host.settings)
+        sign_in_pages = SignInPages(frame, sign_in, name)
+        found = [
+            *sign_in_pages.endpoints(),
+            *Overview(frame).endpoints(),
+            *ActivityPage(frame).endpoints(),
+            *ConnectionPages(frame).endpoints(),
+            *AccountPage(frame, sign_in, name).endpoints(),
+            *PluginPages(frame).endpoints(),
+        ]
+        if provider is not None:
+            seal = Seal(signing_secret(host.settings), "sign-in at the identity provider")
+            found += ProviderPages(frame, provider, sign_in_pages, seal).endpoints()
+        return found

@@ -1,0 +1,14 @@
+"""Fetches addresses that strangers name, and nothing that is not meant for the public.
+
+A client's metadata document and a picture in somebody's template lie where their authors say. A server that fetches
+such an address without care can be made to read its own network (server-side request forgery). `GuardedFetcher` is the
+one way out to an address that the operator did not write.
+"""
+
+from pressroom.fetch.addresses import is_public
+from pressroom.fetch.fetcher import GuardedFetcher
+from pressroom.fetch.resolver import Resolver
+from pressroom.fetch.target import Target, parse_target
+from pressroom.sdk import Exchange, Fetched
+
+__all__ = ["Exchange", "Fetched", "GuardedFetcher", "Resolver", "Target", "is_public", "parse_target"]

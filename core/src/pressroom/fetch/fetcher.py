@@ -1,0 +1,351 @@
+"""Fetches one address within bounds."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+import time
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from ipaddress import IPv4Network, IPv6Network, ip_address
+from types import TracebackType
+from typing import Final, Literal, Self
+from urllib.parse import urljoin
+
+import httpx
+from httpcore import URL, AsyncHTTPConnection, ConnectError, NetworkError, Origin, ProtocolError, Response
+
+from pressroom.errors import FetchFailed, FetchRefused, FetchUnknown
+from pressroom.fetch.addresses import IPAddress, is_public
+from pressroom.fetch.connecting import PinnedBackend
+from pressroom.fetch.resolver import Resolver, SystemResolver
+from pressroom.fetch.target import Target, parse_target
+from pressroom.sdk import Exchange, Fetched
+from pressroom.version import VERSION
+
+_REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+_SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+_MAX_HEADER_BYTES = 32_768
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What is sent to an address."""
+
+    method: str
+    headers: Mapping[str, str]
+    content: bytes = b""
+
+    @property
+    def harmless(self) -> bool:
+        """Whether it changes nothing at the other side, so that it can be sent again (RFC 9110, section 9.2.1)."""
+        return self.method in _SAFE
+
+    def for_strangers(self) -> Sent:
+        """Return the same without what only the first host may see, such as its credential."""
+        return replace(self, headers={name: text for name, text in self.headers.items() if name.lower() in _HARMLESS})
+
+
+_HARMLESS: Final = frozenset({"accept", "accept-language", "user-agent"})
+
+
+class GuardedFetcher:
+    """Fetches addresses that strangers name, over https and from the public internet only.
+
+    Every name is looked up once and the connection goes to the address that was checked, so that a name server cannot
+    answer differently the second time (DNS rebinding). Redirects go through the same checks. Nothing is sent but the
+    address and what is accepted: no cookies, no credentials; proxies of the environment are not asked. Contents come
+    as they are; compressed ones are refused.
+
+    Use it as an asynchronous context manager, or call `open` and `close`.
+
+    Args:
+        concurrency: how many addresses are fetched at once; others wait, within their time.
+        tls: what certificates are checked against; left out, the public authorities.
+        resolver: looks names up; left out, the system does. It is closed with the fetcher.
+        exempt: pairs of IP address and port that are allowed although they are not public or not on port 443; plain
+            http is allowed there too. For tests.
+        private_networks: networks in which any port and plain http are allowed, as the operator wants it.
+    """
+
+    def __init__(
+        self,
+        *,
+        concurrency: int = 8,
+        tls: ssl.SSLContext | None = None,
+        resolver: Resolver | None = None,
+        exempt: Collection[tuple[str, int]] = (),
+        private_networks: Collection[IPv4Network | IPv6Network] = (),
+    ) -> None:
+        self._concurrency = concurrency
+        self._tls = tls or httpx.create_ssl_context(trust_env=False)
+        self._resolver = resolver
+        self._exempt = frozenset((ip_address(address), port) for address, port in exempt)
+        self._private = tuple(private_networks)
+
+    async def open(self) -> None:
+        """Make ready; nothing is connected yet."""
+        self._slots = asyncio.Semaphore(self._concurrency)
+        self._names = self._resolver or SystemResolver(self._concurrency)
+
+    async def close(self) -> None:
+        """Give up look-ups that have not begun. Connections last no longer than their `get`."""
+        self._names.close()
+
+    async def __aenter__(self) -> Self:
+        await self.open()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def get(self, url: str, *, accept: str, max_bytes: int, seconds: float, redirects: int = 3) -> Fetched:
+        """Return what lies at an address, whatever its status is.
+
+        Args:
+            url: an https address.
+            accept: the `Accept` header, such as `image/png, image/jpeg`.
+            max_bytes: how large the content may be.
+            seconds: how long all of it may take: waiting, looking up, redirects and content.
+            redirects: how many are followed.
+
+        Raises:
+            FetchRefused: the address is not allowed, or the answer breaks a bound.
+            FetchFailed: there was no whole answer in time.
+        """
+        sent = Sent("GET", {"Accept": accept})
+        target, answer = await self._within(seconds, sent, parse_target(url), max_bytes, redirects)
+        if _redirect(target, answer) is not None:
+            raise FetchRefused(f"the address redirects more than {redirects} times")
+        return answer
+
+    async def request(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        content: bytes = b"",
+        max_bytes: int,
+        seconds: float,
+        redirects: int = 0,
+    ) -> Fetched:
+        """Send a request and return its answer, whatever its status is; see `pressroom.sdk.Fetcher.request`.
+
+        Raises:
+            FetchRefused: the address is not allowed, or the answer to a safe method breaks a bound.
+            FetchFailed: nothing was sent, or nothing that matters: the method is safe (RFC 9110, section 9.2.1).
+            FetchUnknown: the request may have had its effect, and no answer came back that is whole and within bounds.
+            ValueError: a method that is not safe asks for redirects, or a header cannot be sent.
+        """
+        if redirects and method not in _SAFE:
+            raise ValueError(f"{method} is not redirected: it would be sent twice")
+        sent = Sent(method, headers or {}, content)
+        _, answer = await self._within(seconds, sent, parse_target(url), max_bytes, redirects)
+        return answer
+
+    async def _within(
+        self, seconds: float, sent: Sent, target: Target, max_bytes: int, redirects: int
+    ) -> tuple[Target, Fetched]:
+        """Send a request and follow its redirects; return the last answer, and what it was asked of."""
+        passed: tuple[str, ...] = ()
+        try:
+            async with asyncio.timeout(seconds), self._slots:
+                while True:
+                    answer = replace(await self._exchange(target, sent, max_bytes, seconds), redirects=passed)
+                    following = _redirect(target, answer) if len(passed) < redirects else None
+                    if following is None:
+                        return target, answer
+                    passed += (target.url,)
+                    if (following.scheme, following.authority) != (target.scheme, target.authority):
+                        sent = sent.for_strangers()
+                    target = following
+        except TimeoutError:
+            message = f"{target.host} did not answer within {seconds:g} seconds"
+            raise (FetchFailed(message) if sent.harmless else FetchUnknown(message)) from None
+
+    async def exchange(
+        self,
+        url: str,
+        *,
+        accept: str,
+        max_bytes: int,
+        seconds: float,
+        method: Literal["GET", "HEAD"] = "GET",
+        encodings: str = "identity",
+        plain_http: bool = False,
+    ) -> Exchange:
+        """Return the answer to one request as it came; see `pressroom.sdk.Fetcher.exchange`.
+
+        Raises:
+            FetchRefused: the address is not allowed, or the head of the answer is too large.
+            FetchFailed: there was no answer in time.
+        """
+        target = parse_target(url)
+        sent = Sent(method, {"Accept": accept, "Accept-Encoding": encodings})
+        try:
+            async with asyncio.timeout(seconds), self._slots:
+                began = time.monotonic()
+                async with self._answer(target, sent, seconds, plain_http=plain_http) as response:
+                    return await _examined(target, response, max_bytes, began)
+        except TimeoutError:
+            raise FetchFailed(f"{target.host} did not answer within {seconds:g} seconds") from None
+
+    async def _exchange(self, target: Target, sent: Sent, max_bytes: int, seconds: float) -> Fetched:
+        """Make one request; return the answer."""
+        async with self._answer(target, sent, seconds) as response:
+            try:
+                return await _fetched(target, response, max_bytes)
+            except FetchRefused as error:
+                if sent.harmless:
+                    raise
+                raise FetchUnknown(error.message) from None  # whatever was asked for has been done by now
+
+    @asynccontextmanager
+    async def _answer(
+        self, target: Target, sent: Sent, seconds: float, *, plain_http: bool = False
+    ) -> AsyncIterator[Response]:
+        """Make one request on a connection of its own; yield its answer."""
+        backend = PinnedBackend(target.host, await self._checked(target, plain_http=plain_http), seconds)
+        connection = AsyncHTTPConnection(
+            Origin(target.scheme.encode(), target.host.encode(), target.port),
+            ssl_context=self._tls,
+            network_backend=backend,
+        )
+        headers = _headers(target, sent)
+        try:
+            async with connection.stream(
+                sent.method, _url(target), headers=headers, content=sent.content or None
+            ) as response:
+                yield response
+        except ConnectError:
+            raise FetchFailed(
+                f"{target.host}: no secure connection could be made",
+                hint="Its certificate must be valid and issued for this name by a public authority.",
+            ) from None
+        except (NetworkError, ProtocolError):
+            message = f"{target.host} broke off its answer, or it was no HTTP"
+            raise (FetchFailed(message) if sent.harmless else FetchUnknown(message)) from None
+        finally:
+            await backend.close()
+
+    async def _checked(self, target: Target, *, plain_http: bool = False) -> Sequence[IPAddress]:
+        """Return the addresses of a target, all of which may be connected to."""
+        usual = (target.scheme, target.port) in ((("https", 443), ("http", 80)) if plain_http else (("https", 443),))
+        if not usual and not self._private and target.port not in {port for _, port in self._exempt}:
+            raise _unusual(target)
+        addresses = [target.address] if target.address is not None else await self._look_up(target.host)
+        addresses = [getattr(address, "ipv4_mapped", None) or address for address in addresses]
+        for address in addresses:
+            if self._is_allowed(address, target.port) or (usual and is_public(address)):
+                continue
+            raise (
+                _unusual(target) if is_public(address) else FetchRefused(f"{target.host} is not on the public internet")
+            )
+        return addresses
+
+    def _is_allowed(self, address: IPAddress, port: int) -> bool:
+        return (address, port) in self._exempt or any(address in network for network in self._private)
+
+    async def _look_up(self, name: str) -> Sequence[IPAddress]:
+        try:
+            addresses = await self._names.resolve(name)
+        except (OSError, UnicodeError):
+            addresses = ()
+        if not addresses:
+            raise FetchFailed(f"{name} has no address", hint="Check how the name is spelt.")
+        return addresses
+
+
+def _unusual(target: Target) -> FetchRefused:
+    if target.scheme == "http":
+        return FetchRefused("the address must begin with https://")
+    return FetchRefused(f"{target.host}: port {target.port} is not allowed, only 443 is")
+
+
+def _url(target: Target) -> URL:
+    return URL(scheme=target.scheme.encode(), host=target.host.encode(), port=target.port, target=target.path.encode())
+
+
+def _headers(target: Target, sent: Sent) -> Mapping[bytes | str, bytes | str]:
+    given = {name.lower() for name in sent.headers}
+    usual = {
+        "Host": target.authority,
+        "Accept": "*/*",
+        "Accept-Encoding": "identity",
+        "User-Agent": f"Pressroom/{VERSION}",
+        "Connection": "close",
+    }
+    if sent.content or sent.method not in _SAFE:
+        usual["Content-Length"] = str(len(sent.content))
+    headers: dict[bytes | str, bytes | str] = {name: text for name, text in usual.items() if name.lower() not in given}
+    return headers | dict(sent.headers)
+
+
+def _redirect(target: Target, answer: Fetched) -> Target | None:
+    """Return where an answer redirects to; `None` where it does not."""
+    if answer.status not in _REDIRECTS or "location" not in answer.headers:
+        return None
+    location = answer.headers["location"].split(", ")[0]
+    try:
+        return parse_target(urljoin(target.url, location))
+    except FetchRefused as error:
+        raise FetchRefused(f"{target.host} redirects: {error.message}") from None
+    except ValueError:
+        raise FetchRefused(f"{target.host} redirects to an address that cannot be read") from None
+
+
+async def _fetched(target: Target, response: Response, max_bytes: int) -> Fetched:
+    _check_head(target, response)
+    if any(coding.lower() not in ("", "identity") for coding in _values(response, b"content-encoding")):
+        raise FetchRefused(f"{target.host} sends compressed content that was not asked for")
+    content = bytearray()
+    redirects = response.status in _REDIRECTS and bool(_values(response, b"location"))
+    if not redirects:  # nobody reads the body of one
+        async for chunk in response.aiter_stream():
+            content += chunk
+            if len(content) > max_bytes:
+                raise FetchRefused(f"{target.host} sends more than {max_bytes} bytes")
+    kinds = _values(response, b"content-type")
+    media_type = kinds[0].partition(";")[0].strip().lower() if len(kinds) == 1 else ""
+    return Fetched(target.url, response.status, media_type, bytes(content), _gathered(response))
+
+
+def _gathered(response: Response) -> Mapping[str, str]:
+    gathered: dict[str, str] = {}
+    for name, value in response.headers:
+        key, text = name.decode("latin-1").lower(), value.decode("latin-1").strip()
+        gathered[key] = f"{gathered[key]}, {text}" if key in gathered else text
+    return gathered
+
+
+async def _examined(target: Target, response: Response, max_bytes: int, began: float) -> Exchange:
+    first_byte = time.monotonic() - began
+    _check_head(target, response)
+    content = bytearray()
+    async for chunk in response.aiter_stream():
+        content += chunk
+        if len(content) > max_bytes:
+            break
+    headers = tuple((name.lower().decode("latin-1"), value.decode("latin-1")) for name, value in response.headers)
+    return Exchange(
+        url=target.url,
+        status=response.status,
+        headers=headers,
+        content=bytes(content[:max_bytes]),
+        whole=len(content) <= max_bytes,
+        first_byte=first_byte,
+        seconds=time.monotonic() - began,
+    )
+
+
+def _check_head(target: Target, response: Response) -> None:
+    if sum(len(name) + len(value) for name, value in response.headers) > _MAX_HEADER_BYTES:
+        raise FetchRefused(f"{target.host} sends more than {_MAX_HEADER_BYTES} bytes of headers")
+
+
+def _values(response: Response, name: bytes) -> list[str]:
+    return [value.decode("latin-1").strip() for key, value in response.headers if key.lower() == name]

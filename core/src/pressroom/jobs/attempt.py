@@ -1,0 +1,183 @@
+"""Running one attempt of a job, as long as its lease is held."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from typing import Any, Final
+
+import structlog
+from structlog.contextvars import bound_contextvars
+
+from pressroom.errors import BackendError, CallError
+from pressroom.jobs.store import JobStore, Lease
+from pressroom.sdk import Job
+
+log = structlog.get_logger()
+
+_LONGEST_MESSAGE: Final = 1000
+_LONGEST_DELAY: Final = 3600.0
+_OUTAGE_PAUSE: Final = 1.0
+
+INTERNAL_FAILURE: Final = "It failed inside; the server's log has the details under the id of this job."
+
+
+class Attempt:
+    """One attempt at a job. It keeps the protocol `pressroom.sdk.JobRun` for the plugin that does the work.
+
+    The lease is renewed three times in its length. Where that fails for the whole of it, or the job was cancelled or
+    passed to another process, the work is cancelled: from then on somebody else may do it. `lease_ends` is a reading
+    of the event loop's clock, taken early, so that this process stops before another can begin.
+    """
+
+    def __init__(self, store: JobStore, job: Job, lease: Lease, *, lease_ends: float, backoff: float) -> None:
+        self.id = lease.id
+        self.subject = lease.subject
+        self.payload = lease.payload
+        self.attempt = lease.attempt
+        self._store = store
+        self._job = job
+        self._lease = lease
+        self._lease_ends = lease_ends
+        self._backoff = backoff
+        self._loop = asyncio.get_running_loop()
+        self._work: asyncio.Task[dict[str, Any]] | None = None
+        self._lost = False
+        self._stopping = False
+
+    async def progress(self, fraction: float, message: str = "") -> None:
+        """See `pressroom.sdk.JobRun`. While the database is away, the work goes on without being noted."""
+        if not 0 <= fraction <= 1:
+            raise ValueError(f"progress is from 0 to 1 (got {fraction})")
+        with suppress(BackendError):
+            await self._renew(progress=float(fraction), message=_shortened(message))
+        if self._lost:
+            raise asyncio.CancelledError
+
+    def lose(self) -> None:
+        """Stop the work: the job is not this process's any more."""
+        self._lost = True
+        self._cancel()
+
+    def stop(self) -> None:
+        """Stop the work and let go of the job, so that another process begins it anew."""
+        self._stopping = True
+        self._cancel()
+
+    async def run(self) -> None:
+        """Do the work, and note what came of it."""
+        self._work = asyncio.create_task(self._do(), name=f"job {self.id}")
+        if self._stopping or self._lost:
+            self._work.cancel()
+        heart = asyncio.create_task(self._keep_lease())
+        try:
+            await asyncio.wait({self._work})
+            await self._conclude(self._work)
+        finally:
+            heart.cancel()
+            self._work.cancel()
+
+    def _cancel(self) -> None:
+        if self._work is not None:
+            self._work.cancel()
+
+    async def _do(self) -> dict[str, Any]:
+        with bound_contextvars(job=self.id, kind=self._job.kind):
+            scope = asyncio.timeout(self._job.timeout)
+            try:
+                async with scope:
+                    result = await self._job.run(self)
+            except TimeoutError as error:
+                if scope.expired():
+                    raise _TookTooLong from error
+                raise
+            return _json_object(result)
+
+    async def _keep_lease(self) -> None:
+        while not self._lost:
+            left = self._lease_ends - self._loop.time()
+            await asyncio.sleep(max(0.0, min(self._job.lease / 3, left)))
+            try:
+                async with asyncio.timeout_at(self._lease_ends):
+                    await self._renew()
+            except (BackendError, TimeoutError):
+                if self._loop.time() >= self._lease_ends:
+                    log.warning("the lease of a job could not be kept", job=self.id, kind=self._job.kind)
+                    self.lose()
+
+    async def _renew(self, *, progress: float | None = None, message: str | None = None) -> None:
+        ends = self._loop.time() + self._job.lease
+        if await self._store.renew(self._lease, self._job.lease, progress=progress, message=message):
+            self._lease_ends = max(self._lease_ends, ends)
+        elif not (self._work and self._work.done()):
+            self.lose()
+
+    async def _conclude(self, work: asyncio.Task[dict[str, Any]]) -> None:
+        error = asyncio.CancelledError() if work.cancelled() else work.exception()
+        every = self._job.every
+        if self._lost:
+            return
+        if error is None:
+            result = work.result()
+            await self._note(lambda: self._store.succeed(self._lease, result, every=every))
+        elif self._stopping:
+            await self._note(lambda: self._store.release(self._lease))
+        else:
+            await self._fail(error)
+
+    async def _fail(self, error: BaseException) -> None:
+        message = self._message(error)
+        final = self.attempt >= self._job.attempts
+        known = isinstance(error, CallError | _TookTooLong)
+        (log.error if final else log.warning)(
+            "job failed" if final else "job failed and will be tried again",
+            job=self.id,
+            kind=self._job.kind,
+            attempt=self.attempt,
+            error=message if known else f"{type(error).__name__}: {error}",
+            exc_info=None if known else error,
+        )
+        if final:
+            await self._note(lambda: self._store.fail(self._lease, message, every=self._job.every))
+        else:
+            delay = min(_LONGEST_DELAY, self._backoff * 2.0 ** min(self.attempt - 1, 30))
+            await self._note(lambda: self._store.retry(self._lease, message, seconds=delay))
+
+    def _message(self, error: BaseException) -> str:
+        """Return what people may know of a failure."""
+        if isinstance(error, CallError):
+            return _shortened(error.message)
+        if isinstance(error, _TookTooLong):
+            return f"It took longer than {self._job.timeout:g} s."
+        return INTERNAL_FAILURE
+
+    async def _note(self, write: Callable[[], Awaitable[bool]]) -> None:
+        """Write the outcome, again and again while the database is away and the lease is not over."""
+        while True:
+            try:
+                await write()
+            except BackendError as error:
+                if self._lost or self._loop.time() >= self._lease_ends:
+                    log.warning("the outcome of a job is lost", job=self.id, kind=self._job.kind, error=error.message)
+                    return
+                await asyncio.sleep(_OUTAGE_PAUSE)
+            else:
+                return
+
+
+class _TookTooLong(Exception):
+    """The job's own timeout is over."""
+
+
+def _json_object(result: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return a job's result as plain JSON. Raises `TypeError` or `ValueError` where it is none."""
+    plain = dict(result) if result is not None else {}
+    json.dumps(plain, allow_nan=False)
+    return plain
+
+
+def _shortened(message: str) -> str:
+    # PostgreSQL keeps no NUL in texts.
+    return message.replace("\0", "")[:_LONGEST_MESSAGE]

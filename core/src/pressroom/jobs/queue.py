@@ -1,0 +1,184 @@
+"""The queue of background work."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from datetime import datetime
+from typing import Any, Final
+
+import structlog
+
+from pressroom.config.models import JobsSettings
+from pressroom.errors import BackendError
+from pressroom.jobs.attempt import Attempt
+from pressroom.jobs.store import VANISHED, GivenUp, JobStore, Lease
+from pressroom.sdk import Job, JobStatus
+from pressroom.storage.database import SqlDatabase
+
+log = structlog.get_logger()
+
+LONGEST_KEY: Final = 200
+LONGEST_SUBJECT: Final = 255
+
+_FORGET_SECONDS: Final = 600.0
+_SHORTEST_WAIT: Final = 0.05
+_LAST_WORDS_SECONDS: Final = 5.0
+"""How long work that was cancelled may take to end, and to note so, when the queue closes."""
+
+
+class JobQueue:
+    """Keeps the protocol `pressroom.sdk.Jobs`, and runs jobs while it is open.
+
+    Every process runs the jobs of the kinds that its own plugins contribute, so many at once as the operator says.
+    `backoff` is how many seconds after a first failure a job is tried again; each further time it is twice as many.
+    """
+
+    def __init__(
+        self, database: SqlDatabase, kinds: Iterable[Job], settings: JobsSettings | None = None, *, backoff: float = 5.0
+    ) -> None:
+        self._settings = settings or JobsSettings()
+        self._kinds = {job.kind: job for job in kinds}
+        self._store = JobStore(database, self._settings.retention)
+        self._backoff = backoff
+        self._wake = asyncio.Event()
+        self._closing = False
+        self._loop: asyncio.Task[None] | None = None
+        self._running: dict[asyncio.Task[None], Attempt] = {}
+        self._next_periods: dict[str, float] = {}
+        self._next_forgetting = 0.0
+
+    def retain(self, kinds: Iterable[str]) -> None:
+        """Give up the kinds that are not named: their plugins fell out after they were loaded."""
+        kept = set(kinds)
+        self._kinds = {kind: job for kind, job in self._kinds.items() if kind in kept}
+
+    async def open(self) -> None:
+        """Begin to lease and run jobs."""
+        self._closing = False
+        if self._kinds and self._settings.concurrency:
+            self._loop = asyncio.create_task(self._lease_jobs(), name="jobs")
+
+    async def close(self, seconds: float = 0.0) -> None:
+        """Take no new job, give running ones so many seconds, then let go of their leases."""
+        self._closing = True
+        self._wake.set()
+        loop, self._loop = self._loop, None
+        if loop is not None:
+            # A lease that is being taken is not given up half-way.
+            await asyncio.wait({loop}, timeout=_LAST_WORDS_SECONDS)
+            loop.cancel()
+        if self._running:
+            await asyncio.wait(self._running.keys(), timeout=seconds)
+        for attempt in self._running.values():
+            attempt.stop()
+        if self._running:
+            await asyncio.wait(self._running.keys(), timeout=_LAST_WORDS_SECONDS)
+        for task, attempt in list(self._running.items()):
+            log.warning("a job does not end; its lease is left to run out", job=attempt.id)
+            task.cancel()
+        if self._running:
+            await asyncio.wait(self._running.keys(), timeout=_LAST_WORDS_SECONDS)
+
+    async def enqueue(
+        self,
+        kind: str,
+        payload: Mapping[str, Any],
+        *,
+        subject: str = "",
+        key: str = "",
+        run_at: datetime | None = None,
+    ) -> str:
+        """See `pressroom.sdk.Jobs`."""
+        if kind not in self._kinds:
+            raise KeyError(kind)
+        _check(payload, subject, key, run_at)
+        job_id, new = await self._store.add(kind, payload, subject=subject, key=key, run_at=run_at)
+        if new:
+            self._wake.set()
+        return job_id
+
+    async def status(self, job_id: str, *, subject: str | None = None) -> JobStatus:
+        """See `pressroom.sdk.Jobs`."""
+        return await self._store.status(job_id, subject)
+
+    async def cancel(self, job_id: str, *, subject: str | None = None) -> bool:
+        """See `pressroom.sdk.Jobs`. Where another process runs it, that one stops when it renews the lease."""
+        cancelled = await self._store.cancel(job_id, subject)
+        if cancelled:
+            for attempt in self._running.values():
+                if attempt.id == job_id:
+                    attempt.lose()
+        return cancelled
+
+    async def _lease_jobs(self) -> None:
+        while not self._closing:
+            self._wake.clear()
+            try:
+                seconds = await self._turn()
+            except BackendError:
+                seconds = self._settings.poll_interval  # the outage itself has been logged
+            except Exception:
+                log.exception("the queue of jobs failed; it is tried again")
+                seconds = self._settings.poll_interval
+            with suppress(TimeoutError):
+                async with asyncio.timeout(max(_SHORTEST_WAIT, seconds)):
+                    await self._wake.wait()
+
+    async def _turn(self) -> float:
+        """Start what can be started, and return the seconds after which to look again."""
+        wait = min(self._settings.poll_interval, await self._add_periods())
+        await self._forget()
+        while len(self._running) < self._settings.concurrency:
+            if self._closing or not await self._start_one():
+                to_next = await self._store.seconds_to_next(self._kinds)
+                return wait if to_next is None else min(wait, to_next)
+        return wait
+
+    async def _start_one(self) -> bool:
+        asked = asyncio.get_running_loop().time()
+        claimed = await self._store.claim(self._kinds)
+        if isinstance(claimed, GivenUp):
+            log.error("job failed", job=claimed.id, kind=claimed.kind, error=VANISHED)
+        elif claimed is not None:
+            self._start(claimed, asked)
+        return claimed is not None
+
+    def _start(self, lease: Lease, asked: float) -> None:
+        job = self._kinds[lease.kind]
+        attempt = Attempt(self._store, job, lease, lease_ends=asked + job.lease, backoff=self._backoff)
+        task = asyncio.create_task(attempt.run(), name=f"attempt at job {lease.id}")
+        self._running[task] = attempt
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        attempt = self._running.pop(task)
+        self._wake.set()
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("the attempt at a job failed", job=attempt.id, exc_info=error)
+
+    async def _add_periods(self) -> float:
+        """Add the periodic jobs whose next period has begun, and return the seconds to the next one."""
+        now = asyncio.get_running_loop().time
+        for job in self._kinds.values():
+            if job.every is not None and self._next_periods.get(job.kind, 0.0) <= now():
+                self._next_periods[job.kind] = now() + await self._store.add_period(job, job.every)
+        return min((at - now() for at in self._next_periods.values()), default=float("inf"))
+
+    async def _forget(self) -> None:
+        now = asyncio.get_running_loop().time()
+        if now >= self._next_forgetting:
+            self._next_forgetting = now + _FORGET_SECONDS
+            await self._store.forget_expired()
+
+
+def _check(payload: Mapping[str, Any], subject: str, key: str, run_at: datetime | None) -> None:
+    """Refuse what could not be stored. Raises `ValueError` or `TypeError`."""
+    json.dumps(dict(payload), allow_nan=False)
+    for name, text, longest in (("subject", subject, LONGEST_SUBJECT), ("key", key, LONGEST_KEY)):
+        if len(text) > longest or "\0" in text:
+            raise ValueError(f"{name} has at most {longest} characters, and no NUL (got {len(text)})")
+    if run_at is not None and run_at.tzinfo is None:
+        raise ValueError("run_at needs a time zone")

@@ -1,0 +1,1 @@
+"""The MCP face: JSON-RPC over HTTP, for AI clients."""

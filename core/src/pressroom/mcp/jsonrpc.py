@@ -1,0 +1,121 @@
+"""JSON-RPC 2.0 messages, and the bytes of the answers to them. Nothing here knows of HTTP or of MCP."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+
+PARSE_ERROR: Final = -32700
+INVALID_REQUEST: Final = -32600
+METHOD_NOT_FOUND: Final = -32601
+INVALID_PARAMS: Final = -32602
+INTERNAL_ERROR: Final = -32603
+UNAUTHORIZED: Final = -32001
+
+NULL_ID: Final = b"null"
+"""The id of an answer to something that has none, or none that can be read (JSON-RPC 2.0, section 5)."""
+
+_ABSENT: Final = object()
+
+
+class RpcError(Exception):
+    """A request that is answered with an `error` member.
+
+    `message_id` is the request's id as JSON; `status` is the HTTP status where the error is the whole answer.
+    """
+
+    def __init__(
+        self,
+        code: int,
+        message: str,
+        *,
+        message_id: bytes = NULL_ID,
+        status: int = 200,
+        data: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.message_id = message_id
+        self.status = status
+        self.data = data
+
+    def body(self) -> bytes:
+        """Return the answer."""
+        error: dict[str, Any] = {"code": self.code, "message": self.message}
+        if self.data is not None:
+            error["data"] = self.data
+        return b'{"jsonrpc":"2.0","id":%b,"error":%b}' % (self.message_id, orjson.dumps(error))
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A message that wants an answer. `id` is JSON, to be sent back as it is."""
+
+    id: bytes
+    method: str
+    params: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Notification:
+    """A message that is never answered, whatever becomes of it."""
+
+    method: str
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What a client answers; this server asks nothing, so nothing waits for it."""
+
+
+Message = Request | Notification | Response
+
+
+def read_message(value: Any, as_written: Callable[[], Any]) -> Message:
+    """Return the message that a parsed JSON value is.
+
+    `as_written` returns the same value with each number as it was written; it is asked only where the id may have
+    lost digits.
+
+    Raises:
+        RpcError: it is none; the error carries the id where there is one.
+    """
+    if type(value) is not dict:
+        raise RpcError(INVALID_REQUEST, "a message must be a JSON object")
+    identifier = value.get("id", _ABSENT)
+    encoded = NULL_ID if identifier is _ABSENT else _encoded_id(identifier, as_written)
+    if value.get("jsonrpc") != "2.0":
+        raise RpcError(INVALID_REQUEST, 'jsonrpc must be "2.0"', message_id=encoded)
+    method = value.get("method", _ABSENT)
+    if method is _ABSENT:
+        if "result" in value or "error" in value:
+            return Response()
+        raise RpcError(INVALID_REQUEST, "method is missing", message_id=encoded)
+    if type(method) is not str:
+        raise RpcError(INVALID_REQUEST, "method must be a string", message_id=encoded)
+    if identifier is _ABSENT:
+        return Notification(method)
+    params = value.get("params", _ABSENT)
+    if params is _ABSENT:
+        params = {}
+    elif type(params) is not dict:
+        raise RpcError(INVALID_PARAMS, "params must be a JSON object", message_id=encoded)
+    return Request(encoded, method, params)
+
+
+def _encoded_id(identifier: Any, as_written: Callable[[], Any]) -> bytes:
+    kind = type(identifier)
+    if kind is float:
+        return orjson.dumps(as_written()["id"])
+    if kind is str or kind is int or identifier is None:
+        return orjson.dumps(identifier)
+    raise RpcError(INVALID_REQUEST, "id must be a string, a number or null")
+
+
+def result_body(message_id: bytes, result: bytes) -> bytes:
+    """Return the answer to a request; `result` is JSON."""
+    return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (message_id, result)

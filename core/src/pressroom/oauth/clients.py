@@ -1,0 +1,229 @@
+"""Clients: their registration (RFC 7591), and how they prove who they are (RFC 6749, section 2.3)."""
+
+from __future__ import annotations
+
+import hmac
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final
+
+import orjson
+import structlog
+from sqlalchemy import delete, func, select, update
+from sqlalchemy.exc import IntegrityError
+
+from pressroom.errors import InvalidClient, NotFound
+from pressroom.models import ClientRow, ConnectionRow, TokenFamilyRow
+from pressroom.oauth.records import AUTH_METHODS, AuthMethod, Client, ClientMetadata, Clock, utc_now
+from pressroom.storage.database import SqlDatabase
+from pressroom.tables import hash_of, new_id, new_secret
+
+log = structlog.get_logger()
+
+LONGEST_ID: Final = 500
+_ID: Final = re.compile(rf"[\x21-\x7e]{{1,{LONGEST_ID}}}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """A client that was registered. `secret` is empty for a public one; nobody can read it again.
+
+    `is_new` is false where a client with the same metadata was there already.
+    """
+
+    client: Client
+    secret: str
+    is_new: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ClientSummary:
+    """A client as the operator sees it. `connections` counts those that are in force."""
+
+    id: str
+    name: str
+    redirect_uris: tuple[str, ...]
+    auth_method: str
+    created_at: datetime
+    last_used_at: datetime | None
+    connections: int
+
+
+class Clients:
+    """Registers clients, finds them, and forgets those that nobody approved for a long time."""
+
+    def __init__(self, database: SqlDatabase, unused_lifetime: float, *, clock: Clock = utc_now) -> None:
+        self._database = database
+        self._unused_lifetime = timedelta(seconds=unused_lifetime)
+        self._clock = clock
+
+    async def register(self, metadata: ClientMetadata, address: str) -> Registered:
+        """Register a client that asked for it from `address`.
+
+        Public clients with the same metadata are one client: many installations of a program register the same, and
+        some register anew whenever they start.
+        """
+        if metadata.auth_method != "none":
+            secret = new_secret()
+            row = _row(new_id("client"), metadata, address, self._clock())
+            row.secret_hash = hash_of(secret)
+            async with self._database.writing() as session:
+                session.add(row)
+            return Registered(client_of(row), secret, is_new=True)
+        known = await self._renewed(metadata)
+        if known is not None:
+            return Registered(known, "", is_new=False)
+        row = _row(new_id("client"), metadata, address, self._clock())
+        row.metadata_hash = _hash(metadata)
+        try:
+            async with self._database.writing() as session:
+                session.add(row)
+        except IntegrityError:
+            known = await self._renewed(metadata)
+            if known is None:
+                raise
+            return Registered(known, "", is_new=False)
+        return Registered(client_of(row), "", is_new=True)
+
+    async def find(self, client_id: str) -> Client | None:
+        """Return a client, or `None` for an id that nobody has."""
+        if not _ID.fullmatch(client_id):
+            return None
+        async with self._database.reading() as session:
+            row = await session.get(ClientRow, client_id)
+        return client_of(row) if row is not None else None
+
+    async def authenticate(self, client_id: str, secret: str) -> Client:
+        """Return the client that sent a token request. `secret` is empty where it sent none.
+
+        Which of the two ways a secret came does not matter.
+
+        Raises:
+            InvalidClient: it is unknown, its secret is wrong or missing, or it has none and sent one.
+        """
+        client = await self.find(client_id)
+        if client is None:
+            raise InvalidClient("this client is not registered here; register it again")
+        if client.secret_hash is None:
+            if secret:
+                raise InvalidClient("this client is public and has no secret; send client_id only")
+        elif not secret:
+            raise InvalidClient("this client has a secret, and has to send it")
+        elif not hmac.compare_digest(hash_of(secret), client.secret_hash):
+            raise InvalidClient("the client secret is wrong")
+        return client
+
+    async def keep_document(self, client_id: str, metadata: ClientMetadata) -> Client:
+        """Remember what a client's metadata document said now."""
+        row = _row(client_id, metadata, "", self._clock())
+        try:
+            await self._keep(row)
+        except IntegrityError:
+            await self._keep(row)  # another request has just kept it
+        return client_of(row)
+
+    async def list(self) -> Sequence[ClientSummary]:
+        """Return all clients, those used last first."""
+        connections = (
+            select(func.count(func.distinct(TokenFamilyRow.connection_id)))
+            .join(ConnectionRow, ConnectionRow.id == TokenFamilyRow.connection_id)
+            .where(TokenFamilyRow.client_id == ClientRow.id, ConnectionRow.revoked_at.is_(None))
+            .scalar_subquery()
+        )
+        newest = func.coalesce(ClientRow.last_used_at, ClientRow.created_at).desc()
+        async with self._database.reading() as session:
+            rows = (await session.execute(select(ClientRow, connections).order_by(newest, ClientRow.id))).all()
+        return [
+            ClientSummary(
+                row.id, row.name, tuple(row.redirect_uris), row.auth_method, row.created_at, row.last_used_at, count
+            )
+            for row, count in rows
+        ]
+
+    async def revoke(self, client_id: str) -> int:
+        """Remove a client with everything that it was given, and return how many connections ended.
+
+        Raises:
+            NotFound: there is no such client.
+        """
+        if await self.find(client_id) is None:
+            raise NotFound("there is no such client", hint="`pressroom clients list` shows those that there are")
+        theirs = select(TokenFamilyRow.connection_id).where(TokenFamilyRow.client_id == client_id)
+        async with self._database.writing() as session:
+            ended = await session.execute(
+                update(ConnectionRow)
+                .where(ConnectionRow.id.in_(theirs), ConnectionRow.revoked_at.is_(None))
+                .values(revoked_at=self._clock())
+                .returning(ConnectionRow.id)
+            )
+            count = len(ended.all())
+            await session.execute(delete(ClientRow).where(ClientRow.id == client_id))
+        log.info("removed an OAuth client", client=client_id, connections=count)
+        return count
+
+    async def prune(self) -> int:
+        """Remove clients that nobody approved within their time, and return how many."""
+        before = self._clock() - self._unused_lifetime
+        unused = delete(ClientRow).where(ClientRow.last_used_at.is_(None), ClientRow.created_at < before)
+        async with self._database.writing() as session:
+            return len((await session.execute(unused.returning(ClientRow.id))).all())
+
+    async def _keep(self, row: ClientRow) -> None:
+        async with self._database.writing() as session:
+            known = await session.get(ClientRow, row.id, with_for_update=True)
+            if known is None:
+                session.add(row)
+                return
+            known.name, known.redirect_uris = row.name, row.redirect_uris
+            known.client_metadata, known.created_at = row.client_metadata, row.created_at
+
+    async def _renewed(self, metadata: ClientMetadata) -> Client | None:
+        """Return the public client with that metadata. Its time begins anew, so that it can be approved now."""
+        async with self._database.writing() as session:
+            row = await session.scalar(
+                select(ClientRow).where(ClientRow.metadata_hash == _hash(metadata)).with_for_update()
+            )
+            if row is not None and row.last_used_at is None:
+                row.created_at = self._clock()
+        return client_of(row) if row is not None else None
+
+
+def client_of(row: ClientRow) -> Client:
+    """Return a client as the other parts see it."""
+    stored = row.client_metadata
+    metadata = ClientMetadata(
+        redirect_uris=tuple(row.redirect_uris),
+        auth_method=_auth_method(row.auth_method),
+        grant_types=tuple(stored["grant_types"]),
+        name=row.name,
+        client_uri=stored["client_uri"],
+        logo_uri=stored["logo_uri"],
+    )
+    return Client(row.id, metadata, row.secret_hash, row.created_at, row.id.startswith("https://"))
+
+
+def _auth_method(text: str) -> AuthMethod:
+    return next(method for method in AUTH_METHODS if method == text)
+
+
+def _row(client_id: str, metadata: ClientMetadata, address: str, now: datetime) -> ClientRow:
+    return ClientRow(
+        id=client_id,
+        name=metadata.name,
+        redirect_uris=list(metadata.redirect_uris),
+        auth_method=metadata.auth_method,
+        secret_hash=None,
+        metadata_hash=None,
+        client_metadata=metadata.as_stored(),
+        registered_from=address[:64],
+        created_at=now,
+        last_used_at=None,
+    )
+
+
+def _hash(metadata: ClientMetadata) -> bytes:
+    """Return what tells public clients apart; the order of their redirection addresses does not."""
+    canonical = replace(metadata, redirect_uris=tuple(sorted(metadata.redirect_uris)))
+    return hash_of(orjson.dumps(canonical, option=orjson.OPT_SORT_KEYS).decode())

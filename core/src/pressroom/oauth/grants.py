@@ -1,0 +1,349 @@
+"""What people approved: authorization codes, and families of refresh tokens.
+
+Each step is one transaction that holds a lock on the family: of two that come at the same time, the second sees what
+the first did. A refusal that revokes is raised after its transaction, so that the revocation stays.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final
+
+import structlog
+from sqlalchemy import ColumnElement, Select, and_, delete, exists, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import aliased
+
+from pressroom.accounts.connections import identity_of
+from pressroom.accounts.service import AccountServices
+from pressroom.errors import InvalidClient, InvalidGrant, InvalidScope, Rejected
+from pressroom.models import ClientRow, CodeRow, ConnectionRow, RefreshTokenRow, TokenFamilyRow, UserRow
+from pressroom.oauth.metadata import visible
+from pressroom.oauth.records import REFRESH_TOKEN, AuthorizationRequest, Client, Clock, CodeExchange, Grant, utc_now
+from pressroom.oauth.redirection import destination
+from pressroom.sdk import Identity
+from pressroom.storage.database import SqlDatabase
+from pressroom.tables import hash_of, new_id, new_secret
+
+log = structlog.get_logger()
+
+CODE_LIFETIME: Final = 60
+REFRESH_LIFETIME: Final = 30 * 86_400
+"""How many seconds codes and refresh tokens are valid."""
+
+_KEPT: Final = timedelta(days=1)
+"""How long a used code is remembered, which has to be longer than an access token lives."""
+
+_LONGEST_NAME: Final = 100
+_VERIFIER: Final = re.compile(r"[A-Za-z0-9._~-]{43,128}", re.ASCII)
+_REUSED: Final = "was used before, so everything that came of this approval was revoked; authorize again"
+
+
+@dataclass(frozen=True, slots=True)
+class Exchanged:
+    """A grant in force, and the refresh token that was made for it; empty for a client that does not refresh."""
+
+    grant: Grant
+    refresh_token: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Refused:
+    """Why a request was refused. `revoked` is the connection whose credentials must be looked up anew."""
+
+    reason: str
+    revoked: str = ""
+
+
+class Grants:
+    """Approves clients, exchanges codes, rotates refresh tokens, and revokes.
+
+    Args:
+        database: where grants are kept.
+        accounts: makes the connection of a client that is approved for the first time.
+        prefix: the beginning of refresh tokens.
+        grace: for how many seconds a rotated refresh token may be sent again.
+        clock: the time.
+    """
+
+    def __init__(
+        self, database: SqlDatabase, accounts: AccountServices, prefix: str, grace: float, *, clock: Clock = utc_now
+    ) -> None:
+        self._database = database
+        self._connections = accounts.connections
+        self._credentials = accounts.credentials
+        self._beginning = f"{prefix}_ort_"
+        self._grace = timedelta(seconds=grace)
+        self._clock = clock
+
+    async def approve(self, user_id: str, request: AuthorizationRequest) -> str:
+        """Remember that a person approved a client, and return the authorization code.
+
+        A client has one connection in each account: approving it again keeps its name and its switches.
+
+        Raises:
+            InvalidInput: the account has as many connections as it may.
+            InvalidClient: the client was removed in the meantime.
+        """
+        now = self._clock()
+        code = new_secret()
+        async with self._database.writing() as session:
+            # The lock on the account makes two approvals of one client take turns, so that they share a connection.
+            await session.execute(select(UserRow.id).where(UserRow.id == user_id).with_for_update())
+            used = update(ClientRow).where(ClientRow.id == request.client.id).values(last_used_at=now)
+            if (await session.execute(used.returning(ClientRow.id))).first() is None:
+                raise InvalidClient("the client was removed while it was approved; connect again from the program")
+            connection_id = await session.scalar(_connection_of(user_id, request.client.id))
+            if connection_id is None:
+                connection_id = await self._connections.add(session, user_id, "oauth", connection_name(request))
+            family = TokenFamilyRow(
+                id=new_id("f"),
+                connection_id=connection_id,
+                client_id=request.client.id,
+                scope=request.scope,
+                resource=request.resource,
+                created_at=now,
+                revoked_at=None,
+            )
+            session.add(family)
+            await session.flush()
+            session.add(
+                CodeRow(
+                    code_hash=hash_of(code),
+                    family_id=family.id,
+                    redirect_uri=request.redirect_uri,
+                    redirect_uri_sent=request.redirect_uri_sent,
+                    code_challenge=request.code_challenge,
+                    expires_at=now + timedelta(seconds=CODE_LIFETIME),
+                    used_at=None,
+                )
+            )
+        log.info("a client was approved", client=request.client.id, connection=connection_id)
+        return code
+
+    async def exchange(self, client: Client, request: CodeExchange) -> Exchanged:
+        """Use a code up (RFC 6749, section 4.1.3; RFC 7636, section 4.6).
+
+        Only a right request uses it up. One that comes again, by the same client, revokes all that came of the code
+        (RFC 6749, section 4.1.2): of two at the same time one gets tokens, and they end when the other is refused.
+
+        Raises:
+            InvalidGrant: the code is not valid, or not for this request.
+        """
+        async with self._database.writing() as session:
+            found = await _held(session, CodeRow, CodeRow.code_hash == hash_of(request.code))
+            refused = await self._judge_code(session, client, request, found)
+            if refused is None:
+                code, family, connection, _ = found
+                code.used_at = self._clock()
+                refresh_token = self._new_refresh_token(session, family, client)
+                return Exchanged(_grant(family, connection), refresh_token)
+        raise self._refusal(refused, client, "code")
+
+    async def refresh(self, client: Client, token: str, scope: str) -> Exchanged:
+        """Rotate a refresh token (RFC 9700, section 4.14.2). `scope` is empty, or what the token is narrowed to.
+
+        One that comes again revokes its family, also where two come at the same time; within the operator's grace it
+        is answered with fresh tokens instead.
+
+        Raises:
+            InvalidGrant: the token is not valid, or another client's.
+            InvalidScope: the scope is more than was approved.
+        """
+        async with self._database.writing() as session:
+            found = await _held(session, RefreshTokenRow, RefreshTokenRow.token_hash == hash_of(token))
+            refused = await self._judge_refresh_token(session, client, found)
+            if refused is None:
+                row, family, connection, _ = found
+                if not set(scope.split()) <= set(family.scope.split()):
+                    raise InvalidScope(f"the scope may be narrowed, not widened; {family.scope} was approved")
+                row.used_at = row.used_at or self._clock()
+                return Exchanged(_grant(family, connection), self._new_refresh_token(session, family, client))
+        raise self._refusal(refused, client, "refresh token")
+
+    async def revoke_refresh_token(self, client: Client, token: str) -> bool:
+        """End the family of a refresh token, and tell whether there was one.
+
+        Raises:
+            InvalidGrant: the token is another client's.
+        """
+        if not token.startswith(self._beginning):
+            return False
+        wanted = select(RefreshTokenRow.family_id).where(RefreshTokenRow.token_hash == hash_of(token))
+        async with self._database.reading() as session:
+            family_id = await session.scalar(wanted)
+        return family_id is not None and await self.revoke_family(client, family_id)
+
+    async def revoke_family(self, client: Client, family_id: str) -> bool:
+        """End a family, and tell whether there was one. Raises `InvalidGrant` for another client's."""
+        async with self._database.writing() as session:
+            family = await session.get(TokenFamilyRow, family_id, with_for_update=True)
+            if family is None:
+                return False
+            if family.client_id != client.id:
+                raise InvalidGrant("the token was issued to another client")
+            family.revoked_at = family.revoked_at or self._clock()
+            connection_id = family.connection_id
+        self._credentials.forget_connection(connection_id)
+        return True
+
+    async def identity(self, family_id: str) -> Identity:
+        """Return whom the tokens of a family act for. Raises `Rejected` where it was revoked, in whichever way."""
+        wanted = (
+            select(TokenFamilyRow.revoked_at, ConnectionRow, UserRow)
+            .join(ConnectionRow, ConnectionRow.id == TokenFamilyRow.connection_id)
+            .join(UserRow, UserRow.id == ConnectionRow.user_id)
+            .where(TokenFamilyRow.id == family_id)
+        )
+        async with self._database.reading() as session:
+            found = (await session.execute(wanted)).one_or_none()
+        if found is None or found[0] is not None:
+            raise Rejected("the access token was revoked; authorize again", reauthorize=True)
+        try:
+            return identity_of(found[1], found[2])
+        except Rejected as error:
+            raise Rejected(error.message, reauthorize=True) from None
+
+    async def prune(self) -> None:
+        """Remove codes and refresh tokens that have expired, and families that nothing is left of.
+
+        A connection keeps its newest family, which says whose it is.
+        """
+        now = self._clock()
+        newer = aliased(TokenFamilyRow)
+        superseded = exists().where(
+            newer.connection_id == TokenFamilyRow.connection_id, newer.created_at > TokenFamilyRow.created_at
+        )
+        empty = and_(
+            TokenFamilyRow.created_at < now - _KEPT,
+            ~exists().where(CodeRow.family_id == TokenFamilyRow.id),
+            ~exists().where(RefreshTokenRow.family_id == TokenFamilyRow.id),
+        )
+        async with self._database.writing() as session:
+            await session.execute(delete(CodeRow).where(CodeRow.expires_at < now - _KEPT))
+            await session.execute(delete(RefreshTokenRow).where(RefreshTokenRow.expires_at < now))
+            await session.execute(
+                delete(TokenFamilyRow).where(empty, superseded).execution_options(synchronize_session=False)
+            )
+
+    async def _judge_code(
+        self, session: AsyncSession, client: Client, request: CodeExchange, found: Any
+    ) -> _Refused | None:
+        if found is None or found[1].client_id != client.id:
+            return _Refused("the code is not known, or was issued to another client")
+        code, family, connection, user = found
+        if code.used_at is not None:
+            return await self._reused(session, family, "the code")
+        if self._clock() >= code.expires_at:
+            return _Refused(f"the code has expired: it is valid for {CODE_LIFETIME} seconds; authorize again")
+        if _ended(family, connection, user):
+            return _Refused("the approval was revoked; authorize again")
+        if (request.redirect_uri or code.redirect_uri_sent) and request.redirect_uri != code.redirect_uri:
+            return _Refused("redirect_uri must be the one of the authorization request")
+        if not _proves(request.code_verifier, code.code_challenge):
+            return _Refused("code_verifier does not belong to the code_challenge of the authorization request")
+        return None
+
+    async def _judge_refresh_token(self, session: AsyncSession, client: Client, found: Any) -> _Refused | None:
+        if found is None or found[1].client_id != client.id:
+            return _Refused("the refresh token is not known, or was issued to another client; authorize again")
+        row, family, connection, user = found
+        now = self._clock()
+        if _ended(family, connection, user):
+            return _Refused("the approval was revoked; authorize again")
+        if now >= row.expires_at:
+            return _Refused("the refresh token has expired; authorize again")
+        if row.used_at is not None and not (self._grace and now - row.used_at <= self._grace):
+            return await self._reused(session, family, "the refresh token")
+        return None
+
+    async def _reused(self, session: AsyncSession, family: TokenFamilyRow, what: str) -> _Refused:
+        family.revoked_at = family.revoked_at or self._clock()
+        await session.flush()
+        return _Refused(f"{what} {_REUSED}", family.connection_id)
+
+    def _refusal(self, refused: _Refused, client: Client, what: str) -> InvalidGrant:
+        if refused.revoked:
+            log.warning(
+                "what came of an approval was revoked: one of its secrets was used twice",
+                kind=what,
+                client=client.id,
+                connection=refused.revoked,
+            )
+            self._credentials.forget_connection(refused.revoked)
+        return InvalidGrant(refused.reason)
+
+    def _new_refresh_token(self, session: AsyncSession, family: TokenFamilyRow, client: Client) -> str:
+        if REFRESH_TOKEN not in client.metadata.grant_types:
+            return ""
+        token, now = self._beginning + new_secret(), self._clock()
+        session.add(
+            RefreshTokenRow(
+                token_hash=hash_of(token),
+                family_id=family.id,
+                created_at=now,
+                expires_at=now + timedelta(seconds=REFRESH_LIFETIME),
+                used_at=None,
+            )
+        )
+        return token
+
+
+def connection_name(request: AuthorizationRequest) -> str:
+    """Return the name of a client's connection: its own, else where it redirects to."""
+    return (request.client.metadata.name or visible(destination(request.redirect_uri)))[:_LONGEST_NAME].strip()
+
+
+def _connection_of(user_id: str, client_id: str) -> Select[str]:
+    return (
+        select(ConnectionRow.id)
+        .join(TokenFamilyRow, TokenFamilyRow.connection_id == ConnectionRow.id)
+        .where(
+            ConnectionRow.user_id == user_id,
+            ConnectionRow.revoked_at.is_(None),
+            TokenFamilyRow.client_id == client_id,
+        )
+        .order_by(TokenFamilyRow.created_at.desc())
+        .limit(1)
+    )
+
+
+async def _held(session: AsyncSession, row: type[CodeRow | RefreshTokenRow], condition: ColumnElement[bool]) -> Any:
+    """Return a code or refresh token with its family, connection and account, and hold it until the end."""
+    wanted = (
+        select(row, TokenFamilyRow, ConnectionRow, UserRow)
+        .join(TokenFamilyRow, TokenFamilyRow.id == row.family_id)
+        .join(ConnectionRow, ConnectionRow.id == TokenFamilyRow.connection_id)
+        .join(UserRow, UserRow.id == ConnectionRow.user_id)
+        .where(condition)
+        .with_for_update(of=(row, TokenFamilyRow))
+    )
+    return (await session.execute(wanted)).one_or_none()
+
+
+def _ended(family: TokenFamilyRow, connection: ConnectionRow, user: UserRow) -> bool:
+    return family.revoked_at is not None or connection.revoked_at is not None or user.disabled
+
+
+def _grant(family: TokenFamilyRow, connection: ConnectionRow) -> Grant:
+    return Grant(
+        family_id=family.id,
+        connection_id=connection.id,
+        user_id=connection.user_id,
+        client_id=family.client_id,
+        scope=family.scope,
+        resource=family.resource,
+    )
+
+
+def _proves(verifier: str, challenge: str) -> bool:
+    """Tell whether a code verifier belongs to an S256 challenge (RFC 7636, section 4.6)."""
+    if not _VERIFIER.fullmatch(verifier):
+        return False
+    digest = hashlib.sha256(verifier.encode("ascii")).digest()
+    return hmac.compare_digest(base64.urlsafe_b64encode(digest).rstrip(b"="), challenge.encode("ascii"))

@@ -1,0 +1,107 @@
+"""What the parts of the authorization server hand to each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final, Literal
+
+Clock = Callable[[], datetime]
+
+AuthMethod = Literal["none", "client_secret_basic", "client_secret_post"]
+
+SCOPE: Final = "mcp"
+"""The only scope there is."""
+
+AUTHORIZATION_CODE: Final = "authorization_code"
+REFRESH_TOKEN: Final = "refresh_token"  # noqa: S105 - the name of a grant type
+GRANT_TYPES: Final = (AUTHORIZATION_CODE, REFRESH_TOKEN)
+AUTH_METHODS: Final[tuple[AuthMethod, ...]] = ("none", "client_secret_basic", "client_secret_post")
+
+
+def utc_now() -> datetime:
+    """Return the time in UTC."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class ClientMetadata:
+    """What a client says of itself, checked (RFC 7591, section 2). Nothing of it is proven; the addresses are https."""
+
+    redirect_uris: tuple[str, ...]
+    auth_method: AuthMethod = "none"
+    grant_types: tuple[str, ...] = GRANT_TYPES
+    name: str = ""
+    client_uri: str = ""
+    logo_uri: str = ""
+
+    def as_stored(self) -> dict[str, object]:
+        """Return what has no column of its own."""
+        return {"grant_types": list(self.grant_types), "client_uri": self.client_uri, "logo_uri": self.logo_uri}
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A client that the server knows. `secret_hash` is `None` for a public one.
+
+    `from_document` tells whether `id` is the address of its metadata document.
+    """
+
+    id: str
+    metadata: ClientMetadata
+    secret_hash: bytes | None
+    created_at: datetime
+    from_document: bool = False
+
+    @property
+    def redirect_uris(self) -> tuple[str, ...]:
+        """Where it may be redirected to."""
+        return self.metadata.redirect_uris
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorizationRequest:
+    """A valid authorization request (RFC 6749, section 4.1.1, with PKCE and a resource).
+
+    `redirect_uri` is where the answer goes; `redirect_uri_sent` tells whether the request named it.
+    """
+
+    client: Client
+    redirect_uri: str
+    redirect_uri_sent: bool
+    state: str
+    scope: str
+    resource: str
+    code_challenge: str
+
+
+@dataclass(frozen=True, slots=True)
+class CodeExchange:
+    """A token request with an authorization code (RFC 6749, section 4.1.3). `redirect_uri` is empty where not sent."""
+
+    code: str
+    redirect_uri: str
+    code_verifier: str
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """A family of tokens that is in force, and for whom it is."""
+
+    family_id: str
+    connection_id: str
+    user_id: str
+    client_id: str
+    scope: str
+    resource: str
+
+
+@dataclass(frozen=True, slots=True)
+class TokenSet:
+    """What a token request is answered with. `refresh_token` is empty for a client that does not use them."""
+
+    access_token: str
+    refresh_token: str
+    expires_in: int
+    scope: str

@@ -1,0 +1,141 @@
+"""Reading authorization requests (RFC 6749, section 4.1.1; RFC 7636; RFC 8707; RFC 9207)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+from urllib.parse import parse_qsl
+
+from pressroom.errors import InvalidRequest, InvalidScope, OAuthError, UnsupportedResponseType
+from pressroom.oauth.addresses import Addresses
+from pressroom.oauth.records import SCOPE, AuthorizationRequest, Client
+from pressroom.oauth.redirection import matching
+from pressroom.wire.echo import quoted
+
+_MOST_PARAMETERS: Final = 100
+_CHALLENGE: Final = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
+_REPEATABLE: Final = frozenset({"resource"})
+
+
+class Parameters:
+    """The parameters of a request. One without a value counts as left out (RFC 6749, section 3.1)."""
+
+    def __init__(self, values: Mapping[str, Sequence[str]]) -> None:
+        self._values = {name: given for name, texts in values.items() if (given := [text for text in texts if text])}
+
+    @classmethod
+    def parse(cls, text: str) -> Parameters:
+        """Read a query, or the body of a form (RFC 6749, appendix B).
+
+        Raises:
+            InvalidRequest: it is not UTF-8, or has too many parameters.
+        """
+        try:
+            pairs = parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=_MOST_PARAMETERS)
+        except ValueError:
+            raise InvalidRequest(
+                f"the parameters are not UTF-8, or there are more than {_MOST_PARAMETERS} of them"
+            ) from None
+        values: dict[str, list[str]] = {}
+        for name, value in pairs:
+            values.setdefault(name, []).append(value)
+        return cls(values)
+
+    def one(self, name: str) -> str:
+        """Return a parameter's value, or nothing where it was left out. Raises `InvalidRequest` if it is repeated."""
+        values = self._values.get(name, [""])
+        if len(values) > 1:
+            raise InvalidRequest(f"{name}: must be sent once (got it {len(values)} times)")
+        return values[0]
+
+    def required(self, name: str) -> str:
+        """Return a parameter's value. Raises `InvalidRequest` where it is missing or repeated."""
+        value = self.one(name)
+        if not value:
+            raise InvalidRequest(f"{name}: is missing")
+        return value
+
+    def all(self, name: str) -> Sequence[str]:
+        """Return all values of a parameter that may be repeated, as `resource` may (RFC 8707, section 2)."""
+        return self._values.get(name, [])
+
+    def check_repeated(self) -> None:
+        """Raise `InvalidRequest` where a parameter is repeated that must not be (RFC 6749, section 3.1)."""
+        for name in self._values.keys() - _REPEATABLE:
+            self.one(name)
+
+
+class RedirectedError(Exception):
+    """A request that is refused in a redirect to the client, since both client and address are known."""
+
+    def __init__(self, error: OAuthError, redirect_uri: str, state: str) -> None:
+        super().__init__(error.message)
+        self.error = error
+        self.redirect_uri = redirect_uri
+        self.state = state
+
+
+def read_authorization_request(parameters: Parameters, client: Client, addresses: Addresses) -> AuthorizationRequest:
+    """Return the request of a known client.
+
+    Raises:
+        InvalidRequest: the redirection address is missing or not registered, so that only the person may be told.
+        RedirectedError: anything else is wrong.
+    """
+    sent = parameters.one("redirect_uri")
+    redirect_uri = _redirect_uri(sent, client)
+    state = _state(parameters)
+    try:
+        parameters.check_repeated()
+        _check_response(parameters)
+        return AuthorizationRequest(
+            client=client,
+            redirect_uri=redirect_uri,
+            redirect_uri_sent=bool(sent),
+            state=state,
+            scope=requested_scope(parameters.one("scope")),
+            resource=addresses.audience(parameters.all("resource")),
+            code_challenge=_code_challenge(parameters),
+        )
+    except OAuthError as error:
+        raise RedirectedError(error, redirect_uri, state) from None
+
+
+def requested_scope(scope: str) -> str:
+    """Return the scope that is granted for a requested one, which may be empty. Raises `InvalidScope`."""
+    unknown = set(scope.split()) - {SCOPE}
+    if unknown:
+        raise InvalidScope(f"scope: the only one here is {SCOPE} (got {quoted(min(unknown))})")
+    return SCOPE
+
+
+def _redirect_uri(sent: str, client: Client) -> str:
+    if sent:
+        if not matching(client.redirect_uris, sent):
+            raise InvalidRequest("redirect_uri: is not one that this client registered")
+        return sent
+    if len(client.redirect_uris) > 1:
+        raise InvalidRequest("redirect_uri: is missing, and this client registered several")
+    return client.redirect_uris[0]
+
+
+def _state(parameters: Parameters) -> str:
+    values = parameters.all("state")
+    return values[0] if len(values) == 1 else ""
+
+
+def _check_response(parameters: Parameters) -> None:
+    if parameters.required("response_type") != "code":
+        raise UnsupportedResponseType("response_type: must be code")
+    if parameters.one("response_mode") not in ("", "query"):
+        raise InvalidRequest("response_mode: must be query")
+
+
+def _code_challenge(parameters: Parameters) -> str:
+    challenge = parameters.required("code_challenge")
+    if parameters.one("code_challenge_method") != "S256":
+        raise InvalidRequest("code_challenge_method: must be S256")
+    if not _CHALLENGE.fullmatch(challenge):
+        raise InvalidRequest("code_challenge: must be the base64url of a SHA-256, 43 characters without padding")
+    return challenge

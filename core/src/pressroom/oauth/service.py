@@ -1,0 +1,159 @@
+"""All parts of the authorization server."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from pressroom.accounts.periodic import Periodic
+from pressroom.accounts.service import AccountServices
+from pressroom.config.models import Settings
+from pressroom.errors import Rejected, UnauthorizedClient
+from pressroom.fetch import GuardedFetcher
+from pressroom.oauth.access_tokens import LIFETIME, AccessToken, AccessTokens, TokenInvalid
+from pressroom.oauth.addresses import Addresses
+from pressroom.oauth.clients import Clients
+from pressroom.oauth.documents import ClientDocuments
+from pressroom.oauth.grants import Exchanged, Grants
+from pressroom.oauth.keys import SigningKeys
+from pressroom.oauth.records import REFRESH_TOKEN, Client, Clock, CodeExchange, TokenSet, utc_now
+from pressroom.oauth.requests import requested_scope
+from pressroom.sdk import Credentials, Identity
+from pressroom.storage.database import SqlDatabase
+from pressroom.tables import hash_of
+
+PRUNE_SECONDS: Final = 600.0
+
+
+class AuthorizationServer:
+    """Issues and recognises access tokens for the MCP endpoint.
+
+    A code or refresh token is used up only once there is a key to sign with: sent again after a failure that came
+    later, it would count as stolen.
+
+    `clients` registers and finds clients, `documents` fetches those that describe themselves where the operator allows
+    it, `grants` holds what people approved, `keys` what tokens are signed with. `addresses` are what clients compare.
+
+    Args:
+        settings: the server's.
+        database: where all of it is kept.
+        accounts: the people who approve.
+        secret: the server's secret key.
+        clock: the time.
+        fetcher: fetches metadata documents; left out, from the public internet only.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        database: SqlDatabase,
+        accounts: AccountServices,
+        secret: bytes,
+        *,
+        clock: Clock = utc_now,
+        fetcher: GuardedFetcher | None = None,
+    ) -> None:
+        oauth, prefix = settings.oauth, settings.auth.prefix
+        self.addresses = Addresses(settings.public_url)
+        self.clients = Clients(database, oauth.unused_client_lifetime, clock=clock)
+        self.grants = Grants(database, accounts, prefix, oauth.refresh_grace, clock=clock)
+        self.keys = SigningKeys(database, secret, oauth.key_lifetime, LIFETIME, clock=clock)
+        self._fetcher = (fetcher or GuardedFetcher()) if oauth.client_metadata_documents else None
+        self.documents = ClientDocuments(self.clients, self._fetcher, clock=clock) if self._fetcher else None
+        self._tokens = AccessTokens(prefix, self.addresses, self.keys, clock=clock)
+        self._accounts = accounts
+        self._clock = clock
+        self._enabled = oauth.enabled
+        self._pruner = Periodic("removing what expired of OAuth", PRUNE_SECONDS, self.prune)
+
+    async def open(self) -> None:
+        """Make sure that there is a key to sign with, and begin to remove what expires."""
+        if self._fetcher is not None:
+            await self._fetcher.open()
+        if self._enabled:
+            await self.keys.current()
+            self._pruner.start()
+
+    async def close(self) -> None:
+        """Stop what runs beside the calls."""
+        await self._pruner.stop()
+        if self._fetcher is not None:
+            await self._fetcher.close()
+
+    async def exchange_code(self, client: Client, request: CodeExchange, resources: Sequence[str]) -> TokenSet:
+        """Answer a token request with an authorization code.
+
+        Raises:
+            InvalidGrant: the code is not valid, or not for this request.
+            InvalidTarget: a token for another resource is asked for.
+        """
+        self.addresses.audience(resources)
+        await self.keys.current()
+        return await self._tokens_for(await self.grants.exchange(client, request))
+
+    async def refresh(self, client: Client, token: str, scope: str, resources: Sequence[str]) -> TokenSet:
+        """Answer a token request with a refresh token; `scope` is empty, or what the new token is narrowed to.
+
+        Raises:
+            UnauthorizedClient: the client registered without this grant type.
+            InvalidGrant: the token is not valid.
+            InvalidScope: the scope is more than was approved.
+            InvalidTarget: a token for another resource is asked for.
+        """
+        if REFRESH_TOKEN not in client.metadata.grant_types:
+            raise UnauthorizedClient(f"this client registered without the grant type {REFRESH_TOKEN}")
+        self.addresses.audience(resources)
+        requested_scope(scope)
+        await self.keys.current()
+        return await self._tokens_for(await self.grants.refresh(client, token, scope))
+
+    async def revoke(self, client: Client, token: str) -> None:
+        """End what came of an approval, by any of its tokens (RFC 7009, section 2.1). An unknown token is no error.
+
+        Raises:
+            InvalidGrant: the token is another client's.
+        """
+        if await self.grants.revoke_refresh_token(client, token) or not self._tokens.is_one(token):
+            return
+        try:
+            access = await self._tokens.verify(token, expired_too=True)
+        except TokenInvalid:
+            return
+        await self.grants.revoke_family(client, access.family_id)
+
+    async def authenticate(self, credentials: Credentials) -> Identity | None:
+        """Return whose access token it is; `None` for a bearer that is no access token.
+
+        Raises:
+            Rejected: it is not valid, or was revoked.
+            BackendError: it could not be checked.
+        """
+        bearer = credentials.bearer
+        if not self._enabled or not self._tokens.is_one(bearer):
+            return None
+        token_hash = hash_of(bearer)
+        identity = self._accounts.credentials.get(token_hash)
+        if identity is None:
+            access = await self._verified(bearer)
+            left = access.expires_at - self._clock().timestamp()
+            identity = await self._accounts.credentials.identity(
+                token_hash, lambda: self.grants.identity(access.family_id), seconds=left
+            )
+        self._accounts.connections.used(identity.connection, credentials.address)
+        return identity
+
+    async def prune(self) -> None:
+        """Remove what expired. Raises `BackendError`."""
+        await self.grants.prune()
+        await self.clients.prune()
+        await self.keys.prune()
+
+    async def _verified(self, bearer: str) -> AccessToken:
+        try:
+            return await self._tokens.verify(bearer)
+        except TokenInvalid as error:
+            raise Rejected(str(error), reauthorize=True) from None
+
+    async def _tokens_for(self, exchanged: Exchanged) -> TokenSet:
+        grant = exchanged.grant
+        return TokenSet(await self._tokens.issue(grant), exchanged.refresh_token, LIFETIME, grant.scope)

@@ -1,0 +1,98 @@
+"""How plugins fetch addresses that strangers name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, runtime_checkable
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """The answer: where it came from in the end, and what it was."""
+
+    url: str
+    status: int
+    media_type: str
+    """The `Content-Type` in lower case without parameters; empty where there is none. It is the sender's claim."""
+
+    content: bytes
+
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """By their names in lower case; values of one name are joined by a comma and a space (RFC 9110, section 5.3)."""
+
+    redirects: tuple[str, ...] = ()
+    """The addresses that led to `url`, in their order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """The answer to one request, as it came: redirects are not followed and compressed content is not unpacked."""
+
+    url: str
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    """Names in lower case and values, in the order in which they came; one name may come several times."""
+
+    content: bytes
+    whole: bool
+    """Whether `content` is all that was sent; otherwise it ends at the bound."""
+
+    first_byte: float
+    """Seconds from the beginning of the request, with looking up and connecting, until the head of the answer."""
+
+    seconds: float
+    """Seconds that all of it took."""
+
+
+@runtime_checkable
+class Fetcher(Protocol):
+    """Fetches addresses that strangers name, over https and from the public internet only.
+
+    Every address is checked, that of a redirect too. Networks of their own are allowed by operators, who name them in
+    `[fetch] private_networks`; there any port, and plain http, will do.
+    """
+
+    async def get(self, url: str, *, accept: str, max_bytes: int, seconds: float, redirects: int = 3) -> Fetched:
+        """Return what lies at an address, whatever its status is.
+
+        `accept` is the `Accept` header. The content has at most `max_bytes`; all of it takes at most so many `seconds`.
+        Raises `FetchRefused` where the address is not allowed or the answer breaks a bound, and `FetchFailed` where
+        there was no whole answer in time.
+        """
+
+    async def request(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        content: bytes = b"",
+        max_bytes: int,
+        seconds: float,
+        redirects: int = 0,
+    ) -> Fetched:
+        """Send a request of any method, such as one to the API of somebody's site, and return the answer.
+
+        `headers` go out as they are, to the host of `url` only: a redirect elsewhere is followed without them. Only
+        `GET` and `HEAD` may be redirected. Without `redirects` an answer that redirects is returned like any other.
+        Raises what `get` does, and `FetchUnknown` where the request went out and no whole answer came back: whoever
+        sent it cannot know whether it had an effect.
+        """
+
+    async def exchange(
+        self,
+        url: str,
+        *,
+        accept: str,
+        max_bytes: int,
+        seconds: float,
+        method: Literal["GET", "HEAD"] = "GET",
+        encodings: str = "identity",
+        plain_http: bool = False,
+    ) -> Exchange:
+        """Return the answer to one request, whatever its status is. A redirect is an answer like any other.
+
+        `encodings` is the `Accept-Encoding` header. Content of more than `max_bytes`, as it is sent, is cut there.
+        `plain_http` allows `http://` on port 80 too, for programs that examine sites. Raises as `get` does.
+        """

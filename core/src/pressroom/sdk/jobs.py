@@ -1,0 +1,95 @@
+"""Background work that survives a restart."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, Protocol, runtime_checkable
+
+JobState = Literal["queued", "running", "succeeded", "failed", "cancelled"]
+"""Where a job stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobStatus:
+    """What is known of a job. `progress` is 0 to 1; `message` is for people; `result` is there once it succeeded."""
+
+    id: str
+    kind: str
+    subject: str
+    state: JobState
+    progress: float
+    message: str
+    result: Mapping[str, Any] | None
+    attempts: int
+    created_at: datetime
+    finished_at: datetime | None
+
+
+class JobRun(Protocol):
+    """One attempt at a job."""
+
+    id: str
+    subject: str
+    payload: Mapping[str, Any]
+    attempt: int
+
+    async def progress(self, fraction: float, message: str = "") -> None:
+        """Say how far the work is (0 to 1), and keep the lease. An outage of the database is passed over.
+
+        Raises:
+            asyncio.CancelledError: the job was cancelled, or passed to another process.
+            ValueError: `fraction` is not from 0 to 1.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A kind of background work.
+
+    `kind` begins with the plugin's id, as in `notes.tidy`. `run` is an async function that gets the attempt and returns
+    a JSON object, the job's result. It must not block the event loop, and must be safe to repeat. What it raises fails
+    the attempt; the job is tried again, later each time, until `attempts` are used up. The message of a `CallError` is
+    for people; of anything else they learn only that it failed. `lease` is how many seconds a silent process is waited
+    for before another takes over; `timeout` bounds one attempt. With `every`, in seconds, the host enqueues it by
+    itself: once for each period since 1970 (UTC), whatever the number of processes.
+    """
+
+    kind: str
+    run: Callable[[JobRun], Awaitable[Mapping[str, Any] | None]]
+    attempts: int = 3
+    lease: float = 60.0
+    timeout: float = 600.0
+    every: float | None = None
+
+
+@runtime_checkable
+class Jobs(Protocol):
+    """The queue of background work."""
+
+    async def enqueue(
+        self,
+        kind: str,
+        payload: Mapping[str, Any],
+        *,
+        subject: str = "",
+        key: str = "",
+        run_at: datetime | None = None,
+    ) -> str:
+        """Add a job and return its id. `run_at`, with a time zone, is when it is to run; left out, at once.
+
+        With a `key` (at most 200 characters) that a job of this kind and subject has already, that job's id is returned
+        instead, until the job has finished and is forgotten. `payload` is a JSON object.
+
+        Raises:
+            KeyError: no plugin contributes this kind.
+            ValueError, TypeError: an argument cannot be stored.
+            BackendError: the database failed.
+        """
+
+    async def status(self, job_id: str, *, subject: str | None = None) -> JobStatus:
+        """Return a job, of that account where `subject` is given. Raises `NotFound`."""
+
+    async def cancel(self, job_id: str, *, subject: str | None = None) -> bool:
+        """Cancel a job that has not finished; tell whether it was cancelled. Raises `NotFound`."""

@@ -1,0 +1,6 @@
+"""The database: SQLite in a file, or PostgreSQL."""
+
+from pressroom.storage.database.engine import SqlDatabase, database_url_of
+from pressroom.storage.database.migrations import Migrator, SchemaError, SchemaState
+
+__all__ = ["Migrator", "SchemaError", "SchemaState", "SqlDatabase", "database_url_of"]

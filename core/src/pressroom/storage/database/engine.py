@@ -1,0 +1,285 @@
+"""Connections to the database, and the kinds of transactions on them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from sqlalchemy import URL, event, make_url, text
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
+from sqlalchemy.pool import NullPool
+
+from pressroom.config.models import Settings, StorageSettings
+from pressroom.errors import BackendError
+from pressroom.storage.database.failures import hint_for, is_outage, reason_of
+from pressroom.storage.outage import OutageGuard
+
+FILE_NAME: Final = "pressroom.sqlite"
+
+_MIGRATION_PATIENCE: Final = 600.0
+"""Seconds that a migration waits for another one, and that the other may take."""
+
+_SLACK: Final = 1.0
+"""Seconds more than a driver's own timeout, which says better what it waited for."""
+
+_POSTGRESQL_READING: Final = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+
+
+def database_url_of(storage: StorageSettings) -> URL:
+    """Return the address of the database that the operator named, else of the file in `[storage] path`."""
+    if storage.database is None:
+        return URL.create("sqlite+aiosqlite", database=str(storage.path / FILE_NAME))
+    url = make_url(storage.database.get_secret_value())
+    # libpq and its tools call the parameter `sslmode`, asyncpg calls it `ssl`; the values are the same.
+    mode = url.query.get("sslmode")
+    return url.difference_update_query(["sslmode"]).update_query_dict({"ssl": mode}) if mode else url
+
+
+class SqlDatabase:
+    """Keeps the protocol `pressroom.sdk.Database` over SQLAlchemy.
+
+    SQLite has one writer at a time: writing transactions take turns in this process, and wait for other processes up
+    to the operator's `database_timeout`. Every outage is raised as `BackendError`; what a statement itself did wrong,
+    such as breaking a constraint, stays SQLAlchemy's own error. While the database is down, one transaction in a
+    second looks whether it is back, and the others fail at once.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        storage = settings.storage
+        self.url = database_url_of(storage)
+        self.dialect: Literal["sqlite", "postgresql"] = (
+            "sqlite" if self.url.get_backend_name() == "sqlite" else "postgresql"
+        )
+        self._timeout = storage.database_timeout
+        self._size = storage.database_connections
+        self._readers: _Connections | None = None
+        self._writers: _Connections | None = None
+
+    @property
+    def embedded(self) -> bool:
+        """Whether it is a file that belongs to this server, which may change its schema unasked."""
+        return self.dialect == "sqlite"
+
+    @property
+    def name(self) -> str:
+        """What it is and where, without credentials."""
+        if self.dialect == "sqlite":
+            return f"SQLite in {self.url.database}"
+        return f"PostgreSQL at {self.url.host or 'localhost'}:{self.url.port or 5432}"
+
+    @property
+    def missing(self) -> bool:
+        """Whether it is a file that is not there yet; `open` makes it."""
+        return self.dialect == "sqlite" and not Path(str(self.url.database)).exists()
+
+    async def open(self) -> None:
+        """Connect. Raises `BackendError` where the database cannot be reached."""
+        if self.dialect == "sqlite":
+            _make_private_file(Path(str(self.url.database)))
+            reading = self._sqlite_engine("BEGIN", self._timeout, pool_size=self._size, query_only=True)
+            writing = self._sqlite_engine("BEGIN IMMEDIATE", self._timeout, pool_size=1)
+            self._readers = _Connections(self.name, reading, self._size, self._timeout)
+            self._writers = _Connections(self.name, writing, 1, self._timeout)
+        else:
+            engine = self._postgresql_engine(self._timeout, pool_size=self._size, pool_pre_ping=True)
+            self._readers = self._writers = _Connections(self.name, engine, self._size, self._timeout)
+        try:
+            await self._look()
+        except BaseException:
+            await self.close()
+            raise
+
+    async def close(self) -> None:
+        """Let go of all connections."""
+        pools = {self._readers, self._writers}
+        self._readers = self._writers = None
+        for pool in pools:
+            if pool is not None:
+                await pool.close()
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[AsyncSession]:
+        """Give a session that sees one state of the database and cannot change it.
+
+        Raises `BackendError` on an outage.
+        """
+        options = _POSTGRESQL_READING if self.dialect == "postgresql" else {}
+        async with self._opened(self._readers).session(options) as session:
+            yield session
+
+    @asynccontextmanager
+    async def writing(self) -> AsyncIterator[AsyncSession]:
+        """Give a session whose changes are committed together at the end, or not at all.
+
+        Raises:
+            BackendError: the database failed or did not answer in time; nothing was changed, unless the
+                connection broke while the commit was under way.
+        """
+        async with self._opened(self._writers).session({}) as session:
+            yield session
+            await session.commit()
+
+    @asynccontextmanager
+    async def migrating(self) -> AsyncIterator[AsyncConnection]:
+        """Give a connection of its own to change the schema with, committed at the end or not at all.
+
+        Statements may take long. SQLite checks no foreign keys meanwhile: there a table can often only be changed by
+        making it anew, which would otherwise delete what refers to it (https://sqlite.org/lang_altertable.html, 7).
+
+        Raises:
+            BackendError: the database failed; nothing was changed.
+        """
+        if self.dialect == "sqlite":
+            engine = self._sqlite_engine("BEGIN IMMEDIATE", _MIGRATION_PATIENCE, poolclass=NullPool, foreign_keys="OFF")
+        else:
+            engine = self._postgresql_engine(_MIGRATION_PATIENCE, poolclass=NullPool)
+        try:
+            async with engine.begin() as connection:
+                yield connection
+        except Exception as error:
+            if not is_outage(error):
+                raise
+            raise _failed(self.name, error, self._timeout) from error
+        finally:
+            await engine.dispose()
+
+    async def _look(self) -> None:
+        try:
+            async with asyncio.timeout(self._timeout + _SLACK):
+                await self._opened(self._writers).look()
+        except Exception as error:
+            raise _unavailable(self.name, error, self._timeout) from error
+
+    def _opened(self, pool: _Connections | None) -> _Connections:
+        if pool is None:
+            raise BackendError("the database is not open")
+        return pool
+
+    def _sqlite_engine(
+        self, begin: str, timeout: float, *, query_only: bool = False, foreign_keys: str = "ON", **pool: Any
+    ) -> AsyncEngine:
+        engine = create_async_engine(self.url, connect_args={"timeout": timeout}, **pool)
+        pragmas = ["journal_mode = WAL", "synchronous = NORMAL", f"foreign_keys = {foreign_keys}"]
+        if query_only:
+            pragmas.append("query_only = ON")
+
+        @event.listens_for(engine.sync_engine, "connect")
+        def prepare(connection: Any, _record: Any) -> None:
+            # The driver must not begin transactions by itself: it does so too late, and never IMMEDIATE.
+            connection.isolation_level = None
+            cursor = connection.cursor()
+            for pragma in pragmas:
+                cursor.execute(f"PRAGMA {pragma}")
+            cursor.close()
+
+        @event.listens_for(engine.sync_engine, "begin")
+        def start(connection: Any) -> None:
+            connection.exec_driver_sql(begin)
+
+        return engine
+
+    def _postgresql_engine(self, command_timeout: float, **pool: Any) -> AsyncEngine:
+        timeouts = {"timeout": self._timeout, "command_timeout": command_timeout}
+        try:
+            return create_async_engine(self.url, connect_args=timeouts, **pool)
+        except ImportError as error:
+            raise BackendError("PostgreSQL needs the driver asyncpg", hint="install pressroom[postgresql]") from error
+
+
+class _Connections:
+    """The connections of one engine: so many at once, and none asked for while the database is down."""
+
+    def __init__(self, name: str, engine: AsyncEngine, size: int, timeout: float) -> None:
+        self._name = name
+        self._engine = engine
+        self._timeout = timeout
+        self._sessions = async_sessionmaker(engine, expire_on_commit=False)
+        self._slots = asyncio.Semaphore(size)
+        self._guard = OutageGuard(
+            name,
+            probe=_no_probe,
+            timeout=timeout + _SLACK,
+            concurrency=size,
+            refused=(),
+            unreachable=(_NoConnection,),
+        )
+
+    async def close(self) -> None:
+        await self._engine.dispose()
+
+    async def look(self) -> None:
+        """Connect, and raise whatever comes of it."""
+        async with self._engine.connect() as connection:
+            await connection.execute(text("SELECT 1"))
+
+    @asynccontextmanager
+    async def session(self, options: Mapping[str, Any]) -> AsyncIterator[AsyncSession]:
+        await self._take_slot()
+        try:
+            async with self._sessions() as session:
+                try:
+                    await self._guard.call("a connection", lambda: _connect(session, options))
+                    yield session
+                except Exception as error:
+                    if is_outage(error):
+                        # A rollback would wait for the database once more.
+                        await session.invalidate()
+                    raise
+        except Exception as error:
+            if not is_outage(error):
+                raise
+            raise _failed(self._name, error, self._timeout) from error
+        finally:
+            self._slots.release()
+
+    async def _take_slot(self) -> None:
+        try:
+            async with asyncio.timeout(self._timeout):
+                await self._slots.acquire()
+        except TimeoutError as error:
+            raise BackendError(
+                f"{self._name}: no connection was free within {self._timeout:g} s",
+                hint="raise [storage] database_connections, or find out what keeps the database busy",
+            ) from error
+
+
+class _NoConnection(Exception):
+    """No connection, or none that works; the text says why."""
+
+
+async def _connect(session: AsyncSession, options: Mapping[str, Any]) -> None:
+    try:
+        await session.connection(execution_options=options)
+    except Exception as error:
+        raise _NoConnection(reason_of(error)) from error
+
+
+async def _no_probe() -> None:
+    """Do nothing: a connection from the pool is asked for a sign of life before it is used, a new one gives it."""
+
+
+def _make_private_file(path: Path) -> None:
+    """Make the file, which will hold hashes of secrets, so that only its owner reads it; SQLite's others follow it."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    except OSError as error:
+        raise BackendError(
+            f"the database {path} cannot be used: {error.strerror}", hint="check [storage] path and its permissions"
+        ) from error
+
+
+def _failed(name: str, error: Exception, timeout: float) -> BackendError:
+    return BackendError(f"{name} failed: {_reason(error, timeout)}", hint=hint_for(error))
+
+
+def _unavailable(name: str, error: Exception, timeout: float) -> BackendError:
+    return BackendError(f"{name} is unavailable: {_reason(error, timeout)}", hint=hint_for(error))
+
+
+def _reason(error: Exception, timeout: float) -> str:
+    return reason_of(error) or f"no answer within {timeout:g} s"

@@ -1,0 +1,168 @@
+"""Bringing the schema of the host and of each plugin up to date, with Alembic and a version table for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Any, Final
+
+from alembic.config import Config
+from alembic.runtime.environment import EnvironmentContext
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, text
+from sqlalchemy.exc import DBAPIError
+
+from pressroom.errors import BackendError
+from pressroom.sdk import Models
+from pressroom.storage.database.engine import SqlDatabase
+from pressroom.storage.database.failures import is_outage, reason_of
+
+_LOCK: Final = 0x70726573
+"""The key of the PostgreSQL advisory lock under which one process migrates at a time."""
+
+
+class SchemaError(BackendError):
+    """The schema of one plugin cannot be used: its migrations fail, or the database comes from a newer version."""
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaState:
+    """The schema of one plugin: the revision it is at (empty: none) and the one that its code needs."""
+
+    plugin: str
+    current: str
+    wanted: str
+
+    @property
+    def behind(self) -> bool:
+        """Whether a migration has to run first."""
+        return self.current != self.wanted
+
+
+class Migrator:
+    """Migrates an open database. `models` are pairs of plugin id and what it contributed, the host's first."""
+
+    def __init__(self, database: SqlDatabase, models: Iterable[tuple[str, Models]]) -> None:
+        self._database = database
+        self._models = dict(models)
+
+    @property
+    def plugins(self) -> tuple[str, ...]:
+        """The ids of those that have tables, in the order in which they are migrated."""
+        return tuple(self._models)
+
+    @property
+    def embedded(self) -> bool:
+        """Whether the database belongs to this server, which migrates it when it starts."""
+        return self._database.embedded
+
+    async def state(self, plugin: str) -> SchemaState:
+        """Return the state of one plugin's schema.
+
+        Raises:
+            SchemaError: its migrations cannot be read, or the database holds a revision that they do not know.
+            BackendError: the database failed.
+        """
+        async with self._database.reading() as session:
+            connection = await session.connection()
+            return await connection.run_sync(self._state, plugin)
+
+    async def upgrade(self, plugin: str) -> SchemaState:
+        """Bring one plugin's schema up to date, wholly or not at all, and return its state before.
+
+        Of several processes that do so at the same moment one does the work, and the others wait for it.
+
+        Raises:
+            SchemaError: a migration failed, or the database holds a revision that this version does not know.
+            BackendError: the database failed.
+        """
+        async with self._database.migrating() as connection:
+            if self._database.dialect == "postgresql":
+                await connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
+            before = await connection.run_sync(self._state, plugin)
+            if before.behind:
+                await connection.run_sync(self._upgrade, plugin)
+        return before
+
+    async def migrate(self) -> list[SchemaState]:
+        """Bring everything up to date, a plugin at a time, and return what was behind before.
+
+        Raises what `upgrade` raises; what was done for the plugins before stays.
+        """
+        return [state for plugin in self.plugins if (state := await self.upgrade(plugin)).behind]
+
+    def _state(self, connection: Connection, plugin: str) -> SchemaState:
+        context = MigrationContext.configure(connection, opts={"version_table": version_table(plugin)})
+        current = context.get_current_heads()
+        try:
+            script = _script(self._models[plugin])
+            known = {revision.revision for revision in script.walk_revisions()}
+            heads = script.get_heads()
+        except (Exception, SystemExit) as error:
+            raise SchemaError(f"the migrations of {plugin} cannot be read: {_shown(error)}") from error
+        if unknown := [revision for revision in current if revision not in known]:
+            raise SchemaError(
+                f"the tables of {plugin} are at revision {unknown[0]}, which this version does not know",
+                hint="a newer version used the database: upgrade, or restore a backup",
+            )
+        return SchemaState(plugin, ", ".join(current), ", ".join(heads))
+
+    def _upgrade(self, connection: Connection, plugin: str) -> None:
+        try:
+            run_migrations(connection, plugin, self._models[plugin])
+            if self._database.dialect == "sqlite":
+                _check_foreign_keys(connection)
+        except (Exception, SystemExit) as error:
+            if is_outage(error):
+                raise
+            raise SchemaError(
+                f"a migration of {plugin} failed and was undone: {_shown(error)}",
+                hint="report it to the plugin's authors; nothing was changed",
+            ) from error
+
+
+def run_migrations(connection: Connection, plugin: str, models: Models, *, downgrade_to: str = "") -> None:
+    """Run the migrations of a plugin on a connection, up to the newest or down to a revision (`base`: to nothing).
+
+    Raises whatever Alembic, the database or the migrations raise.
+    """
+    script = _script(models)
+
+    def steps(revision: Any, _context: MigrationContext) -> Sequence[Any]:
+        # What alembic's own commands `downgrade` and `upgrade` call.
+        if downgrade_to:
+            return script._downgrade_revs(downgrade_to, revision)  # noqa: SLF001
+        return script._upgrade_revs("head", revision)  # noqa: SLF001
+
+    with EnvironmentContext(Config(), script, fn=steps) as environment:
+        environment.configure(
+            connection=connection,
+            target_metadata=models.metadata,
+            version_table=version_table(plugin),
+            render_as_batch=True,
+        )
+        environment.run_migrations()
+
+
+def _check_foreign_keys(connection: Connection) -> None:
+    broken = connection.execute(text("PRAGMA foreign_key_check")).first()
+    if broken is not None:
+        raise ValueError(f"rows of the table {broken[0]} refer to rows of {broken[2]} that are not there")
+
+
+def version_table(plugin: str) -> str:
+    """Return the name of the table that holds the revision of a plugin's schema."""
+    return f"schema_version_{plugin}"
+
+
+def _script(models: Models) -> ScriptDirectory:
+    with as_file(files(models.migrations)) as folder:
+        return ScriptDirectory(str(folder), version_locations=[str(Path(folder) / "versions")])
+
+
+def _shown(error: BaseException) -> str:
+    reason = reason_of(error)
+    return reason if isinstance(error, DBAPIError) else f"{type(error).__name__}: {reason}"

@@ -1,0 +1,82 @@
+"""What plugins' tables share with those of the host: names of constraints, ids, secrets, and moments in UTC."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import string
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from sqlalchemy import BigInteger, Dialect
+from sqlalchemy.types import TypeDecorator
+
+__all__ = ["BASE62", "LONGEST_ID", "NAMING", "Timestamp", "as_id", "hash_of", "new_id", "new_secret", "random_text"]
+
+NAMING: Final = {
+    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+    "pk": "pk_%(table_name)s",
+}
+
+
+LONGEST_ID: Final = 32
+"""The characters that an id of ours has at most."""
+
+
+def as_id(text: str) -> str:
+    """Return an id as every database can compare it. What can be none, such as a text with a NUL, becomes nobody's."""
+    return text if len(text) <= LONGEST_ID and text.isascii() and text.isprintable() else ""
+
+
+class Timestamp(TypeDecorator[datetime]):
+    """A moment, kept as whole microseconds since 1970 in UTC: exact, and ordered alike on every database."""
+
+    impl = BigInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> Any:
+        """Return the microseconds. Raises `ValueError` for a moment without a time zone."""
+        del dialect
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError("a moment needs a time zone")
+        delta = value - _EPOCH
+        return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
+        """Return the moment in UTC."""
+        del dialect
+        return (
+            None
+            if value is None
+            else datetime.fromtimestamp(value // 1_000_000, UTC).replace(microsecond=value % 1_000_000)
+        )
+
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+BASE62: Final = string.digits + string.ascii_uppercase + string.ascii_lowercase
+
+
+def random_text(length: int) -> str:
+    """Return random base62 characters: 5.95 bits each."""
+    return "".join(secrets.choice(BASE62) for _ in range(length))
+
+
+def new_id(letter: str) -> str:
+    """Return an id such as `u_7Gf…`: 131 random bits after the letter."""
+    return f"{letter}_{random_text(22)}"
+
+
+def new_secret() -> str:
+    """Return a secret of 256 random bits for cookies, links, codes and tokens."""
+    return random_text(43)
+
+
+def hash_of(secret: str) -> bytes:
+    """Return the SHA-256 that is stored in the place of a random secret of at least 160 bits."""
+    return hashlib.sha256(secret.encode(errors="surrogatepass")).digest()

@@ -1,0 +1,99 @@
+"""Where in a text something is that a message tells of.
+
+A message names the place as `line 3, column 12`, or quotes what is wrong between straight quotation marks, or names a
+`property` or an `attribute`. `places.js` finds the same places.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+_LINE: Final = re.compile(r"\bline (\d{1,6})(?:, column (\d{1,6}))?")
+_QUOTED: Final = re.compile(r'(?:([\w-]+): [^"]*?)?"([^"]{2,})"')
+_NAMED: Final = re.compile(r"\b(?:property|attribute) ([\w-]+)")
+_WORD: Final = re.compile(r"[^\s<>\"']+")
+_LONGEST: Final = 72
+_BEFORE: Final = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A part of a text: where it begins, and where it ends."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """The line of a text that a message is about. `line` and `column` count from 1; `marked` is what is wrong in it."""
+
+    line: int
+    column: int
+    before: str
+    marked: str
+    after: str
+
+
+def find_place(text: str, message: str) -> Place | None:
+    """Return the part of a text that a message is about, or `None` where it does not tell."""
+    return _numbered(text, message) or _quoted(text, message) or _named(text, message)
+
+
+def excerpt(text: str, message: str) -> Excerpt | None:
+    """Return the line that a message is about, cut where it is long, or `None` where it does not tell."""
+    text = text.replace("\r\n", "\n")
+    place = find_place(text, message)
+    if place is None:
+        return None
+    begin = text.rfind("\n", 0, place.start) + 1
+    end = text.find("\n", place.start)
+    line = text[begin : len(text) if end < 0 else end]
+    at = place.start - begin
+    marked = line[at : place.end - begin][:_LONGEST]
+    before, after = line[:at], line[at + len(marked) :]
+    room = max(0, _LONGEST - len(marked) - _BEFORE)
+    return Excerpt(
+        line=text.count("\n", 0, place.start) + 1,
+        column=at + 1,
+        before=before if len(before) <= _BEFORE else f"…{before[-_BEFORE:]}",
+        marked=marked,
+        after=after if len(after) <= room else f"{after[:room]}…",
+    )
+
+
+def _numbered(text: str, message: str) -> Place | None:
+    match = _LINE.search(message)
+    lines = text.split("\n")
+    if match is None or not 1 <= int(match[1]) <= len(lines):
+        return None
+    number, column = int(match[1]), int(match[2] or 1)
+    line = lines[number - 1]
+    at = min(max(column - 1, 0), len(line))
+    begin = sum(len(one) + 1 for one in lines[: number - 1])
+    quoted = _quoted(text[begin + at :], message[match.end() :])
+    if quoted is not None and quoted.start == 0:
+        return Place(begin + at, begin + at + quoted.end)
+    word = _WORD.search(line, at)
+    stop = len(line) if match[2] is None or word is None else word.end()
+    return Place(begin + at, begin + max(stop, min(at + 1, len(line))))
+
+
+def _quoted(text: str, message: str) -> Place | None:
+    for match in _QUOTED.finditer(message):
+        wanted = r"\s+".join(re.escape(word) for word in match[2].rstrip("…").split())
+        if not wanted:
+            continue
+        patterns = [rf"\b{re.escape(match[1])}\s*:\s*(?:{wanted})", wanted] if match[1] else [wanted]
+        for pattern in patterns:
+            if found := re.search(pattern, text, re.IGNORECASE):
+                return Place(found.start(), found.end())
+    return None
+
+
+def _named(text: str, message: str) -> Place | None:
+    match = _NAMED.search(message)
+    found = re.search(rf"(?<![\w-]){re.escape(match[1])}\s*[:=]", text, re.IGNORECASE) if match else None
+    return Place(found.start(), found.end() - 1) if found else None

@@ -1,0 +1,145 @@
+// Fields: from texts to the values that the API takes, by the same rules as the server's `input_from_form`
+
+class BadField extends Error {
+  constructor(field, message) {
+    super(message);
+    this.field = field;
+  }
+}
+
+class Field {
+  constructor(box) {
+    this.box = box;
+    this.spec = JSON.parse(box.dataset.field);
+    this.controls = $$("[name]:not([type=hidden])", box);
+    this.control = this.controls[0];
+    this.error = $(".field-error", box);
+    this.target = box.id ? box : this.control;
+    this.mode = box.closest("[data-mode]")?.dataset.mode;
+    if ("code" in (this.control.dataset ?? {})) this.editor = new Editor(this.control);
+  }
+
+  get text() {
+    if (this.control.type === "checkbox") return String(this.control.checked);
+    if (this.control.type === "radio") return this.controls.find((radio) => radio.checked)?.value ?? "";
+    return this.control.value;
+  }
+
+  set text(text) {
+    if (this.control.type === "checkbox") this.control.checked = text === "true";
+    else if (this.control.type === "radio") for (const radio of this.controls) radio.checked = radio.value === text;
+    else this.control.value = text;
+    this.control.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+
+  reset() {
+    const { default: value = "" } = this.spec;
+    this.text = typeof value === "object" ? JSON.stringify(value, null, 2) : String(value);
+    // A choice that has no empty option begins with its first one.
+    if (this.control.tagName === "SELECT" && this.control.selectedIndex < 0) this.control.selectedIndex = 0;
+  }
+
+  // The value, or undefined where the parameter is left out.
+  get value() {
+    const { text } = this;
+    const value = this.parse(text);
+    if (value === undefined || this.spec.required) return value;
+    const isDefault = this.spec.default === undefined ? value === false : same(value, this.spec.default);
+    return isDefault ? undefined : value;
+  }
+
+  parse(text) {
+    const { kind, choices, empty } = this.spec;
+    if (kind === "choice") return text === "" ? undefined : (choices.find((choice) => String(choice) === text) ?? text);
+    if (kind === "boolean") return text === "true";
+    if (kind === "number") return text.trim() === "" ? undefined : Number(text);
+    if (kind === "object") return this.parseObject(text);
+    return text || empty ? text : undefined;
+  }
+
+  parseObject(text) {
+    if (!text.trim()) return undefined;
+    let value;
+    try {
+      value = JSON.parse(text);
+    } catch (error) {
+      throw new BadField(this, `Must be JSON (${error.message})`);
+    }
+    if (value === null || typeof value !== "object" || Array.isArray(value)) {
+      throw new BadField(this, 'Must be a JSON object, such as {"title": "Hello"}');
+    }
+    return value;
+  }
+
+  show(problem) {
+    this.error.textContent = problem;
+    this.error.hidden = !problem;
+    const described = (this.target.getAttribute("aria-describedby") ?? "").split(" ").filter((id) => id && id !== this.error.id);
+    if (problem) described.push(this.error.id);
+    if (!described.length) this.target.removeAttribute("aria-describedby");
+    else this.target.setAttribute("aria-describedby", described.join(" "));
+    for (const control of this.controls) {
+      if (problem) control.setAttribute("aria-invalid", "true");
+      else control.removeAttribute("aria-invalid");
+    }
+    if (!this.editor) return;
+    $(".excerpt", this.box)?.remove();
+    const link = this.editor.point(problem);
+    if (link) this.error.append(" ", link);
+  }
+}
+
+// An object whose members have fields of their own; what is wrong with it as a whole is told at its head.
+class Group {
+  constructor(box) {
+    this.target = box;
+    this.name = box.dataset.group;
+    this.error = $(":scope > .field-error", box);
+  }
+
+  show(problem) {
+    this.error.textContent = problem;
+    this.error.hidden = !problem;
+  }
+}
+
+function same(one, other) {
+  return one === other || (typeof one === "object" && JSON.stringify(one) === JSON.stringify(other));
+}
+
+// Helpers beside a field: a slider for a number, a picker for a colour, a count for a text
+
+function connectSlider(control, slider) {
+  const follow = () => (slider.value = control.value);
+  slider.hidden = false;
+  slider.addEventListener("input", () => {
+    control.value = slider.value;
+    control.dispatchEvent(new Event("input", { bubbles: true }));
+  });
+  control.addEventListener("input", follow);
+  follow();
+}
+
+function connectSwatch(control, swatch) {
+  const follow = () => {
+    const digits = /^#?([0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$/i.exec(control.value.trim())?.[1];
+    if (digits) swatch.value = "#" + (digits.length < 6 ? digits.replace(/./g, "$&$&") : digits).slice(0, 6);
+  };
+  swatch.hidden = false;
+  swatch.addEventListener("input", () => {
+    control.value = swatch.value;
+    control.dispatchEvent(new Event("input", { bubbles: true }));
+  });
+  control.addEventListener("input", follow);
+  follow();
+}
+
+function connectCounter(control, counter) {
+  const limit = Number(counter.dataset.count);
+  const idle = counter.textContent;
+  control.addEventListener("input", () => {
+    const length = [...control.value].length;
+    counter.textContent = length > limit * 0.8 ? `${length.toLocaleString("en")} of ${limit.toLocaleString("en")}` : idle;
+  });
+}
+

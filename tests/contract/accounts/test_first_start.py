@@ -1,0 +1,82 @@
+"""The link for the first account that `serve` prints."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from pressroom.accounts.setup_links import SetupLinks
+from pressroom.accounts.users import Users
+from support import databases
+from support.server import Server, command_environment, serving
+
+
+def token_of(server: Server) -> str:
+    """Return the token of the link that a server printed."""
+    address = urlsplit(server.announced["setupUrl"])
+    assert (f"{address.scheme}://{address.netloc}", address.path) == (server.url, "/setup")
+    token: str = parse_qs(address.query)["token"][0]
+    return token
+
+
+@pytest.mark.parametrize("kind", databases.KINDS)
+def test_two_servers_and_a_restart_leave_one_link_that_is_good_once(kind: str, tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        storage = stack.enter_context(databases.database_config(kind, tmp_path / "data"))
+        settings = databases.settings_with_database(storage, tmp_path / "data")
+
+        async def usable(tokens: list[str]) -> list[bool]:
+            async with databases.migrated(settings) as database:
+                links = SetupLinks(database, Users(database, settings))
+                return [await links.usable(token) for token in tokens]
+
+        async def redeem(token: str) -> None:
+            async with databases.migrated(settings) as database:
+                links = SetupLinks(database, Users(database, settings))
+                await links.redeem(token, email="ada@example.com", name="", password="four quiet random words")
+
+        asyncio.run(usable([]))
+        config = f'[storage]\ndatabase = "{storage["database"]}"\n' if "database" in storage else ""
+        with serving(tmp_path, config) as first, serving(tmp_path, config) as second:
+            tokens = [token_of(first), token_of(second)]
+        with serving(tmp_path, config) as third:
+            tokens.append(token_of(third))
+            assert asyncio.run(usable(tokens)) == [False, False, True]
+            asyncio.run(redeem(tokens[2]))
+        assert asyncio.run(usable(tokens)) == [False, False, False]
+        with serving(tmp_path, config) as fourth:
+            assert fourth.announced["setupUrl"] is None
+        assert not any(token in fourth.log + third.log for token in tokens)
+
+
+def test_without_passwords_there_is_no_link(tmp_path: Path) -> None:
+    with serving(tmp_path, "[accounts]\npassword_sign_in = false\n") as server:
+        assert server.announced["setupUrl"] is None
+
+
+def test_people_see_the_link_in_one_line_and_the_log_does_not(tmp_path: Path) -> None:
+    with (tmp_path / "log").open("w") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "pressroom", "serve", "--port", "0"],
+            cwd=tmp_path,
+            env=command_environment(tmp_path),
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+        )
+    assert process.stdout is not None
+    try:
+        line = next(line for line in process.stdout if "/setup?token=" in line)
+    finally:
+        process.terminate()
+        process.stdout.read()
+        process.stdout.close()
+        process.wait(40)
+    token = line.strip().partition("=")[2]
+    assert len(token) == 43
+    assert token not in (tmp_path / "log").read_text()

@@ -1,0 +1,197 @@
+"""Browser sessions, on every database."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from pressroom.accounts.records import User
+from pressroom.accounts.service import AccountServices
+from pressroom.accounts.sessions import Sessions
+from pressroom.accounts.users import Users
+from pressroom.config import Settings
+from pressroom.errors import SignInFailed
+from pressroom.models import SessionRow
+from pressroom.storage.database import SqlDatabase
+from pressroom.tables import hash_of
+from sqlalchemy import func, select, update
+
+
+@pytest.fixture
+def sessions(database: SqlDatabase, database_settings: Settings) -> Sessions:
+    accounts = database_settings.accounts.model_copy(update={"session_lifetime": 86_400.0, "session_idle": 3600.0})
+    return Sessions(database, accounts)
+
+
+@pytest.fixture
+async def user(database: SqlDatabase, database_settings: Settings) -> User:
+    return await Users(database, database_settings).add("ada@example.com")
+
+
+async def age(database: SqlDatabase, token: str, *, created: timedelta, seen: timedelta) -> None:
+    """Let a session look as if it had begun and been used so long ago."""
+    now = datetime.now(UTC)
+    values = {"created_at": now - created, "seen_at": now - seen}
+    async with database.writing() as session:
+        await session.execute(update(SessionRow).where(SessionRow.token_hash == hash_of(token)).values(values))
+
+
+async def test_a_session_tells_who_it_is_and_where_it_began(sessions: Sessions, user: User) -> None:
+    token = await sessions.start(user.id, address="192.0.2.7", user_agent="Browser/1 \0\x1b[31m" + "x" * 500)
+    found = await sessions.find(token)
+    assert found is not None
+    assert (found.user, found.address, len(found.user_agent)) == (user, "192.0.2.7", 300)
+    assert found.user_agent.isprintable()
+    assert found.expires_at - found.created_at == timedelta(hours=1)
+
+
+async def test_only_a_hash_of_the_token_is_stored(sessions: Sessions, user: User, database: SqlDatabase) -> None:
+    token = await sessions.start(user.id)
+    async with database.reading() as session:
+        assert await session.scalar(select(SessionRow.token_hash)) == hash_of(token)
+    assert len(token) >= 43
+    assert token != await sessions.start(user.id)
+
+
+@pytest.mark.parametrize("token", ["", "x", "x" * 10_000, "\0", "\udfff", "ä"])
+async def test_a_token_that_nobody_was_given_is_nobody_s(sessions: Sessions, user: User, token: str) -> None:
+    await sessions.start(user.id)
+    assert await sessions.find(token) is None
+    await sessions.end(token)
+    assert len(await sessions.list(user.id)) == 1
+
+
+@pytest.mark.parametrize(
+    ("created", "seen", "good"),
+    [
+        (timedelta(hours=23), timedelta(minutes=59), True),
+        (timedelta(hours=23), timedelta(minutes=61), False),
+        (timedelta(hours=25), timedelta(minutes=1), False),
+    ],
+)
+async def test_a_session_ends_after_its_lifetime_or_when_it_idles(
+    sessions: Sessions, user: User, database: SqlDatabase, created: timedelta, seen: timedelta, good: bool
+) -> None:
+    token = await sessions.start(user.id)
+    await age(database, token, created=created, seen=seen)
+    listed = await sessions.list(user.id)
+    found = await sessions.find(token)
+    assert (found is not None, len(listed)) == (good, int(good))
+
+
+async def test_use_keeps_a_session_alive_but_not_beyond_its_lifetime(
+    sessions: Sessions, user: User, database: SqlDatabase
+) -> None:
+    token = await sessions.start(user.id)
+    await age(database, token, created=timedelta(hours=23, minutes=30), seen=timedelta(minutes=50))
+    found = await sessions.find(token)
+    assert found is not None
+    assert found.expires_at == found.created_at + timedelta(hours=24)
+    again = await sessions.find(token)
+    assert again is not None
+    assert again.seen_at == found.seen_at
+
+
+async def test_use_is_written_once_a_minute(sessions: Sessions, user: User, database: SqlDatabase) -> None:
+    token = await sessions.start(user.id)
+    before = await sessions.find(token)
+    await age(database, token, created=timedelta(minutes=30), seen=timedelta(seconds=50))
+    unchanged = await sessions.find(token)
+    await age(database, token, created=timedelta(minutes=30), seen=timedelta(seconds=70))
+    written = await sessions.find(token)
+    assert before is not None
+    assert unchanged is not None
+    assert written is not None
+    assert unchanged.seen_at < before.seen_at < written.seen_at
+
+
+async def test_many_requests_of_a_session_at_once(sessions: Sessions, user: User, database: SqlDatabase) -> None:
+    token = await sessions.start(user.id)
+    await age(database, token, created=timedelta(minutes=30), seen=timedelta(minutes=10))
+    found = await asyncio.gather(*(sessions.find(token) for _ in range(20)))
+    assert all(session is not None and session.user == user for session in found)
+
+
+async def test_signing_out_here_and_everywhere_else(sessions: Sessions, user: User) -> None:
+    tokens = [await sessions.start(user.id) for _ in range(4)]
+    await sessions.end(tokens[0])
+    await sessions.end(tokens[0])
+    assert await sessions.find(tokens[0]) is None
+    assert await sessions.end_all(user.id, except_token=tokens[3]) == 2
+    assert [await sessions.find(token) is not None for token in tokens] == [False, False, False, True]
+    assert await sessions.end_all(user.id) == 1
+
+
+async def test_sessions_are_listed_by_their_last_use(sessions: Sessions, user: User, database: SqlDatabase) -> None:
+    tokens = [await sessions.start(user.id, user_agent=str(number)) for number in range(3)]
+    for token, minutes in zip(tokens, (5, 1, 9), strict=True):
+        await age(database, token, created=timedelta(hours=1), seen=timedelta(minutes=minutes))
+    assert [session.user_agent for session in await sessions.list(user.id)] == ["1", "0", "2"]
+
+
+async def test_pruning_removes_what_has_ended_and_nothing_else(
+    sessions: Sessions, user: User, database: SqlDatabase
+) -> None:
+    ended, good = await sessions.start(user.id), await sessions.start(user.id)
+    async with database.writing() as session:
+        await session.execute(
+            update(SessionRow)
+            .where(SessionRow.token_hash == hash_of(ended))
+            .values(expires_at=datetime.now(UTC) - timedelta(seconds=1))
+        )
+    assert await sessions.prune() == 1
+    assert await sessions.prune() == 0
+    assert await sessions.find(good) is not None
+    async with database.reading() as session:
+        assert await session.scalar(select(func.count()).select_from(SessionRow)) == 1
+
+
+async def test_a_shorter_lifetime_holds_for_sessions_that_began_before(
+    sessions: Sessions, user: User, database: SqlDatabase, database_settings: Settings
+) -> None:
+    token = await sessions.start(user.id)
+    await age(database, token, created=timedelta(minutes=30), seen=timedelta(minutes=10))
+    strict = Sessions(database, database_settings.accounts.model_copy(update={"session_idle": 300.0}))
+    assert await strict.find(token) is None
+
+
+async def test_a_server_prunes_by_itself(
+    sessions: Sessions, user: User, database: SqlDatabase, database_settings: Settings
+) -> None:
+    await sessions.start(user.id)
+    async with database.writing() as session:
+        await session.execute(update(SessionRow).values(expires_at=datetime.now(UTC)))
+    services = AccountServices(database_settings, database)
+    await services.open()
+    await services.close()
+    async with database.reading() as session:
+        assert await session.scalar(select(func.count()).select_from(SessionRow)) == 0
+
+
+async def test_a_list_can_be_cut(sessions: Sessions, user: User) -> None:
+    for number in range(4):
+        await sessions.start(user.id, user_agent=str(number))
+    assert len(await sessions.list(user.id, limit=3)) == 3
+
+
+async def test_a_sign_in_that_is_under_way_does_not_outlive_its_password(
+    sessions: Sessions, database: SqlDatabase, database_settings: Settings, user: User
+) -> None:
+    users = Users(database, database_settings)
+    before = await users.set_password(user.id, "violet harbour lantern moss")
+    assert await sessions.start(user.id, proven=before)
+    after = await users.set_password(user.id, "copper meadow signal thirty")
+    with pytest.raises(SignInFailed, match="sign in again"):
+        await sessions.start(user.id, proven=before)
+    assert await sessions.list(user.id) == []
+    assert await sessions.start(user.id, proven=after)
+
+
+async def test_a_sign_in_that_is_under_way_does_not_pass_a_lock(
+    sessions: Sessions, database: SqlDatabase, database_settings: Settings, user: User
+) -> None:
+    users = Users(database, database_settings)
+    await users.set_disabled(user.id, True)
+    with pytest.raises(SignInFailed):
+        await sessions.start(user.id, proven=user)
+    await users.set_disabled(user.id, False)
+    assert await sessions.list(user.id) == []

@@ -1,0 +1,168 @@
+"""Signing in with a password, and how often that may fail."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from pressroom.accounts.sign_in import SignIn
+from pressroom.accounts.users import Users
+from pressroom.config import Settings
+from pressroom.errors import BackendError, Forbidden, Overloaded, PressroomError, RateLimited, SignInFailed
+from pressroom.limits import create_limiter
+from pressroom.sdk import Limiter
+from pressroom.storage.database import SqlDatabase
+from pressroom.testing.running import settings_for_test
+from structlog.testing import capture_logs
+from support import databases
+
+PASSWORD = "four quiet random words"
+WRONG = "four noisy random words"
+
+
+@pytest.fixture
+def settings(tmp_path: Any) -> Settings:
+    accounts = {"sign_in_rate_account": "3/hour", "sign_in_rate_address": "6/hour"}
+    return settings_for_test({"accounts": accounts}, tmp_path)
+
+
+@pytest.fixture
+async def own_database(settings: Settings) -> AsyncIterator[SqlDatabase]:
+    async with databases.migrated(settings) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def users(own_database: SqlDatabase, settings: Settings) -> Users:
+    found = Users(own_database, settings)
+    await found.add("ada@example.com", password=PASSWORD)
+    return found
+
+
+@pytest.fixture
+async def limiter(settings: Settings) -> AsyncIterator[Limiter]:
+    made = create_limiter(settings)
+    await made.open()
+    yield made
+    await made.close()
+
+
+async def outcome(sign_in: SignIn, email: str, password: str, address: str = "192.0.2.1") -> str:
+    try:
+        return (await sign_in.with_password(email, password, address=address)).email
+    except PressroomError as error:
+        return f"{error.code}: {error.message}"
+
+
+async def test_who_knows_the_password_signs_in(users: Users, limiter: Limiter, settings: Settings) -> None:
+    sign_in = SignIn(users, limiter, settings)
+    for _ in range(10):
+        assert await outcome(sign_in, " ADA@example.com", PASSWORD) == "ada@example.com"
+    user = await users.by_email("ada@example.com")
+    assert user is not None
+    assert user.last_sign_in_at is not None
+
+
+async def test_an_address_that_nobody_has_is_answered_like_one_that_somebody_has(
+    users: Users, limiter: Limiter, settings: Settings
+) -> None:
+    sign_in = SignIn(users, limiter, settings)
+    await users.add("bare@example.com")
+    answers = []
+    for number, email in enumerate(("ada@example.com", "bob@example.com", "bare@example.com", "no address")):
+        answers.append([await outcome(sign_in, email, WRONG, f"192.0.2.{number}") for _ in range(5)])
+    assert answers[0][:3] == ["sign_in_failed: the e-mail address or the password is wrong"] * 3
+    assert answers[0][3:] == ["rate_limited: too many sign-ins have failed; try again in 60 minutes"] * 2
+    assert all(answer == answers[0] for answer in answers)
+
+
+async def test_once_limited_even_the_right_password_is_not_looked_at(
+    users: Users, limiter: Limiter, settings: Settings
+) -> None:
+    sign_in = SignIn(users, limiter, settings)
+    for number in range(3):
+        await outcome(sign_in, "Ada@Example.com", WRONG, f"192.0.2.{number}")
+    with pytest.raises(RateLimited) as refused:
+        await sign_in.with_password("ada@example.com", PASSWORD, address="192.0.2.9")
+    assert 3500 < refused.value.retry_after <= 3600
+
+
+async def test_one_address_that_tries_many_accounts_is_limited_and_others_are_not(
+    users: Users, limiter: Limiter, settings: Settings
+) -> None:
+    sign_in = SignIn(users, limiter, settings)
+    answers = [await outcome(sign_in, f"p{number}@example.com", WRONG) for number in range(8)]
+    assert [answer.partition(":")[0] for answer in answers] == ["sign_in_failed"] * 6 + ["rate_limited"] * 2
+    assert await outcome(sign_in, "ada@example.com", PASSWORD, "192.0.2.2") == "ada@example.com"
+
+
+async def test_being_refused_for_the_address_costs_the_account_nothing(
+    users: Users, limiter: Limiter, settings: Settings
+) -> None:
+    sign_in = SignIn(users, limiter, settings)
+    for number in range(6):
+        await outcome(sign_in, f"p{number}@example.com", WRONG)
+    for _ in range(5):
+        assert (await outcome(sign_in, "ada@example.com", WRONG)).startswith("rate_limited")
+    assert await outcome(sign_in, "ada@example.com", PASSWORD, "192.0.2.2") == "ada@example.com"
+
+
+async def test_guesses_that_are_made_all_at_once_are_limited_too(
+    users: Users, limiter: Limiter, settings: Settings
+) -> None:
+    sign_in = SignIn(users, limiter, settings)
+    guesses = (outcome(sign_in, "ada@example.com", f"{WRONG} {number}", f"192.0.2.{number}") for number in range(30))
+    codes = [answer.partition(":")[0] for answer in await asyncio.gather(*guesses)]
+    assert (codes.count("sign_in_failed"), codes.count("rate_limited")) == (3, 27)
+
+
+class Away:
+    """A limiter whose store is away."""
+
+    async def _fail(self, *_arguments: object) -> Any:
+        raise BackendError("the store is away")
+
+    open = close = take = give_back = peek = _fail
+
+
+@pytest.mark.parametrize("on_outage", ["allow", "refuse"])
+async def test_while_nothing_can_be_counted_the_operator_s_choice_holds(
+    users: Users, settings: Settings, on_outage: str
+) -> None:
+    chosen = settings.model_copy(update={"limits": settings.limits.model_copy(update={"on_outage": on_outage})})
+    sign_in = SignIn(users, Away(), chosen)
+    if on_outage == "refuse":
+        with pytest.raises(Overloaded):
+            await sign_in.with_password("ada@example.com", PASSWORD, address="192.0.2.1")
+        return
+    assert await outcome(sign_in, "ada@example.com", PASSWORD) == "ada@example.com"
+    with pytest.raises(SignInFailed):
+        await sign_in.with_password("ada@example.com", WRONG, address="192.0.2.1")
+
+
+async def test_an_outage_of_the_database_is_no_failed_sign_in(
+    users: Users, own_database: SqlDatabase, limiter: Limiter, settings: Settings
+) -> None:
+    sign_in = SignIn(users, limiter, settings)
+    await own_database.close()
+    for _ in range(5):
+        assert (await outcome(sign_in, "ada@example.com", PASSWORD)).startswith("backend_error")
+    await own_database.open()
+    assert await outcome(sign_in, "ada@example.com", PASSWORD) == "ada@example.com"
+
+
+async def test_passwords_may_be_switched_off(users: Users, limiter: Limiter, settings: Settings) -> None:
+    accounts = settings.accounts.model_copy(update={"password_sign_in": False})
+    sign_in = SignIn(users, limiter, settings.model_copy(update={"accounts": accounts}))
+    with pytest.raises(Forbidden):
+        await sign_in.with_password("ada@example.com", PASSWORD, address="192.0.2.1")
+
+
+async def test_the_log_tells_from_where_and_not_who_or_what(users: Users, limiter: Limiter, settings: Settings) -> None:
+    with capture_logs() as logs:
+        await outcome(SignIn(users, limiter, settings), "ada@example.com", WRONG, "192.0.2.77")
+    assert [(entry["event"], entry["address"]) for entry in logs] == [("a sign-in failed", "192.0.2.77")]
+    assert "ada" not in str(logs)
+    assert WRONG not in str(logs)

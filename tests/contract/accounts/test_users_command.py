@@ -1,0 +1,169 @@
+"""`pressroom users`, run as operators and programs run it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pressroom.accounts.users import Users
+from pressroom.config import Settings
+from support import databases
+from support.server import command_environment, serving
+
+PASSWORD = "four quiet random words"
+
+
+class Command:
+    """Runs `pressroom users …` on one database."""
+
+    def __init__(self, folder: Path, storage: dict[str, object]) -> None:
+        self._folder = folder
+        self.config = "[plans.pro]\n"
+        if "database" in storage:
+            self.config += f'[storage]\ndatabase = "{storage["database"]}"\n'
+        (folder / "pressroom.toml").write_text(self.config)
+
+    def __call__(self, *arguments: str, stdin: str | bytes = "") -> subprocess.CompletedProcess[str]:
+        data = stdin if isinstance(stdin, bytes) else stdin.encode()
+        done = subprocess.run(
+            [sys.executable, "-m", "pressroom", "users", *arguments],
+            cwd=self._folder,
+            env=command_environment(self._folder),
+            input=data,
+            capture_output=True,
+            check=False,
+            timeout=60,
+        )
+        return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    def json(self, *arguments: str, stdin: str | bytes = "") -> Any:
+        done = self(*arguments, "--json", stdin=stdin)
+        return json.loads(done.stdout)
+
+
+async def _migrate(settings: Settings) -> None:
+    async with databases.migrated(settings):
+        pass
+
+
+@pytest.fixture(params=databases.KINDS)
+def users(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Command]:
+    """Return the command on an embedded database that does not exist yet, and on a migrated PostgreSQL database."""
+    with databases.database_config(request.param, tmp_path / "data") as storage:
+        if "database" in storage:
+            asyncio.run(_migrate(databases.settings_with_database(storage, tmp_path / "data")))
+        yield Command(tmp_path, storage)
+
+
+@pytest.fixture(scope="module")
+def with_ada(tmp_path_factory: pytest.TempPathFactory) -> Command:
+    """Return the command on an embedded database with one account; tests leave it as it is."""
+    command = Command(tmp_path_factory.mktemp("ada"), {})
+    assert command("add", "ada@example.com").returncode == 0
+    return command
+
+
+@pytest.fixture
+def embedded(tmp_path: Path) -> Command:
+    return Command(tmp_path, {})
+
+
+def test_an_operator_makes_an_account_and_changes_it(users: Command) -> None:
+    made = users("add", "Ada@Example.com", "--name", "Ada", "--password-stdin", stdin=PASSWORD + "\n")
+    assert (made.returncode, made.stdout) == (0, "ada@example.com has an account on the plan free.\n")
+    assert users("set-plan", "ada@example.com", "pro").returncode == 0
+    assert users("disable", "ada@example.com").stdout == "ada@example.com is locked out.\n"
+    listed = users("list")
+    assert listed.stdout.splitlines()[1].split() == ["ada@example.com", "Ada", "pro", "disabled", "never"]
+    enabled = users.json("enable", "ADA@example.com")
+    assert enabled | {"id": "", "createdAt": ""} == {
+        "id": "",
+        "email": "ada@example.com",
+        "name": "Ada",
+        "plan": "pro",
+        "hasPassword": True,
+        "disabled": False,
+        "createdAt": "",
+        "lastSignInAt": None,
+    }
+    assert not users.json("clear-password", "ada@example.com")["hasPassword"]
+    changed = users("set-password", "ada@example.com", "--password-stdin", stdin=PASSWORD)
+    assert changed.returncode == 0
+    assert PASSWORD not in made.stdout + made.stderr + changed.stdout + changed.stderr
+
+
+def test_an_account_without_a_password_is_pointed_out(embedded: Command) -> None:
+    made = embedded("add", "ada@example.com")
+    assert made.returncode == 0
+    assert "pressroom users set-password ada@example.com --password-stdin" in made.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdin", "says"),
+    [
+        (["add", "ada@example.com"], "", "email: there is an account with the address ada@example.com already"),
+        (["add", "nobody"], "", "email: must be an e-mail address"),
+        (["add", "bob@example.com", "--plan", "por"], "", 'plan: there is no plan "por"; did you mean pro?'),
+        (["add", "bob@example.com", "--password-stdin"], "short", "password: must have at least 12 characters"),
+        (["add", "bob@example.com", "--password-stdin"], b"\xff" * 20, "password: must be text in UTF-8"),
+        (["add", "bob@example.com", "--password-stdin"], "", "password: must have at least 12 characters"),
+        (["set-plan", "ada@example.com", "gold"], "", 'there is no plan "gold"; there are free, pro'),
+        (["disable", "bob@example.com"], "", "there is no account with the address bob@example.com"),
+    ],
+)
+def test_what_is_wrong_is_said_and_the_exit_code_is_one(
+    with_ada: Command, arguments: list[str], stdin: str | bytes, says: str
+) -> None:
+    done = with_ada(*arguments, stdin=stdin)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert says in done.stderr
+
+
+def test_programs_learn_the_same(with_ada: Command) -> None:
+    error = with_ada.json("disable", "bob@example.com")["error"]
+    assert (error["code"], error["hint"]) == ("not_found", "`pressroom users list` shows them")
+
+
+def test_a_password_is_never_an_argument(embedded: Command) -> None:
+    done = embedded("set-password", "ada@example.com")
+    assert done.returncode == 2
+    assert "--password-stdin" in done.stderr
+
+
+def test_accounts_are_listed_in_pages(embedded: Command) -> None:
+    assert embedded("list").stdout == "There is no account.\n"
+    assert embedded.json("list") == {"users": [], "next": None}
+    for name in "cab":
+        embedded("add", f"{name}@example.com")
+    first = embedded.json("list", "--limit", "2")
+    assert ([user["email"] for user in first["users"]], first["next"]) == (
+        ["a@example.com", "b@example.com"],
+        "b@example.com",
+    )
+    rest = embedded.json("list", "--limit", "2", "--after", first["next"])
+    assert ([user["email"] for user in rest["users"]], rest["next"]) == (["c@example.com"], None)
+    assert "There are more: --after b@example.com" in embedded("list", "--limit", "2").stderr
+
+
+def test_a_shared_database_is_never_migrated_unasked(tmp_path: Path) -> None:
+    with databases.postgresql_url() as url:
+        done = Command(tmp_path, {"database": url})("list")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "are not those of this version" in done.stderr
+    assert "pressroom migrate" in done.stderr
+
+
+async def test_a_running_server_sees_what_a_command_does(tmp_path: Path) -> None:
+    command = Command(tmp_path, {})
+    with serving(tmp_path, command.config):
+        assert command("add", "ada@example.com", "--password-stdin", stdin=PASSWORD).returncode == 0
+        assert command.json("list")["users"][0]["email"] == "ada@example.com"
+    settings = databases.settings_with_database({}, tmp_path / "data")
+    async with databases.migrated(settings) as database:
+        assert await Users(database, settings).verify_password("ada@example.com", PASSWORD) is not None

@@ -1,0 +1,23 @@
+"""Accounts to test with, on every database."""
+
+import pytest
+from pressroom.accounts.records import User
+from pressroom.accounts.service import AccountServices
+from pressroom.config import Settings
+from pressroom.storage.database import SqlDatabase
+
+
+@pytest.fixture
+def accounts(database: SqlDatabase, database_settings: Settings) -> AccountServices:
+    """Return the account services; what runs beside the calls is not started."""
+    return AccountServices(database_settings, database)
+
+
+@pytest.fixture
+async def user(accounts: AccountServices) -> User:
+    return await accounts.users.add("ada@example.com")
+
+
+@pytest.fixture
+async def other(accounts: AccountServices) -> User:
+    return await accounts.users.add("eve@example.com")

@@ -1,0 +1,230 @@
+"""The list of calls."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from pressroom.accounts.activity import BATCH, MOST_WAITING, ActivityLog
+from pressroom.accounts.records import User
+from pressroom.accounts.service import AccountServices
+from pressroom.config import Settings
+from pressroom.errors import BackendError, InvalidInput
+from pressroom.models import ActivityRow, ConnectionRow
+from pressroom.sdk import Activity, Caller, CallRecord
+from pressroom.storage.database import SqlDatabase
+from sqlalchemy import func, insert, select
+
+
+def call(user: User, tool: str = "count_words", **values: Any) -> CallRecord:
+    caller = Caller("203.0.113.7", subject=user.id, connection=values.pop("connection", ""))
+    record: dict[str, Any] = {
+        "request_id": "r1",
+        "code": "ok",
+        "cached": False,
+        "duration": 0.25,
+        "face": "mcp",
+        "mcp_name": tool,
+    }
+    return CallRecord(tool=tool, caller=caller, **(record | values))
+
+
+async def tell(accounts: AccountServices, *records: CallRecord) -> None:
+    for record in records:
+        await accounts.activity_log.observe(record)
+    await accounts.activity_log.flush()
+
+
+async def tools(accounts: AccountServices, user: User, **filters: Any) -> list[str]:
+    return [one.tool for one in await accounts.activity(user.id, **filters)]
+
+
+async def test_who_writes_at_the_same_moment_writes_each_call_once(accounts: AccountServices, user: User) -> None:
+    log, names = accounts.activity_log, [f"tool_{number}" for number in range(5)]
+    for name in names:
+        await log.observe(call(user, name))
+    await asyncio.gather(log.flush(), log.flush(), log.flush())
+    assert await tools(accounts, user) == names[::-1]
+
+
+async def test_a_call_is_kept_whole(accounts: AccountServices, user: User) -> None:
+    connection, _ = await accounts.api_keys.create(user.id, "laptop")
+    record = call(user, connection=connection.id, cached=True, attributes={"website_id": "w_1", "more": "x"})
+    before = datetime.now(UTC)
+    await tell(accounts, record)
+    (kept,) = await accounts.activity(user.id)
+    assert before <= kept.at <= datetime.now(UTC)
+    assert kept == Activity(
+        id=kept.id,
+        at=kept.at,
+        tool="count_words",
+        code="ok",
+        cached=True,
+        duration=0.25,
+        connection=connection.id,
+        connection_name="laptop",
+        address="203.0.113.7",
+        request_id="r1",
+        website_id="w_1",
+    )
+
+
+async def test_only_calls_of_accounts_through_mcp(accounts: AccountServices, user: User) -> None:
+    stranger = CallRecord("qr", Caller("203.0.113.7"), "r", "ok", False, 0.1, face="mcp", mcp_name="qr")
+    nameless = call(user, "")
+    elsewhere = call(user, "by_http", face="http")
+    await tell(accounts, stranger, nameless, elsewhere, call(user, "by_mcp"))
+    assert await tools(accounts, user) == ["by_mcp"]
+
+
+async def test_another_account_sees_nothing(accounts: AccountServices, user: User, other: User) -> None:
+    await tell(accounts, call(user, "mine"), call(other, "theirs"))
+    assert await tools(accounts, user) == ["mine"]
+    assert await tools(accounts, other) == ["theirs"]
+
+
+async def test_pages_newest_first(accounts: AccountServices, user: User, other: User) -> None:
+    await tell(accounts, *(call(one, f"tool_{number}") for number in range(25) for one in (user, other)))
+    seen: list[str] = []
+    before = None
+    while page := await accounts.activity(user.id, limit=10, before=before):
+        seen += [one.tool for one in page]
+        before = page[-1].id
+    assert seen == [f"tool_{number}" for number in reversed(range(25))]
+
+
+async def test_filters(accounts: AccountServices, user: User) -> None:
+    one, _ = await accounts.api_keys.create(user.id, "one")
+    await tell(
+        accounts,
+        call(user, "a", connection=one.id),
+        call(user, "b", code="quota_exceeded"),
+        call(user, "a", code="not_found", attributes={"website_id": "w_1"}),
+        call(user, "c", attributes={"website_id": "w_2"}),
+    )
+    assert await tools(accounts, user, tool="a") == ["a", "a"]
+    assert await tools(accounts, user, code="ok") == ["c", "a"]
+    assert await tools(accounts, user, code="error") == ["a", "b"]
+    assert await tools(accounts, user, code="quota_exceeded") == ["b"]
+    assert await tools(accounts, user, connection=one.id) == ["a"]
+    assert await tools(accounts, user, website_id="w_2") == ["c"]
+    assert await tools(accounts, user, tool="a", code="error") == ["a"]
+    assert await tools(accounts, user, since=datetime.now(UTC) + timedelta(hours=1)) == []
+    assert len(await tools(accounts, user, since=datetime.now(UTC) - timedelta(hours=1))) == 4
+
+
+@pytest.mark.parametrize("limit", [0, -1, 201])
+async def test_a_page_has_bounds(accounts: AccountServices, user: User, limit: int) -> None:
+    with pytest.raises(InvalidInput, match="limit"):
+        await accounts.activity(user.id, limit=limit)
+
+
+async def test_it_appears_by_itself(accounts: AccountServices, user: User) -> None:
+    await accounts.open()
+    try:
+        await accounts.activity_log.observe(call(user))
+        async with asyncio.timeout(10):
+            while not await tools(accounts, user):  # noqa: ASYNC110 - nothing tells when the database has it
+                await asyncio.sleep(0.05)
+    finally:
+        await accounts.close()
+
+
+async def test_closing_writes_what_waits(accounts: AccountServices, user: User) -> None:
+    await accounts.open()
+    for number in range(BATCH + 10):
+        await accounts.activity_log.observe(call(user, f"tool_{number}"))
+    await accounts.close()
+    assert (await tools(accounts, user, limit=1)) == [f"tool_{BATCH + 9}"]
+
+
+async def test_an_outage_loses_nothing_and_keeps_the_order(
+    accounts: AccountServices, database: SqlDatabase, user: User
+) -> None:
+    await database.close()
+    with pytest.raises(BackendError):
+        await tell(accounts, call(user, "one"), call(user, "two"))
+    await database.open()
+    await tell(accounts, call(user, "three"))
+    assert await tools(accounts, user) == ["three", "two", "one"]
+
+
+async def test_what_waits_is_bounded(accounts: AccountServices, user: User) -> None:
+    for _ in range(MOST_WAITING):
+        await accounts.activity_log.observe(call(user))
+    with pytest.raises(BackendError, match="too many calls wait"):
+        await accounts.activity_log.observe(call(user))
+
+
+async def test_a_removed_account_does_not_keep_others_from_being_written(
+    accounts: AccountServices, user: User, other: User, database: SqlDatabase
+) -> None:
+    gone = User("u_gone", "", "", "free", False, False, user.created_at, None)
+    await tell(accounts, call(user, "mine"), call(gone, "nobodys"), call(other, "theirs"))
+    assert await tools(accounts, user) == ["mine"]
+    async with database.reading() as session:
+        assert await session.scalar(select(func.count()).select_from(ActivityRow)) == 2
+
+
+async def test_old_calls_are_removed(
+    database: SqlDatabase, database_settings: Settings, accounts: AccountServices, user: User
+) -> None:
+    week = timedelta(days=7)
+    settings = database_settings.accounts.model_copy(update={"activity_retention": week.total_seconds()})
+    log = ActivityLog(database, settings)
+    row = {"user_id": user.id, "code": "ok", "duration": 0.1}
+    now = datetime.now(UTC)
+    old = [row | {"tool": "old", "at": now - week - timedelta(minutes=1)}] * (2 * BATCH + 1)
+    async with database.writing() as session:
+        await session.execute(insert(ActivityRow), [*old, row | {"tool": "kept", "at": now - timedelta(days=6)}])
+    assert await log.prune() == 2 * BATCH + 1
+    assert await log.prune() == 0
+    assert await tools(accounts, user) == ["kept"]
+
+
+async def test_a_long_revoked_connection_goes_with_its_calls(
+    database: SqlDatabase, database_settings: Settings, accounts: AccountServices, user: User
+) -> None:
+    names = {}
+    for name, days in (("long ago", 400), ("lately", 1), ("live", None)):
+        connection, _ = await accounts.api_keys.create(user.id, name)
+        names[connection.id] = name
+        if days is not None:
+            await accounts.connections.revoke(user.id, connection.id)
+            async with database.writing() as session:
+                row = await session.get_one(ConnectionRow, connection.id)
+                row.revoked_at = datetime.now(UTC) - timedelta(days=days)
+    await accounts.activity_log.prune()
+    left = await accounts.connections.list(user.id, revoked=True)
+    assert [names[one.id] for one in left] == ["live", "lately"]
+
+
+@pytest.mark.parametrize("odd", ["\0", "\ud800", "\u202e", "x" * 300])
+async def test_odd_names_of_clients_and_plugins_keep_nothing_back(
+    accounts: AccountServices, user: User, odd: str
+) -> None:
+    stranger = CallRecord(
+        request_id="r1",
+        tool="guest",
+        caller=Caller("203.0.113.7", subject=odd, connection=odd),
+        code="ok",
+        cached=False,
+        duration=0.25,
+        face="mcp",
+        mcp_name="guest",
+    )
+    about = call(user, "odd", connection=odd, code="x" * 100, attributes={"website_id": odd})
+    await tell(accounts, stranger, about, call(user, "after"))
+    assert await tools(accounts, user) == ["after", "odd"]
+    assert await tools(accounts, user, website_id=odd) == ["odd"]
+    assert await tools(accounts, user, tool=odd) == []
+    assert await tools(accounts, user, connection=odd) == []
+
+
+async def test_a_call_that_the_database_does_not_take_costs_no_other(accounts: AccountServices, user: User) -> None:
+    records = [call(user, f"tool_{number}") for number in range(5)]
+    records[2] = call(user, "broken", duration="no number")
+    await tell(accounts, *records)
+    assert await tools(accounts, user) == ["tool_4", "tool_3", "tool_1", "tool_0"]
+    await tell(accounts, call(user, "later"))
+    assert (await tools(accounts, user))[0] == "later"

@@ -1,0 +1,257 @@
+"""The programs that act for an account."""
+
+import asyncio
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from pressroom.accounts.records import Connection, User
+from pressroom.accounts.service import AccountServices
+from pressroom.config import Settings
+from pressroom.config.models import AccountsSettings
+from pressroom.errors import InvalidInput, NotFound, PressroomError
+from pressroom.models import ClientRow, TokenFamilyRow
+from pressroom.storage.database import SqlDatabase
+from pressroom.tables import new_id
+from sqlalchemy import select
+
+
+async def key(accounts: AccountServices, user: User, name: str = "laptop") -> Connection:
+    connection, _ = await accounts.api_keys.create(user.id, name)
+    return connection
+
+
+async def approve(
+    accounts: AccountServices, database: SqlDatabase, user: User, client: str, redirect_uris: list[str]
+) -> str:
+    """Make the connection of an OAuth client, as an approval does."""
+    async with database.writing() as session:
+        connection = await accounts.connections.add(session, user.id, "oauth", client)
+        session.add(ClientRow(id=client, redirect_uris=redirect_uris, auth_method="none", created_at=datetime.now(UTC)))
+        await session.flush()
+        session.add(
+            TokenFamilyRow(
+                id=new_id("f"),
+                connection_id=connection,
+                client_id=client,
+                scope="mcp",
+                resource="https://example.com/api/mcp",
+                created_at=datetime.now(UTC),
+            )
+        )
+    return connection
+
+
+async def test_they_are_listed_newest_first(accounts: AccountServices, user: User, other: User) -> None:
+    for name in ("one", "two", "three"):
+        await key(accounts, user, name)
+    await key(accounts, other, "not mine")
+    assert [one.name for one in await accounts.connections.list(user.id)] == ["three", "two", "one"]
+
+
+async def test_they_are_listed_a_page_at_a_time(accounts: AccountServices, database: SqlDatabase, user: User) -> None:
+    for name in ("one", "two", "three"):
+        await key(accounts, user, name)
+    client = await approve(accounts, database, user, "client-1", ["https://a.example/back"])
+    listed = accounts.connections.list
+    assert [one.name for one in await listed(user.id, limit=2, offset=2)] == ["two", "one"]
+    assert [one.id for one in await listed(user.id, limit=1)] == [client]
+    assert [one.name for one in await listed(user.id, kind="api_key", limit=2)] == ["three", "two"]
+    assert list(await listed(user.id, offset=4)) == []
+
+
+async def test_a_name_is_taken_while_a_key_has_it(accounts: AccountServices, user: User, other: User) -> None:
+    made = await key(accounts, user, "laptop")
+    assert await accounts.connections.has_key(user.id, "laptop")
+    assert not await accounts.connections.has_key(user.id, "Laptop")
+    assert not await accounts.connections.has_key(user.id, "\0")
+    assert not await accounts.connections.has_key(other.id, "laptop")
+    await accounts.connections.revoke(user.id, made.id)
+    assert not await accounts.connections.has_key(user.id, "laptop")
+
+
+async def test_an_oauth_client_shows_where_it_redirects(
+    accounts: AccountServices, database: SqlDatabase, user: User
+) -> None:
+    uris = ["https://a.example/back", "https://a.example/other", "http://127.0.0.1:99/x", "cursor://anysphere/cb"]
+    connection = await approve(accounts, database, user, "client-1", uris)
+    (listed,) = await accounts.connections.list(user.id)
+    assert (listed.id, listed.kind, listed.client_id) == (connection, "oauth", "client-1")
+    assert listed.redirect_hosts == ("a.example", "127.0.0.1", "anysphere")
+
+
+async def test_a_name_can_be_changed(accounts: AccountServices, user: User) -> None:
+    made = await key(accounts, user)
+    assert (await accounts.connections.rename(user.id, made.id, "  the big screen ")).name == "the big screen"
+    assert (await accounts.connections.get(user.id, made.id)).name == "the big screen"
+
+
+@pytest.mark.parametrize("name", ["", "   ", "x" * 101, "two\nlines", "nul\0", "\u202egnp"])
+async def test_a_name_that_is_none(accounts: AccountServices, user: User, name: str) -> None:
+    made = await key(accounts, user)
+    with pytest.raises(InvalidInput, match="name"):
+        await accounts.connections.rename(user.id, made.id, name)
+    with pytest.raises(InvalidInput, match="name"):
+        await accounts.api_keys.create(user.id, name)
+    assert [one.name for one in await accounts.connections.list(user.id)] == ["laptop"]
+
+
+async def test_tools_are_switched_off_and_on(accounts: AccountServices, user: User) -> None:
+    made = await key(accounts, user)
+    off = await accounts.connections.set_disabled_tools(user.id, made.id, ["b_tool", "a_tool", "b_tool"])
+    assert off.disabled_tools == {"a_tool", "b_tool"}
+    assert (await accounts.connections.get(user.id, made.id)).disabled_tools == {"a_tool", "b_tool"}
+    assert (await accounts.connections.set_disabled_tools(user.id, made.id, [])).disabled_tools == frozenset()
+
+
+@pytest.mark.parametrize("names", [["no spaces"], ["x" * 65], [""], [f"tool_{number}" for number in range(1001)]])
+async def test_tools_that_there_cannot_be(accounts: AccountServices, user: User, names: list[str]) -> None:
+    made = await key(accounts, user)
+    with pytest.raises(InvalidInput, match="tools"):
+        await accounts.connections.set_disabled_tools(user.id, made.id, names)
+    assert (await accounts.connections.get(user.id, made.id)).disabled_tools == frozenset()
+
+
+async def test_a_revoked_one_stays_for_the_record(accounts: AccountServices, user: User) -> None:
+    made, kept = await key(accounts, user, "old"), await key(accounts, user, "kept")
+    await accounts.connections.revoke(user.id, made.id)
+    first = (await accounts.connections.get(user.id, made.id)).revoked_at
+    await accounts.connections.revoke(user.id, made.id)
+    assert (await accounts.connections.get(user.id, made.id)).revoked_at == first is not None
+    assert [one.id for one in await accounts.connections.list(user.id)] == [kept.id]
+    assert [one.id for one in await accounts.connections.list(user.id, revoked=True)] == [kept.id, made.id]
+    with pytest.raises(NotFound, match="revoked"):
+        await accounts.connections.rename(user.id, made.id, "new")
+
+
+async def test_revoking_ends_the_tokens_of_a_client(
+    accounts: AccountServices, database: SqlDatabase, user: User
+) -> None:
+    connection = await approve(accounts, database, user, "client-1", ["https://a.example/back"])
+    await accounts.connections.revoke(user.id, connection)
+    async with database.reading() as session:
+        family = await session.scalar(select(TokenFamilyRow))
+    assert family is not None
+    assert family.revoked_at is not None
+
+
+@pytest.mark.parametrize("id_", ["", "c_unknown", "x" * 5000, "c_\0", "c_ä'--"])
+async def test_an_id_that_is_nobodys(accounts: AccountServices, user: User, id_: str) -> None:
+    with pytest.raises(NotFound):
+        await accounts.connections.get(user.id, id_)
+    with pytest.raises(NotFound):
+        await accounts.connections.revoke(user.id, id_)
+
+
+async def test_nobody_touches_those_of_another(accounts: AccountServices, user: User, other: User) -> None:
+    made = await key(accounts, user)
+    connections = accounts.connections
+    for attempt in (
+        connections.get(other.id, made.id),
+        connections.rename(other.id, made.id, "mine"),
+        connections.set_disabled_tools(other.id, made.id, ["a_tool"]),
+        connections.revoke(other.id, made.id),
+    ):
+        with pytest.raises(NotFound):
+            await attempt
+    assert await connections.get(user.id, made.id) == made
+
+
+class TestBound:
+    @pytest.fixture
+    def accounts(self, database: SqlDatabase, database_settings: Settings) -> AccountServices:
+        few = AccountsSettings(connections=3)
+        return AccountServices(database_settings.model_copy(update={"accounts": few}), database)
+
+    async def test_twenty_at_once_stay_within_it(self, accounts: AccountServices, user: User) -> None:
+        async def make(number: int) -> Connection | PressroomError:
+            try:
+                return await key(accounts, user, f"key {number}")
+            except PressroomError as error:
+                return error
+
+        made = await asyncio.gather(*(make(number) for number in range(20)))
+        assert sum(isinstance(one, Connection) for one in made) == 3
+        assert {str(one) for one in made if isinstance(one, Exception)} == {
+            "this account has 3 connections, as many as it may have; revoke one that is not used"
+        }
+        assert len(await accounts.connections.list(user.id)) == await accounts.connections.count(user.id) == 3
+
+    async def test_a_revoked_one_makes_room(self, accounts: AccountServices, user: User, other: User) -> None:
+        made = [await key(accounts, user, f"key {number}") for number in range(3)]
+        await key(accounts, other)
+        with pytest.raises(InvalidInput):
+            await key(accounts, user)
+        await accounts.connections.revoke(user.id, made[0].id)
+        assert (await key(accounts, user, "again")).name == "again"
+
+
+class TestLastUse:
+    async def test_it_is_shown_before_it_is_written(self, accounts: AccountServices, user: User) -> None:
+        made = await key(accounts, user)
+        assert (made.last_used_at, made.last_used_address) == (None, "")
+        accounts.connections.used(made.id, "203.0.113.7")
+        shown = await accounts.connections.get(user.id, made.id)
+        assert shown.last_used_address == "203.0.113.7"
+        assert shown.last_used_at is not None
+
+    async def test_others_see_it_once_it_is_written(
+        self, accounts: AccountServices, database: SqlDatabase, database_settings: Settings, user: User
+    ) -> None:
+        elsewhere = AccountServices(database_settings, database)
+        made = await key(accounts, user)
+        accounts.connections.used(made.id, "203.0.113.7")
+        assert (await elsewhere.connections.get(user.id, made.id)).last_used_at is None
+        await accounts.connections.flush()
+        assert (await elsewhere.connections.get(user.id, made.id)).last_used_address == "203.0.113.7"
+
+    async def test_closing_writes_it(
+        self, accounts: AccountServices, database: SqlDatabase, database_settings: Settings, user: User
+    ) -> None:
+        made = await key(accounts, user)
+        await accounts.open()
+        accounts.connections.used(made.id, "203.0.113.7")
+        await accounts.close()
+        elsewhere = AccountServices(database_settings, database)
+        assert (await elsewhere.connections.get(user.id, made.id)).last_used_address == "203.0.113.7"
+
+    async def test_an_older_use_does_not_replace_a_newer_one(
+        self, accounts: AccountServices, database: SqlDatabase, database_settings: Settings, user: User
+    ) -> None:
+        elsewhere = AccountServices(database_settings, database)
+        made = await key(accounts, user)
+        accounts.connections.used(made.id, "203.0.113.1")
+        elsewhere.connections.used(made.id, "203.0.113.2")
+        await elsewhere.connections.flush()
+        await accounts.connections.flush()
+        assert (await accounts.connections.get(user.id, made.id)).last_used_address == "203.0.113.2"
+
+    async def test_many_uses_are_one_write(
+        self, accounts: AccountServices, database: SqlDatabase, user: User, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        connections = [await key(accounts, user, f"key {number}") for number in range(3)]
+        writes = 0
+        writing = database.writing
+
+        def counted() -> Any:
+            nonlocal writes
+            writes += 1
+            return writing()
+
+        monkeypatch.setattr(database, "writing", counted)
+        for _ in range(1000):
+            for connection in connections:
+                accounts.connections.used(connection.id, "203.0.113.7")
+        await accounts.connections.flush()
+        await accounts.connections.flush()
+        assert writes == 1
+
+    async def test_an_outage_loses_nothing(self, accounts: AccountServices, database: SqlDatabase, user: User) -> None:
+        made = await key(accounts, user)
+        accounts.connections.used(made.id, "203.0.113.7")
+        await database.close()
+        with pytest.raises(PressroomError):
+            await accounts.connections.flush()
+        await database.open()
+        await accounts.connections.flush()
+        assert (await accounts.connections.get(user.id, made.id)).last_used_address == "203.0.113.7"

@@ -1,0 +1,123 @@
+"""`pressroom keys`, on an embedded database."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pressroom.accounts.service import AccountServices
+from pressroom.cli import main
+from pressroom.errors import Rejected
+from pressroom.sdk import Credentials, Identity
+from pressroom.storage.database import SqlDatabase
+from pressroom.testing.running import settings_for_test
+
+EMAIL = "ada@example.com"
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Return a function that runs the command, and returns its exit code, output and notes."""
+    monkeypatch.setenv("PRESSROOM_STORAGE__PATH", str(tmp_path / "data"))
+
+    def command(*arguments: str) -> tuple[int, str, str]:
+        capsys.readouterr()
+        code = main(arguments)
+        return code, *capsys.readouterr()
+
+    command("users", "add", EMAIL)
+    return command
+
+
+def authenticate(folder: Path, key: str) -> Identity | None:
+    """Show the key to a server of that folder."""
+    settings = settings_for_test({}, folder)
+
+    async def ask() -> Identity | None:
+        database = SqlDatabase(settings)
+        await database.open()
+        try:
+            accounts = AccountServices(settings, database)
+            return await accounts.api_keys.authenticate(Credentials(key, "203.0.113.7", {}))
+        finally:
+            await database.close()
+
+    return asyncio.run(ask())
+
+
+def keys(run: Run, *arguments: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(run("keys", "list", EMAIL, *arguments, "--json")[1])["keys"]
+    return found
+
+
+def test_only_the_key_is_on_standard_output(run: Run, tmp_path: Path) -> None:
+    code, output, notes = run("keys", "create", EMAIL, "--name", "laptop")
+    assert code == 0
+    assert output.startswith("prk_key_")
+    assert output.count("\n") == 1
+    assert "not shown again" in notes
+    assert output.strip() not in notes
+    assert authenticate(tmp_path / "data", output.strip()) is not None
+
+
+def test_json_has_the_key_once(run: Run, tmp_path: Path) -> None:
+    made = json.loads(run("keys", "create", EMAIL, "--name", "laptop", "--json")[1])
+    assert (made["name"], made["email"], made["hint"]) == ("laptop", EMAIL, made["key"][-4:])
+    assert authenticate(tmp_path / "data", made["key"]) is not None
+    (listed,) = keys(run)
+    assert listed == {name: value for name, value in made.items() if name not in ("key", "email")}
+
+
+def test_a_long_list_comes_in_parts(run: Run) -> None:
+    for name in ("one", "two", "three"):
+        run("keys", "create", EMAIL, "--name", name)
+    document = json.loads(run("keys", "list", EMAIL, "--limit", "2", "--json")[1])
+    assert ([one["name"] for one in document["keys"]], document["next"]) == (["three", "two"], 2)
+    assert run("keys", "list", EMAIL, "--limit", "2")[2] == "There are more: --skip 2\n"
+    document = json.loads(run("keys", "list", EMAIL, "--limit", "2", "--skip", "2", "--json")[1])
+    assert ([one["name"] for one in document["keys"]], document["next"]) == (["one"], None)
+    assert run("keys", "list", EMAIL, "--skip", "3")[1] == f"{EMAIL} has no more API keys.\n"
+
+
+def test_the_list_for_people(run: Run) -> None:
+    assert run("keys", "list", EMAIL)[1] == f"{EMAIL} has no API key; make one with `pressroom keys create`.\n"
+    key = run("keys", "create", EMAIL, "--name", "laptop")[1].strip()
+    head, row = run("keys", "list", EMAIL)[1].splitlines()
+    assert head.split() == ["Id", "Name", "Ends", "with", "State", "Last", "used"]
+    assert row.split()[1:] == ["laptop", f"…{key[-4:]}", "active", "never"]
+    assert key not in row
+
+
+def test_a_revoked_key_ends(run: Run, tmp_path: Path) -> None:
+    made = json.loads(run("keys", "create", EMAIL, "--name", "laptop", "--json")[1])
+    code, output, _ = run("keys", "revoke", made["id"])
+    assert (code, output.startswith("The key 'laptop' is revoked")) == (0, True)
+    with pytest.raises(Rejected, match="revoked"):
+        authenticate(tmp_path / "data", made["key"])
+    assert keys(run) == []
+    assert [one["id"] for one in keys(run, "--revoked")] == [made["id"]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("create", "eve@example.com", "--name", "x"), "there is no account with the address eve@example.com"),
+        (("create", EMAIL, "--name", " "), "name: must not be empty"),
+        (("list", "eve@example.com"), "there is no account"),
+        (("revoke", "c_nothing"), "there is no such connection"),
+    ],
+)
+def test_what_cannot_be_done_is_said(run: Run, arguments: tuple[str, ...], words: str) -> None:
+    code, output, notes = run("keys", *arguments)
+    assert (code, output) == (1, "")
+    assert words in notes
+
+
+def test_a_key_needs_a_name(run: Run) -> None:
+    code, _, notes = run("keys", "create", EMAIL)
+    assert code == 2
+    assert "--name" in notes

@@ -1,0 +1,151 @@
+"""`pressroom migrate`, `serve` and `doctor`, as operators run them against a database."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.databases import KINDS, database_config
+from support.notes_plugin import notes_plugin
+from support.server import command_environment, serving
+
+UNREACHABLE = "postgresql://pressroom:hunter2@127.0.0.1:1/pressroom"
+
+
+class Operator:
+    """Runs the command with a configuration file in a folder."""
+
+    def __init__(self, folder: Path, storage: dict[str, object], kind: str) -> None:
+        self.folder = folder
+        self.kind = kind
+        address = {"PRESSROOM_STORAGE__DATABASE": str(storage["database"])} if "database" in storage else {}
+        self.environment = command_environment(folder, **address)
+        self.environment["PYTHONPATH"] += f":{folder / 'plugins'}"
+        self.configure("")
+
+    def configure(self, config: str) -> None:
+        (self.folder / "pressroom.toml").write_text(config)
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "pressroom", *arguments],
+            cwd=self.folder,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    def json(self, *arguments: str) -> tuple[int, Any]:
+        done = self.run(*arguments, "--json")
+        return done.returncode, json.loads(done.stdout)
+
+
+@pytest.fixture(params=KINDS)
+def operator(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Operator]:
+    with database_config(request.param, tmp_path / "data") as storage:
+        yield Operator(tmp_path, storage, request.param)
+
+
+def test_check_then_migrate_then_check(operator: Operator) -> None:
+    check = operator.run("migrate", "--check")
+    assert check.returncode == 1
+    assert "pressroom" in check.stdout
+    assert "behind" in check.stdout
+    assert "Run `pressroom migrate`" in check.stderr
+    assert not (operator.folder / "data" / "pressroom.sqlite").exists()
+
+    done = operator.run("migrate")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[1].split() == ["pressroom", "none", "0001", "migrated"]
+
+    code, document = operator.json("migrate", "--check")
+    assert (code, document["ok"]) == (0, True)
+    assert [(one["plugin"], one["result"]) for one in document["plugins"]] == [("pressroom", "up to date")]
+
+
+def test_two_at_the_same_moment(operator: Operator) -> None:
+    with ThreadPoolExecutor() as pool:
+        done = list(pool.map(lambda _: operator.json("migrate"), range(3)))
+    assert [code for code, _ in done] == [0, 0, 0]
+    results = sorted(document["plugins"][0]["result"] for _, document in done)
+    assert results == ["migrated", "up to date", "up to date"]
+
+
+def test_a_plugin_whose_migration_fails_is_named(operator: Operator) -> None:
+    notes_plugin(operator.folder / "plugins", failing=True)
+    operator.configure("[plugins.notes]\n")
+    code, document = operator.json("migrate")
+    assert (code, document["ok"]) == (1, False)
+    assert [(one["plugin"], one["result"]) for one in document["plugins"]] == [
+        ("pressroom", "migrated"),
+        ("notes", "failed"),
+    ]
+    for_people = operator.run("migrate")
+    assert for_people.returncode == 1
+    assert "a migration of notes failed and was undone: RuntimeError: half-way" in for_people.stderr
+    assert "Traceback" not in for_people.stderr
+
+
+def test_doctor_says_what_is_behind(operator: Operator) -> None:
+    code, document = operator.json("doctor")
+    rows = {row["check"]: row for row in document["checks"]}
+    if operator.kind == "sqlite":
+        assert (code, rows["database"]["status"]) == (0, "ok")
+        assert "not there yet" in rows["database"]["message"]
+    else:
+        assert (code, rows["database"]["status"]) == (1, "ok")
+        assert rows["tables of pressroom"]["status"] == "error"
+        assert rows["tables of pressroom"]["hint"] == "run `pressroom migrate`"
+    assert operator.run("migrate").returncode == 0
+    _, document = operator.json("doctor")
+    rows = {row["check"]: row for row in document["checks"]}
+    assert rows["tables of pressroom"]["message"] == "up to date, revision 0001"
+
+
+def test_serve_wants_a_shared_database_migrated(operator: Operator) -> None:
+    if operator.kind == "postgresql":
+        refused = operator.run("serve", "--port", "0")
+        assert refused.returncode == 1
+        assert "Error: the tables of pressroom in PostgreSQL at" in refused.stderr
+        assert "run `pressroom migrate`" in refused.stderr
+        assert "Traceback" not in refused.stderr
+        assert operator.run("migrate").returncode == 0
+    address = operator.environment.get("PRESSROOM_STORAGE__DATABASE")
+    with serving(operator.folder, "", {"PRESSROOM_STORAGE__DATABASE": address} if address else {}) as server:
+        assert server.terminate() == 0
+    events = [json.loads(line) for line in server.log.splitlines()]
+    migrated = [(one["plugin"], one["revision"]) for one in events if one["event"] == "tables migrated"]
+    assert migrated == ([("pressroom", "0001")] if operator.kind == "sqlite" else [])
+    assert not [one for one in events if str(one.get("logger", "")).startswith(("alembic", "sqlalchemy"))]
+
+
+@pytest.mark.parametrize("command", [("serve", "--port", "0"), ("migrate",), ("migrate", "--check"), ("doctor",)])
+def test_a_database_that_cannot_be_reached(command: tuple[str, ...], tmp_path: Path) -> None:
+    operator = Operator(tmp_path, {"database": UNREACHABLE}, "postgresql")
+    done = operator.run(*command)
+    everything = done.stdout + done.stderr
+    assert done.returncode == 1
+    assert everything.count("PostgreSQL at 127.0.0.1:1 is unavailable: ") == 1
+    assert "check [storage] database" in everything
+    assert "hunter2" not in everything
+    assert "Traceback" not in everything
+
+
+def test_doctor_names_combinations_of_shared_and_local(tmp_path: Path) -> None:
+    operator = Operator(tmp_path, {"database": UNREACHABLE}, "postgresql")
+    _, document = operator.json("doctor")
+    warnings = [row["message"] for row in document["checks"] if row["status"] == "warning"]
+    # On a busy machine plugins may take long to import, which is a remark too.
+    assert [text for text in warnings if "import took" not in text] == [
+        "the database is shared, but files are kept in a folder of this host",
+        "the database is shared, but limits and the cache are kept in the memory of this process",
+        "the database is shared, but this host made a secret_key of its own",
+    ]

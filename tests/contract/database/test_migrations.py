@@ -1,0 +1,148 @@
+"""The schema of the host and of plugins, on every database."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from pressroom.config import Settings
+from pressroom.defaults import pressroom_models
+from pressroom.errors import BackendError
+from pressroom.models import Base
+from pressroom.sdk import Models
+from pressroom.storage.database import Migrator, SchemaError, SqlDatabase
+from pressroom.storage.database.migrations import run_migrations
+from sqlalchemy import Column, ForeignKey, Integer, MetaData, Table, text
+from support.installing import on_path
+from support.migrations import differences, revision_source, tables_of, write_migrations
+
+HOST = ("pressroom", next(iter(pressroom_models())))
+
+
+@pytest.fixture
+async def empty(database_settings: Settings) -> AsyncIterator[SqlDatabase]:
+    """Return an open database without any table."""
+    database = SqlDatabase(database_settings)
+    await database.open()
+    try:
+        yield database
+    finally:
+        await database.close()
+
+
+async def test_the_migrations_make_exactly_the_tables_of_the_models(empty: SqlDatabase) -> None:
+    migrator = Migrator(empty, [HOST])
+    assert [(state.plugin, state.current) for state in await migrator.migrate()] == [("pressroom", "")]
+    assert await differences(empty, Base.metadata) == []
+    assert await migrator.migrate() == []
+    assert not (await migrator.state("pressroom")).behind
+
+
+async def test_down_to_nothing_and_up_again(empty: SqlDatabase) -> None:
+    migrator = Migrator(empty, [HOST])
+    await migrator.migrate()
+    async with empty.migrating() as connection:
+        await connection.run_sync(lambda sync: run_migrations(sync, *HOST, downgrade_to="base"))
+    assert await tables_of(empty) == {"schema_version_pressroom"}
+    await migrator.migrate()
+    assert await differences(empty, Base.metadata) == []
+
+
+async def test_many_at_the_same_moment(database_settings: Settings) -> None:
+    databases = [SqlDatabase(database_settings) for _ in range(6)]
+    for database in databases:
+        await database.open()
+    try:
+        done = await asyncio.gather(*(Migrator(database, [HOST]).migrate() for database in databases))
+        assert sorted(map(len, done)) == [0, 0, 0, 0, 0, 1]
+        assert await differences(databases[0], Base.metadata) == []
+    finally:
+        for database in databases:
+            await database.close()
+
+
+async def test_a_database_of_a_newer_version_is_refused(database: SqlDatabase) -> None:
+    async with database.writing() as session:
+        await session.execute(text("UPDATE schema_version_pressroom SET version_num = '9999'"))
+    before = await tables_of(database)
+    migrator = Migrator(database, [HOST])
+    for attempt in (migrator.state("pressroom"), migrator.upgrade("pressroom")):
+        with pytest.raises(SchemaError, match="the tables of pressroom are at revision 9999") as raised:
+            await attempt
+        assert "upgrade, or restore a backup" in raised.value.hint
+    assert await tables_of(database) == before
+
+
+async def test_a_migration_that_fails_leaves_everything_as_before(database: SqlDatabase, tmp_path: Path) -> None:
+    revisions = {
+        "1": revision_source("1", "notes_a"),
+        "2": revision_source("2", "notes_b", before="1", more="raise RuntimeError('the author slept')"),
+    }
+    metadata = MetaData()
+    with on_path(tmp_path):
+        notes = ("notes", Models(metadata, write_migrations(tmp_path, "failing_migrations", revisions)))
+        migrator = Migrator(database, [HOST, notes])
+        with pytest.raises(SchemaError, match=r"a migration of notes failed and was undone: RuntimeError: the author"):
+            await migrator.migrate()
+        assert not {"notes_a", "notes_b"} & await tables_of(database)
+        assert (await migrator.state("notes")).current == ""
+
+        write_migrations(tmp_path, "failing_migrations", {"2": revision_source("2", "notes_b", before="1")})
+        assert [state.plugin for state in await migrator.migrate()] == ["notes"]
+    assert {"notes_a", "notes_b"} <= await tables_of(database)
+
+
+async def test_a_statement_that_fails_is_undone_too(database: SqlDatabase, tmp_path: Path) -> None:
+    source = revision_source("1", "notes_a", more="op.execute('INSERT INTO no_such_table VALUES (1)')")
+    with on_path(tmp_path):
+        notes = ("notes", Models(MetaData(), write_migrations(tmp_path, "wrong_migrations", {"1": source})))
+        with pytest.raises(SchemaError, match="no_such_table"):
+            await Migrator(database, [notes]).migrate()
+    assert "notes_a" not in await tables_of(database)
+
+
+@pytest.mark.parametrize(
+    ("revisions", "words"),
+    [
+        ({"1": "this is no Python"}, "SyntaxError"),
+        ({"1": "raise SystemExit(3)"}, "SystemExit: 3"),
+    ],
+)
+async def test_migrations_that_cannot_be_read(
+    database: SqlDatabase, tmp_path: Path, revisions: dict[str, str], words: str
+) -> None:
+    with on_path(tmp_path):
+        notes = ("notes", Models(MetaData(), write_migrations(tmp_path, "unreadable_migrations", revisions)))
+        with pytest.raises(SchemaError, match="the migrations of notes cannot be read") as raised:
+            await Migrator(database, [notes]).migrate()
+    assert words in raised.value.message
+
+
+async def test_a_table_can_be_made_anew_without_losing_what_refers_to_it(database: SqlDatabase, tmp_path: Path) -> None:
+    """SQLite changes a column by making the table anew, which would set off `ON DELETE CASCADE`."""
+    metadata = MetaData()
+    Table("notes_a", metadata, Column("id", Integer, primary_key=True), Column("text", Integer))
+    Table("notes_b", metadata, Column("a", ForeignKey("notes_a.id", ondelete="CASCADE")))
+    child = 'op.create_table("notes_b", sa.Column("a", sa.Integer, sa.ForeignKey("notes_a.id", ondelete="CASCADE")))'
+    rows = 'op.execute("INSERT INTO notes_a VALUES (1, \'x\')")\nop.execute("INSERT INTO notes_b VALUES (1)")'
+    change = 'with op.batch_alter_table("notes_a") as table:\n    table.alter_column("text", new_column_name="body")'
+    second = revision_source("2", "notes_c", before="1", more=change)
+    with on_path(tmp_path):
+        package = write_migrations(
+            tmp_path, "batch_migrations", {"1": revision_source("1", "notes_a", more=f"{child}\n{rows}"), "2": second}
+        )
+        await Migrator(database, [("notes", Models(metadata, package))]).migrate()
+    async with database.reading() as session:
+        found = await session.execute(text("SELECT body, a FROM notes_a JOIN notes_b ON notes_b.a = notes_a.id"))
+        assert [tuple(row) for row in found] == [("x", 1)]
+
+
+async def test_a_database_that_cannot_be_reached_is_no_fault_of_the_migrations(
+    database: SqlDatabase, tmp_path: Path
+) -> None:
+    await database.close()
+    with pytest.raises(BackendError) as raised:
+        await Migrator(database, [HOST]).state("pressroom")
+    assert not isinstance(raised.value, SchemaError)

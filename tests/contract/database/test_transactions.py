@@ -1,0 +1,149 @@
+"""Reading and writing on every database."""
+
+import asyncio
+from datetime import UTC, datetime
+from pathlib import Path
+from stat import S_IMODE
+
+import pytest
+from pressroom.config import Settings, load
+from pressroom.errors import BackendError, ConfigError
+from pressroom.models import ApiKeyRow, SetupLinkRow, UserRow
+from pressroom.storage.database import SqlDatabase
+from sqlalchemy import func, insert, select, text
+from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession
+from support.databases import migrated, settings_with_database
+
+NOW = datetime(2026, 11, 21, 1, 2, 3, 4, UTC)
+
+
+def link(number: int) -> SetupLinkRow:
+    return SetupLinkRow(token_hash=number.to_bytes(32, "big"), created_at=NOW, expires_at=NOW)
+
+
+async def links(session: AsyncSession) -> int:
+    return await session.scalar(select(func.count()).select_from(SetupLinkRow)) or 0
+
+
+async def count(database: SqlDatabase) -> int:
+    async with database.reading() as session:
+        return await links(session)
+
+
+async def test_what_was_written_is_read_exactly(database: SqlDatabase) -> None:
+    async with database.writing() as session:
+        session.add(link(1))
+    async with database.reading() as session:
+        row = await session.scalar(select(SetupLinkRow))
+    assert row is not None
+    assert row.created_at == NOW
+
+
+async def test_a_failure_inside_leaves_nothing(database: SqlDatabase) -> None:
+    async def fail() -> None:
+        async with database.writing() as session:
+            session.add(link(1))
+            await session.flush()
+            raise ValueError("stop")
+
+    with pytest.raises(ValueError, match="stop"):
+        await fail()
+    assert await count(database) == 0
+
+
+async def test_fifty_writers_at_once(database: SqlDatabase) -> None:
+    async def write(number: int) -> None:
+        async with database.writing() as session:
+            session.add(link(number))
+
+    await asyncio.gather(*(write(number) for number in range(50)))
+    assert await count(database) == 50
+
+
+async def test_a_reader_sees_one_state_whatever_is_written_meanwhile(database: SqlDatabase) -> None:
+    async with database.reading() as session:
+        assert await links(session) == 0
+        async with database.writing() as other:
+            other.add(link(1))
+        assert await count(database) == 1
+        assert await links(session) == 0
+    assert await count(database) == 1
+
+
+async def test_a_reader_cannot_write(database: SqlDatabase) -> None:
+    with pytest.raises(BackendError, match=r"read-?only"):
+        async with database.reading() as session:
+            await session.execute(insert(SetupLinkRow).values(token_hash=b"1", created_at=NOW, expires_at=NOW))
+    # The next one on that connection can.
+    async with database.writing() as session:
+        session.add(link(2))
+    assert await count(database) == 1
+
+
+async def test_what_a_statement_did_wrong_is_no_outage(database: SqlDatabase) -> None:
+    with pytest.raises(IntegrityError):
+        async with database.writing() as session:
+            session.add(ApiKeyRow(key_hash=b"k" * 32, connection_id="c_unknown", hint="abcd"))
+    with pytest.raises(DBAPIError, match="no_such_table"):
+        async with database.reading() as session:
+            await session.execute(text("SELECT * FROM no_such_table"))
+
+
+@pytest.mark.parametrize("database_settings", ["postgresql"], indirect=True)
+async def test_a_value_that_does_not_fit_is_no_outage_either(database: SqlDatabase) -> None:
+    with pytest.raises(DBAPIError, match="too long"):
+        async with database.writing() as session:
+            session.add(UserRow(id="u_1", email="a@example.org", plan="p" * 33, created_at=NOW))
+    with pytest.raises(DBAPIError, match="out of int32 range"):
+        async with database.reading() as session:
+            await session.execute(text("SELECT CAST(:n AS INTEGER)"), {"n": 2**40})
+
+
+async def test_a_file_that_holds_hashes_is_its_owners_alone(tmp_path: Path) -> None:
+    async with migrated(settings_with_database({"path": tmp_path / "data"}, tmp_path)) as database:
+        async with database.writing() as session:
+            session.add(link(1))
+        modes = {path.name: S_IMODE(path.stat().st_mode) for path in (tmp_path / "data").iterdir()}
+        assert modes == dict.fromkeys(("pressroom.sqlite", "pressroom.sqlite-shm", "pressroom.sqlite-wal"), 0o600)
+
+
+async def test_connections_are_shared_by_turns(database_settings: Settings) -> None:
+    storage = database_settings.storage.model_copy(update={"database_connections": 1, "database_timeout": 0.2})
+    settings = database_settings.model_copy(update={"storage": storage})
+    async with migrated(settings) as database:
+        async with database.writing() as session:
+            await session.execute(text("SELECT 1"))
+            with pytest.raises(BackendError, match=r"no connection was free within 0\.2 s") as raised:
+                async with database.writing():
+                    pass
+            assert "database_connections" in raised.value.hint
+        assert await count(database) == 0
+
+
+async def test_a_database_that_is_not_open_says_so(database_settings: Settings) -> None:
+    with pytest.raises(BackendError, match="not open"):
+        async with SqlDatabase(database_settings).reading():
+            pass
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("sqlite://", "must name a file"),
+        ("sqlite:///:memory:", "must name a file"),
+        ("mysql://pressroom:hunter2@db/pressroom", "begins with postgresql://"),
+        ("postgresql://pressroom:hunter2@db:port/pressroom", "its port is not a number"),
+        ("postgresql://pressroom:hunter2/4@db/pressroom", "its port is not a number"),
+    ],
+)
+def test_an_address_that_can_be_none_is_refused(address: str, words: str, tmp_path: Path) -> None:
+    (tmp_path / "pressroom.toml").write_text(f"[storage]\ndatabase = '{address}'\n")
+    with pytest.raises(ConfigError, match=words) as raised:
+        load(tmp_path / "pressroom.toml")
+    assert "hunter2" not in str(raised.value)
+
+
+def test_the_names_of_libpq_are_understood(tmp_path: Path) -> None:
+    settings = settings_with_database({"database": "postgresql://db/pressroom?sslmode=require"}, tmp_path)
+    assert SqlDatabase(settings).url.query == {"ssl": "require"}

@@ -1,0 +1,150 @@
+"""Requests of any method, such as those to the API of somebody's site."""
+
+from ipaddress import IPv4Network
+
+import pytest
+from pressroom.errors import FetchFailed, FetchRefused, FetchUnknown
+from pressroom.fetch import GuardedFetcher
+from support.origins import Reply, StubNames, Visit, origin
+
+from .conftest import NAME, Fetcher, RunOrigin
+
+SECRET = {"Authorization": "Bearer secret", "Accept": "application/json"}
+
+
+def answering(content: bytes = b"{}", *headers: str, status: str = "200 OK") -> Reply:
+    async def reply(visit: Visit) -> None:
+        await visit.answer(content, *headers, status=status)
+
+    return reply
+
+
+async def test_a_request_goes_out_as_it_was_given(secure_origin: RunOrigin, fetcher_for: Fetcher) -> None:
+    async with (
+        secure_origin(answering(b'{"id":1}', "X-Total: 3", "Link: a", "Link: b", status="201 Created")) as running,
+        fetcher_for(running) as fetcher,
+    ):
+        answer = await fetcher.request(
+            "POST",
+            f"https://{NAME}:{running.port}/posts",
+            headers={**SECRET, "Content-Type": "application/json"},
+            content=b'{"title":"x"}',
+            max_bytes=1000,
+            seconds=30,
+        )
+    assert (answer.status, answer.content) == (201, b'{"id":1}')
+    assert (answer.headers["x-total"], answer.headers["link"]) == ("3", "a, b")
+    [visit] = running.visits
+    assert visit.head.startswith("POST /posts HTTP/1.1")
+    assert visit.header("Authorization") == "Bearer secret"
+    assert visit.header("Content-Length") == "13"
+    assert visit.header("Accept") == "application/json"
+
+
+async def test_a_redirect_is_returned_unless_it_is_to_be_followed(
+    secure_origin: RunOrigin, fetcher_for: Fetcher
+) -> None:
+    async def reply(visit: Visit) -> None:
+        if visit.target == "/new":
+            await visit.answer(b"here")
+        else:
+            await visit.answer(b"", "Location: /new", status="301 Moved")
+
+    async with secure_origin(reply) as running, fetcher_for(running) as fetcher:
+        url = f"https://{NAME}:{running.port}/old"
+        stayed = await fetcher.request("GET", url, max_bytes=100, seconds=30)
+        followed = await fetcher.request("GET", url, headers=SECRET, max_bytes=100, seconds=30, redirects=1)
+    assert (stayed.status, stayed.headers["location"]) == (301, "/new")
+    assert (followed.content, followed.redirects) == (b"here", (url,))
+    assert running.visits[-1].header("Authorization") == "Bearer secret"
+
+
+async def test_a_credential_stays_with_its_host(secure_origin: RunOrigin, fetcher_for: Fetcher) -> None:
+    async with secure_origin(answering(b"elsewhere")) as second:
+
+        async def reply(visit: Visit) -> None:
+            location = f"Location: https://other.example.org:{second.port}/"
+            await visit.answer(b"", location, status="302 Found")
+
+        async with (
+            secure_origin(reply) as first,
+            fetcher_for(first, second) as fetcher,
+        ):
+            # The certificate names the first host alone, so the second connection ends before anything is sent.
+            with pytest.raises(FetchFailed):
+                await fetcher.request(
+                    "GET", f"https://{NAME}:{first.port}/", headers=SECRET, max_bytes=100, seconds=30, redirects=1
+                )
+        async with secure_origin(reply_to(second.port)) as third, fetcher_for(third, second) as fetcher:
+            await fetcher.request(
+                "GET", f"https://{NAME}:{third.port}/", headers=SECRET, max_bytes=100, seconds=30, redirects=1
+            )
+    assert second.visits[-1].header("Authorization") is None
+    assert second.visits[-1].header("Accept") == "application/json"
+
+
+def reply_to(port: int) -> Reply:
+    """Return a reply that redirects to another port of the same name: another origin."""
+
+    async def reply(visit: Visit) -> None:
+        await visit.answer(b"", f"Location: https://{NAME}:{port}/", status="302 Found")
+
+    return reply
+
+
+async def test_what_changes_something_is_never_redirected(fetcher_for: Fetcher) -> None:
+    async with fetcher_for() as fetcher:
+        with pytest.raises(ValueError, match="POST is not redirected"):
+            await fetcher.request("POST", f"https://{NAME}/", max_bytes=1, seconds=1, redirects=1)
+
+
+@pytest.mark.parametrize(("method", "error"), [("GET", FetchFailed), ("POST", FetchUnknown), ("PUT", FetchUnknown)])
+async def test_an_answer_that_breaks_off_leaves_the_effect_unknown(
+    secure_origin: RunOrigin, fetcher_for: Fetcher, method: str, error: type[Exception]
+) -> None:
+    async def reply(visit: Visit) -> None:
+        await visit.send(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
+
+    async with secure_origin(reply) as running, fetcher_for(running) as fetcher:
+        with pytest.raises(error):
+            await fetcher.request(method, f"https://{NAME}:{running.port}/", max_bytes=1000, seconds=30)
+
+
+@pytest.mark.parametrize(
+    ("content", "headers"),
+    [(b"x" * 101, ()), (b"{}", ("Content-Encoding: gzip",)), (b"{}", (f"X-Filler: {'x' * 40_000}",))],
+    ids=["too large", "compressed", "head too large"],
+)
+@pytest.mark.parametrize(("method", "error"), [("GET", FetchRefused), ("POST", FetchUnknown), ("PUT", FetchUnknown)])
+async def test_an_answer_that_breaks_a_bound_does_not_undo_what_was_asked_for(
+    secure_origin: RunOrigin,
+    fetcher_for: Fetcher,
+    method: str,
+    error: type[Exception],
+    content: bytes,
+    headers: tuple[str, ...],
+) -> None:
+    async with secure_origin(answering(content, *headers)) as running, fetcher_for(running) as fetcher:
+        with pytest.raises(error):
+            await fetcher.request(method, f"https://{NAME}:{running.port}/", max_bytes=100, seconds=30)
+
+
+async def test_a_host_that_is_not_reached_leaves_nothing_unknown(fetcher_for: Fetcher) -> None:
+    async with origin(answering()) as gone:
+        pass
+    async with fetcher_for(gone) as fetcher:
+        with pytest.raises(FetchFailed):
+            await fetcher.request("POST", f"https://{NAME}:{gone.port}/", max_bytes=1000, seconds=30)
+
+
+async def test_networks_of_the_operator_are_allowed() -> None:
+    async with (
+        origin(answering(b"intern")) as running,
+        GuardedFetcher(resolver=StubNames(["127.0.0.1"]), private_networks=[IPv4Network("127.0.0.0/30")]) as fetcher,
+        GuardedFetcher(resolver=StubNames(["127.0.0.1"]), private_networks=[IPv4Network("10.0.0.0/8")]) as other,
+    ):
+        url = f"http://{NAME}:{running.port}/"
+        assert (await fetcher.request("GET", url, max_bytes=100, seconds=30)).content == b"intern"
+        assert (await fetcher.get(url, accept="*/*", max_bytes=100, seconds=30)).content == b"intern"
+        with pytest.raises(FetchRefused):
+            await other.request("GET", url, max_bytes=100, seconds=30)

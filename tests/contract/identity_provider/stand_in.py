@@ -1,0 +1,113 @@
+"""A provider that does what the real one never would."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+from joserfc import jws
+from joserfc.jwk import RSAKey
+
+Reply = Callable[[asyncio.StreamWriter], Awaitable[None]]
+
+
+class StandIn:
+    """Answers each path with a document, or with whatever `replies` holds for it. `asked` counts the requests."""
+
+    def __init__(self, port: int) -> None:
+        self.issuer = f"http://127.0.0.1:{port}"
+        self.key = RSAKey.generate_key(2048, {"kid": "one"})
+        self.asked: dict[str, int] = {}
+        self.replies: dict[str, Reply] = {}
+        self.documents: dict[str, Any] = {
+            "/.well-known/openid-configuration": {
+                "issuer": self.issuer,
+                "authorization_endpoint": f"{self.issuer}/authorize?tenant=7",
+                "token_endpoint": f"{self.issuer}/token",
+                "jwks_uri": f"{self.issuer}/keys",
+                "userinfo_endpoint": f"{self.issuer}/userinfo",
+            },
+            "/keys": {"keys": [dict(self.key.as_dict(private=False))]},
+            "/userinfo": {"sub": "7", "email": "ada@example.com", "email_verified": True},
+        }
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """The discovery document, to change."""
+        found: dict[str, Any] = self.documents["/.well-known/openid-configuration"]
+        return found
+
+    def give(self, nonce: str, *, kid: str = "one", **claims: Any) -> None:
+        """Let the token endpoint give a good ID token, with some claims changed."""
+        now = int(time.time())
+        default = {"iss": self.issuer, "sub": "7", "aud": "basic", "iat": now, "exp": now + 60, "nonce": nonce}
+        token = jws.serialize_compact({"alg": "RS256", "kid": kid}, json.dumps(default | claims), self.key, ["RS256"])
+        self.documents["/token"] = {"access_token": "at", "token_type": "Bearer", "id_token": token}
+
+    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            head = (await reader.readuntil(b"\r\n\r\n")).decode()
+            path = head.split()[1].partition("?")[0]
+            self.asked[path] = self.asked.get(path, 0) + 1
+            reply = self.replies.get(path) or respond(json.dumps(self.documents.get(path, {})).encode())
+            await reply(writer)
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            writer.close()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
+
+
+@asynccontextmanager
+async def standing_in() -> AsyncIterator[StandIn]:
+    """Run a stand-in on a free port of this machine."""
+    answering: set[asyncio.Task[None]] = set()
+
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.ensure_future(stand_in.answer(reader, writer))
+        answering.add(task)
+        with suppress(asyncio.CancelledError):
+            await task
+
+    server = await asyncio.start_server(connected, "127.0.0.1", 0)
+    stand_in = StandIn(server.sockets[0].getsockname()[1])
+    try:
+        yield stand_in
+    finally:
+        server.close()
+        for task in answering:
+            task.cancel()
+        await asyncio.gather(*answering, return_exceptions=True)
+
+
+def respond(body: bytes, status: str = "200 OK", *headers: str) -> Reply:
+    """Return a reply with this body."""
+
+    async def reply(writer: asyncio.StreamWriter) -> None:
+        lines = [f"HTTP/1.1 {status}", "Content-Type: application/json", f"Content-Length: {len(body)}", *headers]
+        writer.write("\r\n".join([*lines, "Connection: close", "", ""]).encode() + body)
+        await writer.drain()
+
+    return reply
+
+
+async def endless(writer: asyncio.StreamWriter) -> None:
+    """Send JSON that never ends, as fast as it is taken."""
+    writer.write(b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n{"issuer": "')
+    while True:
+        writer.write(b"x" * 65_536)
+        await writer.drain()
+
+
+async def dripping(writer: asyncio.StreamWriter) -> None:
+    """Send a byte now and then, so that no time-out of a single read is ever reached."""
+    writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n")
+    while True:
+        writer.write(b" ")
+        await writer.drain()
+        await asyncio.sleep(0.05)

@@ -1,0 +1,177 @@
+"""A provider that is broken, slow or hostile."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+from collections.abc import AsyncIterator
+
+import pytest
+from contract.identity_provider.conftest import Client
+from contract.identity_provider.stand_in import Reply, StandIn, dripping, endless, respond, standing_in
+from pressroom.accounts.identity_provider import IdentityClaims, IdentityProvider
+from pressroom.errors import ConfigError, SignInFailed
+from structlog.testing import capture_logs
+from support.oidc_provider import REDIRECT_URI, SECRET
+
+DISCOVERY = "/.well-known/openid-configuration"
+
+
+@pytest.fixture
+async def stand_in() -> AsyncIterator[StandIn]:
+    async with standing_in() as running:
+        yield running
+
+
+async def signed_in(identity_provider: IdentityProvider, stand_in: StandIn, **changes: str) -> IdentityClaims:
+    request = await identity_provider.authorization_request(REDIRECT_URI)
+    stand_in.give(request.nonce, **changes)
+    return await identity_provider.finish({"state": request.state, "code": "the code"}, request)
+
+
+async def test_the_stand_in_is_good_unless_it_is_told_otherwise(stand_in: StandIn, client: Client) -> None:
+    claims = await signed_in(client(stand_in.issuer), stand_in)
+    assert (claims.subject, claims.email) == ("7", "ada@example.com")
+    request = await client(stand_in.issuer).authorization_request(REDIRECT_URI)
+    assert request.url.startswith(f"{stand_in.issuer}/authorize?tenant=7&response_type=code&")
+
+
+BAD_REPLIES: dict[str, Reply] = {
+    "an error": respond(b"{}", "500 Oops"),
+    "a page": respond(b"<html>"),
+    "a list": respond(b"[]"),
+    "nothing": respond(b""),
+    "deep": respond(b"[" * 200_000),
+    "no text": respond(b'{"issuer": "\xff"}'),
+    "a redirect": respond(b"", "302 Found", "Location: http://169.254.169.254/"),
+    "too long": endless,
+    "too slow": dripping,
+    "compressed": respond(gzip.compress(b" " * 1_000_000), "200 OK", "Content-Encoding: gzip"),
+}
+
+
+@pytest.mark.parametrize("path", [DISCOVERY, "/keys", "/token", "/userinfo"])
+@pytest.mark.parametrize("reply", BAD_REPLIES)
+async def test_an_answer_that_is_none_is_a_clear_message(
+    stand_in: StandIn, client: Client, path: str, reply: str
+) -> None:
+    stand_in.replies[path] = BAD_REPLIES[reply]
+    with capture_logs() as logs, pytest.raises(SignInFailed, match=r"^signing in with Example does not work"):
+        await signed_in(client(stand_in.issuer, timeout=0.5), stand_in)
+    assert "the code" not in str(logs)
+    assert SECRET not in str(logs)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("issuer", "https://id.example"),
+        ("issuer", None),
+        ("authorization_endpoint", "http://id.example/authorize"),
+        ("authorization_endpoint", "javascript:alert(1)"),
+        ("token_endpoint", "http://id.example/token"),
+        ("token_endpoint", "http://localhost.id.example/token"),
+        ("token_endpoint", "http://[::1/token"),
+        ("token_endpoint", 7),
+        ("jwks_uri", "file:///etc/passwd"),
+        ("jwks_uri", ""),
+    ],
+)
+async def test_a_discovery_document_that_is_not_safe_is_refused(
+    stand_in: StandIn, client: Client, field: str, value: object
+) -> None:
+    stand_in.metadata[field] = value
+    identity_provider = client(stand_in.issuer)
+    with capture_logs() as logs, pytest.raises(SignInFailed):
+        await identity_provider.authorization_request(REDIRECT_URI)
+    assert logs[0]["reason"]
+    assert list(stand_in.asked) == [DISCOVERY]
+
+
+@pytest.mark.parametrize("value", ["http://id.example/userinfo", "file:///etc/passwd"])
+async def test_an_access_token_is_sent_to_safe_addresses_only(stand_in: StandIn, client: Client, value: str) -> None:
+    stand_in.metadata["userinfo_endpoint"] = value
+    with pytest.raises(SignInFailed):
+        await signed_in(client(stand_in.issuer), stand_in)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {},
+        {"access_token": "at"},
+        {"access_token": "at", "id_token": 7},
+        {"access_token": "ä", "id_token": "x"},
+        {"error": {"deep": ["x"]}},
+        {"error": "x" * 5000},
+    ],
+    ids=str,
+)
+async def test_tokens_that_are_none_are_refused(stand_in: StandIn, client: Client, answer: dict[str, object]) -> None:
+    identity_provider = client(stand_in.issuer)
+    request = await identity_provider.authorization_request(REDIRECT_URI)
+    stand_in.documents["/token"] = answer
+    with capture_logs() as logs, pytest.raises(SignInFailed):
+        await identity_provider.finish({"state": request.state, "code": "the code"}, request)
+    assert len(str(logs)) < 1000
+
+
+async def test_the_userinfo_of_somebody_else_is_refused(stand_in: StandIn, client: Client) -> None:
+    stand_in.documents["/userinfo"] = {"sub": "8", "email": "ceo@example.com", "email_verified": True}
+    with pytest.raises(SignInFailed, match="cannot be trusted"):
+        await signed_in(client(stand_in.issuer), stand_in)
+
+
+async def test_userinfo_changes_nothing_but_what_it_is_asked_for(stand_in: StandIn, client: Client) -> None:
+    stand_in.documents["/userinfo"] |= {"iss": "https://evil.example", "aud": "x", "name": ["x"]}
+    claims = await signed_in(client(stand_in.issuer), stand_in)
+    assert (claims.issuer, claims.subject, claims.name) == (stand_in.issuer, "7", "")
+
+
+@pytest.mark.parametrize(
+    ("verified", "believed"),
+    [(True, True), ("true", True), (False, False), ("false", False), (1, False), (None, False)],
+)
+async def test_only_a_clear_yes_verifies_an_address(
+    stand_in: StandIn, client: Client, verified: object, believed: bool
+) -> None:
+    stand_in.documents["/userinfo"] = {"sub": "7", "email": "ada@example.com", "email_verified": verified}
+    assert (await signed_in(client(stand_in.issuer), stand_in)).email_verified is believed
+
+
+async def test_tokens_with_made_up_keys_do_not_make_this_server_ask_each_time(
+    stand_in: StandIn, client: Client
+) -> None:
+    identity_provider = client(stand_in.issuer)
+    await signed_in(identity_provider, stand_in)
+    attempts = [signed_in(identity_provider, stand_in, kid=f"made up {number}") for number in range(20)]
+    results = await asyncio.gather(*attempts, return_exceptions=True)
+    assert {type(result) for result in results} == {SignInFailed}
+    assert stand_in.asked["/keys"] == 1
+    assert stand_in.asked[DISCOVERY] == 1
+
+
+async def test_what_is_remembered_serves_while_the_provider_is_away(
+    stand_in: StandIn, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    identity_provider = client(stand_in.issuer)
+    await signed_in(identity_provider, stand_in)
+    stand_in.replies[DISCOVERY] = stand_in.replies["/keys"] = respond(b"", "503 Later")
+    monkeypatch.setattr("pressroom.accounts.identity_provider.remembering.FRESH_SECONDS", 0)
+    assert (await signed_in(identity_provider, stand_in)).subject == "7"
+    assert stand_in.asked[DISCOVERY] > 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"issuer": None}, "accounts.identity_provider.issuer: is missing"),
+        ({"issuer": "http://id.example"}, "is no https address"),
+        ({"client_id": ""}, "accounts.identity_provider.client_id: is missing"),
+    ],
+)
+async def test_settings_that_cannot_work_are_refused_at_once(
+    client: Client, settings: dict[str, str], says: str
+) -> None:
+    with pytest.raises(ConfigError, match=says):
+        client(**({"issuer": "https://id.example"} | settings))

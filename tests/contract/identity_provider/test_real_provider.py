@@ -1,0 +1,221 @@
+"""Signing in at a real provider."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from contract.identity_provider.conftest import Client
+from pressroom.accounts.identity_provider import AuthorizationRequest, IdentityClaims, IdentityProvider
+from pressroom.errors import SignInFailed
+from structlog.testing import capture_logs
+from support.oidc_provider import REDIRECT_URI, SECRET, OidcProvider, cancel, private_keys, sign_in
+
+
+async def signed_in(identity_provider: IdentityProvider, person: str = "ada") -> IdentityClaims:
+    request = await identity_provider.authorization_request(REDIRECT_URI)
+    return await identity_provider.finish(await sign_in(request.url, person), request)
+
+
+async def test_a_person_comes_back_with_what_the_provider_knows(provider: OidcProvider, client: Client) -> None:
+    assert await signed_in(client(provider.issuer)) == IdentityClaims(
+        issuer=provider.issuer, subject="ada", email="Ada@Example.com", email_verified=True, name="Ada Lovelace"
+    )
+
+
+async def test_an_address_that_is_not_verified_is_told_as_such(provider: OidcProvider, client: Client) -> None:
+    claims = await signed_in(client(provider.issuer), "eve")
+    assert (claims.subject, claims.email, claims.email_verified) == ("eve", "eve@example.com", False)
+    nobody = await signed_in(client(provider.issuer), "nemo")
+    assert (nobody.subject, nobody.email, nobody.email_verified, nobody.name) == ("nemo", "", False, "")
+
+
+async def test_the_claims_may_stand_in_the_id_token(client: Client) -> None:
+    with OidcProvider(claims_in_id_token=True) as provider:
+        claims = await signed_in(client(provider.issuer))
+    assert (claims.email, claims.email_verified, claims.name) == ("Ada@Example.com", True, "Ada Lovelace")
+
+
+@pytest.mark.parametrize("client_id", ["public", "PS256", "ES256", "EdDSA", "Ed25519"])
+async def test_every_way_to_sign_and_public_clients(provider: OidcProvider, client: Client, client_id: str) -> None:
+    secret = None if client_id == "public" else SECRET
+    assert (await signed_in(client(provider.issuer, client_id=client_id, client_secret=secret))).subject == "ada"
+
+
+async def test_a_provider_may_want_the_secret_in_the_body(client: Client) -> None:
+    with OidcProvider(auth_methods=["client_secret_post"]) as provider:
+        assert (await signed_in(client(provider.issuer, client_id="post"))).subject == "ada"
+
+
+async def test_a_token_signed_with_the_shared_secret_is_refused(provider: OidcProvider, client: Client) -> None:
+    with pytest.raises(SignInFailed, match="cannot be trusted"):
+        await signed_in(client(provider.issuer, client_id="HS256"))
+
+
+async def test_the_request_carries_pkce_and_is_new_each_time(provider: OidcProvider, client: Client) -> None:
+    identity_provider = client(provider.issuer, scopes=("email",))
+    first, second = [await identity_provider.authorization_request(REDIRECT_URI) for _ in range(2)]
+    query = {name: values[0] for name, values in parse_qs(urlsplit(first.url).query).items()}
+    assert query["scope"].split() == ["openid", "email"]
+    assert (query["response_type"], query["code_challenge_method"]) == ("code", "S256")
+    assert (query["state"], query["nonce"]) == (first.state, first.nonce)
+    assert first.code_verifier not in first.url
+    assert {first.state, first.nonce, first.code_verifier}.isdisjoint({second.state, second.nonce})
+    assert not any(secret in repr(first) for secret in (first.state, first.nonce, first.code_verifier))
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"state": "x"}, "not begun in this browser"),
+        ({"state": ""}, "not begun in this browser"),
+        ({"state": "\udfff"}, "not begun in this browser"),
+        ({"iss": "https://evil.example"}, "did not come from Example"),
+        ({"iss": ""}, "did not come from Example"),
+        ({"code": ""}, "incomplete"),
+        ({"code": "x" * 5000}, "cannot be read"),
+        ({"code": "x"}, "took too long, or was used already"),
+        ({"error": "server_error"}, 'refused the sign-in \\("server_error"\\)'),
+    ],
+)
+async def test_an_answer_that_was_tampered_with_is_refused(
+    provider: OidcProvider, client: Client, changed: dict[str, str], says: str
+) -> None:
+    identity_provider = client(provider.issuer)
+    request = await identity_provider.authorization_request(REDIRECT_URI)
+    answer = await sign_in(request.url, "ada")
+    with pytest.raises(SignInFailed, match=says):
+        await identity_provider.finish(answer | changed, request)
+
+
+@pytest.mark.parametrize("missing", ["state", "iss", "code"])
+async def test_an_answer_that_lacks_something_is_refused(provider: OidcProvider, client: Client, missing: str) -> None:
+    identity_provider = client(provider.issuer)
+    request = await identity_provider.authorization_request(REDIRECT_URI)
+    answer = await sign_in(request.url, "ada")
+    del answer[missing]
+    with pytest.raises(SignInFailed):
+        await identity_provider.finish(answer, request)
+
+
+@pytest.mark.parametrize("changed", ["nonce", "code_verifier"])
+async def test_an_answer_to_another_request_is_refused(provider: OidcProvider, client: Client, changed: str) -> None:
+    identity_provider = client(provider.issuer)
+    request = await identity_provider.authorization_request(REDIRECT_URI)
+    answer = await sign_in(request.url, "ada")
+    others: AuthorizationRequest = replace(request, **{changed: "x" * 43})
+    with pytest.raises(SignInFailed):
+        await identity_provider.finish(answer, others)
+
+
+async def test_a_code_is_good_once(provider: OidcProvider, client: Client) -> None:
+    identity_provider = client(provider.issuer)
+    request = await identity_provider.authorization_request(REDIRECT_URI)
+    answer = await sign_in(request.url, "ada")
+    results = await asyncio.gather(
+        *(identity_provider.finish(answer, request) for _ in range(4)), return_exceptions=True
+    )
+    assert [type(result) for result in results].count(IdentityClaims) <= 1
+    with pytest.raises(SignInFailed, match="used already"):
+        await identity_provider.finish(answer, request)
+
+
+async def test_who_cancels_is_told_so(provider: OidcProvider, client: Client) -> None:
+    identity_provider = client(provider.issuer)
+    request = await identity_provider.authorization_request(REDIRECT_URI)
+    with pytest.raises(SignInFailed, match="you did not sign in at Example"):
+        await identity_provider.finish(await cancel(request.url), request)
+
+
+async def test_a_code_expires(client: Client) -> None:
+    with OidcProvider() as provider:
+        identity_provider = client(provider.issuer)
+        request = await identity_provider.authorization_request(REDIRECT_URI)
+        answer = await sign_in(request.url, "ada")
+        provider.set_clock(61)
+        with pytest.raises(SignInFailed, match="took too long"):
+            await identity_provider.finish(answer, request)
+
+
+@pytest.mark.parametrize(("ahead", "good"), [(45, True), (90, False), (-330, True), (-400, False)])
+async def test_the_provider_s_clock_may_differ_a_little(client: Client, ahead: int, good: bool) -> None:
+    # An ID token is good for 300 seconds: one of a clock behind by more has expired, but for the skew.
+    with OidcProvider() as provider:
+        provider.set_clock(ahead)
+        if good:
+            assert (await signed_in(client(provider.issuer))).subject == "ada"
+        else:
+            with pytest.raises(SignInFailed, match="cannot be trusted"):
+                await signed_in(client(provider.issuer))
+
+
+async def test_new_keys_are_found_without_a_restart(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    with OidcProvider() as provider:
+        identity_provider = client(provider.issuer)
+        assert (await signed_in(identity_provider)).subject == "ada"
+        provider.stop()
+        provider.keys = private_keys("second")
+        provider.start()
+        monkeypatch.setattr("pressroom.accounts.identity_provider.remembering.AGE_TO_RENEW", 0)
+        assert (await signed_in(identity_provider)).subject == "ada"
+
+
+async def test_a_provider_that_restarted_asks_to_sign_in_again(client: Client) -> None:
+    with OidcProvider() as provider:
+        identity_provider = client(provider.issuer)
+        request = await identity_provider.authorization_request(REDIRECT_URI)
+        answer = await sign_in(request.url, "ada")
+        provider.stop()
+        provider.start()
+        with pytest.raises(SignInFailed, match="please sign in again"):
+            await identity_provider.finish(answer, request)
+        assert (await signed_in(identity_provider)).subject == "ada"
+
+
+@pytest.mark.parametrize("how", ["down", "frozen"])
+async def test_a_provider_that_does_not_answer_is_no_mystery(client: Client, how: str) -> None:
+    with OidcProvider() as provider:
+        identity_provider = client(provider.issuer, timeout=3)
+        request = await identity_provider.authorization_request(REDIRECT_URI)
+        answer = await sign_in(request.url, "ada")
+        if how == "down":
+            provider.stop()
+        else:
+            provider.freeze()
+        for attempt in (identity_provider.finish(answer, request), signed_in(client(provider.issuer, timeout=3))):
+            with pytest.raises(SignInFailed, match=r"^signing in with Example does not work"):
+                await attempt
+
+
+async def test_a_dead_provider_holds_up_one_visitor_not_each(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    with OidcProvider() as provider:
+        identity_provider = client(provider.issuer, timeout=0.5)
+        provider.freeze()
+        with capture_logs() as logs:
+            attempts = (identity_provider.authorization_request(REDIRECT_URI) for _ in range(50))
+            results = await asyncio.gather(*attempts, return_exceptions=True)
+        assert {type(result) for result in results} == {SignInFailed}
+        assert [entry["reason"] for entry in logs] == ["no answer within 0.5 seconds"]
+        provider.stop()
+        provider.start()
+        monkeypatch.setattr("pressroom.accounts.identity_provider.remembering.RETRY_SECONDS", 0)
+        assert (await identity_provider.authorization_request(REDIRECT_URI)).url.startswith(provider.issuer)
+
+
+async def test_a_wrong_secret_says_nothing_to_the_person(provider: OidcProvider, client: Client) -> None:
+    identity_provider = client(provider.issuer, client_secret="not the secret")
+    with capture_logs() as logs, pytest.raises(SignInFailed, match="does not work at the moment"):
+        await signed_in(identity_provider)
+    assert "invalid_client" in str(logs)
+    assert "not the secret" not in str(logs)
+
+
+@pytest.mark.parametrize("suffix", ["/", "/realm"])
+async def test_an_issuer_that_differs_by_a_slash_is_another(
+    provider: OidcProvider, client: Client, suffix: str
+) -> None:
+    with capture_logs() as logs, pytest.raises(SignInFailed):
+        await client(provider.issuer + suffix).authorization_request(REDIRECT_URI)
+    assert logs[0]["log_level"] == "warning"

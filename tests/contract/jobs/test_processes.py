@@ -1,0 +1,133 @@
+"""Several processes on one database, real ones, some of which are killed."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import subprocess
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from itertools import pairwise
+from pathlib import Path
+
+from pressroom.config import Settings
+from pressroom.jobs.queue import JobQueue
+from pressroom.models import JobRow
+from pressroom.sdk import BackendError
+from pressroom.storage.database import SqlDatabase
+from sqlalchemy import select, update
+from support.job_queues import eventually, lines_of, processes, reached
+from support.job_worker import EVERY, LEASE, kinds
+
+
+def storage_of(settings: Settings) -> dict[str, object]:
+    """Return the part of the configuration that a worker needs."""
+    storage: dict[str, object] = {"path": settings.storage.path}
+    if settings.storage.database is not None:
+        storage["database"] = settings.storage.database.get_secret_value()
+    return storage
+
+
+async def until(right: Callable[[], bool], *, seconds: float = 40) -> None:
+    async def read() -> bool:
+        return right()
+
+    await eventually(read, bool, seconds=seconds)
+
+
+def begun(folder: Path) -> list[list[str]]:
+    return [words for words in lines_of(folder) if words[0] == "begin"]
+
+
+async def test_four_processes_run_each_job_once(
+    database_settings: Settings, database: SqlDatabase, tmp_path: Path
+) -> None:
+    queue = JobQueue(database, kinds(tmp_path / "none"))
+    ids = [await queue.enqueue("quick", {}) for _ in range(60)]
+    with processes(4, storage_of(database_settings), tmp_path):
+        await until(lambda: len(list(tmp_path.glob("ready-*"))) == 4)
+        ids += [await queue.enqueue("quick", {}) for _ in range(60)]
+        for job_id in ids:
+            await reached(queue, job_id, "succeeded", seconds=60)
+    runs = Counter(words[1] for words in begun(tmp_path))
+    assert runs == Counter(ids)
+    assert len({words[2] for words in begun(tmp_path)}) > 1
+
+
+async def test_each_period_is_claimed_once_by_four_processes(
+    database_settings: Settings, database: SqlDatabase, tmp_path: Path
+) -> None:
+    with processes(4, storage_of(database_settings), tmp_path):
+        await until(lambda: len(lines_of(tmp_path)) >= 11)
+    ticks = [words for words in lines_of(tmp_path) if words[0] == "tick"]
+    assert len({words[1] for words in ticks}) == len(ticks)
+    # No period was left out either: one begins when the one before ends.
+    periods = sorted(await started_periods(database))
+    assert [later - earlier for earlier, later in pairwise(periods)] == [1] * (len(periods) - 1)
+    assert len(periods) - len(ticks) in (0, 1)
+
+
+async def started_periods(database: SqlDatabase) -> list[int]:
+    async with database.reading() as session:
+        keys = await session.scalars(select(JobRow.key).where(JobRow.kind == "tick"))
+    return [int(str(key).removeprefix(f"every:{EVERY:g}:")) for key in keys]
+
+
+async def test_the_job_of_a_killed_process_is_taken_over_after_its_lease(
+    database_settings: Settings, database: SqlDatabase, tmp_path: Path
+) -> None:
+    queue = JobQueue(database, kinds(tmp_path / "none"))
+    with processes(3, storage_of(database_settings), tmp_path) as started:
+        await until(lambda: len(list(tmp_path.glob("ready-*"))) == 3)
+        job_id = await queue.enqueue("slow", {})
+        await until(lambda: len(begun(tmp_path)) == 1)
+        victim = next(process for process in started if str(process.pid) == begun(tmp_path)[0][2])
+        victim.kill()
+        victim.wait(20)
+        await until(lambda: len(begun(tmp_path)) == 2)
+        (tmp_path / "go").touch()
+        status = await reached(queue, job_id, "succeeded")
+    first, second = sorted(begun(tmp_path), key=lambda words: float(words[3]))
+    assert first[2] != second[2]
+    # Whoever is silent is waited for first: the lease began when the job was leased, just before it began to run.
+    assert float(second[3]) - float(first[3]) > LEASE / 2
+    assert status.attempts == 2
+    assert [words[2] for words in lines_of(tmp_path) if words[0] == "end" and words[1] == job_id] == [second[2]]
+
+
+async def stop_outside_of_transactions(process: subprocess.Popen[bytes], database: SqlDatabase, job_id: str) -> None:
+    """Stop a process while it holds no lock; with one, nobody could take its job until it goes on."""
+    for _ in range(50):
+        process.send_signal(signal.SIGSTOP)
+        if await can_write(database, job_id, seconds=2):
+            return
+        process.send_signal(signal.SIGCONT)
+        # Stopped again at once, it would never get to the end of its transaction.
+        assert await can_write(database, job_id, seconds=20)
+    raise AssertionError("the process held a lock each time that it was stopped")
+
+
+async def can_write(database: SqlDatabase, job_id: str, *, seconds: float) -> bool:
+    with suppress(TimeoutError, BackendError):
+        async with asyncio.timeout(seconds), database.writing() as session:
+            await session.execute(update(JobRow).where(JobRow.id == job_id).values(attempts=JobRow.attempts))
+        return True
+    return False
+
+
+async def test_a_process_that_was_stopped_for_longer_than_its_lease_does_not_finish_the_job(
+    database_settings: Settings, database: SqlDatabase, tmp_path: Path
+) -> None:
+    queue = JobQueue(database, kinds(tmp_path / "none"))
+    with processes(2, storage_of(database_settings), tmp_path) as started:
+        await until(lambda: len(list(tmp_path.glob("ready-*"))) == 2)
+        job_id = await queue.enqueue("slow", {})
+        await until(lambda: len(begun(tmp_path)) == 1)
+        sleeper = next(process for process in started if str(process.pid) == begun(tmp_path)[0][2])
+        await stop_outside_of_transactions(sleeper, database, job_id)
+        await until(lambda: len(begun(tmp_path)) == 2)
+        sleeper.send_signal(signal.SIGCONT)
+        (tmp_path / "go").touch()
+        status = await reached(queue, job_id, "succeeded")
+    assert status.attempts == 2

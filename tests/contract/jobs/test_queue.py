@@ -1,0 +1,375 @@
+"""What plugins may expect of the queue of jobs, on every database."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from typing import Any
+
+import pytest
+import structlog
+from pressroom.config.models import JobsSettings
+from pressroom.errors import CallError, NotFound
+from pressroom.jobs.attempt import INTERNAL_FAILURE
+from pressroom.jobs.queue import JobQueue
+from pressroom.jobs.store import JobStore
+from pressroom.models import JobRow
+from pressroom.sdk import Job, JobRun
+from pressroom.storage.database import SqlDatabase
+from sqlalchemy import func, select, update
+from support.job_queues import QUICK, eventually, reached, running
+
+
+async def double(run: JobRun) -> Mapping[str, Any]:
+    return {"doubled": 2 * run.payload["number"]}
+
+
+async def forever(_run: JobRun) -> None:
+    await asyncio.Event().wait()
+
+
+class Steps:
+    """A job that begins, waits to be let go, and counts both."""
+
+    def __init__(self) -> None:
+        self.began = asyncio.Event()
+        self.go = asyncio.Event()
+        self.begun = 0
+
+    async def __call__(self, run: JobRun) -> None:
+        self.begun += 1
+        self.began.set()
+        await self.go.wait()
+
+
+async def rows(database: SqlDatabase) -> int:
+    async with database.reading() as session:
+        return await session.scalar(select(func.count()).select_from(JobRow)) or 0
+
+
+async def test_a_job_runs_and_its_result_can_be_read(database: SqlDatabase) -> None:
+    async with running(database, Job("double", double)) as queue:
+        job_id = await queue.enqueue("double", {"number": 21}, subject="u_1")
+        status = await reached(queue, job_id, "succeeded")
+    assert (status.result, status.subject, status.attempts, status.progress) == ({"doubled": 42}, "u_1", 1, 1.0)
+    assert status.finished_at is not None
+    assert status.finished_at >= status.created_at
+
+
+async def test_an_account_sees_its_own_jobs_alone(database: SqlDatabase) -> None:
+    queue = JobQueue(database, [Job("double", double)])
+    job_id = await queue.enqueue("double", {"number": 1}, subject="u_1")
+    assert (await queue.status(job_id, subject="u_1")).state == "queued"
+    for stranger in ("u_2", ""):
+        with pytest.raises(NotFound):
+            await queue.status(job_id, subject=stranger)
+        with pytest.raises(NotFound):
+            await queue.cancel(job_id, subject=stranger)
+    with pytest.raises(NotFound, match="no job 'j_unknown'"):
+        await queue.status("j_unknown")
+
+
+@pytest.mark.parametrize("job_id", ["", "\0", "\ud800", "x" * 5000])
+async def test_an_id_that_no_job_has_is_not_found(database: SqlDatabase, job_id: str) -> None:
+    queue = JobQueue(database, [])
+    with pytest.raises(NotFound):
+        await queue.status(job_id)
+    with pytest.raises(NotFound):
+        await queue.cancel(job_id)
+
+
+async def test_a_key_makes_one_job_for_each_account_and_kind(database: SqlDatabase) -> None:
+    queue = JobQueue(database, [Job("double", double), Job("triple", double)])
+    same = await asyncio.gather(*(queue.enqueue("double", {}, subject="u_1", key="k") for _ in range(20)))
+    assert len(set(same)) == 1
+    others = {
+        await queue.enqueue("double", {}, subject="u_2", key="k"),
+        await queue.enqueue("triple", {}, subject="u_1", key="k"),
+        await queue.enqueue("double", {}, subject="u_1"),
+        await queue.enqueue("double", {}, subject="u_1"),
+    }
+    assert len(others | set(same)) == 5
+    assert await rows(database) == 5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ({"kind": "unknown", "payload": {}}, KeyError),
+        ({"kind": "double", "payload": {"number": object()}}, TypeError),
+        ({"kind": "double", "payload": {"number": float("nan")}}, ValueError),
+        ({"kind": "double", "payload": {}, "key": "k" * 201}, ValueError),
+        ({"kind": "double", "payload": {}, "subject": "u\0"}, ValueError),
+        ({"kind": "double", "payload": {}, "run_at": datetime(2026, 1, 1)}, ValueError),  # noqa: DTZ001
+    ],
+)
+async def test_what_cannot_be_kept_is_refused(
+    database: SqlDatabase, arguments: dict[str, Any], error: type[Exception]
+) -> None:
+    with pytest.raises(error):
+        await JobQueue(database, [Job("double", double)]).enqueue(**arguments)
+    assert await rows(database) == 0
+
+
+async def test_a_job_for_later_waits_until_then(database: SqlDatabase) -> None:
+    ran_at: list[datetime] = []
+
+    async def note(_run: JobRun) -> None:
+        ran_at.append(datetime.now(UTC))
+
+    when = datetime.now(UTC) + timedelta(seconds=0.5)
+    async with running(database, Job("note", note)) as queue:
+        await reached(queue, await queue.enqueue("note", {}, run_at=when), "succeeded")
+    assert ran_at[0] >= when
+
+
+async def test_enqueuing_wakes_the_process_at_once(database: SqlDatabase) -> None:
+    never_polls = JobsSettings.model_validate({"poll_interval": 3600})
+    async with running(database, Job("double", double), settings=never_polls) as queue:
+        for number in range(3):
+            await reached(queue, await queue.enqueue("double", {"number": number}), "succeeded")
+
+
+async def test_a_failing_job_is_tried_again_until_its_attempts_are_used_up(database: SqlDatabase) -> None:
+    attempts: list[tuple[int, float]] = []
+
+    async def fail(run: JobRun) -> None:
+        attempts.append((run.attempt, asyncio.get_running_loop().time()))
+        raise RuntimeError("password=hunter2 at /srv/secret")
+
+    with structlog.testing.capture_logs() as logs:
+        async with running(database, Job("fail", fail, attempts=4)) as queue:
+            job_id = await queue.enqueue("fail", {})
+            status = await reached(queue, job_id, "failed")
+    assert [number for number, _ in attempts] == [1, 2, 3, 4]
+    times = [at for _, at in attempts]
+    pauses = [later - earlier for earlier, later in pairwise(times)]
+    assert all(pause >= least for pause, least in zip(pauses, (0.05, 0.1, 0.2), strict=True))
+    assert (status.message, status.attempts, status.result) == (INTERNAL_FAILURE, 4, None)
+    failures = [(line["log_level"], line["job"]) for line in logs if line["event"].startswith("job failed")]
+    assert failures == [("warning", job_id)] * 3 + [("error", job_id)]
+    assert logs[-1]["error"] == "RuntimeError: password=hunter2 at /srv/secret"
+
+
+async def test_an_error_that_is_meant_for_people_is_their_message(database: SqlDatabase) -> None:
+    async def refuse(_run: JobRun) -> None:
+        raise CallError("The site answered 404.")
+
+    async with running(database, Job("refuse", refuse, attempts=1)) as queue:
+        status = await reached(queue, await queue.enqueue("refuse", {}), "failed")
+    assert status.message == "The site answered 404."
+
+
+@pytest.mark.parametrize("result", [["no", "object"], {"number": float("inf")}, {"what": object()}])
+async def test_a_result_that_is_no_json_object_fails(database: SqlDatabase, result: Any) -> None:
+    async def rubbish(_run: JobRun) -> Any:
+        return result
+
+    async with running(database, Job("rubbish", rubbish, attempts=1)) as queue:
+        status = await reached(queue, await queue.enqueue("rubbish", {}), "failed")
+    assert status.message == INTERNAL_FAILURE
+
+
+async def test_an_attempt_that_takes_too_long_ends(database: SqlDatabase) -> None:
+    async with running(database, Job("forever", forever, attempts=1, timeout=0.1)) as queue:
+        status = await reached(queue, await queue.enqueue("forever", {}), "failed")
+    assert status.message == "It took longer than 0.1 s."
+
+
+async def test_progress_can_be_read_while_the_job_runs(database: SqlDatabase) -> None:
+    steps = Steps()
+
+    async def work(run: JobRun) -> None:
+        await run.progress(0.5, "half\0 of it")
+        await steps(run)
+
+    async with running(database, Job("work", work)) as queue:
+        job_id = await queue.enqueue("work", {})
+        await steps.began.wait()
+        status = await queue.status(job_id)
+        assert (status.state, status.progress, status.message) == ("running", 0.5, "half of it")
+        steps.go.set()
+        await reached(queue, job_id, "succeeded")
+
+
+async def test_progress_out_of_bounds_is_an_error(database: SqlDatabase) -> None:
+    problems: list[str] = []
+
+    async def work(run: JobRun) -> None:
+        for fraction in (-0.1, 1.1, float("nan")):
+            with pytest.raises(ValueError, match="from 0 to 1") as raised:
+                await run.progress(fraction)
+            problems.append(str(raised.value))
+
+    async with running(database, Job("work", work)) as queue:
+        await reached(queue, await queue.enqueue("work", {}), "succeeded")
+    assert len(problems) == 3
+
+
+async def test_a_cancelled_job_never_runs(database: SqlDatabase) -> None:
+    steps = Steps()
+    queue = JobQueue(database, [Job("steps", steps)], QUICK)
+    job_id = await queue.enqueue("steps", {})
+    assert await queue.cancel(job_id)
+    assert not await queue.cancel(job_id)
+    await queue.open()
+    await reached(queue, job_id, "cancelled")
+    other = await queue.enqueue("steps", {})
+    await steps.began.wait()
+    steps.go.set()
+    await reached(queue, other, "succeeded")
+    await queue.close()
+    assert steps.begun == 1
+
+
+@pytest.mark.parametrize("here", [True, False])
+async def test_cancelling_stops_a_running_job(database: SqlDatabase, here: bool) -> None:
+    stopped = asyncio.Event()
+    began = asyncio.Event()
+
+    async def work(_run: JobRun) -> None:
+        began.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            stopped.set()
+
+    job = Job("work", work, lease=0.3)
+    async with running(database, job) as queue:
+        job_id = await queue.enqueue("work", {})
+        await began.wait()
+        assert await (queue if here else JobQueue(database, [job])).cancel(job_id)
+        async with asyncio.timeout(20):
+            await stopped.wait()
+        assert (await queue.status(job_id)).state == "cancelled"
+
+
+async def test_a_long_job_keeps_its_lease(database: SqlDatabase) -> None:
+    steps = Steps()
+    job = Job("steps", steps, lease=2)
+    async with running(database, job) as queue, running(database, job):
+        job_id = await queue.enqueue("steps", {})
+        await steps.began.wait()
+        claimed_until = await due_at(database, job_id)
+        # Two leases later it is still the first attempt that runs.
+        await eventually(lambda: due_at(database, job_id), lambda until: until > claimed_until + timedelta(seconds=4))
+        steps.go.set()
+        status = await reached(queue, job_id, "succeeded")
+    assert (steps.begun, status.attempts) == (1, 1)
+
+
+async def due_at(database: SqlDatabase, job_id: str) -> datetime:
+    async with database.reading() as session:
+        value = await session.scalar(select(JobRow.due_at).where(JobRow.id == job_id))
+    return value or datetime.max.replace(tzinfo=UTC)
+
+
+async def test_who_lost_the_lease_changes_nothing_any_more(database: SqlDatabase) -> None:
+    queue = JobQueue(database, [Job("double", double)])
+    job_id = await queue.enqueue("double", {"number": 1})
+    jobs = {"double": Job("double", double)}
+    store = JobStore(database, 3600)
+    first = await store.claim(jobs)
+    assert first is not None
+    assert await store.claim(jobs) is None
+    async with database.writing() as session:
+        past = datetime.now(UTC) - timedelta(hours=1)
+        await session.execute(update(JobRow).where(JobRow.id == job_id).values(due_at=past))
+    second = await store.claim(jobs)
+    assert second is not None
+    assert not await store.renew(first, 60)  # type: ignore[arg-type]
+    assert not await store.succeed(first, {"by": "first"}, every=None)  # type: ignore[arg-type]
+    assert not await store.release(first)  # type: ignore[arg-type]
+    assert await store.succeed(second, {"by": "second"}, every=None)  # type: ignore[arg-type]
+    status = await queue.status(job_id)
+    assert (status.state, status.result, status.attempts) == ("succeeded", {"by": "second"}, 2)
+
+
+async def test_a_job_whose_last_attempt_vanished_fails(database: SqlDatabase) -> None:
+    job = Job("steps", Steps(), attempts=1)
+    store = JobStore(database, 3600)
+    queue = JobQueue(database, [job], QUICK)
+    job_id = await queue.enqueue("steps", {})
+    await store.claim({"steps": job})
+    async with database.writing() as session:
+        await session.execute(update(JobRow).values(due_at=datetime.now(UTC) - timedelta(hours=1)))
+    async with running(database, job) as running_queue:
+        status = await reached(running_queue, job_id, "failed")
+    assert status.message == "the process that ran it came to an end"
+
+
+async def test_closing_gives_running_jobs_their_time(database: SqlDatabase) -> None:
+    steps = Steps()
+    async with running(database, Job("steps", steps), patience=20) as queue:
+        job_id = await queue.enqueue("steps", {})
+        await steps.began.wait()
+        asyncio.get_running_loop().call_later(0.1, steps.go.set)
+    assert (await queue.status(job_id)).state == "succeeded"
+
+
+async def test_what_does_not_end_in_time_is_taken_by_another_at_once(database: SqlDatabase) -> None:
+    first, second = Steps(), Steps()
+    async with running(database, Job("steps", first, lease=3600)) as queue:
+        job_id = await queue.enqueue("steps", {})
+        await first.began.wait()
+    status = await queue.status(job_id)
+    assert (status.state, status.attempts) == ("queued", 0)
+    second.go.set()
+    async with running(database, Job("steps", second, lease=3600)) as other:
+        await reached(other, job_id, "succeeded")
+    assert (first.begun, second.begun) == (1, 1)
+
+
+async def test_so_many_jobs_run_at_once_and_no_more(database: SqlDatabase) -> None:
+    most = now = 0
+    three_run = asyncio.Event()
+
+    async def work(_run: JobRun) -> None:
+        nonlocal most, now
+        now += 1
+        most = max(most, now)
+        if now == 3:
+            three_run.set()
+        await three_run.wait()
+        await asyncio.sleep(0.05)  # the time in which a fourth would begin
+        now -= 1
+
+    three = JobsSettings.model_validate({"poll_interval": 0.1, "concurrency": 3})
+    async with running(database, Job("work", work), settings=three) as queue:
+        ids = [await queue.enqueue("work", {}) for _ in range(12)]
+        for job_id in ids:
+            await reached(queue, job_id, "succeeded")
+    assert most == 3
+
+
+async def test_no_concurrency_leaves_the_jobs_to_others(database: SqlDatabase) -> None:
+    none = JobsSettings.model_validate({"concurrency": 0})
+    async with running(database, Job("double", double), settings=none) as queue:
+        job_id = await queue.enqueue("double", {"number": 4})
+        async with running(database, Job("other", forever), Job("double", double)) as other:
+            assert (await reached(other, job_id, "succeeded")).result == {"doubled": 8}
+
+
+async def test_kinds_that_nobody_here_knows_stay_queued(database: SqlDatabase) -> None:
+    unknown = await JobQueue(database, [Job("unknown", double)]).enqueue("unknown", {"number": 1})
+    async with running(database, Job("double", double)) as queue:
+        await reached(queue, await queue.enqueue("double", {"number": 1}), "succeeded")
+        assert (await queue.status(unknown)).state == "queued"
+
+
+async def test_finished_jobs_are_forgotten_but_not_within_their_period(database: SqlDatabase) -> None:
+    daily = Job("daily", double, every=86_400 * 365)
+    store = JobStore(database, 0)
+    jobs = {"daily": daily, "double": Job("double", double)}
+    await store.add_period(daily, 86_400 * 365)
+    await store.add("double", {}, subject="", key="", run_at=None)
+    for _ in range(2):
+        lease = await store.claim(jobs)
+        assert lease is not None
+        await store.succeed(lease, {}, every=jobs[lease.kind].every)  # type: ignore[arg-type]
+    await eventually(store.forget_expired, lambda forgotten: forgotten == 1)
+    await store.add_period(daily, 86_400 * 365)
+    assert await store.claim(jobs) is None
+    assert await rows(database) == 1

@@ -1,0 +1,341 @@
+"""Codes and refresh tokens, on both databases: single use, rotation, reuse, revocation."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import replace
+
+import pytest
+from pressroom.errors import InvalidClient, InvalidGrant, InvalidInput, InvalidTarget, Rejected, UnauthorizedClient
+from pressroom.models import CodeRow, ConnectionRow, RefreshTokenRow, TokenFamilyRow
+from pressroom.oauth.records import TokenSet
+from pressroom.sdk import Credentials, Identity
+from sqlalchemy import func, select
+from support.oauth_world import MakeWorld, World
+
+REFRESH_DAYS = 30
+
+
+async def whose(world: World, token: str) -> Identity | None:
+    return await world.server.authenticate(Credentials(bearer=token, address="192.0.2.1", headers={}))
+
+
+async def is_valid(world: World, token: str) -> bool:
+    try:
+        return await whose(world, token) is not None
+    except Rejected:
+        return False
+
+
+async def count(world: World, *tables: type[CodeRow | RefreshTokenRow | TokenFamilyRow | ConnectionRow]) -> list[int]:
+    async with world.database.reading() as session:
+        return [await session.scalar(select(func.count()).select_from(table)) or 0 for table in tables]
+
+
+def won(answers: Iterable[TokenSet | BaseException]) -> list[TokenSet]:
+    """Return the answers that are tokens; all others are `InvalidGrant`."""
+    answers = list(answers)
+    assert all(isinstance(answer, TokenSet | InvalidGrant) for answer in answers), answers
+    return [answer for answer in answers if isinstance(answer, TokenSet)]
+
+
+async def test_the_tokens_of_a_code_act_for_the_person(world: World) -> None:
+    user, client = await world.user(), await world.client(client_name="My editor")
+    tokens = await world.connect(user, client)
+    identity = await whose(world, tokens.access_token)
+    assert identity is not None
+    assert (identity.subject, identity.plan, identity.connection_name) == (user, "free", "My editor")
+    assert (tokens.expires_in, tokens.scope) == (3600, "mcp")
+
+
+async def test_other_bearers_are_not_ours(world: World) -> None:
+    assert await whose(world, "prk_key_something") is None
+    assert await whose(world, "") is None
+    tokens = await world.connect(await world.user(), await world.client())
+    assert await whose(world, tokens.refresh_token) is None
+
+
+async def test_of_many_exchanges_of_one_code_at_once_one_wins(world: World) -> None:
+    user, client = await world.user(), await world.client()
+    request = await world.approve(user, client)
+    exchanges = (world.server.exchange_code(client, request, []) for _ in range(10))
+    assert len(won(await asyncio.gather(*exchanges, return_exceptions=True))) == 1
+    assert await count(world, RefreshTokenRow) == [1]
+
+
+async def test_a_code_that_comes_again_ends_what_came_of_it(world: World) -> None:
+    user, client = await world.user(), await world.client()
+    request = await world.approve(user, client)
+    tokens = await world.server.exchange_code(client, request, [])
+    with pytest.raises(InvalidGrant, match="used before"):
+        await world.server.exchange_code(client, request, [])
+    assert not await is_valid(world, tokens.access_token)
+    with pytest.raises(InvalidGrant, match="revoked"):
+        await world.server.refresh(client, tokens.refresh_token, "", [])
+
+
+async def test_a_used_code_in_the_hands_of_another_client_ends_nothing(world: World) -> None:
+    user, client, other = await world.user(), await world.client(), await world.client()
+    request = await world.approve(user, client)
+    tokens = await world.server.exchange_code(client, request, [])
+    with pytest.raises(InvalidGrant):
+        await world.server.exchange_code(other, request, [])
+    assert await is_valid(world, tokens.access_token)
+
+
+async def test_a_wrong_request_does_not_use_the_code_up(world: World) -> None:
+    user, client = await world.user(), await world.client()
+    request = await world.approve(user, client)
+    for wrong in (
+        replace(request, code_verifier="x" * 43),
+        replace(request, code_verifier="short"),
+        replace(request, redirect_uri="http://127.0.0.1:9/callback"),
+        replace(request, redirect_uri=""),
+        replace(request, code="nobody's"),
+    ):
+        with pytest.raises(InvalidGrant):
+            await world.server.exchange_code(client, wrong, [])
+    with pytest.raises(InvalidTarget):
+        await world.server.exchange_code(client, request, ["https://other.example/"])
+    assert (await world.server.exchange_code(client, request, [])).access_token
+
+
+@pytest.mark.parametrize(("seconds", "valid"), [(59, True), (60, False)])
+async def test_a_code_is_valid_for_a_minute(world: World, seconds: int, valid: bool) -> None:
+    user, client = await world.user(), await world.client()
+    request = await world.approve(user, client)
+    world.clock.advance(seconds=seconds)
+    answers = await asyncio.gather(world.server.exchange_code(client, request, []), return_exceptions=True)
+    assert bool(won(answers)) is valid
+
+
+async def test_a_refresh_token_is_rotated(world: World) -> None:
+    client = await world.client()
+    first = await world.connect(await world.user(), client)
+    second = await world.server.refresh(client, first.refresh_token, "", [])
+    third = await world.server.refresh(client, second.refresh_token, "mcp", [world.server.addresses.resource])
+    assert len({first.refresh_token, second.refresh_token, third.refresh_token}) == 3
+    assert all([await is_valid(world, tokens.access_token) for tokens in (first, second, third)])
+
+
+async def test_without_a_grace_two_refreshes_at_once_end_the_family(world: World) -> None:
+    client = await world.client()
+    tokens = await world.connect(await world.user(), client)
+    refreshes = (world.server.refresh(client, tokens.refresh_token, "", []) for _ in range(10))
+    winners = won(await asyncio.gather(*refreshes, return_exceptions=True))
+    assert len(winners) == 1
+    assert not await is_valid(world, winners[0].access_token)
+    assert not await is_valid(world, tokens.access_token)
+
+
+async def test_within_the_grace_a_refresh_token_may_come_again(make_world: MakeWorld) -> None:
+    world = make_world(refresh_grace=30.0)
+    client = await world.client()
+    tokens = await world.connect(await world.user(), client)
+    refreshes = (world.server.refresh(client, tokens.refresh_token, "", []) for _ in range(10))
+    answers = won(await asyncio.gather(*refreshes, return_exceptions=True))
+    assert len({answer.refresh_token for answer in answers}) == 10
+    world.clock.advance(seconds=30)
+    late = await world.server.refresh(client, tokens.refresh_token, "", [])
+    assert all([await is_valid(world, answer.access_token) for answer in (*answers, late)])
+
+
+async def test_after_the_grace_it_ends_the_family(make_world: MakeWorld) -> None:
+    world = make_world(refresh_grace=30.0)
+    client = await world.client()
+    first = await world.connect(await world.user(), client)
+    second = await world.server.refresh(client, first.refresh_token, "", [])
+    world.clock.advance(seconds=20)
+    await world.server.refresh(client, first.refresh_token, "", [])
+    world.clock.advance(seconds=11)
+    with pytest.raises(InvalidGrant, match="used before"):
+        await world.server.refresh(client, first.refresh_token, "", [])
+    assert not await is_valid(world, second.access_token)
+
+
+async def test_the_grace_is_for_the_same_client_only(make_world: MakeWorld) -> None:
+    world = make_world(refresh_grace=30.0)
+    client, other = await world.client(), await world.client()
+    tokens = await world.connect(await world.user(), client)
+    await world.server.refresh(client, tokens.refresh_token, "", [])
+    with pytest.raises(InvalidGrant, match="another client"):
+        await world.server.refresh(other, tokens.refresh_token, "", [])
+
+
+@pytest.mark.parametrize(("seconds", "valid"), [(-1, True), (0, False)])
+async def test_a_refresh_token_is_valid_for_thirty_days(world: World, seconds: int, valid: bool) -> None:
+    client = await world.client()
+    tokens = await world.connect(await world.user(), client)
+    world.clock.advance(days=REFRESH_DAYS, seconds=seconds)
+    answers = await asyncio.gather(world.server.refresh(client, tokens.refresh_token, "", []), return_exceptions=True)
+    assert bool(won(answers)) is valid
+
+
+@pytest.mark.parametrize(("seconds", "valid"), [(3599, True), (3604, True), (3605, False)])
+async def test_an_access_token_is_valid_for_an_hour_and_a_little_leeway(
+    world: World, seconds: int, valid: bool
+) -> None:
+    tokens = await world.connect(await world.user(), await world.client())
+    world.clock.advance(seconds=seconds)
+    assert await is_valid(world, tokens.access_token) is valid
+
+
+async def test_a_client_without_the_grant_type_cannot_refresh(world: World) -> None:
+    client = await world.client(grant_types=["authorization_code"])
+    tokens = await world.connect(await world.user(), client)
+    assert tokens.refresh_token == ""
+    with pytest.raises(UnauthorizedClient):
+        await world.server.refresh(client, "prk_ort_anything", "", [])
+
+
+@pytest.mark.parametrize("kind", ["access_token", "refresh_token"])
+async def test_revoking_either_token_ends_the_family(world: World, kind: str) -> None:
+    client = await world.client()
+    tokens = await world.connect(await world.user(), client)
+    await world.server.revoke(client, getattr(tokens, kind))
+    assert not await is_valid(world, tokens.access_token)
+    with pytest.raises(InvalidGrant):
+        await world.server.refresh(client, tokens.refresh_token, "", [])
+
+
+async def test_an_expired_access_token_can_be_revoked(world: World) -> None:
+    client = await world.client()
+    tokens = await world.connect(await world.user(), client)
+    world.clock.advance(days=1)
+    await world.server.revoke(client, tokens.access_token)
+    with pytest.raises(InvalidGrant):
+        await world.server.refresh(client, tokens.refresh_token, "", [])
+
+
+@pytest.mark.parametrize("kind", ["access_token", "refresh_token"])
+async def test_a_client_cannot_revoke_the_tokens_of_another(world: World, kind: str) -> None:
+    client, other = await world.client(), await world.client()
+    tokens = await world.connect(await world.user(), client)
+    with pytest.raises(InvalidGrant):
+        await world.server.revoke(other, getattr(tokens, kind))
+    assert await is_valid(world, tokens.access_token)
+
+
+async def test_revoking_the_connection_ends_all_its_families(world: World) -> None:
+    user, client = await world.user(), await world.client()
+    one, two = await world.connect(user, client), await world.connect(user, client)
+    [connection] = await world.accounts.connections.list(user)
+    await world.accounts.connections.revoke(user, connection.id)
+    for tokens in (one, two):
+        assert not await is_valid(world, tokens.access_token)
+        with pytest.raises(InvalidGrant):
+            await world.server.refresh(client, tokens.refresh_token, "", [])
+
+
+async def test_a_code_of_a_revoked_connection_is_refused(world: World) -> None:
+    user, client = await world.user(), await world.client()
+    request = await world.approve(user, client)
+    [connection] = await world.accounts.connections.list(user)
+    await world.accounts.connections.revoke(user, connection.id)
+    with pytest.raises(InvalidGrant, match="revoked"):
+        await world.server.exchange_code(client, request, [])
+
+
+async def test_a_locked_account_gets_nothing(world: World) -> None:
+    user, client = await world.user(), await world.client()
+    tokens, request = await world.connect(user, client), await world.approve(user, client)
+    await world.accounts.users.set_disabled(user, True)
+    with pytest.raises(Rejected, match="locked") as refused:
+        await whose(world, tokens.access_token)
+    assert refused.value.reauthorize
+    with pytest.raises(InvalidGrant):
+        await world.server.refresh(client, tokens.refresh_token, "", [])
+    with pytest.raises(InvalidGrant):
+        await world.server.exchange_code(client, request, [])
+
+
+async def test_approving_again_keeps_the_connection_with_its_name_and_switches(world: World) -> None:
+    user, client = await world.user(), await world.client()
+    await world.connect(user, client)
+    [connection] = await world.accounts.connections.list(user)
+    await world.accounts.connections.rename(user, connection.id, "Renamed")
+    await world.accounts.connections.set_disabled_tools(user, connection.id, ["generate_qr_code"])
+    tokens = await world.connect(user, client)
+    identity = await whose(world, tokens.access_token)
+    assert identity is not None
+    assert (identity.connection, identity.connection_name) == (connection.id, "Renamed")
+    assert identity.disabled_tools == {"generate_qr_code"}
+
+
+async def test_approvals_at_once_share_a_connection(world: World) -> None:
+    user, client = await world.user(), await world.client()
+    await asyncio.gather(*(world.approve(user, client) for _ in range(6)))
+    assert len(await world.accounts.connections.list(user)) == 1
+    assert await count(world, TokenFamilyRow, CodeRow) == [6, 6]
+
+
+async def test_after_a_revocation_approving_makes_a_new_connection(world: World) -> None:
+    user, client = await world.user(), await world.client()
+    await world.connect(user, client)
+    [before] = await world.accounts.connections.list(user)
+    await world.accounts.connections.revoke(user, before.id)
+    await world.connect(user, client)
+    [after] = await world.accounts.connections.list(user)
+    assert after.id != before.id
+
+
+async def test_two_people_have_connections_of_their_own(world: World) -> None:
+    client, ada, bob = await world.client(), await world.user(), await world.user()
+    hers, his = await world.connect(ada, client), await world.connect(bob, client)
+    await world.server.revoke(client, hers.access_token)
+    identity = await whose(world, his.access_token)
+    assert identity is not None
+    assert identity.subject == bob
+
+
+async def test_a_client_without_a_name_is_called_by_where_it_redirects_to(world: World) -> None:
+    user = await world.user()
+    await world.connect(user, await world.client(client_name="", redirect_uris=["https://app.example/callback"]))
+    [connection] = await world.accounts.connections.list(user)
+    assert (connection.name, connection.redirect_hosts) == ("app.example", ("app.example",))
+
+
+async def test_an_account_with_as_many_connections_as_it_may_is_told_so(world: World) -> None:
+    user = await world.user()
+    async with world.database.writing() as session:
+        for number in range(world.settings.accounts.connections):
+            await world.accounts.connections.add(session, user, "api_key", f"Key {number}")
+    with pytest.raises(InvalidInput, match="revoke one"):
+        await world.approve(user, await world.client())
+    assert await count(world, CodeRow, TokenFamilyRow) == [0, 0]
+
+
+async def test_a_client_that_was_removed_cannot_be_approved(world: World) -> None:
+    client = await world.client()
+    await world.server.clients.revoke(client.id)
+    with pytest.raises(InvalidClient):
+        await world.approve(await world.user(), client)
+
+
+async def test_what_expired_is_pruned_and_connections_stay_known(world: World) -> None:
+    user, client = await world.user(), await world.client()
+    for _ in range(3):
+        await world.connect(user, client)
+        world.clock.advance(seconds=1)
+    await world.server.prune()
+    assert await count(world, CodeRow, RefreshTokenRow, TokenFamilyRow) == [3, 3, 3]
+    world.clock.advance(days=2)
+    await world.server.prune()
+    assert await count(world, CodeRow, RefreshTokenRow, TokenFamilyRow) == [0, 3, 3]
+    world.clock.advance(days=REFRESH_DAYS)
+    await world.server.prune()
+    assert await count(world, CodeRow, RefreshTokenRow, TokenFamilyRow) == [0, 0, 1]
+    [connection] = await world.accounts.connections.list(user)
+    assert connection.client_id == client.id
+
+
+async def test_used_tokens_are_remembered_until_they_expire(world: World) -> None:
+    client = await world.client()
+    first = await world.connect(await world.user(), client)
+    world.clock.advance(days=REFRESH_DAYS - 1)
+    second = await world.server.refresh(client, first.refresh_token, "", [])
+    await world.server.prune()
+    with pytest.raises(InvalidGrant, match="used before"):
+        await world.server.refresh(client, first.refresh_token, "", [])
+    assert not await is_valid(world, second.access_token)

@@ -1,0 +1,141 @@
+"""Signing keys on both databases: encrypted, shared, replaced in time."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+
+import pytest
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from pressroom.errors import BackendError, Rejected
+from pressroom.models import SigningKeyRow
+from pressroom.oauth.keys import encryption_key
+from pressroom.oauth.service import AuthorizationServer
+from pressroom.sdk import Credentials
+from sqlalchemy import select
+from structlog.testing import capture_logs
+from support.oauth_world import SECRET, MakeWorld, World
+
+DAYS = 90
+
+
+async def kids(server: AuthorizationServer) -> list[str]:
+    return [str(key["kid"]) for key in await server.keys.public()]
+
+
+async def is_valid(world: World, token: str) -> bool:
+    credentials = Credentials(bearer=token, address="", headers={})
+    answers = await asyncio.gather(world.server.authenticate(credentials), return_exceptions=True)
+    assert all(answer is None or isinstance(answer, Rejected) or answer.subject for answer in answers)  # type: ignore[union-attr]
+    return not isinstance(answers[0], Rejected)
+
+
+async def test_only_public_members_are_published(world: World) -> None:
+    [key] = await world.server.keys.public()
+    assert key.keys() == {"kty", "crv", "x", "y", "kid", "use", "alg"}
+    assert (key["kty"], key["crv"], key["alg"], key["use"]) == ("EC", "P-256", "ES256", "sig")
+
+
+async def test_private_keys_are_stored_encrypted(world: World) -> None:
+    key = await world.server.keys.current()
+    async with world.database.reading() as session:
+        row = await session.scalar(select(SigningKeyRow))
+    assert row is not None
+    assert row.private_key.count(".") == 4
+    assert str(key.as_dict(private=True)["d"]) not in row.private_key
+
+
+def test_the_key_that_encrypts_is_hkdf_of_the_secret() -> None:
+    expected = HKDF(SHA256(), 32, salt=None, info=b"pressroom oauth signing keys").derive(SECRET)
+    assert hmac.compare_digest(encryption_key(SECRET).raw_value, expected)
+
+
+async def test_servers_of_one_database_share_their_key(make_world: MakeWorld) -> None:
+    worlds = [make_world() for _ in range(5)]
+    await asyncio.gather(*(world.server.keys.current() for world in worlds))
+    assert len({tuple(await kids(world.server)) for world in worlds}) == 1
+    assert len(await kids(worlds[0].server)) == 1
+
+
+async def test_a_key_is_replaced_in_time_and_published_as_long_as_it_is_needed(world: World) -> None:
+    client = await world.client()
+    tokens = await world.connect(await world.user(), client)
+    [first] = await kids(world.server)
+    world.clock.advance(days=DAYS, seconds=-1)
+    late = await world.server.refresh(client, (await world.connect(await world.user(), client)).refresh_token, "", [])
+    assert await kids(world.server) == [first]
+    world.clock.advance(seconds=1)
+    second, *others = await kids(world.server)
+    assert second != first
+    assert others == [first]
+    assert await is_valid(world, late.access_token)
+    assert not await is_valid(world, tokens.access_token)
+    world.clock.advance(days=1, hours=1, seconds=1)
+    await world.server.prune()
+    assert await kids(world.server) == [second]
+
+
+async def test_another_server_learns_of_a_new_key(make_world: MakeWorld) -> None:
+    one, other = make_world(), make_world()
+    await one.server.keys.current()
+    assert await kids(one.server) == await kids(other.server)
+    one.clock.advance(days=DAYS)
+    tokens = await one.connect(await one.user(), await one.client())
+    other.server.keys._loaded_at -= 60  # as if it had looked a minute ago
+    assert await is_valid(other, tokens.access_token)
+    assert await kids(other.server) == await kids(one.server)
+
+
+async def test_with_another_secret_key_the_server_makes_a_new_key_and_says_so(make_world: MakeWorld) -> None:
+    before = make_world()
+    client = await before.client()
+    tokens = await before.connect(await before.user(), client)
+    with capture_logs() as logs:
+        after = make_world(b"another secret key, long enough")
+        await after.server.keys.current()
+        await after.server.keys.current()
+    assert [entry["log_level"] for entry in logs] == ["warning", "info"]
+    assert "secret_key" in logs[0]["event"]
+    assert await kids(after.server) != await kids(before.server)
+    assert not await is_valid(after, tokens.access_token)
+    fresh = await after.server.refresh(client, tokens.refresh_token, "", [])
+    assert await is_valid(after, fresh.access_token)
+
+
+async def test_a_damaged_key_is_passed_over(make_world: MakeWorld) -> None:
+    await make_world().server.keys.current()
+    for damaged in ("", "a.b.c.d.e", "nonsense"):
+        async with make_world().database.writing() as session:
+            rows = (await session.scalars(select(SigningKeyRow))).all()
+            for row in rows:
+                row.private_key = damaged
+        assert len(await kids(make_world().server)) == 1
+
+
+@pytest.mark.parametrize("kid", ["", "unknown", "x" * 5000])
+async def test_an_unknown_key_is_not_found(world: World, kid: str) -> None:
+    await world.server.keys.current()
+    assert await world.server.keys.find(kid) is None
+
+
+async def test_what_cannot_be_answered_with_a_token_is_not_used_up(
+    make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, restarted = make_world(), make_world()
+    user, client = await before.user(), await before.client()
+    tokens = await before.connect(user, client)
+    exchange = await before.approve(user, client)
+
+    async def outage() -> None:
+        raise BackendError("the database does not answer")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(restarted.server.keys, "_replace", outage)
+        with pytest.raises(BackendError):
+            await restarted.server.exchange_code(client, exchange, [])
+        with pytest.raises(BackendError):
+            await restarted.server.refresh(client, tokens.refresh_token, "", [])
+    assert await is_valid(restarted, (await restarted.server.exchange_code(client, exchange, [])).access_token)
+    fresh = await restarted.server.refresh(client, tokens.refresh_token, "", [])
+    assert await is_valid(restarted, fresh.access_token)

@@ -1,0 +1,88 @@
+"""A tool that needs something the operator has not configured is in no list, and its reason is known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pressroom.cli import main
+from support.compiling import Compile, record_of, statuses
+from support.installing import on_path
+from support.plugin_distributions import Distribution
+from support.plugin_source import SOUND, install_plugin
+
+TOOLS = """
+class Config(PluginConfig):
+    key: str = ""
+
+PLUGIN = Plugin(id="$id", title="Words", summary="Counts.", config=Config)
+
+class Count(BaseModel):
+    words: int
+
+def needs_a_key(plugin: PluginContext) -> Any:
+    return REASON
+
+@mcp_tool(name="count", title="Count", description="Counts words.", unavailable=needs_a_key)
+async def count(params: TextParams, call: Call) -> Count: ...
+
+@mcp_tool(name="guess", title="Guess", description="Guesses words.")
+async def guess(params: TextParams, call: Call) -> Count: ...
+
+@hookimpl
+def pressroom_mcp_tools():
+    return [count, guess]
+"""
+
+NEEDS_A_KEY = '"" if plugin.config.key else "the operator has\\n not set  key"'
+
+
+def counting(folder: Path, reason: str = NEEDS_A_KEY) -> Distribution:
+    return install_plugin(folder, "words", SOUND + TOOLS.replace("REASON", reason))
+
+
+def test_a_tool_without_what_it_needs_is_in_no_list(tmp_path: Path, compile_with: Compile) -> None:
+    catalog = compile_with(counting(tmp_path)).catalog
+
+    assert dict(catalog.unavailable) == {"count": "the operator has not set key"}
+    assert "count" not in catalog.tools
+    assert set(catalog.plan("free").mcp_tools) & {"count", "guess"} == {"guess"}
+    summary = catalog.summary("free")
+    assert (summary.unavailable_tools["count"], "count" in summary.hidden_tools) == (
+        "the operator has not set key",
+        False,
+    )
+
+
+def test_it_is_listed_once_the_operator_configured_it(tmp_path: Path, compile_with: Compile) -> None:
+    catalog = compile_with(counting(tmp_path), plugins={"words": {"config": {"key": "k"}}}).catalog
+
+    assert dict(catalog.unavailable) == {}
+    assert {"count", "guess"} <= set(catalog.plan("free").mcp_tools)
+
+
+def test_a_tool_that_is_switched_off_has_no_reason(tmp_path: Path, compile_with: Compile) -> None:
+    compiled = compile_with(counting(tmp_path), tools={"count": {"enabled": False}})
+
+    assert dict(compiled.catalog.unavailable) == {}
+    assert "count" not in compiled.catalog.tools
+    assert compiled.catalog.warnings == ()
+
+
+def test_explain_tells_the_operator_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = tmp_path / "pressroom.toml"
+    config.write_text(f'[plugins.words]\n[storage]\npath = "{tmp_path / "data"}"\n')
+    with on_path(counting(tmp_path / "site").folder):
+        assert main(["explain", "count", "--config", str(config)]) != 0
+    assert "count is not available: the operator has not set key" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("reason", "told"), [("1 / 0", "ZeroDivisionError"), ("None", "must return a text")])
+def test_one_that_cannot_tell_breaks_its_plugin_only(
+    tmp_path: Path, compile_with: Compile, reason: str, told: str
+) -> None:
+    compiled = compile_with(counting(tmp_path, reason), install_plugin(tmp_path, "other"))
+
+    assert statuses(compiled) == {"words": "broken", "other": "active"}
+    assert told in str(record_of(compiled, "words").error)
+    assert "guess" not in compiled.catalog.tools

@@ -1,0 +1,32 @@
+"""A plugin uses the generators of the server, whichever plugin they came from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pressroom.errors import InvalidInput, NotFound
+from pressroom.pipeline.own_calls import OwnCalls
+from pressroom.sdk import Tools
+from pressroom.testing import RunningHost
+from pressroom.testing.running import settings_for_test
+
+
+def test_a_generator_makes_a_file_for_a_plugin(tmp_path: Path) -> None:
+    config = {"plugins": {"qr_code_generator": {}}, "plans": {"anonymous": {"tools": ["qr-code-generator"]}}}
+    with RunningHost(settings_for_test(config, tmp_path)) as host:
+        tools = host.host.compiled.plugins.services.tools
+        assert isinstance(tools, Tools)
+        content, media_type = host.run(tools.make_file("qr-code-generator", {"text": "hello"}))
+        assert (content[:4], media_type) == (b"\x89PNG", "image/png")
+        with pytest.raises(InvalidInput, match="text"):
+            host.run(tools.make_file("qr-code-generator", {}))
+        with pytest.raises(NotFound):
+            host.run(tools.make_file("no-such-generator", {}))
+        with pytest.raises(NotFound):  # the operator offers it to nobody
+            host.run(tools.make_file("favicon-generator", {}))
+
+
+async def test_tools_are_not_there_before_the_server() -> None:
+    with pytest.raises(RuntimeError, match="once the server has started"):
+        await OwnCalls().make_file("qr-code-generator", {"text": "hello"})

@@ -1,0 +1,240 @@
+"""API keys and connected clients in the dashboard."""
+
+from __future__ import annotations
+
+import re
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from pressroom.accounts.records import Connection, User
+from pressroom.sdk import Credentials, Rejected
+from pressroom.tables import new_id
+from pressroom.testing import RunningHost
+from pressroom.testing.running import settings_for_test
+from support.people import HOSTILE, BrowserWithoutScreen, Page, add_person, fill
+
+LIST = "/dashboard/connections"
+KEY = re.compile(r"prk_key_[0-9A-Za-z]+_[0-9A-Za-z]+")
+
+
+@pytest.fixture
+def person(host: RunningHost) -> User:
+    """Return an account for one test alone."""
+    return add_person(host, f"{new_id('p').lower()}@example.org")
+
+
+def connections(host: RunningHost, person: User) -> list[Connection]:
+    return list(host.run(host.host.accounts.connections.list(person.id, revoked=True)))
+
+
+def works(host: RunningHost, key: str) -> bool:
+    try:
+        return host.run(host.host.accounts.api_keys.authenticate(Credentials(key, "127.0.0.1", {}))) is not None
+    except Rejected:
+        return False
+
+
+def make(browser: BrowserWithoutScreen, name: str) -> Page:
+    return browser.submit(browser.get(LIST), LIST, name=name)
+
+
+def test_a_new_key_is_shown_once_and_works(host: RunningHost, person: User, signed_in: BrowserWithoutScreen) -> None:
+    page = make(signed_in, "Laptop")
+    key = page.one("#key")
+    assert works(host, key)
+    assert page.response.headers["Cache-Control"] == "no-store"
+    assert not page.response.history
+    assert key not in str(page.response.url)
+    assert f"Bearer {key}" in page.html
+    (connection,) = connections(host, person)
+    assert connection.name == "Laptop"
+    for path in (LIST, f"{LIST}/{connection.id}", "/dashboard"):
+        assert KEY.search(signed_in.get(path).html) is None
+    assert f"prk_key_…{key[-4:]}" in signed_in.get(LIST).text
+
+
+def test_loading_the_answer_again_makes_no_second_key(
+    host: RunningHost, person: User, signed_in: BrowserWithoutScreen
+) -> None:
+    fields = {**signed_in.get(LIST).fields(LIST), "name": "Once"}
+    assert signed_in.post(LIST, fields).status == 200
+    again = signed_in.post(LIST, fields)
+    assert again.status == 400
+    assert "You have a key of this name already." in again.text
+    renamed = signed_in.post(LIST, {**fields, "name": "Twice"})
+    assert renamed.status == 409
+    assert "no second key was made" in renamed.text
+    assert KEY.search(again.html + renamed.html) is None
+    assert [one.name for one in connections(host, person)] == ["Once"]
+
+
+def test_nor_does_it_after_the_key_was_revoked(
+    host: RunningHost, person: User, signed_in: BrowserWithoutScreen
+) -> None:
+    fields = {**signed_in.get(LIST).fields(LIST), "name": "Gone"}
+    signed_in.post(LIST, fields)
+    (connection,) = connections(host, person)
+    one = f"{LIST}/{connection.id}"
+    signed_in.submit(signed_in.get(one), one, action="revoke")
+    assert signed_in.post(LIST, fields).status == 409
+    assert len(connections(host, person)) == 1
+
+
+def test_a_form_sent_many_times_at_once_makes_one_key(
+    host: RunningHost, person: User, signed_in: BrowserWithoutScreen
+) -> None:
+    fields = {**signed_in.get(LIST).fields(LIST), "name": "Impatient"}
+    with ThreadPoolExecutor(8) as threads:
+        pages = list(threads.map(lambda _: signed_in.post(LIST, fields), range(8)))
+    assert sorted(page.status for page in pages).count(200) == 1
+    assert len(connections(host, person)) == 1
+
+
+@pytest.mark.parametrize("form_id", ["", "x", "f_" + "a" * 23, "../../etc", "f_" + "é" * 22])
+def test_a_form_without_its_id_makes_no_key(
+    host: RunningHost, person: User, signed_in: BrowserWithoutScreen, form_id: str
+) -> None:
+    page = signed_in.submit(signed_in.get(LIST), LIST, name="Forged", form_id=form_id)
+    assert page.status == 409
+    assert connections(host, person) == []
+
+
+@pytest.mark.parametrize("name", ["", "   ", "x" * 101, "a\0b"])
+def test_a_bad_name_is_explained_beside_its_field(
+    host: RunningHost, person: User, signed_in: BrowserWithoutScreen, name: str
+) -> None:
+    page = make(signed_in, name)
+    assert page.status == 400
+    assert page.tree.css_first("#f-name").attributes["aria-invalid"] == "true"  # type: ignore[union-attr]
+    assert page.one("#f-name-error")
+    assert connections(host, person) == []
+
+
+def test_names_are_shown_as_text(host: RunningHost, person: User, signed_in: BrowserWithoutScreen) -> None:
+    page = make(signed_in, HOSTILE)
+    assert page.status == 200
+    (connection,) = connections(host, person)
+    for shown in (page, signed_in.get(LIST), signed_in.get(f"{LIST}/{connection.id}")):
+        assert shown.tree.css("img[onerror]") == []
+        assert HOSTILE in shown.text
+        assert "49" not in shown.one("h1")
+
+
+def test_the_account_has_a_bound(tmp_path: Path) -> None:
+    settings = settings_for_test({"accounts": {"connections": 1}}, tmp_path)
+    with RunningHost(settings) as host, BrowserWithoutScreen(host) as browser:
+        browser.enter(host, add_person(host))
+        assert make(browser, "One").status == 200
+        page = make(browser, "Two")
+        assert page.status == 400
+        assert "revoke one" in page.one("#f-name-error")
+
+
+def test_revoking_ends_it_at_once(host: RunningHost, person: User, signed_in: BrowserWithoutScreen) -> None:
+    key = make(signed_in, "Short-lived").one("#key")
+    assert works(host, key)
+    (connection,) = connections(host, person)
+    one = f"{LIST}/{connection.id}"
+    page = signed_in.submit(signed_in.get(one), one, action="revoke")
+    assert page.path == LIST
+    assert "is revoked" in page.text
+    assert "Short-lived" not in page.one("section[aria-labelledby=yours]")
+    assert not works(host, key)
+    after = signed_in.get(one)
+    assert "Revoked" in after.text
+    assert after.tree.css("form[method=post] [name=action]") == []
+
+
+def test_tools_are_switched_off_and_on(host: RunningHost, person: User, signed_in: BrowserWithoutScreen) -> None:
+    make(signed_in, "Careful")
+    (connection,) = connections(host, person)
+    one = f"{LIST}/{connection.id}"
+    page = signed_in.get(one)
+    names = [str(box.attributes["value"]) for box in page.tree.css("input[name=on]")]
+    assert "generate_qr_code" in names
+    csrf = page.fields(one)["csrf"]
+    wanted = [name for name in names if name != "generate_qr_code"]
+    page = signed_in.post(one, {"csrf": csrf, "action": "tools", "shown": names, "on": wanted})
+    assert "The switches are saved." in page.text
+    assert connections(host, person)[0].disabled_tools == {"generate_qr_code"}
+    assert "1 tool off" in signed_in.get(LIST).text
+    signed_in.post(one, {"csrf": csrf, "action": "tools", "shown": names, "on": names})
+    assert connections(host, person)[0].disabled_tools == frozenset()
+
+
+def test_a_tool_that_the_page_did_not_show_keeps_its_switch(
+    host: RunningHost, person: User, signed_in: BrowserWithoutScreen
+) -> None:
+    make(signed_in, "Elsewhere")
+    (connection,) = connections(host, person)
+    host.run(host.host.accounts.connections.set_disabled_tools(person.id, connection.id, ["publish_content"]))
+    one = f"{LIST}/{connection.id}"
+    csrf = signed_in.get(one).fields(one)["csrf"]
+    signed_in.post(one, {"csrf": csrf, "action": "tools", "shown": "generate_qr_code"})
+    assert connections(host, person)[0].disabled_tools == {"publish_content", "generate_qr_code"}
+
+
+def test_it_can_be_renamed(host: RunningHost, person: User, signed_in: BrowserWithoutScreen) -> None:
+    make(signed_in, "Old")
+    (connection,) = connections(host, person)
+    one = f"{LIST}/{connection.id}"
+    page = signed_in.submit(signed_in.get(one), one, action="rename", name="  New   name ")
+    assert page.one("h1") == "New name"
+    page = signed_in.submit(page, one, action="rename", name="x" * 101)
+    assert page.status == 400
+    assert "100" in page.one("#f-name-error")
+
+
+def test_others_see_and_touch_none_of_it(
+    host: RunningHost, person: User, signed_in: BrowserWithoutScreen, second: BrowserWithoutScreen
+) -> None:
+    make(signed_in, "Mine")
+    (connection,) = connections(host, person)
+    second.enter(host, add_person(host, f"other-{person.email}"))
+    one = f"{LIST}/{connection.id}"
+    assert second.get(one).status == 404
+    csrf = second.get("/dashboard").fields("/sign-out")["csrf"]
+    for action in ("revoke", "rename", "tools"):
+        assert second.post(one, {"csrf": csrf, "action": action, "name": "Taken"}).status == 404
+    assert "Mine" not in second.get(LIST).text
+    assert connections(host, person)[0].revoked_at is None
+
+
+def test_both_kinds_are_listed_with_what_tells_them_apart(
+    host: RunningHost, person: User, signed_in: BrowserWithoutScreen
+) -> None:
+    fill(host, person)
+    text = signed_in.get(LIST).one("section[aria-labelledby=yours]")
+    assert "ChatGPT Signed-in client chatgpt.com" in text
+    assert "used 4 minutes ago" in text
+    assert "Nightly publishing job API key 1 tool off" in text
+
+
+def test_long_lists_have_pages(host: RunningHost, person: User, signed_in: BrowserWithoutScreen) -> None:
+    for number in range(27):
+        host.run(host.host.accounts.api_keys.create(person.id, f"Key {number:02}"))
+    first, last = signed_in.get(LIST), signed_in.get(f"{LIST}?page=2")
+    assert len(first.tree.css(".rows > li")) == 25
+    assert len(last.tree.css(".rows > li")) == 2
+    assert "Key 26" in first.text
+    assert "Key 00" in last.text
+    assert "Page 2 of 2" in signed_in.get(f"{LIST}?page=999999999").text
+    for odd in ("-1", "x", "0", "9" * 40, "%00"):
+        assert signed_in.get(f"{LIST}?page={odd}").status == 200
+
+
+def test_somebody_without_any_is_told_how_to_begin(signed_in: BrowserWithoutScreen) -> None:
+    assert "Nothing is connected yet" in signed_in.get(LIST).text
+    page = signed_in.get("/dashboard")
+    assert "Connect your first AI client" in page.text
+    assert f"{signed_in.url}/api/mcp" in page.text
+
+
+def test_a_switch_of_a_tool_that_is_gone_is_not_counted(
+    host: RunningHost, person: User, signed_in: BrowserWithoutScreen
+) -> None:
+    connections_of = host.host.accounts.connections
+    made, _ = host.run(host.host.accounts.api_keys.create(person.id, "laptop"))
+    host.run(connections_of.set_disabled_tools(person.id, made.id, ["a_tool_of_old", "list_activity"]))
+    assert "1 tool off" in signed_in.get(LIST).text

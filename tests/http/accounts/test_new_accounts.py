@@ -1,0 +1,112 @@
+"""The first account by a one-time link, and accounts by sign-up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pressroom.testing import RunningHost
+from pressroom.testing.running import settings_for_test
+from support.people import EMAIL, PASSWORD, BrowserWithoutScreen, add_person
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> Iterator[RunningHost]:
+    """Return a host without any account."""
+    with RunningHost(settings_for_test({"accounts": {"sign_up": True}}, tmp_path)) as running:
+        yield running
+
+
+@pytest.fixture
+def first(empty: RunningHost) -> Iterator[BrowserWithoutScreen]:
+    with BrowserWithoutScreen(empty) as browser:
+        yield browser
+
+
+def link(host: RunningHost) -> str:
+    return host.run(host.host.accounts.setup_links.create())
+
+
+def test_the_link_makes_the_first_account_once(empty: RunningHost, first: BrowserWithoutScreen) -> None:
+    token = link(empty)
+    page = first.get(f"/setup?token={token}")
+    assert page.status == 200
+    after = first.submit(page, "/setup", email=EMAIL, name="Ada", password=PASSWORD)
+    assert after.path == "/dashboard"
+    assert "Your account is ready." in after.text
+    assert "Hello, Ada." in after.text
+    again = first.get(f"/setup?token={token}")
+    assert again.status == 404
+    assert "its first account already" in again.text
+
+
+def test_a_form_that_was_opened_before_makes_no_second_account(empty: RunningHost, first: BrowserWithoutScreen) -> None:
+    page = first.get(f"/setup?token={link(empty)}")
+    add_person(empty)
+    after = first.submit(page, "/setup", email="mallory@example.org", name="", password=PASSWORD)
+    assert after.status == 404
+    assert not first.session_cookie()
+    assert empty.run(empty.host.accounts.users.by_email("mallory@example.org")) is None
+
+
+def test_a_newer_link_replaces_an_older_one(empty: RunningHost, first: BrowserWithoutScreen) -> None:
+    older = link(empty)
+    newer = link(empty)
+    page = first.get(f"/setup?token={older}")
+    assert page.status == 404
+    assert "start the server again" in page.text
+    assert first.get(f"/setup?token={newer}").status == 200
+
+
+@pytest.mark.parametrize("token", ["", "x", "%00", "a" * 3000, "%F0%9F%92%A9"])
+def test_made_up_links_are_refused(first: BrowserWithoutScreen, token: str) -> None:
+    assert first.get(f"/setup?token={token}").status == 404
+
+
+@pytest.mark.parametrize(
+    ("email", "password", "field"),
+    [("no address", PASSWORD, "email"), (EMAIL, "short", "password"), (EMAIL, "password1234", "password")],
+)
+def test_what_is_wrong_stands_beside_its_field_and_the_link_stays_good(
+    empty: RunningHost, first: BrowserWithoutScreen, email: str, password: str, field: str
+) -> None:
+    page = first.get(f"/setup?token={link(empty)}")
+    page = first.submit(page, "/setup", email=email, name="Ada", password=password)
+    assert page.status == 400
+    assert page.one(f"#f-{field}-error")
+    assert page.tree.css_first("#f-name").attributes["value"] == "Ada"  # type: ignore[union-attr]
+    assert page.tree.css_first("#f-password").attributes["value"] == ""  # type: ignore[union-attr]
+    assert first.submit(page, "/setup", email=EMAIL, name="Ada", password=PASSWORD).path == "/dashboard"
+
+
+def test_anybody_may_sign_up_where_the_operator_allows_it(first: BrowserWithoutScreen) -> None:
+    page = first.get("/sign-in?return_to=/dashboard/account")
+    (href,) = [str(one.attributes["href"]) for one in page.tree.css(".below a")]
+    page = first.get(href)
+    after = first.submit(page, "/sign-up", email=EMAIL, name="", password=PASSWORD)
+    assert after.path == "/dashboard/account"
+    assert EMAIL in after.text
+
+
+def test_signing_up_never_leads_to_another_site(first: BrowserWithoutScreen) -> None:
+    page = first.get("/sign-up?return_to=//evil.example")
+    after = first.submit(page, "/sign-up", email=EMAIL, name="", password=PASSWORD, return_to="//evil.example")
+    assert after.path == "/dashboard"
+
+
+def test_nobody_signs_up_where_the_operator_does_not_allow_it(tmp_path: Path) -> None:
+    with RunningHost(settings_for_test({}, tmp_path)) as host, BrowserWithoutScreen(host) as browser:
+        assert browser.get("/sign-up").status == 404
+        assert "/sign-up" not in browser.get("/sign-in").html
+
+
+def test_one_address_makes_so_many_accounts_only(tmp_path: Path) -> None:
+    config = {"accounts": {"sign_up": True, "sign_in_rate_address": "2/hour"}}
+    with RunningHost(settings_for_test(config, tmp_path)) as host, BrowserWithoutScreen(host) as browser:
+        for _ in range(2):
+            page = browser.submit(browser.get("/sign-up"), "/sign-up", email="x", password=PASSWORD)
+            assert page.status == 400
+        page = browser.submit(browser.get("/sign-up"), "/sign-up", email=EMAIL, password=PASSWORD)
+        assert page.status == 429
+        assert 0 < int(page.response.headers["Retry-After"]) <= 3600

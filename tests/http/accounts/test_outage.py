@@ -1,0 +1,83 @@
+"""The account pages while the database is away."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from pressroom.host import Compiled
+from pressroom.storage.database import SqlDatabase
+from pressroom.testing import RunningHost
+from pressroom.testing.running import settings_for_test
+from support.databases import postgresql_url, through
+from support.job_queues import eventually
+from support.people import PASSWORD, BrowserWithoutScreen, Page, add_person
+from support.proxy import proxy_to
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    with postgresql_url() as address:
+        yield address
+
+
+async def migrate(url: str, folder: Path) -> None:
+    settings = settings_for_test({"storage": {"database": url}}, folder)
+    database = SqlDatabase(settings)
+    await database.open()
+    try:
+        await Compiled(settings).migrator(database).migrate()
+    finally:
+        await database.close()
+
+
+@asynccontextmanager
+async def running(url: str, folder: Path) -> AsyncIterator[RunningHost]:
+    storage = {"database": url, "database_timeout": 0.5}
+    host = RunningHost(settings_for_test({"storage": storage}, folder))
+    await asyncio.to_thread(host.__enter__)
+    try:
+        yield host
+    finally:
+        await asyncio.to_thread(host.__exit__, None, None, None)
+
+
+def opened(browser: BrowserWithoutScreen, host: RunningHost) -> str:
+    browser.enter(host, add_person(host))
+    assert browser.get("/dashboard").status == 200
+    return browser.session_cookie()
+
+
+def sent_during_the_outage(browser: BrowserWithoutScreen, page: Page) -> list[Page]:
+    paths = ("/dashboard", "/dashboard/connections", "/dashboard/account", "/dashboard/connections/c_1", "/sign-in")
+    pages = [browser.get(path) for path in paths]
+    pages.append(browser.submit(page, "/dashboard/connections", name="Meanwhile"))
+    browser.client.cookies.clear()
+    strangers = browser.get("/sign-in")
+    assert strangers.status == 200
+    pages.append(browser.submit(strangers, "/sign-in", email="ada@example.org", password=PASSWORD))
+    return pages
+
+
+async def test_people_are_told_to_come_back_and_find_everything_as_it_was(url: str, tmp_path: Path) -> None:
+    await migrate(url, tmp_path)
+    async with proxy_to(url) as proxy, running(through(url, proxy.endpoint), tmp_path) as host:
+        with BrowserWithoutScreen(host) as browser:
+            token = await asyncio.to_thread(opened, browser, host)
+            page = await asyncio.to_thread(browser.get, "/dashboard/connections")
+            await proxy.cut()
+            for refused in await asyncio.to_thread(sent_during_the_outage, browser, page):
+                assert refused.status == 503, refused.path
+                assert int(refused.response.headers["Retry-After"]) > 0
+                assert "cannot be reached at the moment; nothing was changed." in refused.text
+                assert "127.0.0.1" not in refused.text
+                assert "asyncpg" not in refused.text
+            proxy.restore()
+            browser.client.cookies.set("pressroom_session", token, domain="127.0.0.1", path="/")
+            path = "/dashboard/connections"
+            after = await eventually(lambda: asyncio.to_thread(browser.get, path), lambda page: page.status == 200)
+            assert after.path == path
+            assert "Meanwhile" not in after.text

@@ -1,0 +1,111 @@
+"""Pages that a plugin adds to the dashboard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pressroom.testing import RunningHost
+from pressroom.testing.running import settings_for_test
+from support import third_party
+from support.people import BrowserWithoutScreen, add_person
+
+SOURCE = (
+    third_party.HEAD
+    + """
+async def websites(request):
+    if request.method == "POST":
+        return HttpResponse(b"", 303, headers={"Location": "/dashboard/websites?saved=yes"})
+    assert "cookie" not in request.headers
+    body = (
+        f"<h1>Websites of {request.subject}</h1><form method=post action=/dashboard/websites>"
+        f"<input type=hidden name=csrf value={request.csrf_token}></form>"
+    )
+    return HttpResponse(body.encode())
+
+
+async def website(request):
+    if request.path_params["id"] == "none":
+        raise NotFound("there is no such website")
+    return HttpResponse(b"a,b", media_type="text/csv")
+
+
+async def everyone(request):
+    return HttpResponse(f"nobody:{request.subject}{request.csrf_token}".encode())
+
+
+@hookimpl
+def pressroom_routes():
+    page = DashboardPage("Websites")
+    return [
+        Route("/dashboard/websites", websites, ("GET", "POST"), page),
+        Route("/dashboard/websites/<id>", website, page=page),
+        Route("/colophon", everyone),
+    ]
+"""
+)
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
+    """Return a host with such a plugin."""
+    folder: Path = tmp_path_factory.mktemp("site")
+    plugin = third_party.write_plugin(folder, SOURCE)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(folder))
+        with RunningHost(settings_for_test({"plugins": {plugin: {}}}, tmp_path_factory.mktemp("data"))) as running:
+            yield running
+
+
+def test_it_is_in_the_navigation_and_in_the_frame(host: RunningHost, signed_in: BrowserWithoutScreen) -> None:
+    titles = [one.text() for one in signed_in.get("/dashboard").tree.css(".account-nav li")]
+    assert titles == ["Overview", "Activity", "Connections", "Websites", "Account"]
+    page = signed_in.get("/dashboard/websites")
+    assert page.one("h1").startswith("Websites of u_")
+    assert page.one(".account-nav [aria-current]") == "Websites"
+    assert page.title == "Websites · Pressroom"
+    assert page.response.headers["Cache-Control"] == "no-store"
+    assert "frame-ancestors 'none'" in page.response.headers["Content-Security-Policy"]
+
+
+def test_strangers_are_led_to_the_sign_in_page_and_back(browser: BrowserWithoutScreen) -> None:
+    page = browser.get("/dashboard/websites?x=1")
+    assert page.path == "/sign-in"
+    assert page.fields("/sign-in")["return_to"] == "/dashboard/websites?x=1"
+
+
+def test_its_forms_need_the_token(signed_in: BrowserWithoutScreen) -> None:
+    path = "/dashboard/websites"
+    assert signed_in.post(path, {"csrf": "no"}).status == 403
+    answer = signed_in.submit(signed_in.get(path), path)
+    assert str(answer.response.url).endswith("/dashboard/websites?saved=yes")
+
+
+def test_other_answers_go_out_as_they_are(signed_in: BrowserWithoutScreen) -> None:
+    page = signed_in.get("/dashboard/websites/7")
+    assert page.html == "a,b"
+    assert page.response.headers["Content-Type"].startswith("text/csv")
+    assert page.response.headers["Cache-Control"] == "no-store"
+
+
+def test_its_errors_are_pages_too(signed_in: BrowserWithoutScreen) -> None:
+    page = signed_in.get("/dashboard/websites/none")
+    assert page.status == 404
+    assert "There is no such website." in page.text
+
+
+def test_other_routes_of_a_plugin_are_for_everyone(browser: BrowserWithoutScreen) -> None:
+    assert browser.get("/colophon").html == "nobody:"
+
+
+def test_a_route_of_the_dashboard_itself_cannot_be_taken_over(tmp_path: Path) -> None:
+    source = SOURCE.replace('"/dashboard/websites"', '"/dashboard/account"', 1)
+    plugin = third_party.write_plugin(tmp_path, source)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(tmp_path))
+        settings = settings_for_test({"plugins": {plugin: {}}}, tmp_path / "data")
+        with RunningHost(settings) as host, BrowserWithoutScreen(host) as browser:
+            browser.enter(host, add_person(host))
+            assert "Where you are signed in" in browser.get("/dashboard/account").text
+            assert browser.get("/colophon").status == 404

@@ -1,0 +1,153 @@
+"""Signing in at a real OpenID Connect provider."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pressroom.testing import RunningHost
+from pressroom.testing.running import settings_for_test
+from support import oidc_provider
+from support.oidc_provider import SECRET, OidcProvider
+from support.people import PASSWORD, BrowserWithoutScreen, Page, add_person
+
+BASE = "http://127.0.0.1:9"
+CALLBACK = "/sign-in/callback"
+
+
+@pytest.fixture(scope="module")
+def provider() -> Iterator[OidcProvider]:
+    with OidcProvider(redirect_uri=BASE + CALLBACK) as running:
+        yield running
+
+
+@pytest.fixture
+def host(provider: OidcProvider, tmp_path: Path) -> Iterator[RunningHost]:
+    """Return a host whose public address is not the one that tests reach it at."""
+    settings = {"issuer": provider.issuer, "client_id": "basic", "client_secret": SECRET, "name": "Example ID"}
+    config = {"base_url": BASE, "accounts": {"identity_provider": settings}}
+    with RunningHost(settings_for_test(config, tmp_path)) as running:
+        yield running
+
+
+@pytest.fixture
+def browser(host: RunningHost) -> Iterator[BrowserWithoutScreen]:
+    with BrowserWithoutScreen(host, BASE) as fresh:
+        yield fresh
+
+
+def leave(browser: BrowserWithoutScreen, page: Page, **typed: Any) -> str:
+    """Press the button that leads to the provider, and return where it leads."""
+    fields = {**page.fields("/sign-in/provider"), **typed}
+    answer = browser.client.post("/sign-in/provider", data=fields, headers={"Origin": BASE}, follow_redirects=False)
+    assert answer.status_code == 303
+    return answer.headers["Location"]
+
+
+def at_the_provider(url: str, person: str) -> dict[str, str]:
+    return asyncio.run(oidc_provider.sign_in(url, person, BASE + CALLBACK))
+
+
+def come_back(browser: BrowserWithoutScreen, query: dict[str, str]) -> Page:
+    return Page(browser.client.get(CALLBACK, params=query))
+
+
+def test_a_new_person_gets_an_account_and_goes_on(browser: BrowserWithoutScreen) -> None:
+    page = browser.get("/dashboard/connections")
+    assert "Continue with Example ID" in page.text
+    url = leave(browser, page)
+    assert SECRET not in url
+    after = come_back(browser, at_the_provider(url, "ada"))
+    assert after.path == "/dashboard/connections"
+    assert "ada@example.com" in after.html
+    assert "Hello, Ada Lovelace." in browser.get("/dashboard").text
+
+
+def test_what_is_kept_meanwhile_is_sealed_and_gone_afterwards(browser: BrowserWithoutScreen) -> None:
+    fields = browser.get("/sign-in").fields("/sign-in/provider")
+    headers = {"Origin": BASE}
+    answer = browser.client.post("/sign-in/provider", data=fields, headers=headers, follow_redirects=False)
+    (line,) = [one for one in answer.headers.get_list("set-cookie") if one.startswith("pressroom_provider=")]
+    assert {"HttpOnly", "SameSite=Lax"} <= set(line.split("; "))
+    state = answer.headers["Location"].partition("state=")[2].partition("&")[0]
+    assert state not in line
+    query = at_the_provider(answer.headers["Location"], "ada")
+    assert come_back(browser, query).path == "/dashboard"
+    assert browser.client.cookies.get("pressroom_provider") is None
+
+
+def test_an_answer_is_good_once(browser: BrowserWithoutScreen) -> None:
+    query = at_the_provider(leave(browser, browser.get("/sign-in")), "ada")
+    come_back(browser, query)
+    browser.submit(browser.get("/dashboard"), "/sign-out")
+    page = come_back(browser, query)
+    assert page.status == 400
+    assert "was not begun in this browser" in page.text
+    assert browser.get("/dashboard").path == "/sign-in"
+
+
+def test_an_answer_for_another_browser_signs_nobody_in(host: RunningHost, browser: BrowserWithoutScreen) -> None:
+    query = at_the_provider(leave(browser, browser.get("/sign-in")), "ada")
+    with BrowserWithoutScreen(host, BASE) as victim:
+        assert come_back(victim, query).status == 400
+        leave(victim, victim.get("/sign-in"))
+        page = come_back(victim, query)
+        assert page.status == 400
+        assert "please sign in again" in page.text
+        assert not victim.session_cookie()
+
+
+@pytest.mark.parametrize("target", ["//evil.example", "https://evil.example/", "/\\evil.example"])
+def test_it_never_leads_to_another_site(browser: BrowserWithoutScreen, target: str) -> None:
+    query = at_the_provider(leave(browser, browser.get("/sign-in"), return_to=target), "ada")
+    assert come_back(browser, query).path == "/dashboard"
+
+
+def test_an_unverified_address_is_refused_with_a_reason(browser: BrowserWithoutScreen) -> None:
+    page = come_back(browser, at_the_provider(leave(browser, browser.get("/sign-in")), "eve"))
+    assert page.status == 400
+    assert "has to be confirmed" in page.text
+
+
+def test_an_account_with_a_password_is_connected_from_inside(host: RunningHost, browser: BrowserWithoutScreen) -> None:
+    user = add_person(host, "ada@example.com")
+    page = come_back(browser, at_the_provider(leave(browser, browser.get("/sign-in")), "ada"))
+    assert "signs in with a password" in page.text
+    browser.sign_in(user.email, PASSWORD)
+    query = at_the_provider(leave(browser, browser.get("/dashboard/account")), "ada")
+    assert "You can sign in that way from now on." in come_back(browser, query).text
+    browser.submit(browser.get("/dashboard"), "/sign-out")
+    assert come_back(browser, at_the_provider(leave(browser, browser.get("/sign-in")), "ada")).path == "/dashboard"
+
+
+def test_a_connection_of_somebody_who_signed_out_meanwhile_is_refused(
+    host: RunningHost, browser: BrowserWithoutScreen
+) -> None:
+    browser.enter(host, add_person(host, "ada@example.com"))
+    query = at_the_provider(leave(browser, browser.get("/dashboard/account")), "ada")
+    browser.submit(browser.get("/dashboard"), "/sign-out")
+    page = come_back(browser, query)
+    assert page.status == 400
+    assert "meanwhile" in page.text
+
+
+@pytest.mark.parametrize(
+    "query", [{}, {"code": "x"}, {"state": "x", "code": "y"}, {"error": "<b>no</b>", "state": "é"}]
+)
+def test_made_up_answers_are_refused(browser: BrowserWithoutScreen, query: dict[str, str]) -> None:
+    leave(browser, browser.get("/sign-in"))
+    page = come_back(browser, query)
+    assert page.status == 400
+    assert page.tree.css("main b") == []
+
+
+def test_a_provider_that_is_away_is_said_to_be(tmp_path: Path) -> None:
+    settings = {"issuer": "http://127.0.0.1:1", "client_id": "x", "name": "Example ID"}
+    config = settings_for_test({"accounts": {"identity_provider": settings}}, tmp_path)
+    with RunningHost(config) as host, BrowserWithoutScreen(host) as browser:
+        page = browser.submit(browser.get("/sign-in"), "/sign-in/provider")
+        assert page.status == 503
+        assert "Example ID does not work at the moment" in page.text

@@ -1,0 +1,153 @@
+"""Signing in and out, as a browser does it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pressroom.accounts.records import User
+from pressroom.testing import RunningHost
+from pressroom.testing.running import settings_for_test
+from support.people import EMAIL, PASSWORD, BrowserWithoutScreen, add_person
+
+PRIVATE = ["/dashboard", "/dashboard/connections", "/dashboard/account", "/dashboard/connections/c_x"]
+
+
+@pytest.mark.parametrize("path", PRIVATE)
+def test_strangers_are_led_to_the_sign_in_page_and_back(browser: BrowserWithoutScreen, person: User, path: str) -> None:
+    page = browser.get(path)
+    assert page.path == "/sign-in"
+    after = browser.submit(page, "/sign-in", email=person.email, password=PASSWORD)
+    assert after.path == path
+
+
+def test_a_query_survives_the_way(browser: BrowserWithoutScreen, person: User) -> None:
+    page = browser.get("/dashboard?show=errors&before=7")
+    after = browser.submit(page, "/sign-in", email=person.email, password=PASSWORD)
+    assert str(after.response.url).endswith("/dashboard?show=errors&before=7")
+
+
+@pytest.mark.parametrize("target", ["//evil.example", "https://evil.example", "/\\evil.example", "/%2f/evil.example"])
+def test_signing_in_never_leads_to_another_site(browser: BrowserWithoutScreen, person: User, target: str) -> None:
+    page = browser.get(f"/sign-in?return_to={target}")
+    after = browser.submit(page, "/sign-in", email=person.email, password=PASSWORD)
+    assert after.path == "/dashboard"
+    fields = browser.get("/dashboard").fields("/sign-out")
+    browser.post("/sign-out", fields)
+    page = browser.get("/sign-in")
+    after = browser.submit(page, "/sign-in", email=person.email, password=PASSWORD, return_to=target)
+    assert after.path == "/dashboard"
+
+
+def test_unknown_addresses_look_like_wrong_passwords(browser: BrowserWithoutScreen, person: User) -> None:
+    pages = []
+    for email in (person.email, "nobody@example.org", "no address at all"):
+        page = browser.submit(browser.get("/sign-in"), "/sign-in", email=email, password="wrong wrong wrong wrong")
+        csrf = page.fields("/sign-in")["csrf"]
+        pages.append((page.status, page.html.replace(email, "…").replace(csrf, "…")))
+    assert pages[0] == pages[1] == pages[2]
+    assert pages[0][0] == 400
+    assert "wrong" in pages[0][1]
+    assert not browser.session_cookie()
+
+
+def test_a_locked_account_looks_like_a_wrong_password_too(host: RunningHost, browser: BrowserWithoutScreen) -> None:
+    user = add_person(host, "locked@example.org")
+    host.run(host.host.accounts.users.set_disabled(user.id, True))
+    page = browser.sign_in("locked@example.org")
+    assert page.status == 400
+    assert "The e-mail address or the password is wrong." in page.text
+
+
+def test_a_password_is_never_sent_back(browser: BrowserWithoutScreen, person: User) -> None:
+    page = browser.submit(browser.get("/sign-in"), "/sign-in", email=person.email, password="wrong-and-secret")
+    assert "wrong-and-secret" not in page.html
+    assert person.email in page.html
+
+
+def test_signing_in_again_goes_on_at_once(signed_in: BrowserWithoutScreen) -> None:
+    assert signed_in.get("/sign-in").path == "/dashboard"
+    assert signed_in.get("/sign-in?return_to=/dashboard/account").path == "/dashboard/account"
+    assert signed_in.get("/sign-up").path == "/dashboard"
+
+
+def test_the_session_changes_when_somebody_signs_in(
+    host: RunningHost, browser: BrowserWithoutScreen, person: User
+) -> None:
+    browser.sign_in(person.email)
+    first = browser.session_cookie()
+    planted = browser.client.cookies
+    assert browser.submit(browser.get("/dashboard"), "/sign-out").path == "/sign-in"
+    planted.set("pressroom_session", first, domain="127.0.0.1", path="/")
+    assert browser.get("/dashboard").path == "/sign-in"
+    browser.sign_in(person.email)
+    assert browser.session_cookie() not in ("", first)
+    assert host.run(host.host.accounts.sessions.find(first)) is None
+
+
+def test_a_planted_session_is_not_taken_over(browser: BrowserWithoutScreen, person: User) -> None:
+    planted = "A" * 43
+    browser.client.cookies.set("pressroom_session", planted, domain="127.0.0.1", path="/")
+    assert browser.sign_in(person.email).path == "/dashboard"
+    tokens = {one.value for one in browser.client.cookies.jar if one.name == "pressroom_session"}
+    assert planted not in tokens
+
+
+def test_signing_in_as_another_ends_the_session_before(
+    host: RunningHost, browser: BrowserWithoutScreen, person: User
+) -> None:
+    browser.sign_in(person.email)
+    before = browser.session_cookie()
+    other = add_person(host, "grace@example.org")
+    page = browser.get("/dashboard")
+    fields = {"csrf": page.fields("/sign-out")["csrf"], "email": other.email, "password": PASSWORD}
+    assert browser.post("/sign-in", fields).path == "/dashboard"
+    assert other.email in browser.get("/dashboard").html
+    assert host.run(host.host.accounts.sessions.find(before)) is None
+
+
+def test_signing_out_ends_the_session_for_good(host: RunningHost, signed_in: BrowserWithoutScreen) -> None:
+    token = signed_in.session_cookie()
+    page = signed_in.submit(signed_in.get("/dashboard"), "/sign-out")
+    assert "You are signed out." in page.text
+    assert not signed_in.session_cookie()
+    assert host.run(host.host.accounts.sessions.find(token)) is None
+
+
+def test_nobody_is_signed_out_by_a_link(signed_in: BrowserWithoutScreen) -> None:
+    assert signed_in.client.get("/sign-out").status_code == 405
+    assert signed_in.get("/dashboard").path == "/dashboard"
+
+
+def test_a_locked_account_is_out_at_once(host: RunningHost, browser: BrowserWithoutScreen) -> None:
+    user = add_person(host, "soon-locked@example.org")
+    browser.sign_in(user.email)
+    page = browser.get("/dashboard/connections")
+    host.run(host.host.accounts.users.set_disabled(user.id, True))
+    after = browser.submit(page, "/dashboard/connections", name="a last key")
+    assert after.path == "/sign-in"
+    assert host.run(host.host.accounts.connections.list(user.id)) == []
+
+
+def test_too_many_failures_are_refused_with_a_time(tmp_path: Path) -> None:
+    settings = settings_for_test({"accounts": {"sign_in_rate_account": "2/hour"}}, tmp_path)
+    with RunningHost(settings) as host, BrowserWithoutScreen(host) as browser:
+        add_person(host)
+        for email in (EMAIL, "nobody@example.org"):
+            for _ in range(2):
+                assert browser.sign_in(email, "wrong wrong wrong wrong").status == 400
+            page = browser.sign_in(email)
+            assert page.status == 429
+            assert 0 < int(page.response.headers["Retry-After"]) <= 3600
+            assert "try again in" in page.text
+            assert page.fields("/sign-in")["csrf"]
+
+
+def test_where_passwords_are_off_no_form_asks_for_one(tmp_path: Path) -> None:
+    settings = settings_for_test({"accounts": {"password_sign_in": False}}, tmp_path)
+    with RunningHost(settings) as host, BrowserWithoutScreen(host) as browser:
+        page = browser.get("/sign-in")
+        assert page.tree.css("input[type=password]") == []
+        assert "Nobody can sign in here" in page.text
+        for path in ("/setup", "/sign-up"):
+            assert browser.get(path).status == 404

@@ -1,0 +1,71 @@
+"""The pictures of examples that a tool's page shows."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from html import unescape
+
+import httpx
+import pytest
+from PIL import Image
+from pressroom.testing import RunningHost
+from pressroom.testing.plugin import settings_for_test
+from pressroom_image_generator.examples import EXAMPLES
+
+IMAGE = "/tools/image-generator"
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
+    config = {"tools": {"image-generator": {"rate_limit": "2/hour"}}}
+    with RunningHost(settings_for_test(config, tmp_path_factory.mktemp("host"))) as running:
+        yield running
+
+
+@pytest.fixture
+def client(host: RunningHost) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=host.url, timeout=30) as opened:
+        yield opened
+
+
+def test_every_example_has_a_small_picture_whatever_the_limit_is(client: httpx.Client) -> None:
+    answers = [client.get(f"{IMAGE}/examples/{number}") for number in range(len(EXAMPLES))]
+    assert {answer.status_code for answer in answers} == {200}
+    assert {answer.headers["content-type"] for answer in answers} == {"image/webp"}
+    assert sum(len(answer.content) for answer in answers) < 48_000
+    sizes = [Image.open(io.BytesIO(answer.content)).size for answer in answers]
+    assert all(max(size) == 480 for size in sizes)
+
+
+def test_a_picture_is_made_once_for_all_who_ask_at_once(client: httpx.Client) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(client.get, [f"{IMAGE}/examples/3"] * 16))
+    assert len({answer.content for answer in answers}) == 1
+
+
+def test_pictures_cost_nobody_a_request_and_examples_are_served_from_the_cache(client: httpx.Client) -> None:
+    client.get(f"{IMAGE}/examples/4")
+    made = client.post(f"{IMAGE}/api/generate", json=dict(EXAMPLES[4].params)).json()
+    assert made["data"]["cached"] is True
+    assert made["meta"]["rateLimit"] | {"resetAt": ""} == {"limit": 2, "remaining": 1, "resetAt": ""}
+
+
+@pytest.mark.parametrize("number", [len(EXAMPLES), -1, "x", "0x1", 10**9, "1.0", "%31%30"])
+def test_there_is_nothing_at_other_addresses(client: httpx.Client, number: object) -> None:
+    assert client.get(f"{IMAGE}/examples/{number}").status_code == 404
+
+
+def test_tools_without_a_gallery_have_no_pictures(client: httpx.Client) -> None:
+    assert client.get("/tools/qr-code-generator/examples/0").status_code == 404
+    assert client.get("/tools/none-such/examples/0").status_code == 404
+
+
+def test_an_address_of_the_page_is_good_for_ever(client: httpx.Client) -> None:
+    page = client.get(IMAGE).text
+    address = unescape(re.findall(r'src="([^"]*/examples/0[^"]*)"', page)[0])
+    assert "immutable" in client.get(address).headers["cache-control"]
+    assert client.get(f"{IMAGE}/examples/0?v=old").headers["cache-control"] == "no-cache"
+    assert client.get(address).headers["x-content-type-options"] == "nosniff"

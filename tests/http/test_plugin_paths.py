@@ -1,0 +1,127 @@
+"""Routes of plugins: paths with patterns, and secrets in paths that the log does not show."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from pressroom.config.models import LoggingSettings
+from pressroom.observability.logs import configure_logging
+from pressroom.testing import RunningHost
+from pressroom.testing.running import settings_for_test
+from support import third_party
+
+PLUGIN = (
+    third_party.HEAD
+    + r"""
+from pressroom.sdk import HttpResponse, Route
+
+async def served(request):
+    return HttpResponse(json.dumps(dict(request.path_params)).encode(), media_type="application/json")
+
+async def failing(request):
+    raise RuntimeError("this is not to be")
+
+import json
+
+@hookimpl
+def pressroom_routes():
+    return [
+        Route(r"/<key_file:[0-9a-f]{4}\.txt>", served),
+        Route("/gifts/<token>", served, ("GET", "PUT")),
+        Route("/gifts/<token>/of/<name>", failing),
+    ]
+"""
+)
+SECRET = "s3cr3t-0123456789abcdef"
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
+    site = tmp_path_factory.mktemp("site")
+    plugin = third_party.write_plugin(site, PLUGIN)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(site))
+        config = {"builtin_plugins": False, "plugins": {plugin: {}, "content": {}}, "logging": {"requests": True}}
+        with RunningHost(settings_for_test(config, tmp_path_factory.mktemp("data"))) as running:
+            assert not running.host.compiled.plugins.failed
+            yield running
+
+
+def test_a_pattern_takes_what_matches_and_nothing_else(host: RunningHost) -> None:
+    assert httpx.get(f"{host.url}/0a1b.txt").json() == {"key_file": "0a1b.txt"}
+    assert httpx.post(f"{host.url}/0a1b.txt").status_code == 405
+
+
+@pytest.mark.parametrize("path", ["/nothing", "/0a1b.txt.exe", "/0a1g.txt", "/0a1b-txt", "/0a1b0.txt", "/0A1B.txt"])
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"])
+def test_what_no_pattern_matches_is_answered_as_if_the_route_were_not_there(
+    host: RunningHost, path: str, method: str
+) -> None:
+    found = httpx.request(method, host.url + path)
+    other = httpx.request(method, f"{host.url}/no/route/is/like/this")
+    assert found.status_code == other.status_code == 404
+    assert found.headers.get("allow") == other.headers.get("allow")
+    if method != "HEAD":
+        assert found.json()["error"] == {"code": "not_found", "message": f"there is nothing at {path}"}
+        assert found.json().keys() == other.json().keys()
+
+
+@pytest.fixture
+def log(host: RunningHost) -> io.BytesIO:
+    """Return what the server logs from now on; the next server that starts takes the log back."""
+    written = io.BytesIO()
+    configure_logging(LoggingSettings(format="json"), stream=io.TextIOWrapper(written, write_through=True))
+    return written
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "logged", "status"),
+    [
+        ("GET", f"/gifts/{SECRET}", "/gifts/***", 200),
+        ("PUT", f"/gifts/{SECRET}", "/gifts/***", 200),
+        ("HEAD", f"/gifts/{SECRET}", "/gifts/***", 200),
+        # What the route does not take, and what comes after it, is nobody's business either.
+        ("DELETE", f"/gifts/{SECRET}", "/gifts/***", 405),
+        ("GET", f"/gifts/{SECRET}/", "/gifts/***/", 200),
+        ("GET", f"/gifts/{SECRET}/a/b/c", "/gifts/***/a/b/c", 404),
+        ("GET", f"/gifts/{SECRET}?again={SECRET}", "/gifts/***", 200),
+        ("GET", f"/gifts/{SECRET}/of/flowers", "/gifts/***/of/flowers", 500),
+        ("GET", "/gifts", "/gifts", 404),
+        # The links of the dashboard with which people connect a website.
+        ("GET", f"/dashboard/connect/{SECRET}", "/dashboard/connect/***", 303),
+        ("PUT", f"/dashboard/connect/{SECRET}", "/dashboard/connect/***", 405),
+        ("GET", f"/dashboard/connect/{SECRET}/approved?password={SECRET}", "/dashboard/connect/***/approved", 303),
+        ("GET", f"/setup?token={SECRET}", "/setup", 404),
+    ],
+)
+def test_secrets_in_paths_are_not_logged(
+    host: RunningHost, log: io.BytesIO, method: str, path: str, logged: str, status: int
+) -> None:
+    assert httpx.request(method, host.url + path).status_code == status
+    text = log.getvalue().decode()
+    assert SECRET not in text
+    events = [json.loads(line) for line in text.splitlines()]
+    (request,) = [event for event in events if event["event"] == "request"]
+    assert (request["method"], request["path"], request["status"]) == (method, logged, status)
+    assert [event["path"] for event in events if event["event"] == "a request failed"] == (
+        [logged] if status == 500 else []
+    )
+
+
+@pytest.mark.parametrize("pattern", ["[", "a)", "*a"])
+def test_a_pattern_that_is_none_leaves_the_plugin_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pattern: str
+) -> None:
+    plugin = third_party.write_plugin(tmp_path, PLUGIN.replace(r"[0-9a-f]{4}\.txt", pattern))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    config = {"builtin_plugins": False, "plugins": {plugin: {}}}
+    with RunningHost(settings_for_test(config, tmp_path / "data")) as running:
+        (record,) = running.host.compiled.plugins.failed
+        assert record.id == plugin
+        assert "no regular expression" in str(record)
+        assert httpx.get(f"{running.url}/healthz").status_code == 200

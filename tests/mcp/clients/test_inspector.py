@@ -1,0 +1,56 @@
+"""The Inspector's command line with an API key, as people use it to look at a server."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.mcp_clients.environments import node, node_packages
+from support.mcp_server import TOOLS, McpServer
+
+pytestmark = pytest.mark.timeout(300)
+
+
+def inspect(server: McpServer, key: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the Inspector's command with arguments of a method, and with state in a folder of its own."""
+    launcher = node_packages() / "@modelcontextprotocol" / "inspector" / "clients" / "launcher" / "build" / "index.js"
+    options = ["--transport", "http", "--header", f"Authorization: Bearer {key}", "--format", "json", "--quiet"]
+    command = [node(), str(launcher), "--cli", server.mcp_url, *options, "--stored-auth-only", *arguments]
+    environment = {"HOME": str(folder), "PATH": "/usr/bin:/bin"}
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=90, check=False)
+
+
+def result(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    assert done.returncode == 0, done.stdout + done.stderr
+    document: dict[str, Any] = json.loads(done.stdout)
+    found: dict[str, Any] = document.get("result", document)
+    return found
+
+
+@pytest.mark.parametrize("era", ["legacy", "auto"])
+def test_it_lists_tools_whose_schemas_are_portable(server: McpServer, key: str, tmp_path: Path, era: str) -> None:
+    done = inspect(server, key, tmp_path, "--method", "tools/list", "--strict", "--protocol-era", era)
+    assert {tool["name"] for tool in result(done)["tools"]} == TOOLS
+
+
+def test_it_calls_a_tool(server: McpServer, key: str, tmp_path: Path) -> None:
+    arguments = ("--method", "tools/call", "--tool-name", "generate_qr_code", "--tool-args-json", '{"text": "hello"}')
+    called = result(inspect(server, key, tmp_path, *arguments))
+    assert [block["type"] for block in called["content"]] == ["text", "image", "resource_link"]
+    usage = result(inspect(server, key, tmp_path, "--method", "tools/call", "--tool-name", "get_account_usage"))
+    assert usage["structuredContent"]["plan"] == "free"
+
+
+def test_it_says_when_a_tool_failed(server: McpServer, key: str, tmp_path: Path) -> None:
+    done = inspect(server, key, tmp_path, "--method", "tools/call", "--tool-name", "test_error_handling")
+    assert done.returncode != 0
+    assert "intentionally returns an error" in done.stdout + done.stderr
+
+
+def test_it_says_when_a_key_is_wrong(server: McpServer, key: str, tmp_path: Path) -> None:
+    done = inspect(server, key[:-1] + ("a" if key[-1] != "a" else "b"), tmp_path, "--method", "tools/list")
+    assert done.returncode != 0
+    assert "auth" in (done.stdout + done.stderr).lower()

@@ -1,0 +1,61 @@
+"""The sign-in and consent pages in a real browser, which obeys their Content-Security-Policy and cookies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Page, expect
+from support.chromium import chromium_page
+from support.mcp_clients.clients import PYTHON_2, TYPESCRIPT_2, Call, Client
+from support.mcp_server import EMAIL, PASSWORD, McpServer
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+
+
+@pytest.fixture
+def page() -> Iterator[Page]:
+    with chromium_page(1280, 800) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("client", "scripting"),
+    [(PYTHON_2, True), (TYPESCRIPT_2, False)],
+    ids=["Python, with JavaScript", "TypeScript, without JavaScript"],
+)
+def test_the_buttons_of_the_pages_lead_back_to_the_client(
+    page: Page, client: Client, scripting: bool, server: McpServer, store: Path, tmp_path: Path
+) -> None:
+    browser = page.context.browser
+    assert browser is not None
+    mine = browser.new_context(java_script_enabled=scripting).new_page()
+
+    def allow(address: str) -> None:
+        mine.goto(address)
+        mine.get_by_label("E-mail").fill(EMAIL)
+        mine.get_by_label("Password").fill(PASSWORD)
+        mine.get_by_role("button", name="Sign in").click()
+        mine.get_by_role("button", name="Allow", exact=True).click()
+        expect(mine.get_by_text("You can close this window.")).to_be_visible()
+
+    calls = [Call("get_account_usage")]
+    report = client.run(server.mcp_url, tmp_path / "client", calls, store=store, browser=allow)
+    assert report.calls[0]["structuredContent"]["plan"] == "free"
+    assert urlsplit(mine.url).netloc != urlsplit(server.url).netloc
+
+
+def test_the_button_that_denies_tells_the_client(page: Page, server: McpServer, store: Path, tmp_path: Path) -> None:
+    def deny(address: str) -> None:
+        page.goto(address)
+        page.get_by_label("E-mail").fill(EMAIL)
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Sign in").click()
+        page.get_by_role("button", name="Deny", exact=True).click()
+        expect(page.get_by_text("You can close this window.")).to_be_visible()
+
+    report = PYTHON_2.run(server.mcp_url, tmp_path / "client", store=store, browser=deny)
+    assert report.returned[0]["error"] == "access_denied"
+    assert report.failed["type"] == "OAuthFlowError"

@@ -1,0 +1,49 @@
+"""The server scenarios of the MCP conformance suite."""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from support.mcp_clients.environments import node, node_packages
+
+EXPECTED_FAILURES = Path(__file__).with_name("expected_failures.yaml")
+APPLICABLE = frozenset(
+    {
+        "server-initialize",
+        "ping",
+        "tools-list",
+        "tools-call-simple-text",
+        "tools-call-image",
+        "tools-call-audio",
+        "tools-call-embedded-resource",
+        "tools-call-mixed-content",
+        "tools-call-error",
+        "dns-rebinding-protection",
+    }
+)
+"""What applies to a server that has tools and keeps no sessions."""
+
+
+@pytest.mark.timeout(300)
+def test_what_applies_passes_and_nothing_else_is_expected_to_fail(endpoint: str, tmp_path: Path) -> None:
+    suite = node_packages() / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
+    options = ["--url", endpoint, "--expected-failures", str(EXPECTED_FAILURES), "--output-dir", str(tmp_path)]
+    done = subprocess.run(
+        [node(), str(suite), "server", *options], capture_output=True, text=True, timeout=240, check=False
+    )
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
+    statuses = {scenario(file): statuses_of(file) for file in tmp_path.rglob("checks.json")}
+    passed = {name for name, found in statuses.items() if found <= {"SUCCESS", "INFO", "SKIPPED"}}
+    assert passed == APPLICABLE
+    assert statuses.keys() - passed == set(re.findall(r"^  - (\S+)$", EXPECTED_FAILURES.read_text(), re.MULTILINE))
+
+
+def scenario(file: Path) -> str:
+    """Return the scenario whose results are in a folder such as `server-ping-2026-01-01T00-00-00-000Z`."""
+    return re.sub(r"-\d{4}-\d\d-\d\dT.*", "", file.parent.name.removeprefix("server-"))
+
+
+def statuses_of(file: Path) -> set[str]:
+    return {check["status"] for check in json.loads(file.read_text())}

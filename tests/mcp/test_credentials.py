@@ -1,0 +1,202 @@
+"""Who may call what, and what a client without a valid credential is told."""
+
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import orjson
+import pytest
+from pressroom.errors import BackendError
+from pressroom.sdk import Authenticator, Credentials, Identity
+from pressroom.testing import RunningHost
+from support import third_party
+from support.mcp_peer import Peer, account, error, exchange, head
+
+Start = Callable[..., RunningHost]
+
+INITIALIZE = ("initialize", {"protocolVersion": "2025-06-18"})
+CALL = ("tools/call", {"name": "count_words", "arguments": {"text": "a"}})
+
+
+def message(method: str, params: Any = None) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": 1, "method": method, **({} if params is None else {"params": params})}
+
+
+def unauthorized(answer: httpx.Response) -> str:
+    """Return the challenge of an answer that must be a refusal of the credential."""
+    assert (answer.status_code, answer.headers["content-type"]) == (401, "application/json")
+    body = answer.json()
+    assert set(body) == {"error", "error_description"}
+    assert body["error"] == "unauthorized"
+    assert body["error_description"]
+    assert answer.headers["cache-control"] == "no-store"
+    return str(answer.headers.get("www-authenticate", ""))
+
+
+@pytest.mark.parametrize("asked", [INITIALIZE, ("ping",), ("nonsense",)], ids=lambda asked: asked[0])
+def test_what_needs_no_credential(stranger: Peer, asked: tuple[Any, ...]) -> None:
+    assert stranger.post(message(*asked)).status_code == 200
+
+
+@pytest.mark.parametrize("asked", [("tools/list",), CALL, ("tools/call", {})], ids=lambda asked: asked[0])
+@pytest.mark.parametrize("authorization", ["", "Basic YTpi", "Bearer"])
+def test_what_needs_one(shared: RunningHost, asked: tuple[Any, ...], authorization: str) -> None:
+    peer = Peer(shared, headers={"authorization": authorization} if authorization else {})
+
+    metadata = f"{shared.url}/.well-known/oauth-protected-resource"
+    assert unauthorized(peer.post(message(*asked))) == f'Bearer resource_metadata="{metadata}", scope="mcp"'
+
+
+@pytest.mark.parametrize("bearer", ["nonsense", "prk_oat_nonsense", "prk_oat_a.b.c", "a b", "x" * 5000])
+@pytest.mark.parametrize("asked", [INITIALIZE, ("ping",), ("tools/list",), CALL], ids=lambda asked: asked[0])
+def test_a_bad_token_is_refused_whatever_it_came_for(shared: RunningHost, bearer: str, asked: tuple[Any, ...]) -> None:
+    challenge = unauthorized(Peer(shared, headers={"authorization": f"Bearer {bearer}"}).post(message(*asked)))
+
+    assert challenge.startswith('Bearer resource_metadata="')
+    assert challenge.endswith('scope="mcp", error="invalid_token"')
+
+
+def test_a_bad_token_is_refused_on_notifications_and_nonsense_too(shared: RunningHost) -> None:
+    peer = Peer(shared, headers={"authorization": "Bearer nonsense"})
+
+    assert unauthorized(peer.post({"jsonrpc": "2.0", "method": "notifications/initialized"}))
+    assert unauthorized(peer.post(b"{"))
+
+
+def test_a_rejected_api_key_gets_no_challenge(shared: RunningHost) -> None:
+    one = account(shared)
+    revoked = account(shared)
+    shared.run(shared.host.accounts.connections.revoke(revoked.user_id, revoked.connection.id))
+
+    for key in ("prk_key_nonsense", one.key[:-1], f"{one.key}x", revoked.key):
+        assert unauthorized(Peer(shared, headers={"authorization": f"Bearer {key}"}).post(message(*CALL))) == ""
+
+
+@pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
+def test_an_api_key_is_accepted(shared: RunningHost, scheme: str) -> None:
+    peer = Peer(shared, headers={"authorization": f"{scheme} {account(shared).key}"})
+
+    assert peer.tools()
+    assert peer.call("count_words", {"text": "a"})["structuredContent"] == {"words": 1}
+    assert peer.request(*INITIALIZE)["result"]
+
+
+@pytest.mark.parametrize("others", [("Bearer nonsense", ""), ("", "Bearer nonsense"), ("", "Basic YTpi"), ("", "")])
+def test_two_credentials_are_none(shared: RunningHost, others: tuple[str, str]) -> None:
+    own = account(shared).bearer["authorization"]
+    body = orjson.dumps(message("tools/list"))
+    lines = [f"Authorization: {other or own}" for other in others]
+
+    received = exchange(shared, head("Content-Type: application/json", f"Content-Length: {len(body)}", *lines) + body)
+
+    assert received.startswith(b"HTTP/1.1 400 ")
+    assert b"one Authorization header" in received
+
+
+def test_an_empty_credential_is_a_missing_one(shared: RunningHost) -> None:
+    body = orjson.dumps(message("tools/list"))
+    lines = ("Content-Type: application/json", f"Content-Length: {len(body)}", "Authorization: Bearer  ")
+
+    received = exchange(shared, head(*lines) + body)
+
+    assert received.startswith(b"HTTP/1.1 401 ")
+    assert b"invalid_token" not in received
+
+
+@pytest.mark.parametrize("where", ["query", "form"])
+def test_a_credential_counts_in_its_header_only(shared: RunningHost, where: str) -> None:
+    key = account(shared).key
+    path = f"/api/mcp?access_token={key}" if where == "query" else "/api/mcp"
+    sent = {"json": message("tools/list")} if where == "query" else {"data": {"access_token": key}}
+
+    answer = httpx.post(shared.url + path, **sent)
+
+    assert answer.status_code == (401 if where == "query" else 415)
+
+
+def test_without_oauth_the_challenge_names_no_document(start: Start) -> None:
+    host = start(oauth={"enabled": False})
+
+    assert unauthorized(Peer(host).post(message("tools/list"))) == "Bearer"
+    peer = Peer(host, headers={"authorization": "Bearer nonsense"})
+    assert unauthorized(peer.post(message("tools/list"))) == 'Bearer error="invalid_token"'
+
+
+def test_the_challenge_names_the_public_address(start: Start) -> None:
+    peer = Peer(start(base_url="https://press.example/"), headers={"host": "press.example"})
+
+    assert 'resource_metadata="https://press.example/.well-known/' in unauthorized(peer.post(message("tools/list")))
+
+
+class Odd:
+    """An authenticator whose behaviour the test chooses, asked before all others."""
+
+    def __init__(self, host: RunningHost, outcome: Exception | Identity) -> None:
+        self.asked = 0
+        self._outcome = outcome
+        authenticate = host.host.pipeline._authenticate
+        authenticate._authenticators = (Authenticator("odd", self.authenticate), *authenticate._authenticators)
+
+    async def authenticate(self, credentials: Credentials) -> Identity:
+        self.asked += 1
+        if isinstance(self._outcome, Exception):
+            raise self._outcome
+        return self._outcome
+
+
+def test_a_credential_that_cannot_be_checked_lets_nobody_in(start: Start) -> None:
+    host = start()
+    peer = Peer(host, account(host))
+    Odd(host, BackendError("the database at db.internal is gone"))
+
+    for asked in (CALL, ("ping",)):
+        answer = peer.post(message(*asked))
+        assert error(answer) == (503, -32603)
+        assert answer.headers["retry-after"] == "1"
+        assert "db.internal" not in answer.text
+    assert Peer(host).post(message("ping")).status_code == 200
+
+
+def test_an_authenticator_that_fails_lets_nobody_in(start: Start) -> None:
+    host = start()
+    peer = Peer(host, account(host))
+    Odd(host, RuntimeError("the secret ingredient is nutmeg"))
+
+    answer = peer.post(message(*CALL))
+
+    assert error(answer) == (500, -32603)
+    assert "nutmeg" not in answer.text
+
+
+def test_nobody_is_asked_twice_for_one_request(start: Start) -> None:
+    host = start()
+    odd = Odd(host, Identity("someone", "free"))
+    peer = Peer(host, headers={"authorization": "Bearer any"})
+
+    peer.call("count_words", {"text": "a"})
+    assert odd.asked == 1
+    peer.post([message(*CALL)] * 5)
+    assert odd.asked == 2
+
+
+def test_a_plugin_recognises_its_own_credentials(start: Start, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = """
+async def badge(credentials):
+    if not credentials.bearer.startswith("badge_"):
+        return None
+    if credentials.bearer == "badge_void":
+        raise Rejected("this badge has run out", reauthorize=True)
+    return Identity(credentials.bearer, "free", disabled_tools=frozenset({"count_words"}))
+
+@hookimpl
+def pressroom_authenticators():
+    return [Authenticator("badge", badge)]
+"""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    host = start(plugins={third_party.write_plugin(tmp_path, third_party.HEAD + source): {}})
+
+    peer = Peer(host, headers={"authorization": "Bearer badge_ada"})
+    assert "count_words" not in {tool["name"] for tool in peer.tools()}
+    refused = Peer(host, headers={"authorization": "Bearer badge_void"}).post(message("ping"))
+    assert 'error="invalid_token"' in unauthorized(refused)
+    assert refused.json()["error_description"] == "this badge has run out"

@@ -1,0 +1,147 @@
+"""`tools/list`: what models learn of the tools."""
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from pressroom.testing import RunningHost
+from pressroom.testing.plugin import settings_for_test
+from support.mcp_peer import Peer, account, error
+
+GOLDEN = Path(__file__).parent / "golden"
+PLANS = {
+    "free": {"tools": ["generate_*"]},
+    "pro": {"title": "Professional", "tools": ["*"], "quotas": {"articles_created": 30}},
+}
+
+Start = Callable[..., RunningHost]
+
+
+def same_as_golden(name: str, tools: list[dict[str, Any]]) -> None:
+    """Compare with the committed document; PRESSROOM_TEST_UPDATE_GOLDEN=1 renews it."""
+    file = GOLDEN / name
+    if os.environ.get("PRESSROOM_TEST_UPDATE_GOLDEN"):
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(json.dumps(tools, indent=2, ensure_ascii=False) + "\n")
+    assert json.loads(file.read_text()) == tools
+
+
+@pytest.mark.parametrize("plan", PLANS)
+def test_the_list_of_a_plan_is_what_it_was(tmp_path_factory: pytest.TempPathFactory, plan: str) -> None:
+    with RunningHost(settings_for_test({"plans": PLANS}, tmp_path_factory.mktemp("data"))) as host:
+        same_as_golden(f"{plan}.json", Peer(host, account(host, plan)).tools())
+
+
+def objects(schema: Any) -> Iterator[dict[str, Any]]:
+    """Yield every schema of an object in a schema."""
+    if isinstance(schema, dict):
+        if "properties" in schema:
+            yield schema
+        for child in schema.values():
+            yield from objects(child)
+    elif isinstance(schema, list):
+        for child in schema:
+            yield from objects(child)
+
+
+def test_every_tool_carries_what_a_client_shows_and_checks(peer: Peer) -> None:
+    for tool in peer.tools():
+        assert set(tool) == {"name", "title", "description", "inputSchema", "outputSchema", "annotations"}
+        assert re.fullmatch(r"[A-Za-z0-9_-]{1,64}", tool["name"])
+        assert tool["title"]
+        assert re.search(r"\n\nCost: .+\.$", tool["description"])
+        assert set(tool["annotations"]) == {
+            "title",
+            "readOnlyHint",
+            "destructiveHint",
+            "idempotentHint",
+            "openWorldHint",
+        }
+        for schema in (tool["inputSchema"], tool["outputSchema"]):
+            Draft202012Validator.check_schema(schema)
+            assert schema["type"] == "object"
+            assert not {"oneOf", "anyOf", "allOf", "$ref", "$defs"} & schema.keys()
+            assert "$ref" not in json.dumps(schema)
+        for schema in objects(tool["inputSchema"]):
+            assert schema["additionalProperties"] is False
+            assert all(one.get("description") for one in schema["properties"].values()), tool["name"]
+
+
+def test_the_order_is_that_of_the_names(peer: Peer) -> None:
+    names = [tool["name"] for tool in peer.tools()]
+
+    assert names == sorted(names)
+    assert {"count_words", "generate_qr_code", "make_picture", "write_text_file"} <= set(names)
+
+
+def test_aliases_are_not_listed(peer: Peer) -> None:
+    assert not {"wealthy"} & {tool["name"] for tool in peer.tools()}
+
+
+def test_a_description_says_what_a_call_costs(start: Start) -> None:
+    host = start(plans=PLANS)
+    costs = {
+        plan: {
+            tool["name"]: tool["description"].rpartition("\n\n")[2] for tool in Peer(host, account(host, plan)).tools()
+        }
+        for plan in PLANS
+    }
+
+    assert costs["pro"]["count_words"] == "Cost: none."
+    assert costs["pro"]["scarce"] == (
+        "Cost: a call uses one of the plan's 30 articles_created a month; calls are limited to 3 per hour."
+    )
+    assert costs["free"]["generate_qr_code"] == (
+        "Cost: calls are limited to 300 per hour; a file that was made before counts as 0.1 of a call."
+    )
+
+
+def test_each_plan_has_its_own_list(start: Start) -> None:
+    host = start(plans=PLANS)
+
+    assert [tool["name"] for tool in Peer(host, account(host, "free")).tools()] == ["generate_qr_code"]
+    assert "count_words" in {tool["name"] for tool in Peer(host, account(host, "pro")).tools()}
+
+
+def test_a_plan_that_is_gone_sees_what_strangers_see(start: Start) -> None:
+    host = start()
+    one = account(host)
+    everything = {tool["name"] for tool in Peer(host, one).tools()}
+    host.host.services.catalog.plans.keys()  # the account's plan is one of them
+    view = host.host.services.catalog.plan("long gone")
+
+    assert view.plan == "anonymous"
+    assert set(view.mcp_tools) < everything
+
+
+@pytest.mark.parametrize("off", [("count_words",), ("generate_qr_code", "wait"), ("qr-code-generator",)])
+def test_what_a_connection_switched_off_is_not_listed(shared: RunningHost, off: tuple[str, ...]) -> None:
+    everything = {tool["name"] for tool in Peer(shared, account(shared)).tools()}
+    listed = {tool["name"] for tool in Peer(shared, account(shared, off=off)).tools()}
+
+    hidden = {"generate_qr_code" if name == "qr-code-generator" else name for name in off}
+    assert listed == everything - hidden
+
+
+@pytest.mark.parametrize("cursor", ["", "x", 1, [], {}, True])
+def test_there_is_one_page(peer: Peer, cursor: Any) -> None:
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"cursor": cursor}}
+
+    assert error(peer.post(message)) == (200, -32602)
+    result = peer.request("tools/list", {"cursor": None, "_meta": {"progressToken": 1}})["result"]
+    assert set(result) == {"tools"}
+
+
+@pytest.mark.parametrize("number", [b"1", b'"a"', b"null", b"1.50"])
+def test_the_list_is_the_same_bytes_for_every_id(peer: Peer, number: bytes) -> None:
+    one = peer.post(b'{"jsonrpc":"2.0","id":%b,"method":"tools/list"}' % number).content
+
+    start = b'{"jsonrpc":"2.0","id":%b,"result":' % number
+    assert one.startswith(start)
+    other = peer.post(b'{"jsonrpc":"2.0","id":7,"method":"tools/list"}').content
+    assert one.removeprefix(start) == other.removeprefix(b'{"jsonrpc":"2.0","id":7,"result":')

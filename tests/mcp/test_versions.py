@@ -1,0 +1,171 @@
+"""Which version of the protocol is spoken, and what depends on it: the header and batches."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from pressroom.testing import RunningHost
+from support.mcp_peer import Peer, account, error, exchange, head
+
+Start = Callable[..., RunningHost]
+
+OLD, NEW = "2025-03-26", "2025-06-18"
+INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+
+
+def request(number: Any, method: str = "ping", params: Any = None) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": number, "method": method, **({} if params is None else {"params": params})}
+
+
+def initialize(peer: Peer, version: str, **headers: str) -> dict[str, Any]:
+    params = {"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    result: dict[str, Any] = peer.request("initialize", params, **headers)["result"]
+    return result
+
+
+@pytest.mark.parametrize(
+    ("asked", "answered"),
+    [
+        (NEW, NEW),
+        (OLD, OLD),
+        ("2024-11-05", NEW),
+        ("2025-11-25", NEW),
+        ("2026-07-28", NEW),
+        ("", NEW),
+        ("x" * 999, NEW),
+    ],
+)
+def test_initialize_agrees_on_a_version(stranger: Peer, asked: str, answered: str) -> None:
+    result = initialize(stranger, asked)
+
+    assert set(result) == {"protocolVersion", "capabilities", "serverInfo", "instructions"}
+    assert (result["protocolVersion"], result["capabilities"]) == (answered, {"tools": {}})
+    assert result["serverInfo"] == {"name": "Pressroom", "title": "Pressroom", "version": "1.0.0"}
+    assert "isError" in result["instructions"]
+
+
+def test_the_operator_names_the_server_and_the_versions(start: Start) -> None:
+    peer = Peer(
+        start(
+            branding={"name": "Acme Press"},
+            mcp={"protocol_versions": [NEW, "2025-11-25"], "instructions": "Be brief."},
+        )
+    )
+
+    assert [initialize(peer, version)["protocolVersion"] for version in ("2025-11-25", NEW, OLD)] == [
+        "2025-11-25",
+        NEW,
+        "2025-11-25",
+    ]
+    assert initialize(peer, NEW)["serverInfo"]["name"] == "Acme Press"
+    assert initialize(peer, NEW)["instructions"] == "Be brief."
+    assert peer.post(request(1), mcp_protocol_version="2025-11-25").status_code == 200
+    assert error(peer.post(request(1), mcp_protocol_version=OLD)) == (400, -32600)
+    assert peer.post(request(1)).status_code == 200
+    assert error(peer.post([request(1)])) == (200, -32600)
+
+
+@pytest.mark.parametrize("header", ["2024-11-05", "2025-11-25", "2026-07-28", "latest", "\u00e9", f"{NEW}, {OLD}"])
+def test_a_version_that_is_not_supported_is_refused_with_those_that_are(stranger: Peer, header: str) -> None:
+    headers = {b"content-type": b"application/json", b"mcp-protocol-version": header.encode()}
+    answer = stranger.http.post("/api/mcp", json=request(7), headers=headers)
+
+    assert (error(answer), answer.json()["id"]) == ((400, -32600), 7)
+    assert answer.json()["error"]["data"]["supported"] == [NEW, OLD]
+    assert NEW in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("header", [NEW, OLD, ""])
+def test_a_version_that_is_supported_is_spoken(stranger: Peer, header: str) -> None:
+    assert stranger.post(request(1), mcp_protocol_version=header).json()["result"] == {}
+
+
+def test_the_header_means_nothing_before_a_version_is_agreed_on(stranger: Peer) -> None:
+    assert initialize(stranger, NEW, mcp_protocol_version="2026-07-28")["protocolVersion"] == NEW
+    assert stranger.post(INITIALIZED, mcp_protocol_version="2026-07-28").status_code == 202
+    other = {"jsonrpc": "2.0", "method": "notifications/cancelled"}
+    assert error(stranger.post(other, mcp_protocol_version="2026-07-28")) == (400, -32600)
+
+
+@pytest.mark.parametrize("header", ["", "2026-07-28"])
+def test_the_probe_of_newer_clients_makes_them_fall_back(stranger: Peer, header: str) -> None:
+    answer = stranger.post(request("p", "server/discover", {"_meta": {}}), mcp_protocol_version=header)
+
+    assert (error(answer), answer.json()["id"]) == ((404, -32601), "p")
+
+
+def test_a_batch_is_answered_in_its_order(shared: RunningHost) -> None:
+    batch = [
+        request("a"),
+        INITIALIZED,
+        request(2, "nonsense"),
+        {"jsonrpc": "2.0", "id": 9, "result": {}},
+        7,
+        request(3.5, "tools/call", {"name": "count_words", "arguments": {"text": "a b"}}),
+        request(None, "tools/list", {"cursor": "x"}),
+        request(123456789012345678),
+    ]
+    answers = Peer(shared, account(shared)).post(batch).json()
+
+    assert [answer["id"] for answer in answers] == ["a", 2, None, 3.5, None, 123456789012345678]
+    assert [answer.get("error", {}).get("code") for answer in answers] == [None, -32601, -32600, None, -32602, None]
+    assert answers[3]["result"]["structuredContent"] == {"words": 2}
+
+
+def test_ids_in_a_batch_come_back_as_they_were(stranger: Peer) -> None:
+    ids = [b"1.50", b"1e2", b"99999999999999999999999", b'"\\u0000"']
+    batch = b"[" + b",".join(b'{"jsonrpc":"2.0","id":%b,"method":"ping"}' % one for one in ids) + b"]"
+
+    answers = b",".join(b'{"jsonrpc":"2.0","id":%b,"result":{}}' % one for one in ids)
+    assert stranger.post(batch).content == b"[%b]" % answers
+
+
+@pytest.mark.parametrize("batch", [[INITIALIZED], [INITIALIZED] * 30, [{"jsonrpc": "2.0", "id": 1, "result": 1}]])
+def test_a_batch_that_asks_nothing_has_no_answer(stranger: Peer, batch: list[Any]) -> None:
+    answer = stranger.post(batch)
+
+    assert (answer.status_code, answer.content) == (202, b"")
+
+
+@pytest.mark.parametrize("batch", [[], [request(number) for number in range(21)], [{}] * 21])
+def test_a_batch_that_is_empty_or_too_long_is_one_error(stranger: Peer, batch: list[Any]) -> None:
+    answer = stranger.post(batch)
+
+    assert (error(answer), answer.json()["id"]) == ((200, -32600), None)
+
+
+def test_twenty_requests_and_any_notifications_are_a_batch(stranger: Peer) -> None:
+    answers = stranger.post([*(request(number) for number in range(20)), *[INITIALIZED] * 20]).json()
+
+    assert [answer["id"] for answer in answers] == [*range(20)]
+
+
+def test_initialize_is_refused_inside_a_batch(stranger: Peer) -> None:
+    answers = stranger.post([request(1, "initialize", {"protocolVersion": OLD}), request(2)]).json()
+
+    assert answers[0]["error"]["code"] == -32600
+    assert answers[1]["result"] == {}
+
+
+@pytest.mark.parametrize("batch", [[request(1)], [], [INITIALIZED]])
+def test_newer_versions_have_no_batches(stranger: Peer, batch: list[Any]) -> None:
+    answer = stranger.post(batch, mcp_protocol_version=NEW)
+
+    assert (error(answer), answer.json()["id"]) == ((200, -32600), None)
+
+
+def test_the_credential_is_needed_for_the_whole_batch(stranger: Peer) -> None:
+    answer = stranger.post([request(1), request(2, "tools/list")])
+
+    assert (answer.status_code, answer.json()["error"]) == (401, "unauthorized")
+    assert "www-authenticate" in answer.headers
+
+
+@pytest.mark.parametrize(("other", "status"), [(NEW, 200), (OLD, 400), ("1999-01-01", 400)])
+def test_a_client_speaks_one_version(shared: RunningHost, other: str, status: int) -> None:
+    body = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
+    lines = ("Content-Type: application/json", f"Content-Length: {len(body)}")
+
+    received = exchange(shared, head(*lines, f"MCP-Protocol-Version: {NEW}", f"MCP-Protocol-Version: {other}") + body)
+
+    assert received.startswith(b"HTTP/1.1 %d " % status)

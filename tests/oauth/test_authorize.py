@@ -1,0 +1,188 @@
+"""`/oauth/authorize`: what is checked, what people see, where they are sent."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+import pytest
+from pressroom.testing import RunningHost
+from support.oauth import LOOPBACK, Flow, Person, csrf_in, parameters_of
+
+Start = Callable[..., RunningHost]
+
+
+def test_the_page_says_who_asks_for_what(flow: Flow, person: Person) -> None:
+    flow.register(client_name="My editor", redirect_uris=["https://editor.example/callback"])
+    page = flow.authorize(redirect_uri=None)
+    assert page.headers["cache-control"] == "no-store"
+    assert "My editor" in page.text
+    assert "editor.example" in page.text
+    assert person.email in page.text
+    assert "not verified" in page.text
+
+
+def test_consent_is_asked_for_every_time(flow: Flow) -> None:
+    flow.connect()
+    for _ in range(2):
+        page = flow.authorize(prompt="none")
+        assert page.status_code == 200
+        assert 'value="allow"' in page.text
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "{{ 7 * 7 }}", "&lt;b&gt;", "' onclick='x"],
+)
+def test_the_name_of_a_client_is_only_text(flow: Flow, name: str) -> None:
+    flow.register(client_name=name)
+    page = flow.authorize().text
+    assert str(html.escape(name, quote=False)).replace("&quot;", '"') in page.replace("&#34;", '"').replace(
+        "&#39;", "'"
+    )
+    for tag in ("<script>", "<img"):
+        assert tag not in page
+
+
+def test_a_redirect_names_no_type_of_its_own(flow: Flow) -> None:
+    assert flow.decide().headers["content-type"] == "text/plain; charset=utf-8"
+
+
+def test_a_long_name_is_cut(flow: Flow) -> None:
+    flow.register(client_name="word " * 40)
+    page = flow.authorize().text
+    assert "word " * 20 not in page
+    assert "…" in page
+
+
+def test_denying_tells_the_client(flow: Flow) -> None:
+    answer = flow.decide("deny")
+    assert answer.headers["location"].startswith(f"{LOOPBACK}?")
+    parameters = parameters_of(answer.headers["location"])
+    assert (parameters["error"], parameters["state"]) == ("access_denied", "the state")
+    assert "code" not in parameters
+
+
+@pytest.mark.parametrize("decision", ["", "yes", "Allow"])
+def test_another_decision_is_none(flow: Flow, decision: str) -> None:
+    answer = flow.decide(decision)
+    assert answer.status_code == 400
+    assert "location" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    ("changes", "error"),
+    [
+        ({"response_type": None}, "invalid_request"),
+        ({"response_type": "token"}, "unsupported_response_type"),
+        ({"response_mode": "fragment"}, "invalid_request"),
+        ({"response_mode": "form_post"}, "invalid_request"),
+        ({"scope": "admin"}, "invalid_scope"),
+        ({"scope": "mcp admin"}, "invalid_scope"),
+        ({"resource": "https://other.example/api/mcp"}, "invalid_target"),
+        ({"code_challenge": "x" * 42}, "invalid_request"),
+        ({"code_challenge": "x" * 44}, "invalid_request"),
+        ({"code_challenge": "+" * 43}, "invalid_request"),
+    ],
+)
+def test_errors_go_to_the_client_with_state_and_issuer(flow: Flow, changes: dict[str, str | None], error: str) -> None:
+    for browser in (flow.browser, flow.http):  # signed in or not
+        answer = browser.get(f"/oauth/authorize?{flow.query(**changes)}")
+        assert answer.status_code == 303
+        assert answer.headers["cache-control"] == "no-store"
+        parameters = parameters_of(answer.headers["location"])
+        assert parameters.pop("error_description")
+        assert parameters == {"error": error, "state": "the state", "iss": flow.url}
+
+
+@pytest.mark.parametrize("name", ["response_type", "code_challenge", "scope", "state", "unknown"])
+def test_a_repeated_parameter_is_told_to_the_client(flow: Flow, name: str) -> None:
+    answer = flow.authorize(f"{flow.query()}&{name}=1&{name}=2")
+    parameters = parameters_of(answer.headers["location"])
+    assert parameters["error"] == "invalid_request"
+    assert parameters.get("state") == (None if name == "state" else "the state")
+
+
+@pytest.mark.parametrize("name", ["client_id", "redirect_uri"])
+def test_a_repeated_client_or_address_is_no_redirect(flow: Flow, name: str) -> None:
+    answer = flow.authorize(f"{flow.query()}&{name}={flow.client_id}")
+    assert answer.status_code == 400
+    assert "location" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    "query", ["", "%FF", "client_id=%FF", "client_id=%00", "&&&", "a=1&" * 200, "client_id=" + "x" * 3000]
+)
+def test_a_query_that_cannot_be_used_is_answered_with_a_page(flow: Flow, query: str) -> None:
+    answer = flow.authorize(query)
+    assert answer.status_code == 400
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
+
+
+def test_of_several_addresses_one_has_to_be_named(flow: Flow) -> None:
+    flow.register(redirect_uris=[LOOPBACK, "cursor://callback"])
+    assert flow.authorize(redirect_uri=None).status_code == 400
+    answer = flow.decide(redirect_uri="cursor://callback")
+    assert answer.headers["location"].startswith("cursor://callback?code=")
+
+
+def test_a_query_in_the_address_is_kept(flow: Flow) -> None:
+    flow.register(redirect_uris=["https://editor.example/callback?kind=mcp"])
+    location = flow.decide(redirect_uri="https://editor.example/callback?kind=mcp").headers["location"]
+    assert parse_qs(urlsplit(location).query)["kind"] == ["mcp"]
+
+
+def test_without_a_state_none_comes_back(flow: Flow) -> None:
+    assert "state" not in parameters_of(flow.decide(state=None).headers["location"])
+
+
+def test_signing_in_leads_back_to_the_request(flow: Flow) -> None:
+    answer = flow.http.get(f"/oauth/authorize?{flow.query()}")
+    back = parse_qs(urlsplit(answer.headers["location"]).query)["return_to"][0]
+    assert back == f"/oauth/authorize?{flow.query()}"
+
+
+def test_a_session_that_ended_before_the_answer_leads_to_signing_in(
+    flow: Flow, host: RunningHost, person: Person
+) -> None:
+    csrf = csrf_in(flow.authorize().text)
+    host.run(host.host.accounts.sessions.end(person.session))
+    answer = flow.browser.post(f"/oauth/authorize?{flow.query()}", data={"csrf": csrf, "decision": "allow"})
+    assert answer.status_code == 303
+    assert answer.headers["location"].startswith("/sign-in?return_to=")
+
+
+def test_everything_is_checked_again_when_the_answer_comes(flow: Flow, host: RunningHost) -> None:
+    csrf = csrf_in(flow.authorize().text)
+    form = {"csrf": csrf, "decision": "allow"}
+    changed = flow.query(redirect_uri="https://evil.example/")
+    assert flow.browser.post(f"/oauth/authorize?{changed}", data=form).status_code == 400
+    host.run(host.host.authorization_server.clients.revoke(flow.client_id))
+    answer = flow.browser.post(f"/oauth/authorize?{flow.query()}", data=form)
+    assert answer.status_code == 400
+    assert "location" not in answer.headers
+
+
+def test_the_connection_appears_and_can_be_revoked(flow: Flow, host: RunningHost, person: Person) -> None:
+    flow.register(client_name="My editor")
+    tokens = flow.connect()
+    connections = host.host.accounts.connections
+    [connection] = host.run(connections.list(person.id))
+    assert (connection.kind, connection.name, connection.client_id) == ("oauth", "My editor", flow.client_id)
+    host.run(connections.revoke(person.id, connection.id))
+    assert flow.call(tokens["access_token"]).status_code == 401
+    assert flow.refresh(tokens["refresh_token"]).json()["error"] == "invalid_grant"
+
+
+def test_below_a_path_links_lead_below_it(start: Start) -> None:
+    host = start(base_url="https://press.example/site")
+    with httpx.Client(base_url=host.url) as http:
+        flow = Flow(host.url, http, http)
+        flow.register()
+        answer = http.get(f"/oauth/authorize?{flow.query()}")
+        assert answer.headers["location"].startswith("/site/sign-in?return_to=%2Foauth%2Fauthorize")
+        refused = parameters_of(http.get(f"/oauth/authorize?{flow.query(scope='x')}").headers["location"])
+        assert refused["iss"] == "https://press.example/site"

@@ -1,0 +1,132 @@
+"""The consent page in Chromium, as people see it: the buttons work, the answer arrives, nothing is hard to read."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncIterator
+from typing import Any, Literal
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, BrowserContext, Page, Request, async_playwright
+from pressroom.testing import RunningHost
+from support.axe import violations
+from support.needs import program
+from support.oauth import LOOPBACK, SESSION_COOKIE, Flow, Person
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+
+SCHEMES: list[Literal["light", "dark"]] = ["light", "dark"]
+CURSOR = "cursor://anysphere.cursor-retrieval/oauth/user-mcp/callback"
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def chromium() -> AsyncIterator[Browser]:
+    """Headless Chromium."""
+    async with async_playwright() as playwright:
+        launched = await playwright.chromium.launch(
+            executable_path=program("chromium", "chromium"), args=["--no-sandbox", "--disable-gpu"]
+        )
+        yield launched
+        await launched.close()
+
+
+@pytest.fixture
+def address(flow: Flow) -> str:
+    """Return the address of a client's consent page."""
+    flow.register(client_name="My editor", redirect_uris=[LOOPBACK, CURSOR, "https://editor.example/callback"])
+    return f"{flow.url}/oauth/authorize?{flow.query()}"
+
+
+async def signed_in(chromium: Browser, host: RunningHost, person: Person, **options: Any) -> BrowserContext:
+    context = await chromium.new_context(**options)
+    await context.add_cookies([{"name": SESSION_COOKIE, "value": person.session, "url": host.url}])
+    return context
+
+
+async def answer_to(page: Page, button: str) -> str:
+    """Press a button, and return where the browser was sent. Nobody listens there."""
+    async with page.expect_request(lambda request: "state=the" in request.url and "/oauth/" not in request.url) as sent:
+        await page.get_by_role("button", name=button, exact=True).click(no_wait_after=True)
+    return (await sent.value).url
+
+
+@pytest.mark.parametrize(("button", "outcome"), [("Allow", "code="), ("Deny", "error=access_denied")])
+@pytest.mark.parametrize("target", [LOOPBACK, "https://editor.example/callback"])
+async def test_the_buttons_lead_to_the_client(
+    chromium: Browser,
+    host: RunningHost,
+    flow: Flow,
+    person: Person,
+    address: str,
+    button: str,
+    outcome: str,
+    target: str,
+) -> None:
+    context = await signed_in(chromium, host, person)
+    page = await context.new_page()
+    await page.goto(f"{flow.url}/oauth/authorize?{flow.query(redirect_uri=target)}")
+    location = await answer_to(page, button)
+    assert location.startswith(f"{target}?")
+    assert outcome in location
+    await context.close()
+
+
+async def test_the_browser_follows_the_redirect_to_an_app(
+    chromium: Browser, host: RunningHost, flow: Flow, person: Person, address: str
+) -> None:
+    """A policy with form-action would stop it, and Chromium says so in the console."""
+    context = await signed_in(chromium, host, person)
+    page = await context.new_page()
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    await page.goto(f"{flow.url}/oauth/authorize?{flow.query(redirect_uri=CURSOR)}")
+    async with page.expect_response(lambda response: response.request.method == "POST") as posted:
+        await page.get_by_role("button", name="Allow", exact=True).click(no_wait_after=True)
+    response = await posted.value
+    assert (await response.all_headers())["location"].startswith(f"{CURSOR}?code=")
+    assert not [text for text in said if "Content Security Policy" in text]
+    await context.close()
+
+
+async def test_signing_in_leads_back_to_the_consent_page(chromium: Browser, host: RunningHost, address: str) -> None:
+    email, password = f"{secrets.token_hex(6)}@example.com", "an unusual pass phrase 47"
+    host.run(host.host.accounts.users.add(email, password=password))
+    page = await chromium.new_page()
+    await page.goto(address)
+    await page.get_by_label("E-mail").fill(email)
+    await page.get_by_label("Password").fill(password)
+    await page.get_by_role("button", name="Sign in").click()
+    await page.get_by_role("button", name="Allow", exact=True).wait_for()
+    assert page.url == address
+    assert (await answer_to(page, "Allow")).startswith(f"{LOOPBACK}?code=")
+    await page.close()
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+async def test_axe_finds_nothing_serious(
+    chromium: Browser, host: RunningHost, person: Person, address: str, scheme: Literal["light", "dark"]
+) -> None:
+    context = await signed_in(chromium, host, person, color_scheme=scheme)
+    page = await context.new_page()
+    for path in (address, f"{host.url}/oauth/authorize?client_id=nobody"):
+        await page.goto(path)
+        assert await violations(page) == []
+    await context.close()
+
+
+async def test_it_fits_small_screens_weighs_little_and_asks_nobody_else(
+    chromium: Browser, host: RunningHost, flow: Flow, person: Person
+) -> None:
+    long_address = f"https://{'long-' * 11}name.example/callback"
+    flow.register(client_name="W" * 200, redirect_uris=[long_address])
+    context = await signed_in(chromium, host, person, viewport={"width": 320, "height": 640})
+    page = await context.new_page()
+    requests: list[Request] = []
+    page.on("request", lambda request: requests.append(request))  # noqa: PLW0108 - it marks its handlers
+    await page.goto(f"{flow.url}/oauth/authorize?{flow.query(redirect_uri=None)}", wait_until="networkidle")
+    assert await page.evaluate("document.documentElement.scrollWidth") == 320
+    assert [request.url for request in requests if not request.url.startswith(host.url)] == []
+    bodies = [await (await request.response()).body() for request in requests]  # type: ignore[union-attr]  # all answered
+    assert sum(map(len, bodies)) < 100_000
+    await context.close()

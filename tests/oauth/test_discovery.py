@@ -1,0 +1,164 @@
+"""The documents with which clients find the server: RFC 9728, RFC 8414, RFC 7517."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+from pressroom.testing import RunningHost
+
+Start = Callable[..., RunningHost]
+
+RESOURCE = "/.well-known/oauth-protected-resource"
+SERVER = "/.well-known/oauth-authorization-server"
+
+
+@pytest.mark.parametrize("path", [RESOURCE, f"{RESOURCE}/api/mcp"])
+def test_the_resource_names_its_server(http: httpx.Client, host: RunningHost, path: str) -> None:
+    answer = http.get(path)
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.json() == {
+        "resource": f"{host.url}/api/mcp",
+        "authorization_servers": [host.url],
+        "bearer_methods_supported": ["header"],
+        "scopes_supported": ["mcp"],
+        "resource_name": "Pressroom",
+    }
+
+
+@pytest.mark.parametrize("path", [SERVER, f"{SERVER}/api/mcp"])
+def test_the_server_says_what_it_does(http: httpx.Client, host: RunningHost, path: str) -> None:
+    assert http.get(path).json() == {
+        "issuer": host.url,
+        "authorization_endpoint": f"{host.url}/oauth/authorize",
+        "token_endpoint": f"{host.url}/oauth/token",
+        "registration_endpoint": f"{host.url}/oauth/register",
+        "revocation_endpoint": f"{host.url}/oauth/revoke",
+        "jwks_uri": f"{host.url}/oauth/jwks.json",
+        "response_types_supported": ["code"],
+        "response_modes_supported": ["query"],
+        "grant_types_supported": ["authorization_code", "refresh_token"],
+        "token_endpoint_auth_methods_supported": ["none", "client_secret_basic", "client_secret_post"],
+        "revocation_endpoint_auth_methods_supported": ["none", "client_secret_basic", "client_secret_post"],
+        "code_challenge_methods_supported": ["S256"],
+        "scopes_supported": ["mcp"],
+        "authorization_response_iss_parameter_supported": True,
+        "protected_resources": [f"{host.url}/api/mcp"],
+    }
+
+
+def test_the_challenge_leads_to_the_documents(http: httpx.Client, host: RunningHost) -> None:
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    challenge = http.post("/api/mcp", json=message).headers["www-authenticate"]
+    url = challenge.partition('resource_metadata="')[2].partition('"')[0]
+    resource = httpx.get(url).json()
+    assert resource["resource"] == f"{host.url}/api/mcp"
+    [issuer] = resource["authorization_servers"]
+    assert httpx.get(f"{issuer}{SERVER}").json()["issuer"] == issuer
+
+
+@pytest.mark.parametrize("path", ["/.well-known/openid-configuration", "/oauth", "/oauth/introspect"])
+def test_what_is_not_there_is_said_in_json(http: httpx.Client, path: str) -> None:
+    answer = http.get(path)
+    assert answer.status_code == 404
+    assert answer.headers["content-type"] == "application/json"
+
+
+@pytest.mark.parametrize("path", [RESOURCE, f"{RESOURCE}/api/mcp", SERVER, f"{SERVER}/api/mcp", "/oauth/jwks.json"])
+def test_any_web_page_may_read_them(http: httpx.Client, path: str) -> None:
+    assert http.get(path, headers={"Origin": "https://page.example"}).headers["access-control-allow-origin"] == "*"
+    asked = {
+        "Origin": "https://page.example",
+        "Access-Control-Request-Method": "GET",
+        "Access-Control-Request-Headers": "mcp-protocol-version",
+    }
+    preflight = http.options(path, headers=asked)
+    assert preflight.status_code == 204
+    assert "MCP-Protocol-Version" in preflight.headers["access-control-allow-headers"]
+    assert "GET" in preflight.headers["access-control-allow-methods"]
+
+
+@pytest.mark.parametrize("path", ["/oauth/token", "/oauth/register", "/oauth/revoke"])
+def test_any_web_page_may_use_what_programs_call(http: httpx.Client, path: str) -> None:
+    asked = {"Origin": "https://page.example", "Access-Control-Request-Method": "POST"}
+    preflight = http.options(path, headers={**asked, "Access-Control-Request-Headers": "authorization,content-type"})
+    assert preflight.status_code == 204
+    allowed = preflight.headers["access-control-allow-headers"]
+    assert "Authorization" in allowed
+    assert "Content-Type" in allowed
+    assert "POST" in preflight.headers["access-control-allow-methods"]
+    refused = http.post(path, headers={"Origin": "https://page.example"})
+    assert refused.status_code == 400
+    assert refused.headers["access-control-allow-origin"] == "*"
+    assert "WWW-Authenticate" in refused.headers["access-control-expose-headers"]
+
+
+def test_no_web_page_may_read_the_consent(http: httpx.Client) -> None:
+    answer = http.get("/oauth/authorize", headers={"Origin": "https://page.example"})
+    assert "access-control-allow-origin" not in answer.headers
+    assert http.options("/oauth/authorize").status_code == 405
+
+
+@pytest.mark.parametrize("base_url", ["https://press.example/site", "https://press.example/site/"])
+def test_a_public_address_with_a_path(start: Start, base_url: str) -> None:
+    """RFC 8414 and RFC 9728 put the path after the well-known part; a proxy that cuts the path off serves the rest."""
+    host = start(base_url=base_url)
+    issuer = "https://press.example/site"
+    with httpx.Client(base_url=host.url) as http:
+        for path in (RESOURCE, f"{RESOURCE}/api/mcp", f"{RESOURCE}/site/api/mcp"):
+            document: dict[str, Any] = http.get(path).json()
+            assert document["resource"] == f"{issuer}/api/mcp"
+            assert document["authorization_servers"] == [issuer]
+        for path in (SERVER, f"{SERVER}/site"):
+            document = http.get(path).json()
+            assert document["issuer"] == issuer
+            assert document["token_endpoint"] == f"{issuer}/oauth/token"
+
+
+def test_without_registration_and_with_metadata_documents(start: Start) -> None:
+    host = start(oauth={"registration": False, "client_metadata_documents": True})
+    with httpx.Client(base_url=host.url) as http:
+        metadata = http.get(SERVER).json()
+        assert "registration_endpoint" not in metadata
+        assert metadata["client_id_metadata_document_supported"] is True
+        assert http.post("/oauth/register", json={}).status_code == 404
+
+
+@pytest.mark.parametrize("off", ["oauth", "mcp"])
+def test_switched_off_there_is_nothing(start: Start, off: str) -> None:
+    """Access tokens are for the MCP endpoint alone."""
+    host = start(**{off: {"enabled": False}})
+    with httpx.Client(base_url=host.url) as http:
+        for path in (RESOURCE, SERVER, "/oauth/jwks.json", "/oauth/authorize"):
+            assert http.get(path).status_code == 404
+
+
+def test_keys_are_published_without_their_private_part(http: httpx.Client) -> None:
+    answer = http.get("/oauth/jwks.json")
+    assert answer.headers["cache-control"] == "public, max-age=300"
+    [key] = answer.json()["keys"]
+    assert "d" not in key
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "size", "status"),
+    [
+        ("GET", "/oauth/token", 0, 405),
+        ("DELETE", "/oauth/register", 0, 405),
+        ("PUT", "/oauth/revoke", 0, 405),
+        ("POST", SERVER, 0, 405),
+        ("POST", "/oauth/register", 1_000_000, 413),
+        ("POST", "/oauth/token", 1_000_000, 413),
+    ],
+)
+def test_what_never_came_to_an_endpoint_is_refused_like_the_rest(
+    http: httpx.Client, method: str, path: str, size: int, status: int
+) -> None:
+    answer = http.request(method, path, content=b"x" * size)
+
+    assert (answer.status_code, answer.json().keys()) == (status, {"error", "error_description"})
+    assert answer.json()["error"] == "invalid_request"
+    assert answer.headers["access-control-allow-origin"] == "*"
+    assert (status == 405) == ("allow" in answer.headers)

@@ -1,0 +1,83 @@
+"""Client ID Metadata Documents over HTTP: where the operator allows it, and fetched for people with an account only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+import httpx
+import pytest
+from pressroom.oauth.metadata import check_metadata
+from pressroom.testing import RunningHost
+from support.oauth import LOOPBACK, Flow, Person
+
+Start = Callable[..., RunningHost]
+FlowOf = Callable[[RunningHost, str], Flow]
+
+DOCUMENT = "https://editor.example/client.json"
+INSIDE = "https://127.0.0.1/client.json"
+
+
+def keep(host: RunningHost, *redirect_uris: str) -> None:
+    """Let the server remember a document, as if it had just fetched it."""
+    metadata = check_metadata(
+        {"client_name": "My editor", "redirect_uris": list(redirect_uris), "token_endpoint_auth_method": "none"}
+    )
+    host.run(host.host.authorization_server.clients.keep_document(DOCUMENT, metadata))
+
+
+@pytest.fixture
+def flow_of() -> Iterator[FlowOf]:
+    """Return what makes a client whose id is an address, and the browser of a person."""
+    with ExitStack() as opened:
+
+        def make(host: RunningHost, client_id: str) -> Flow:
+            http, person = opened.enter_context(httpx.Client(base_url=host.url)), Person(host)
+            opened.callback(person.browser.close)
+            return Flow(host.url, http, person.browser, {"client_id": client_id})
+
+        yield make
+
+
+@pytest.fixture
+def host(start: Start) -> RunningHost:
+    return start(oauth={"client_metadata_documents": True, "registration_rate": "3/hour"})
+
+
+def test_the_page_names_the_site_of_the_document(host: RunningHost, flow_of: FlowOf) -> None:
+    keep(host, LOOPBACK, "https://editor.example/callback", "https://other.example/callback")
+    flow = flow_of(host, DOCUMENT)
+    page = flow.authorize().text
+    assert "published at <strong>editor.example</strong>" in page
+    assert "another site" not in page
+    assert "another site" not in flow.authorize(redirect_uri="https://editor.example/callback").text
+    assert "another site" in flow.authorize(redirect_uri="https://other.example/callback").text
+    tokens = flow.connect()
+    assert flow.call(tokens["access_token"]).status_code == 200
+    assert flow.refresh(tokens["refresh_token"]).status_code == 200
+
+
+def test_an_address_that_the_document_does_not_name_is_refused(host: RunningHost, flow_of: FlowOf) -> None:
+    keep(host, "https://editor.example/callback")
+    assert flow_of(host, DOCUMENT).authorize().status_code == 400
+
+
+def test_nothing_is_fetched_for_strangers(host: RunningHost, flow_of: FlowOf) -> None:
+    answer = flow_of(host, INSIDE).http.get("/oauth/authorize", params={"client_id": INSIDE})
+    assert answer.status_code == 303
+    assert answer.headers["location"].startswith("/sign-in?")
+
+
+def test_nothing_is_fetched_from_inside_and_not_often(host: RunningHost, flow_of: FlowOf) -> None:
+    flow = flow_of(host, INSIDE)
+    for _ in range(3):
+        refused = flow.authorize()
+        assert refused.status_code == 400
+        assert "public internet" in refused.text
+    assert flow.authorize().status_code == 429
+
+
+def test_switched_off_an_address_is_no_client(start: Start, flow_of: FlowOf) -> None:
+    host = start()
+    keep(host, LOOPBACK)
+    assert flow_of(host, DOCUMENT).authorize().status_code == 400

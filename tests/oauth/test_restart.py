@@ -1,0 +1,96 @@
+"""A server that is restarted in the middle of a flow: clients, approvals, codes and tokens are still there."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+from support.needs import free_port
+from support.oauth import Flow, csrf_in
+from support.server import announced, command_environment
+
+EMAIL, PASSWORD = "ada@example.com", "an unusual pass phrase 47"
+
+
+def command(folder: Path, *arguments: str, text: str = "") -> str:
+    """Run the command beside the server, and return what it printed."""
+    done = subprocess.run(
+        [sys.executable, "-m", "pressroom", *arguments],
+        env=command_environment(folder),
+        input=text,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@contextmanager
+def running(folder: Path, port: int, flow: Flow | None = None) -> Iterator[Flow]:
+    """Run the server on that port, for a flow that goes on where it was."""
+    log_file = folder / "server.log"
+    with log_file.open("a") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "pressroom", "serve", "--port", str(port), "--json"],
+            env=command_environment(folder),
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+        )
+    try:
+        url = announced(process, log_file)["url"]
+        if flow is None:
+            flow = Flow(url, httpx.Client(), httpx.Client())
+        with (
+            httpx.Client(base_url=url, timeout=30) as http,
+            httpx.Client(base_url=url, timeout=30, cookies=flow.browser.cookies) as browser,
+        ):
+            flow.http, flow.browser = http, browser
+            yield flow
+    finally:
+        process.terminate()
+        assert process.wait(40) == 0
+        if process.stdout:
+            process.stdout.close()
+
+
+def sign_in(browser: httpx.Client) -> None:
+    form = {"csrf": csrf_in(browser.get("/sign-in").text), "email": EMAIL, "password": PASSWORD}
+    assert browser.post("/sign-in", data=form).status_code == 303
+
+
+def test_a_flow_survives_a_restart_after_each_step(tmp_path: Path) -> None:
+    port = free_port()
+    with running(tmp_path, port) as flow:
+        command(tmp_path, "users", "add", EMAIL, "--password-stdin", text=PASSWORD)
+        flow.register(client_name="My editor")
+        sign_in(flow.browser)
+        keys = flow.http.get("/oauth/jwks.json").json()
+    with running(tmp_path, port, flow):
+        assert flow.http.get("/oauth/jwks.json").json() == keys
+        code = flow.code()
+    with running(tmp_path, port, flow):
+        answer = flow.exchange(code)
+        assert answer.status_code == 200, answer.text
+        tokens = answer.json()
+    with running(tmp_path, port, flow):
+        assert flow.call(tokens["access_token"]).status_code == 200
+        assert flow.exchange(code).json()["error"] == "invalid_grant"
+        assert flow.call(tokens["access_token"]).status_code == 401
+        tokens = flow.connect()
+    with running(tmp_path, port, flow):
+        fresh = flow.refresh(tokens["refresh_token"])
+        assert fresh.status_code == 200, fresh.text
+        [listed] = json.loads(command(tmp_path, "clients", "list", "--json"))["clients"]
+        assert (listed["client"], listed["name"], listed["connections"]) == (flow.client_id, "My editor", 1)
+        assert "My editor" in command(tmp_path, "clients", "list")
+        assert "1 connection ended" in command(tmp_path, "clients", "revoke", flow.client_id)
+        assert flow.refresh(fresh.json()["refresh_token"]).json()["error"] == "invalid_client"
+    assert command(tmp_path, "clients", "list") == "No client is registered.\n"

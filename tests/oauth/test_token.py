@@ -1,0 +1,241 @@
+"""`POST /oauth/token` and `POST /oauth/revoke`: client authentication, errors, headers."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+from urllib.parse import quote_plus
+
+import httpx
+import pytest
+from joserfc import jwt
+from joserfc.jwk import KeySet
+from pressroom.testing import RunningHost
+from support.oauth import LOOPBACK, Flow, basic
+
+FORM = "application/x-www-form-urlencoded"
+
+
+def error_of(answer: httpx.Response, status: int = 400) -> str:
+    """Return the error of a refusal, which has the form of RFC 6749, section 5.2."""
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.headers["cache-control"] == "no-store"
+    assert answer.headers["pragma"] == "no-cache"
+    assert answer.headers["access-control-allow-origin"] == "*"
+    document: dict[str, Any] = answer.json()
+    assert document.keys() == {"error", "error_description"}
+    assert all(" " <= character <= "~" and character not in '"\\' for character in document["error_description"])
+    return str(document["error"])
+
+
+def test_the_answer_with_tokens(flow: Flow) -> None:
+    answer = flow.exchange(flow.code())
+    assert answer.headers["cache-control"] == "no-store"
+    assert answer.headers["pragma"] == "no-cache"
+    tokens = answer.json()
+    assert tokens["access_token"].startswith("prk_oat_")
+    assert tokens["refresh_token"].startswith("prk_ort_")
+    assert (tokens["token_type"], tokens["expires_in"], tokens["scope"]) == ("Bearer", 3600, "mcp")
+    assert flow.call(tokens["access_token"]).status_code == 200
+
+
+def test_the_published_keys_verify_an_access_token(flow: Flow) -> None:
+    token = flow.connect()["access_token"].removeprefix("prk_oat_")
+    keys = KeySet.import_key_set(flow.http.get("/oauth/jwks.json").json())
+    verified = jwt.decode(token, keys, algorithms=["ES256"])
+    assert verified.header["typ"] == "at+jwt"
+    assert verified.claims["iss"] == flow.url
+
+
+@pytest.mark.parametrize("registered", ["client_secret_basic", "client_secret_post"])
+@pytest.mark.parametrize("sent", ["basic", "post"])
+def test_a_secret_may_come_either_way(flow: Flow, registered: str, sent: str) -> None:
+    secret = flow.register(token_endpoint_auth_method=registered)["client_secret"]
+    code = flow.code()
+    if sent == "basic":
+        answer = flow.exchange(code, headers=basic(flow.client_id, secret), client_id=None)
+    else:
+        answer = flow.exchange(code, client_secret=secret)
+    assert answer.status_code == 200
+
+
+@pytest.mark.parametrize("headers", [True, False])
+def test_a_public_client_without_a_secret(flow: Flow, headers: bool) -> None:
+    answer = flow.exchange(flow.code(), headers=basic(flow.client_id, "") if headers else None, client_secret="")
+    assert answer.status_code == 200
+
+
+def test_basic_is_percent_decoded(flow: Flow) -> None:
+    encoded = "".join(f"%{ord(character):02X}" for character in flow.client_id)
+    answer = flow.exchange(flow.code(), headers=basic(encoded, quote_plus("")))
+    assert answer.status_code == 200
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Basic",
+        "Basic !!!",
+        "Basic " + base64.b64encode(b"no colon").decode(),
+        "Basic " + base64.b64encode(b":secret").decode(),
+        "Basic " + base64.b64encode(b"\xff\xfe:x").decode(),
+        "Basic " + base64.b64encode(b"client%FF:x").decode(),
+        "Basic " + base64.b64encode(b"client_nobody:x").decode(),
+        "Basic " + base64.b64encode(b"\x00:x").decode(),
+        "Bearer something",
+        "Digest username=x",
+    ],
+)
+def test_failing_basic_is_a_401_with_a_challenge(flow: Flow, header: str) -> None:
+    answer = flow.token({"Authorization": header}, grant_type="refresh_token", refresh_token="x", client_id=None)
+    assert error_of(answer, 401) == "invalid_client"
+    assert answer.headers["www-authenticate"].startswith("Basic realm=")
+
+
+def test_a_client_uses_one_way_to_prove_who_it_is(flow: Flow) -> None:
+    secret = flow.register(token_endpoint_auth_method="client_secret_post")["client_secret"]
+    headers = basic(flow.client_id, secret)
+    assert error_of(flow.exchange("x", headers=headers, client_secret=secret)) == "invalid_request"
+    assert error_of(flow.exchange("x", headers=headers, client_id="client_other")) == "invalid_request"
+    twice = [("Authorization", headers["Authorization"])] * 2
+    form = {"grant_type": "refresh_token", "refresh_token": "x"}
+    assert error_of(flow.http.post("/oauth/token", data=form, headers=twice)) == "invalid_request"
+
+
+def test_a_public_client_with_a_secret_is_refused(flow: Flow) -> None:
+    assert error_of(flow.exchange(flow.code(), client_secret="something"), 401) == "invalid_client"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error"),
+    [
+        ({"grant_type": None}, "invalid_request"),
+        ({"grant_type": ""}, "invalid_request"),
+        ({"grant_type": "implicit"}, "unsupported_grant_type"),
+        ({"grant_type": "urn:ietf:params:oauth:grant-type:device_code"}, "unsupported_grant_type"),
+        ({"code": None}, "invalid_request"),
+        ({"code": "unknown"}, "invalid_grant"),
+        ({"code": "\x00"}, "invalid_grant"),
+        ({"code": "x" * 9000}, "invalid_grant"),
+        ({"code_verifier": None}, "invalid_request"),
+        ({"code_verifier": "short"}, "invalid_grant"),
+        ({"code_verifier": "ä" * 43}, "invalid_grant"),
+        ({"redirect_uri": "http://127.0.0.1:1/callback"}, "invalid_grant"),
+        ({"resource": "https://other.example/"}, "invalid_target"),
+        ({"resource": "not an address"}, "invalid_target"),
+    ],
+)
+def test_wrong_requests(flow: Flow, parameters: dict[str, str | None], error: str) -> None:
+    right = {"grant_type": "authorization_code", "code": flow.code(), "redirect_uri": LOOPBACK}
+    answer = flow.token(None, **{**right, "code_verifier": flow.verifier, **parameters})
+    assert error_of(answer) == error
+
+
+def test_other_clients_are_unknown(flow: Flow) -> None:
+    for client_id in ("client_nobody", "\x00", "ä", "x" * 600):
+        assert error_of(flow.exchange("x", client_id=client_id), 401) == "invalid_client"
+    assert error_of(flow.exchange("x", client_id=None), 401) == "invalid_client"
+
+
+@pytest.mark.parametrize("name", ["grant_type", "code", "client_id", "redirect_uri", "code_verifier", "unknown"])
+def test_a_repeated_parameter_is_refused(flow: Flow, name: str) -> None:
+    form = {"grant_type": "authorization_code", "code": "x", "client_id": flow.client_id, "code_verifier": "x" * 43}
+    pairs = [*form.items(), (name, "one"), (name, "two")]
+    body = "&".join(f"{key}={value}" for key, value in pairs)
+    answer = flow.http.post("/oauth/token", content=body, headers={"Content-Type": FORM})
+    assert error_of(answer) == "invalid_request"
+    assert name in answer.json()["error_description"]
+
+
+@pytest.mark.parametrize(
+    ("body", "media_type"),
+    [
+        (b'{"grant_type": "refresh_token"}', "application/json"),
+        (b"grant_type=refresh_token", "text/plain"),
+        (b"grant_type=%FF", FORM),
+        (b"\xff=1", FORM),
+        (b"", FORM),
+        (b"&" * 100, FORM),
+        (b"a=1&" * 1000, FORM),
+        (b"grant_type=" + b"x" * 70_000, FORM),
+    ],
+)
+@pytest.mark.parametrize("path", ["/oauth/token", "/oauth/revoke"])
+def test_a_body_that_is_no_form(http: httpx.Client, path: str, body: bytes, media_type: str) -> None:
+    answer = http.post(path, content=body, headers={"Content-Type": media_type})
+    assert error_of(answer) == "invalid_request"
+
+
+def test_parameters_in_the_address_count_for_nothing(flow: Flow) -> None:
+    query = {"grant_type": "refresh_token", "refresh_token": "x", "client_id": flow.client_id}
+    answer = flow.http.post("/oauth/token", params=query, headers={"Content-Type": FORM})
+    assert error_of(answer) == "invalid_request"
+
+
+@pytest.mark.parametrize("form", ["{}/api/mcp", "{}/api/mcp/", "{}", "{}/"])
+def test_the_resource_may_be_named_in_each_of_its_forms(flow: Flow, form: str) -> None:
+    resource = form.format(flow.url)
+    tokens = flow.exchange(flow.code(resource=resource), resource=resource).json()
+    assert flow.call(tokens["access_token"]).status_code == 200
+    assert flow.refresh(tokens["refresh_token"], resource=resource).status_code == 200
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "PATCH"])
+@pytest.mark.parametrize("path", ["/oauth/token", "/oauth/revoke", "/oauth/register"])
+def test_other_methods(http: httpx.Client, path: str, method: str) -> None:
+    answer = http.request(method, path)
+    assert answer.status_code == 405
+    assert "POST" in answer.headers["allow"]
+
+
+def test_revocation_takes_either_token_and_says_little(flow: Flow) -> None:
+    for kind in ("access_token", "refresh_token"):
+        for hint in ("access_token", "refresh_token", "something else"):
+            tokens = flow.connect()
+            form = {"token": tokens[kind], "token_type_hint": hint, "client_id": flow.client_id}
+            answer = flow.http.post("/oauth/revoke", data=form)
+            assert (answer.status_code, answer.content) == (200, b"")
+            assert flow.call(tokens["access_token"]).status_code == 401
+            assert error_of(flow.refresh(tokens["refresh_token"])) == "invalid_grant"
+
+
+@pytest.mark.parametrize(
+    "token", ["unknown", "prk_ort_unknown", "prk_oat_unknown", "\x00", "ä", "prk_oat_" + "x" * 9000]
+)
+def test_revoking_a_token_that_nobody_has_is_fine(flow: Flow, token: str) -> None:
+    answer = flow.http.post("/oauth/revoke", data={"token": token, "client_id": flow.client_id})
+    assert (answer.status_code, answer.content) == (200, b"")
+
+
+def test_revocation_is_for_the_client_itself(flow: Flow) -> None:
+    tokens = flow.connect()
+    other = flow.register()["client_id"]
+    assert error_of(flow.http.post("/oauth/revoke", data={"token": tokens["refresh_token"]}), 401) == "invalid_client"
+    form = {"token": tokens["refresh_token"], "client_id": other}
+    assert error_of(flow.http.post("/oauth/revoke", data=form)) == "invalid_grant"
+    assert error_of(flow.http.post("/oauth/revoke", data={"client_id": other})) == "invalid_request"
+    assert flow.call(tokens["access_token"]).status_code == 200
+
+
+def test_with_the_database_gone_the_client_is_told_to_come_again(flow: Flow, host: RunningHost) -> None:
+    tokens = flow.connect()
+    database = host.host.database
+    host.run(database.close())
+    try:
+        for answer in (flow.refresh(tokens["refresh_token"]), flow.exchange("x"), flow.registered()):
+            assert error_of(answer, 503) == "temporarily_unavailable"
+            assert int(answer.headers["retry-after"]) >= 1
+        page = flow.authorize()
+        assert page.status_code == 503
+        assert "nothing was changed" in page.text
+    finally:
+        host.run(database.open())
+    assert flow.refresh(tokens["refresh_token"]).status_code == 200
+
+
+def test_a_public_client_need_not_repeat_an_address_that_it_did_not_send(flow: Flow) -> None:
+    code = flow.code(redirect_uri=None)
+    assert error_of(flow.exchange(code, redirect_uri="http://127.0.0.1:1/callback")) == "invalid_grant"
+    assert flow.exchange(code, redirect_uri=None).status_code == 200
+    assert flow.exchange(flow.code(redirect_uri=None), redirect_uri=LOOPBACK).status_code == 200

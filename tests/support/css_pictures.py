@@ -1,0 +1,69 @@
+"""Draws the pictures of the CSS reference, and writes the part of its page that follows from them."""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+from typing import Final
+
+import numpy as np
+from PIL import Image
+from pressroom_image_generator import engine
+
+from support.css_reference import Entry
+from support.css_reference_paint import GROUPS
+
+WIDTH: Final = 320
+HEIGHT: Final = 128
+_GROUND: Final = "#faf7f2"
+_COLORS: Final = 96
+
+
+def drawn(entry: Entry) -> Image.Image:
+    """Return the picture of an entry. Raises `AssertionError` where the engine has something to say about it."""
+    html = f'<div style="width:100%;height:100%;background:{_GROUND};color:#1d1a17">{entry.html}</div>'
+    rendered = engine.render(html, WIDTH, HEIGHT)
+    assert rendered.warnings == (), f"{entry.names}: {rendered.warnings}"
+    return rendered.picture.convert("RGB")
+
+
+def picture(entry: Entry) -> str:
+    """Return the picture of an entry as SVG, at half its size, so that it is sharp on any screen."""
+    written = io.BytesIO()
+    small = drawn(entry).quantize(_COLORS, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+    small.save(written, "PNG", optimize=True, compress_level=9)
+    data = base64.b64encode(written.getvalue()).decode()
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH // 2}" height="{HEIGHT // 2}" '
+        f'viewBox="0 0 {WIDTH} {HEIGHT}">\n'
+        f'<image width="{WIDTH}" height="{HEIGHT}" href="data:image/png;base64,{data}"/>\n</svg>\n'
+    )
+
+
+def pixels(svg: str) -> np.ndarray:
+    """Return what such a file shows."""
+    match = re.search(r"base64,([^\"]+)", svg)
+    assert match is not None
+    return np.asarray(Image.open(io.BytesIO(base64.b64decode(match[1]))).convert("RGB"), dtype=int)
+
+
+def page_part() -> str:
+    """Return the sections of the page, as Markdown."""
+    lines: list[str] = []
+    for group in GROUPS:
+        lines += [f"## {group.title}", ""]
+        lines += [group.text, ""] if group.text else []
+        lines += ["| Picture | Property and values |", "|---|---|"]
+        lines += [_row(entry) for entry in group.entries]
+        lines += [""]
+    return "\n".join(lines)
+
+
+def _row(entry: Entry) -> str:
+    first, *others = entry.names.split()
+    shown = f"![{first}](../../images/css/{entry.id}.svg){{ .sample width=160 height=64 loading=lazy }}"
+    names = f"**`{first}`**" + "".join(f", `{name}`" for name in others)
+    values = " ".join(f"`{value}`" for value in entry.values)
+    note = f"<br>{entry.note}" if entry.note else ""
+    return f"| {shown} | {names}<br>{values}{note} |"

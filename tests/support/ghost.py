@@ -1,0 +1,159 @@
+"""A real Ghost on 127.0.0.1, from npm alone: its package, and a Node that it runs on."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+
+from support.downloads import installed, run
+from support.needs import free_port, program
+
+GHOST, NODE, PNPM = "ghost@6.65.0", "node@22.23.3", "pnpm@12.4.2"
+START_SECONDS: Final = 120
+OWNER: Final = {"email": "owner@example.com", "password": "Quiet-Harbor-4417!"}
+
+
+@dataclass(frozen=True, slots=True)
+class Ghost:
+    """A running site with the key of an integration. Its posts, images and settings are in `folder`."""
+
+    url: str
+    admin_key: str
+    folder: Path
+
+
+@contextmanager
+def ghost(folder: Path) -> Iterator[Ghost]:
+    """Run a fresh site with its data in `folder`; unavailable where npm cannot install it."""
+    package, environment = _installed()
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    data = folder / "content"
+    shutil.copytree(package / "content", data, symlinks=True)
+    for name in ("data", "images", "logs", "files", "media", "settings", "themes", "public", "adapters"):
+        (data / name).mkdir(parents=True, exist_ok=True)
+    command = [str(_node(environment)), str(package / "index.js")]
+    started = {**environment, **_as_environment(_config(url, port, data)), "NODE_ENV": "production"}
+    with (folder / "ghost.log").open("wb") as log:
+        process = subprocess.Popen(command, cwd=package, env=started, stdout=log, stderr=log, start_new_session=True)
+    try:
+        _wait(url, process, folder / "ghost.log")
+        yield Ghost(url, _admin_key(url), data)
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGTERM)
+        process.wait(30)
+
+
+def _config(url: str, port: int, data: Path) -> dict[str, Any]:
+    nowhere = {"url": "http://127.0.0.1:9/"}
+    return {
+        "url": f"{url}/",
+        "server": {"host": "127.0.0.1", "port": port},
+        "database": {
+            "client": "better-sqlite3",
+            "connection": {"filename": str(data / "data" / "ghost.db")},
+            "useNullAsDefault": True,
+        },
+        "mail": {"transport": "stub"},
+        "logging": {"level": "warn", "transports": ["stdout"]},
+        "paths": {"contentPath": f"{data}/"},
+        "updateCheck": nowhere,
+        "explore": {"update_url": "http://127.0.0.1:9/", "testimonials_url": "http://127.0.0.1:9/"},
+        "privacy": {"useUpdateCheck": False, "useGravatar": False, "useRpcPing": False},
+        "security": {"staffDeviceVerification": False},
+    }
+
+
+def _as_environment(settings: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+    """Return settings as Ghost reads them from the environment: two underscores between the levels."""
+    flat: dict[str, str] = {}
+    for name, value in settings.items():
+        if isinstance(value, dict):
+            flat |= _as_environment(value, f"{prefix}{name}__")
+        else:
+            flat[f"{prefix}{name}"] = value if isinstance(value, str) else json.dumps(value)
+    return flat
+
+
+def _admin_key(url: str) -> str:
+    """Make the owner and a custom integration, and return the integration's Admin API key."""
+    admin = f"{url}/ghost/api/admin"
+    owner = {"name": "Owner", "email": OWNER["email"], "password": OWNER["password"], "blogTitle": "Test site"}
+    with httpx.Client(headers={"Origin": url}, timeout=60) as client:
+        client.post(f"{admin}/authentication/setup/", json={"setup": [owner]}).raise_for_status()
+        credential = {"username": OWNER["email"], "password": OWNER["password"]}
+        client.post(f"{admin}/session/", json=credential).raise_for_status()
+        made = client.post(
+            f"{admin}/integrations/?include=api_keys", json={"integrations": [{"name": "Pressroom tests"}]}
+        )
+        made.raise_for_status()
+    [key] = [one for one in made.json()["integrations"][0]["api_keys"] if one["type"] == "admin"]
+    secret = str(key["secret"])
+    return secret if ":" in secret else f"{key['id']}:{secret}"
+
+
+def _wait(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while True:
+        assert process.poll() is None, log.read_text()[-2000:]
+        try:
+            if httpx.get(f"{url}/ghost/api/admin/site/", timeout=30).status_code == 200:
+                return
+        except httpx.TransportError:
+            pass
+        assert time.monotonic() < deadline, log.read_text()[-2000:]
+        time.sleep(0.1)
+
+
+def _installed() -> tuple[Path, dict[str, str]]:
+    """Return Ghost's folder and the environment that it runs in."""
+    folder = installed("ghost", f"{GHOST} {NODE} {PNPM}", _install)
+    return folder / "package", _environment(folder)
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    modules = folder / "tools" / "node_modules"
+    return {**os.environ, "PATH": f"{modules / 'node' / 'bin'}:{modules / '.bin'}:{os.environ['PATH']}"}
+
+
+def _install(folder: Path) -> None:
+    npm, environment = program("npm", "npm"), _environment(folder)
+    tools, package = folder / "tools", folder / "package"
+    tools.mkdir()
+    (tools / "package.json").write_text("{}")
+    run([npm, "install", "--no-audit", "--no-fund", NODE, PNPM], tools, environment)
+    run([npm, "pack", GHOST], folder, environment)
+    [archive] = folder.glob("ghost-*.tgz")
+    run(["tar", "xzf", str(archive)], folder, environment)
+    archive.unlink()
+    # The native module's own binary is on a host that is out of reach: it is compiled with these headers.
+    header = next(tools.glob("node_modules/**/include/node/node.h"))
+    built = {**environment, "npm_config_nodedir": str(header.parents[2])}
+    # Of what its packages compile, only the database is needed; the rest would take minutes.
+    run(["pnpm", "install", "--prod", "--frozen-lockfile", "--ignore-scripts"], package, built)
+    _build_sqlite(package, built)
+
+
+def _build_sqlite(package: Path, environment: dict[str, str]) -> None:
+    module = (package / "node_modules" / "better-sqlite3").resolve()
+    if not any(module.rglob("Release/better_sqlite3.node")):
+        nodedir = environment["npm_config_nodedir"]
+        run(["npx", "--yes", "node-gyp", "rebuild", "--release", f"--nodedir={nodedir}"], module, environment)
+
+
+def _node(environment: dict[str, str]) -> str:
+    found = shutil.which("node", path=environment["PATH"])
+    assert found is not None
+    return found

@@ -1,0 +1,163 @@
+"""A reverse proxy in front of a website that holds a request on its way there, or its answer on its way back."""
+
+from __future__ import annotations
+
+import http.client
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+When = Literal["before", "after", "late"]
+
+_HOP_BY_HOP = ("connection", "keep-alive", "transfer-encoding", "content-length")
+_TEXTS = ("application/json", "text/")
+_ID = re.compile(r"/(?:\d+|[0-9a-f]{24})(?=/|$)")
+
+
+@dataclass(slots=True)
+class Hold:
+    """A request that is held. `request` is its label, such as `POST /posts/*`.
+
+    `before`: the site never gets it. `after`: the site acts, and its answer is lost. `late`: the site gets it once it
+    is let go, long after whoever sent it has gone. `met` is set once it is held; `let_go` ends that; `over` is set
+    when nothing comes of it any more.
+    """
+
+    request: str
+    when: When
+    met: threading.Event = field(default_factory=threading.Event)
+    let_go: threading.Event = field(default_factory=threading.Event)
+    over: threading.Event = field(default_factory=threading.Event)
+
+
+class HoldingProxy:
+    """Stands for the website at `target` under an address of its own: in texts its address takes the site's place.
+
+    `requests` are the labels of all requests: method and path below `api`, with `*` for ids, or the word `page` for
+    anything elsewhere on the site.
+    """
+
+    def __init__(self, target: str, api: str) -> None:
+        self._upstream = urlsplit(target).netloc
+        self._api = api
+        self._lock = threading.Lock()
+        self._holds: list[Hold] = []
+        self.requests: list[str] = []
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"proxy": self}))
+        self.http.daemon_threads = True
+        self._own = f"127.0.0.1:{self.http.server_port}"
+        self.url = f"http://{self._own}"
+
+    def hold(self, request: str, when: When) -> Hold:
+        """Hold the next request with this label."""
+        made = Hold(request, when)
+        with self._lock:
+            self._holds.append(made)
+        return made
+
+    def held(self) -> list[Hold]:
+        """Return what is held, or waits to be."""
+        with self._lock:
+            return list(self._holds)
+
+    def release(self) -> None:
+        """Let go of all requests, and hold none."""
+        with self._lock:
+            holds, self._holds = self._holds, []
+        for hold in holds:
+            hold.let_go.set()
+
+    def label(self, method: str, path: str) -> str:
+        """Return what a request is called here."""
+        path = path.partition("?")[0]
+        if not path.startswith(self._api):
+            return f"{method} page"
+        return f"{method} {_ID.sub('/*', path.removeprefix(self._api)) or '/'}"
+
+    def take(self, label: str) -> Hold | None:
+        """Note a request; return how it is held."""
+        with self._lock:
+            self.requests.append(label)
+            for hold in self._holds:
+                if hold.request == label and not hold.met.is_set():
+                    return hold
+        return None
+
+    def ask(self, method: str, path: str, headers: Any, body: bytes) -> tuple[int, list[tuple[str, str]], bytes]:
+        """Ask the site, and return status, headers and content of its answer."""
+        if headers.get("Content-Type", "").startswith(_TEXTS):
+            body = body.replace(self._own.encode(), self._upstream.encode())
+        connection = http.client.HTTPConnection(self._upstream, timeout=60)
+        connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+        for name, value in headers.items():
+            if name.lower() not in _HOP_BY_HOP:
+                connection.putheader(name, value.replace(self._own, self._upstream))
+        connection.putheader("Content-Length", str(len(body)))
+        connection.endheaders(body)
+        answer = connection.getresponse()
+        content = answer.read()
+        if (answer.getheader("Content-Type") or "").startswith(_TEXTS):
+            content = content.replace(self._upstream.encode(), self._own.encode())
+        kept = [
+            (name, value.replace(self._upstream, self._own))
+            for name, value in answer.getheaders()
+            if name.lower() not in _HOP_BY_HOP
+        ]
+        connection.close()
+        return answer.status, kept, content
+
+
+class _Handler(BaseHTTPRequestHandler):
+    proxy: HoldingProxy
+
+    def do_GET(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        hold = self.proxy.take(self.proxy.label(self.command, self.path))
+        if hold is None:
+            self._answer(*self.proxy.ask(self.command, self.path, self.headers, body))
+            return
+        if hold.when == "after":
+            self.proxy.ask(self.command, self.path, self.headers, body)
+        hold.met.set()
+        hold.let_go.wait(300)
+        if hold.when == "late":
+            self.proxy.ask(self.command, self.path, self.headers, body)
+        hold.over.set()
+        self.close_connection = True
+
+    do_POST = do_PUT = do_DELETE = do_HEAD = do_OPTIONS = do_GET  # noqa: N815 - named by the standard library
+
+    def log_message(self, *_: Any) -> None:
+        return
+
+    def _answer(self, status: int, headers: list[tuple[str, str]], content: bytes) -> None:
+        try:
+            self.send_response_only(status)
+            for name, value in headers:
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(content)
+        except (BrokenPipeError, ConnectionResetError):
+            self.close_connection = True
+
+
+@contextmanager
+def holding(target: str, api: str) -> Iterator[HoldingProxy]:
+    """Serve a proxy to the website at `target`, whose API is below the path `api`."""
+    proxy = HoldingProxy(target, api)
+    thread = threading.Thread(target=proxy.http.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield proxy
+    finally:
+        proxy.release()
+        proxy.http.shutdown()
+        proxy.http.server_close()
+        thread.join()

@@ -1,0 +1,64 @@
+"""A reverse proxy that adds a header to every request: for clients that cannot send one themselves."""
+
+from __future__ import annotations
+
+import http.client
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import urlsplit
+
+_HOP_BY_HOP = ("connection", "keep-alive", "transfer-encoding", "content-length")
+
+
+@contextmanager
+def adding_authorization(target: str, authorization: str) -> Iterator[str]:
+    """Yield the address of a proxy to the server at `target`.
+
+    It stands for the server under its own name: in `Host` and `Origin`, its address becomes the server's. Any other
+    value is passed on as it came.
+    """
+    upstream = urlsplit(target).netloc
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def pass_on(self) -> None:
+            own = f"127.0.0.1:{proxy.server_port}"
+            body = self.rfile.read(int(self.headers.get("content-length") or 0))
+            connection = http.client.HTTPConnection(upstream, timeout=30)
+            connection.putrequest(self.command, self.path, skip_host=True, skip_accept_encoding=True)
+            for name, value in self.headers.items():
+                if name.lower() not in (*_HOP_BY_HOP, "authorization"):
+                    connection.putheader(name, value.replace(own, upstream))
+            connection.putheader("Authorization", authorization)
+            connection.putheader("Content-Length", str(len(body)))
+            connection.endheaders(body)
+            answer = connection.getresponse()
+            content = answer.read()
+            self.send_response_only(answer.status, answer.reason)
+            for name, value in answer.getheaders():
+                if name.lower() not in _HOP_BY_HOP:
+                    self.send_header(name, value)
+            self.send_header("content-length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+            connection.close()
+
+        do_GET = do_POST = do_DELETE = do_OPTIONS = pass_on  # noqa: N815 - the names that the base class looks for
+
+        def log_message(self, *_arguments: Any) -> None:
+            pass
+
+    proxy = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    proxy.daemon_threads = True
+    thread = threading.Thread(target=proxy.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{proxy.server_port}"
+    finally:
+        proxy.shutdown()
+        proxy.server_close()
+        thread.join()

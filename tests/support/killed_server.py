@@ -1,0 +1,273 @@
+"""A real server that is killed while it publishes on a real platform, and what has to be there in the end."""
+
+from __future__ import annotations
+
+import io
+import secrets
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+import httpx
+from PIL import Image
+from pressroom.testing import RunningHost
+from pressroom.testing.running import settings_for_test
+from pressroom_content.websites.store import Websites
+
+from support.holding_proxy import HoldingProxy, When
+from support.server import Server, serving
+from support.tool_client import ToolClient, client_of
+
+Point = tuple[str, When]
+"""A request, and where on its way it is when the server is killed."""
+
+SETTLE: Final = 0.5
+"""Seconds after which the server may send again what it does not find; the proxy knows that nothing is under way."""
+
+NEVER_SETTLED: Final = 600.0
+
+_SECONDS: Final = 120.0
+_WRITES: Final = ("POST ", "PUT ", "DELETE ")
+
+_CONFIG: Final = """
+builtin_plugins = false
+[plugins.content.config]
+lease_seconds = 1
+settle_seconds = {settle}
+[plugins.images]
+[plugins.{platform}]
+[fetch]
+private_networks = ["127.0.0.0/8"]
+[jobs]
+poll_interval = 0.1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A post as the platform's own API shows it to its owner."""
+
+    state: str
+    title: str
+    html: str
+    tags: tuple[str, ...]
+    featured: bool
+
+
+class Platform(Protocol):
+    """A running site."""
+
+    def found(self, word: str) -> Sequence[Shown]:
+        """Return all posts, in whatever state, whose title holds a word."""
+
+    def files(self) -> Sequence[str]:
+        """Return the addresses of all images, as often as they were uploaded."""
+
+
+@dataclass(slots=True)
+class Stage:
+    """A server that publishes through a proxy. `kills` counts how often it was killed at each point."""
+
+    platform: Platform
+    name: str
+    proxy: HoldingProxy
+    folder: Path
+    key: str
+    website_id: str
+    media_id: str
+    kills: Counter[Point] = field(default_factory=Counter)
+    articles: int = 0
+    word: str = field(default_factory=lambda: f"Kestrel{secrets.token_hex(4)}")
+    files_before: int = 0
+    _client: httpx.Client = field(default_factory=lambda: httpx.Client(timeout=60))
+    _running: ExitStack = field(default_factory=ExitStack)
+    _server: Server | None = None
+    _port: int = 0
+
+    def start(self, settle: float = SETTLE) -> None:
+        """Start the server on the data of the one before."""
+        config = _CONFIG.format(settle=settle, platform=self.name)
+        self._server = self._running.enter_context(serving(self.folder, config, port=self._port))
+        self._port = int(self._server.url.rpartition(":")[2])
+
+    def kill(self) -> None:
+        """Send SIGKILL, and return once the process is gone."""
+        assert self._server is not None
+        self._server.process.kill()
+        self._server.process.wait(20)
+        self._running.close()
+
+    def stop(self) -> None:
+        """End it in peace."""
+        self._running.close()
+        self._client.close()
+
+    def call(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
+        """Call a tool that must succeed, and return its structured content."""
+        result = self._ask(tool, arguments)
+        assert not result.get("isError"), result
+        content: dict[str, Any] = result["structuredContent"]
+        return content
+
+    def write(self) -> tuple[str, str]:
+        """Write an article with tags and an image; return its id and a word that only its title has."""
+        self.articles += 1
+        word = f"{self.word}x{self.articles:03}"
+        made = self.call(
+            "create_content",
+            title=f"The {word} in winter",
+            slug=word.lower(),
+            body=f"Some words about **{word}**.\n\n![A field](https://library.example/{self.media_id}.png)\n\n- one\n",
+            tags=[f"Tag {word}"],
+            categories=[f"Group {word}"],
+            excerpt="In a few words.",
+        )
+        self.call("set_featured_image", content_id=made["content_id"], media_id=self.media_id, alt_text="A field")
+        return str(made["content_id"]), word
+
+    def publish(self, content_id: str) -> None:
+        """Begin to publish, as somebody whose answer never comes."""
+
+        def ask() -> None:
+            with suppress(httpx.TransportError):
+                self._ask("publish_content", {"content_id": content_id, "website_id": self.website_id})
+
+        threading.Thread(target=ask, daemon=True).start()
+
+    def publish_and_be_killed(self, content_id: str, *points: Point, settle: float = SETTLE) -> None:
+        """Publish an article; kill the server at one request after the other, and start it again each time."""
+        held = self.proxy.hold(*points[0])
+        self.publish(content_id)
+        for point, following in zip_longest(points, points[1:]):
+            assert held.met.wait(_SECONDS), f"nobody asked {point[0]}"
+            self.kill()
+            self.kills[point] += 1
+            if held.when != "late":
+                self.proxy.release()
+            if following is not None:
+                held = self.proxy.hold(*following)
+            self.start(settle)
+
+    def stands(self, content_id: str, *wanted: str) -> dict[str, Any]:
+        """Return the publication of an article once it stands as wanted."""
+        deadline = time.monotonic() + _SECONDS
+        while True:
+            rows = self.call("get_publication_status", content_id=content_id)["publications"]
+            if rows and rows[0]["status"] in wanted:
+                found: dict[str, Any] = rows[0]
+                return found
+            assert time.monotonic() < deadline, rows
+            time.sleep(0.25)
+
+    def let_go_late(self, content_id: str) -> None:
+        """Let the site have a request of a server that is long gone, while the next one wonders what became of it."""
+        [held] = [one for one in self.proxy.held() if one.met.is_set()]
+        self.stands(content_id, "unknown", "published")
+        self.proxy.release()
+        assert held.over.wait(60)
+        publication = self.stands(content_id, "unknown", "published")
+        if publication["status"] == "unknown":
+            self.call("retry_publication", publication_id=publication["publication_id"])
+
+    def check(self, content_id: str, word: str) -> None:
+        """See that the article is published, and that there is one whole post of it."""
+        publication = self.stands(content_id, "published", "failed")
+        assert publication["status"] == "published", publication
+        assert publication["verified"]["http_status"] == 200, publication
+        assert publication["verified"]["title_found"] is True, publication
+        [post] = self.platform.found(word)
+        assert (post.state, post.title) == ("live", f"The {word} in winter")
+        assert f"<strong>{word}</strong>" in post.html
+        assert "library.example" not in post.html
+        assert "<img" in post.html
+        assert f"Tag {word}" in post.tags
+        assert post.featured
+
+    def check_all(self) -> None:
+        """See that the site has one post for every article and no more, and as many images."""
+        posts = self.platform.found(self.word)
+        assert len(posts) == self.articles
+        assert {post.state for post in posts} == {"live"}
+        assert len(self.platform.files()) == self.files_before + self.articles, self.platform.files()
+
+    def points(self) -> list[Point]:
+        """Publish an article in peace; return every request that it takes, and where on its way it may be stopped."""
+        self.proxy.requests.clear()
+        content_id, word = self.write()
+        self.publish(content_id)
+        self.check(content_id, word)
+        seen = dict.fromkeys(self.proxy.requests)
+        ways: Mapping[bool, tuple[When, ...]] = {True: ("before", "after", "late"), False: ("before",)}
+        return [(request, when) for request in seen for when in ways[request.startswith(_WRITES)]]
+
+    def _ask(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        assert self._server is not None
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+        headers = {"authorization": f"Bearer {self.key}", "mcp-protocol-version": "2025-06-18"}
+        answer = self._client.post(f"{self._server.url}/api/mcp", json=body, headers=headers)
+        assert answer.status_code == 200, answer.text
+        result: dict[str, Any] = answer.json()["result"]
+        return result
+
+
+def killed_at_each_step(stage: Stage, rounds: int) -> dict[str, int]:
+    """Publish so many articles, and kill the server once while it publishes each: at every point in turn.
+
+    Return how often it was killed at each.
+    """
+    points = stage.points()
+    for number in range(rounds):
+        point = points[number % len(points)]
+        content_id, word = stage.write()
+        late = point[1] == "late"
+        stage.publish_and_be_killed(content_id, point, settle=NEVER_SETTLED if late else SETTLE)
+        if late:
+            stage.let_go_late(content_id)
+        stage.check(content_id, word)
+    stage.check_all()
+    assert stage.kills.total() == rounds
+    return {f"{request} {when}": count for (request, when), count in stage.kills.items()}
+
+
+@contextmanager
+def staged(
+    folder: Path, name: str, platform: Platform, proxy: HoldingProxy, credential: Mapping[str, str]
+) -> Iterator[Stage]:
+    """Give a server that knows the website behind a proxy; it runs already."""
+    config = {
+        "builtin_plugins": False,
+        "plugins": {"content": {}, "images": {}, name: {}},
+        "fetch": {"private_networks": ["127.0.0.0/8"]},
+    }
+    with RunningHost(settings_for_test(config, folder / "data")) as host:
+        person = client_of(host, "ada@example.com")
+        plugin = host.host.compiled.plugins.contexts["content"]
+        website = host.run(
+            Websites(plugin).add(
+                person.user_id, name, name="My blog", url=proxy.url, credential=dict(credential), finding=None
+            )
+        )
+        media_id = _uploaded(person)
+    stage = Stage(platform, name, proxy, folder, person.key, website.id, media_id)
+    stage.files_before = len(platform.files())
+    stage.start()
+    try:
+        yield stage
+    finally:
+        stage.stop()
+
+
+def _uploaded(person: ToolClient) -> str:
+    """Put an image into the library of an account, and return its id."""
+    link = person.data("create_upload_url", filename="field.png", content_type="image/png")
+    buffer = io.BytesIO()
+    Image.new("RGB", (64, 48), "#4a7c3a").save(buffer, "PNG")
+    sent = httpx.put(link["upload_url"], content=buffer.getvalue(), headers={"Content-Type": "image/png"}, timeout=30)
+    assert sent.is_success, sent.text
+    return str(link["media_id"])

@@ -1,0 +1,49 @@
+"""Environments that hold one version of a client each: made on first use, kept, shared by all workers."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from uv import find_uv_bin
+
+from support.downloads import installed, npm_packages, run
+from support.needs import program
+
+HERE = Path(__file__).parent
+
+
+def python_environment(*requirements: str, overrides: Sequence[str] = ()) -> Path:
+    """Return the interpreter of a virtual environment in which exactly these requirements were installed.
+
+    `overrides` are requirements that replace what the packages themselves ask for.
+    """
+    pins = "\n".join([*requirements, "", *overrides])
+
+    def install(folder: Path) -> None:
+        uv = find_uv_bin()
+        run([uv, "venv", "--quiet", "--python", sys.executable, str(folder / "venv")])
+        options = []
+        if overrides:
+            (folder / "overrides.txt").write_text("\n".join(overrides))
+            options = ["--override", str(folder / "overrides.txt")]
+        python = folder / "venv" / "bin" / "python"
+        run([uv, "pip", "install", "--quiet", "--python", str(python), *options, *requirements])
+
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    name = requirements[0].replace("==", "-")
+    return installed(f"{name}-py{version}", pins, install) / "venv" / "bin" / "python"
+
+
+def node_packages() -> Path:
+    """Return the folder of the `node_modules` that hold the packages of `package.json`."""
+    return npm_packages("mcp-clients", HERE / "package.json")
+
+
+def node() -> str:
+    """Return the Node that was installed beside the packages, or else the machine's."""
+    architecture = {"x86_64": "x64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
+    own = node_packages() / f"node-{platform.system().lower()}-{architecture}" / "bin" / "node"
+    return str(own) if own.exists() else program("node", "nodejs")

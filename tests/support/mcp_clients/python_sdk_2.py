@@ -1,0 +1,72 @@
+"""The Python SDK 2.x: lists tools and calls them, with a key or through OAuth."""
+
+# The SDK is in an environment of its own, which the type checker does not see.
+# mypy: disable-error-code="import-not-found,attr-defined"
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack
+from typing import Any
+
+import httpx2
+from mcp import Client
+from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.auth import OAuthClientMetadata
+from mcp.shared.exceptions import MCPError
+
+from support.mcp_clients.protocol import CLIENT_NAME, Loopback, Store, read_order, write, write_failure
+from support.mcp_clients.python_storage import Storage, resume, suspend
+
+
+def oauth(url: str, store: Store) -> OAuthClientProvider:
+    """Return the SDK's own OAuth client, with a browser that the test holds."""
+    loopback = Loopback()
+
+    async def open_browser(address: str) -> None:
+        write({"open": address})
+
+    async def come_back() -> AuthorizationCodeResult:
+        answer = await asyncio.to_thread(loopback.wait)
+        return AuthorizationCodeResult(code=answer.get("code", ""), state=answer.get("state"), iss=answer.get("iss"))
+
+    metadata = OAuthClientMetadata.model_validate({"client_name": CLIENT_NAME, "redirect_uris": [loopback.url]})
+    provider = OAuthClientProvider(url, metadata, Storage(store), open_browser, come_back)
+    resume(provider, store)
+    return provider
+
+
+async def call(client: Client, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    try:
+        result = await client.call_tool(name, arguments)
+    except MCPError as error:
+        return {"error": {"code": error.code, "message": error.message}}
+    return result.model_dump(mode="json", by_alias=True, exclude_none=True)  # type: ignore[no-any-return]
+
+
+async def main(order: dict[str, Any]) -> dict[str, Any]:
+    async with AsyncExitStack() as stack:
+        auth = None
+        if order["store"]:
+            store = Store(order["store"])
+            auth = oauth(order["url"], store)
+            stack.callback(suspend, auth, store)
+        http = await stack.enter_async_context(httpx2.AsyncClient(headers=order["headers"], auth=auth, timeout=30))
+        transport = streamable_http_client(order["url"], http_client=http)
+        client = await stack.enter_async_context(Client(transport))
+        listed = await client.list_tools()
+        return {
+            "protocol": client.protocol_version,
+            "server": client.server_info.model_dump(mode="json", by_alias=True, exclude_none=True),
+            "capabilities": client.server_capabilities.model_dump(mode="json", by_alias=True, exclude_none=True),
+            "instructions": client.instructions,
+            "tools": [tool.name for tool in listed.tools],
+            "calls": [await call(client, one["name"], one["arguments"]) for one in order["calls"]],
+        }
+
+
+if __name__ == "__main__":
+    try:
+        write({"done": asyncio.run(main(read_order()))})
+    except BaseException as error:  # noqa: BLE001 - whatever it is, the test is told
+        write_failure(error)

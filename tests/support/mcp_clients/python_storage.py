@@ -1,0 +1,47 @@
+"""Where the Python SDKs keep registrations and tokens; both versions ask for the same."""
+
+# The SDK is in an environment of its own, which the type checker does not see.
+# mypy: disable-error-code="import-not-found"
+from __future__ import annotations
+
+import time
+
+from mcp.client.auth import OAuthClientProvider
+from mcp.shared.auth import OAuthClientInformationFull, OAuthMetadata, OAuthToken
+
+from support.mcp_clients.protocol import Store
+
+
+class Storage:
+    """Keeps what the SDK's `TokenStorage` is asked to keep in a file, and when the access token ends."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def get_tokens(self) -> OAuthToken | None:
+        kept = self._store.get("tokens")
+        return OAuthToken.model_validate(kept) if kept else None
+
+    async def set_tokens(self, tokens: OAuthToken) -> None:
+        self._store.set("tokens", tokens.model_dump(mode="json", exclude_none=True))
+        self._store.set("expires_at", time.time() + (tokens.expires_in or 0))
+
+    async def get_client_info(self) -> OAuthClientInformationFull | None:
+        kept = self._store.get("client")
+        return OAuthClientInformationFull.model_validate(kept) if kept else None
+
+    async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
+        self._store.set("client", client_info.model_dump(mode="json", exclude_none=True))
+
+
+def resume(provider: OAuthClientProvider, store: Store) -> None:
+    """Give a provider what the SDK forgets between two runs: when its token ends, and where it gets a new one."""
+    provider.context.token_expiry_time = store.get("expires_at")
+    metadata = store.get("metadata")
+    provider.context.oauth_metadata = OAuthMetadata.model_validate(metadata) if metadata else None
+
+
+def suspend(provider: OAuthClientProvider, store: Store) -> None:
+    """Keep it for the next run."""
+    if metadata := provider.context.oauth_metadata:
+        store.set("metadata", metadata.model_dump(mode="json", exclude_none=True))

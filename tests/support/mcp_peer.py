@@ -1,0 +1,125 @@
+"""What tests of the MCP endpoint say and hear, without a client library that would put it right."""
+
+from __future__ import annotations
+
+import socket
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+import httpx
+import orjson
+from pressroom.accounts.records import Connection
+from pressroom.testing import RunningHost
+
+_NUMBERS = count(1)
+
+PATH = "/api/mcp"
+JSON = {"content-type": "application/json"}
+
+
+@dataclass
+class Account:
+    """An account with one API key."""
+
+    user_id: str
+    connection: Connection
+    key: str
+
+    @property
+    def bearer(self) -> dict[str, str]:
+        return {"authorization": f"Bearer {self.key}"}
+
+
+def account(host: RunningHost, plan: str = "", off: tuple[str, ...] = ()) -> Account:
+    """Make an account of a plan, with a key for which the tools `off` are switched off."""
+    accounts = host.host.accounts
+    user = host.run(accounts.users.add(f"person{next(_NUMBERS)}@example.org", plan=plan))
+    connection, key = host.run(accounts.api_keys.create(user.id, "a test"))
+    if off:
+        host.run(accounts.connections.set_disabled_tools(user.id, connection.id, off))
+    return Account(user.id, connection, key)
+
+
+@dataclass
+class Peer:
+    """A client of one host. Without an account it sends no credential."""
+
+    host: RunningHost
+    account: Account | None = None
+    headers: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        own = self.account.bearer if self.account else {}
+        self.http = httpx.Client(base_url=self.host.url, headers={**own, **self.headers}, timeout=30)
+
+    def __del__(self) -> None:
+        self.http.close()
+
+    def post(self, body: Any, **headers: str) -> httpx.Response:
+        """Send a body: bytes as they are, anything else as JSON. Headers have underscores for hyphens."""
+        content = body if isinstance(body, bytes) else orjson.dumps(body)
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return self.http.post(PATH, content=content, headers={**JSON, **named})
+
+    def request(self, method: str, params: Any = None, **headers: str) -> dict[str, Any]:
+        """Send a request and return the answer, which must be one."""
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, **({} if params is None else {"params": params})}
+        answer = self.post(message, **headers)
+        assert answer.status_code == 200, answer.text
+        body: dict[str, Any] = answer.json()
+        assert {"jsonrpc": "2.0", "id": 1}.items() <= body.items()
+        return body
+
+    def tools(self) -> list[dict[str, Any]]:
+        """Return the definitions that `tools/list` gives."""
+        tools: list[dict[str, Any]] = self.request("tools/list")["result"]["tools"]
+        return tools
+
+    def call(self, name: str, arguments: Any = None, **headers: str) -> dict[str, Any]:
+        """Call a tool and return its result, an error or not."""
+        params = {"name": name, **({} if arguments is None else {"arguments": arguments})}
+        result: dict[str, Any] = self.request("tools/call", params, **headers)["result"]
+        return result
+
+    def refused(self, name: str, arguments: Any = None) -> str:
+        """Call a tool that must not work, and return what the model reads."""
+        result = self.call(name, arguments)
+        assert result["isError"] is True
+        (content,) = result["content"]
+        assert content["type"] == "text"
+        text: str = content["text"]
+        return text
+
+
+def error(answer: httpx.Response) -> tuple[int, int]:
+    """Return status and code of an answer that must be one JSON-RPC error, and nothing else."""
+    body = answer.json()
+    assert set(body) == {"jsonrpc", "id", "error"}, body
+    assert body["jsonrpc"] == "2.0"
+    assert {"code", "message"} <= set(body["error"]) <= {"code", "message", "data"}
+    assert 0 < len(body["error"]["message"]) < 500
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.headers["x-request-id"]
+    return answer.status_code, body["error"]["code"]
+
+
+def exchange(host: RunningHost, *parts: bytes) -> bytes:
+    """Send bytes on a connection of their own, and return all that comes back until the server closes it."""
+    with socket.create_connection(("127.0.0.1", host.settings.server.port), timeout=20) as connection:
+        try:
+            for part in parts:
+                connection.sendall(part)
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # the server may have answered and closed before everything was sent
+        with connection.makefile("rb") as received:
+            try:
+                return received.read()
+            except ConnectionResetError:
+                return b""
+
+
+def head(*headers: str, method: str = "POST", path: str = PATH, host: str = "127.0.0.1") -> bytes:
+    """Return the head of a request that asks the server to close the connection afterwards."""
+    lines = [f"{method} {path} HTTP/1.1", f"Host: {host}", *headers, "Connection: close", "", ""]
+    return "\r\n".join(lines).encode("latin-1")

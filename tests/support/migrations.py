@@ -1,0 +1,69 @@
+"""Packages of migrations that tests write, and what tests do with them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from pressroom.storage.database import SqlDatabase
+from sqlalchemy import Connection, MetaData, inspect
+
+REVISION = '''"""One table."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "$revision"
+down_revision = $before
+
+
+def upgrade():
+    $upgrade
+
+
+def downgrade():
+    op.drop_table("$table")
+'''
+
+CREATE = 'op.create_table("$table", sa.Column("id", sa.Integer, primary_key=True), sa.Column("text", sa.Text))'
+
+
+def revision_source(revision: str, table: str, *, before: str | None = None, more: str = "") -> str:
+    """Return a revision that makes a table, and then does `more`, lines of its function."""
+    upgrade = "\n    ".join([CREATE, *more.splitlines()])
+    source = REVISION.replace("$upgrade", upgrade).replace("$revision", revision).replace("$table", table)
+    return source.replace("$before", repr(before))
+
+
+def write_migrations(folder: Path, package: str, revisions: dict[str, str]) -> str:
+    """Write a package of migrations into a folder that belongs on the path, and return its name."""
+    versions = folder / package / "versions"
+    versions.mkdir(parents=True, exist_ok=True)
+    (folder / package / "__init__.py").touch()
+    for name, source in revisions.items():
+        (versions / f"{name}.py").write_text(source)
+    return package
+
+
+async def tables_of(database: SqlDatabase) -> set[str]:
+    """Return the names of all tables."""
+    async with database.reading() as session:
+        connection = await session.connection()
+        return set(await connection.run_sync(lambda sync: inspect(sync).get_table_names()))
+
+
+async def differences(database: SqlDatabase, metadata: MetaData) -> list[Any]:
+    """Return what Alembic would change so that the database has exactly these tables."""
+
+    def compare(connection: Connection) -> list[Any]:
+        def ours(_object: Any, name: str | None, kind: str, _reflected: bool, _to: Any) -> bool:
+            return kind != "table" or not str(name).startswith("schema_version_")
+
+        options = {"compare_type": True, "include_object": ours}
+        return list(compare_metadata(MigrationContext.configure(connection, opts=options), metadata))
+
+    async with database.reading() as session:
+        connection = await session.connection()
+        return await connection.run_sync(compare)

@@ -1,0 +1,146 @@
+"""A person with a browser, and a client that they connect: the OAuth 2.1 flow over HTTP."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+import secrets
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import httpx
+from pressroom.testing import RunningHost
+
+LOOPBACK = "http://127.0.0.1:4711/callback"
+SESSION_COOKIE = "pressroom_session"
+
+
+def challenge_of(verifier: str) -> str:
+    """Return the S256 challenge of a code verifier (RFC 7636, section 4.2)."""
+    return base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
+
+
+def parameters_of(location: str) -> dict[str, str]:
+    """Return the parameters of a redirect, each of which must be there once."""
+    found = parse_qs(urlsplit(location).query, keep_blank_values=True, strict_parsing=True)
+    assert all(len(values) == 1 for values in found.values()), location
+    return {name: values[0] for name, values in found.items()}
+
+
+def csrf_in(page: str) -> str:
+    """Return the CSRF token in a page's form."""
+    match = re.search(r'name="csrf" value="([^"]+)"', page)
+    assert match, page
+    return match[1]
+
+
+@dataclass
+class Flow:
+    """A client of a server, and the browser of a person who may be signed in.
+
+    `registration` is what the server said when the client registered.
+    """
+
+    url: str
+    http: httpx.Client
+    browser: httpx.Client
+    registration: dict[str, Any] = field(default_factory=dict)
+    verifier: str = field(default_factory=lambda: secrets.token_urlsafe(48))
+
+    def register(self, **metadata: Any) -> dict[str, Any]:
+        """Register the client, a public one with a loopback address unless `metadata` say otherwise."""
+        self.registration = self.registered(**metadata).json()
+        assert "client_id" in self.registration, self.registration
+        return self.registration
+
+    def registered(self, **metadata: Any) -> httpx.Response:
+        """Return the answer to a registration."""
+        default = {
+            "client_name": f"Test client {secrets.token_hex(4)}",
+            "redirect_uris": [LOOPBACK],
+            "token_endpoint_auth_method": "none",
+        }
+        return self.http.post("/oauth/register", json={**default, **metadata})
+
+    @property
+    def client_id(self) -> str:
+        return str(self.registration["client_id"])
+
+    def query(self, **changes: str | None) -> str:
+        """Return the query of an authorization request; `None` leaves a parameter out."""
+        parameters: dict[str, str | None] = {
+            "response_type": "code",
+            "client_id": self.registration.get("client_id"),
+            "redirect_uri": LOOPBACK,
+            "state": "the state",
+            "code_challenge": challenge_of(self.verifier),
+            "code_challenge_method": "S256",
+        }
+        return urlencode({name: value for name, value in (parameters | changes).items() if value is not None})
+
+    def authorize(self, query: str | None = None, **changes: str | None) -> httpx.Response:
+        """Open the consent page in the person's browser."""
+        return self.browser.get(f"/oauth/authorize?{self.query(**changes) if query is None else query}")
+
+    def decide(self, decision: str = "allow", query: str | None = None, **changes: str | None) -> httpx.Response:
+        """Open the consent page and press one of its buttons."""
+        query = self.query(**changes) if query is None else query
+        page = self.authorize(query)
+        assert page.status_code == 200, page.text
+        form = {"csrf": csrf_in(page.text), "decision": decision}
+        return self.browser.post(f"/oauth/authorize?{query}", data=form)
+
+    def code(self, **changes: str | None) -> str:
+        """Let the person allow the client, and return the code."""
+        answer = self.decide(query=self.query(**changes))
+        assert answer.status_code == 303, answer.text
+        return parameters_of(answer.headers["location"])["code"]
+
+    def token(self, headers: dict[str, str] | None = None, **parameters: str | None) -> httpx.Response:
+        """Send a token request as it is; `None` leaves a parameter out."""
+        given = {"client_id": self.registration.get("client_id"), **parameters}
+        form = {name: value for name, value in given.items() if value is not None}
+        return self.http.post("/oauth/token", data=form, headers=headers)
+
+    def exchange(self, code: str, headers: dict[str, str] | None = None, **changes: str | None) -> httpx.Response:
+        """Send a token request with a code."""
+        default = {"grant_type": "authorization_code", "code": code, "redirect_uri": LOOPBACK}
+        return self.token(headers, **{**default, "code_verifier": self.verifier, **changes})
+
+    def refresh(self, token: str, **changes: str | None) -> httpx.Response:
+        """Send a token request with a refresh token."""
+        return self.token(None, **{"grant_type": "refresh_token", "refresh_token": token, **changes})
+
+    def connect(self) -> dict[str, Any]:
+        """Go through the whole flow, and return the answer with the tokens."""
+        answer = self.exchange(self.code())
+        assert answer.status_code == 200, answer.text
+        tokens: dict[str, Any] = answer.json()
+        return tokens
+
+    def call(self, access_token: str) -> httpx.Response:
+        """List the tools with an access token."""
+        return self.http.post(
+            "/api/mcp",
+            json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
+            headers={"Authorization": f"Bearer {access_token}", "Accept": "application/json, text/event-stream"},
+        )
+
+
+class Person:
+    """An account of a running host, with a browser that is signed in."""
+
+    def __init__(self, host: RunningHost) -> None:
+        accounts = host.host.accounts
+        self.email = f"{secrets.token_hex(6)}@example.com"
+        self.id = host.run(accounts.users.add(self.email)).id
+        self.session = host.run(accounts.sessions.start(self.id))
+        self.browser = httpx.Client(base_url=host.url, timeout=30, cookies={SESSION_COOKIE: self.session})
+
+
+def basic(client_id: str, secret: str) -> dict[str, str]:
+    """Return the header with which a client proves who it is (RFC 6749, section 2.3.1)."""
+    encoded = base64.b64encode(f"{client_id}:{secret}".encode()).decode()
+    return {"Authorization": f"Basic {encoded}"}

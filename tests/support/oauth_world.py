@@ -1,0 +1,93 @@
+"""An authorization server without HTTP, with a clock that the test moves."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from pressroom.accounts.service import AccountServices
+from pressroom.config import Settings
+from pressroom.oauth.metadata import check_metadata
+from pressroom.oauth.records import AuthorizationRequest, Client, CodeExchange, TokenSet
+from pressroom.oauth.service import AuthorizationServer
+from pressroom.storage.database import SqlDatabase
+from pressroom.tables import new_secret
+
+from support.oauth import LOOPBACK, challenge_of
+
+SECRET = b"a secret key for tests, long enough"
+
+
+class MovingClock:
+    """Tells the time that the test set."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def advance(self, **duration: float) -> None:
+        self.now += timedelta(**duration)
+
+
+@dataclass
+class World:
+    """One server, and what a test does with it."""
+
+    settings: Settings
+    database: SqlDatabase
+    clock: MovingClock
+    accounts: AccountServices
+    server: AuthorizationServer
+
+    async def user(self) -> str:
+        """Return the id of a new account."""
+        return (await self.accounts.users.add(f"{secrets.token_hex(6)}@example.com")).id
+
+    async def client(self, **metadata: Any) -> Client:
+        """Return a new public client, unless `metadata` say otherwise."""
+        default = {
+            "client_name": f"Client {secrets.token_hex(4)}",
+            "redirect_uris": [LOOPBACK],
+            "token_endpoint_auth_method": "none",
+        }
+        registered = await self.server.clients.register(check_metadata({**default, **metadata}), "192.0.2.1")
+        return registered.client
+
+    async def approve(self, user_id: str, client: Client) -> CodeExchange:
+        """Let a person approve a client, and return the right token request."""
+        verifier = new_secret()
+        request = AuthorizationRequest(
+            client=client,
+            redirect_uri=client.redirect_uris[0],
+            redirect_uri_sent=True,
+            state="",
+            scope="mcp",
+            resource=self.server.addresses.resource,
+            code_challenge=challenge_of(verifier),
+        )
+        code = await self.server.grants.approve(user_id, request)
+        return CodeExchange(code, client.redirect_uris[0], verifier)
+
+    async def connect(self, user_id: str, client: Client) -> TokenSet:
+        """Approve a client and exchange the code."""
+        return await self.server.exchange_code(client, await self.approve(user_id, client), [])
+
+
+MakeWorld = Callable[..., World]
+"""Makes a server: the server's secret, and members of `[oauth]`."""
+
+
+def world_on(database: SqlDatabase, settings: Settings, clock: MovingClock, secret: bytes, **oauth: Any) -> World:
+    """Return a server on a database; keywords are members of `[oauth]`."""
+    # The clock stands still, but the cache of credentials does not know that.
+    auth = settings.auth.model_copy(update={"cache": 0.0})
+    settings = settings.model_copy(update={"oauth": settings.oauth.model_copy(update=oauth), "auth": auth})
+    accounts = AccountServices(settings, database)
+    return World(
+        settings, database, clock, accounts, AuthorizationServer(settings, database, accounts, secret, clock=clock)
+    )

@@ -1,0 +1,190 @@
+"""Servers on this machine that answer as hosts on the internet do, with certificates made on the spot."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+Reply = Callable[["Visit"], Awaitable[None]]
+
+
+class Authority:
+    """A certificate authority of its own."""
+
+    def __init__(self) -> None:
+        self._key = ec.generate_private_key(ec.SECP256R1())
+        self._name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Test authority")])
+        constraints = x509.BasicConstraints(ca=True, path_length=0)
+        self._certificate = (
+            self._builder(self._name, self._key)
+            .add_extension(constraints, critical=True)
+            .sign(self._key, hashes.SHA256())
+        )
+
+    def client_context(self) -> ssl.SSLContext:
+        """Return what a client checks certificates against: this authority and no other."""
+        pem = self._certificate.public_bytes(serialization.Encoding.PEM).decode()
+        return ssl.create_default_context(cadata=pem)
+
+    def server_context(self, folder: Path, *names: str) -> ssl.SSLContext:
+        """Return what a server shows that is known by these names."""
+        key = ec.generate_private_key(ec.SECP256R1())
+        subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, names[0])])
+        alternatives = x509.SubjectAlternativeName([_general_name(name) for name in names])
+        certificate = (
+            self._builder(subject, key)
+            .add_extension(alternatives, critical=False)
+            .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key()), critical=False)
+            .sign(self._key, hashes.SHA256())
+        )
+        file = folder / f"{names[0].replace(':', '-')}.pem"
+        file.write_bytes(
+            key.private_bytes(
+                serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+            )
+            + certificate.public_bytes(serialization.Encoding.PEM)
+        )
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(file)
+        return context
+
+    def _builder(self, subject: x509.Name, key: ec.EllipticCurvePrivateKey) -> x509.CertificateBuilder:
+        now = datetime.now(UTC)
+        return (
+            x509.CertificateBuilder()
+            .subject_name(subject)
+            .issuer_name(self._name)
+            .public_key(key.public_key())
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(now - timedelta(hours=1))
+            .not_valid_after(now + timedelta(days=1))
+            .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+        )
+
+
+def _general_name(name: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ip_address(name))
+    except ValueError:
+        return x509.DNSName(name)
+
+
+class Visit:
+    """One connection: the head of its request, and the means to answer."""
+
+    def __init__(self, head: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.head = head
+        self._reader = reader
+        self._writer = writer
+
+    @property
+    def target(self) -> str:
+        """What the request line asks for."""
+        return self.head.split(" ", 2)[1]
+
+    def header(self, name: str) -> str | None:
+        """Return the value of a header of the request."""
+        for line in self.head.split("\r\n")[1:]:
+            key, _, value = line.partition(":")
+            if key.lower() == name.lower():
+                return value.strip()
+        return None
+
+    async def send(self, data: bytes) -> None:
+        """Send bytes as they are."""
+        self._writer.write(data)
+        await self._writer.drain()
+
+    async def answer(self, content: bytes = b"", *headers: str, status: str = "200 OK") -> None:
+        """Send a whole answer."""
+        lines = [f"HTTP/1.1 {status}", *headers, f"Content-Length: {len(content)}", "", ""]
+        await self.send("\r\n".join(lines).encode("latin-1") + content)
+
+    async def until_left(self) -> None:
+        """Wait until the client is gone."""
+        with suppress(ConnectionError, ssl.SSLError):
+            while await self._reader.read(4096):
+                pass
+
+
+class Origin:
+    """A running server; `visits` are the requests that reached it."""
+
+    def __init__(self, reply: Reply) -> None:
+        self._reply = reply
+        self.visits: list[Visit] = []
+        self.reached = asyncio.Event()
+        self.left = asyncio.Event()
+        self.port = 0
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer one connection."""
+        self.reached.set()
+        with suppress(ConnectionError, asyncio.IncompleteReadError, ssl.SSLError):
+            head = await reader.readuntil(b"\r\n\r\n")
+            visit = Visit(head.decode("latin-1"), reader, writer)
+            self.visits.append(visit)
+            await self._reply(visit)
+        self.left.set()
+        writer.transport.abort()
+
+
+@asynccontextmanager
+async def origin(reply: Reply, tls: ssl.SSLContext | None = None, host: str = "127.0.0.1") -> AsyncIterator[Origin]:
+    """Run a server that answers every request with `reply`."""
+    running = Origin(reply)
+    tasks: set[asyncio.Task[None]] = set()
+
+    def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.ensure_future(running.serve(reader, writer))
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+
+    server = await asyncio.start_server(accept, host, 0, ssl=tls)
+    running.port = server.sockets[0].getsockname()[1]
+    try:
+        yield running
+    finally:
+        server.close()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@asynccontextmanager
+async def silent() -> AsyncIterator[Origin]:
+    """Run a server that takes connections and reads, but never says anything, not even in a TLS handshake."""
+
+    async def reply(visit: Visit) -> None:
+        await visit.until_left()
+
+    # It waits for the end of a head, which no handshake has.
+    async with origin(reply) as running:
+        yield running
+
+
+class StubNames:
+    """A name service whose answers a test writes: one list of addresses for each time that it is asked."""
+
+    def __init__(self, *answers: Sequence[str]) -> None:
+        self.answers = answers
+        self.asked: list[str] = []
+
+    async def resolve(self, name: str) -> Sequence[IPv4Address | IPv6Address]:
+        """Return the next answer; the last one is repeated."""
+        answer = self.answers[min(len(self.asked), len(self.answers) - 1)]
+        self.asked.append(name)
+        return [ip_address(address) for address in answer]
+
+    def close(self) -> None:
+        """Hold nothing."""

@@ -1,0 +1,176 @@
+"""People with accounts on a running host: their browsers without a screen, and what they did before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, Self
+
+import httpx
+from pressroom.accounts.records import User
+from pressroom.models import ActivityRow, ClientRow, ConnectionRow, QuotaRow, TokenFamilyRow
+from pressroom.tables import new_id
+from pressroom.testing import RunningHost
+from selectolax.lexbor import LexborHTMLParser
+
+EMAIL: Final = "ada@example.org"
+PASSWORD: Final = "violet harbour lantern moss"
+PLANS: Final[Mapping[str, Any]] = {
+    "pro": {"title": "Professional"},
+    "free": {
+        "title": "Starter",
+        "quotas": {"articles_created": 40, "articles_published": 20, "images_generated": 300, "seo_reports": 10},
+    },
+}
+HOSTILE: Final = "<img src=x onerror=alert(1)>\"'&{{7*7}}"
+
+
+def add_person(host: RunningHost, email: str = EMAIL, *, name: str = "Ada Lovelace", password: str = PASSWORD) -> User:
+    """Make an account."""
+    return host.run(host.host.accounts.users.add(email, name=name, password=password))
+
+
+class Page:
+    """A page that a browser got, and the forms on it."""
+
+    def __init__(self, response: httpx.Response) -> None:
+        self.response = response
+        self.status = response.status_code
+        self.html = response.text
+        self.tree = LexborHTMLParser(response.text)
+
+    @property
+    def path(self) -> str:
+        """The path that it was found at, after all redirects."""
+        return self.response.url.path
+
+    @property
+    def text(self) -> str:
+        """What a person reads in its main part."""
+        main = self.tree.css_first("main")
+        return " ".join(main.text(separator=" ").split()) if main is not None else ""
+
+    @property
+    def title(self) -> str:
+        """The text of the tab."""
+        found = self.tree.css_first("title")
+        return found.text() if found is not None else ""
+
+    def one(self, selector: str) -> str:
+        """Return the text of the one element that a selector finds."""
+        (found,) = self.tree.css(selector)
+        return " ".join(found.text(separator=" ").split())
+
+    def fields(self, action: str) -> dict[str, str]:
+        """Return the hidden fields of the first form that posts to an address."""
+        for form in self.tree.css("form[method=post]"):
+            if (form.attributes["action"] or "").partition("#")[0] == action:
+                hidden = form.css("input[type=hidden]")
+                return {str(one.attributes["name"]): one.attributes["value"] or "" for one in hidden}
+        raise AssertionError(f"there is no form for {action}: {self.text}")
+
+
+class BrowserWithoutScreen:
+    """Keeps cookies, follows redirects and sends forms, as a browser does that loads no scripts.
+
+    `origin` is the server's public one, where that is not the address that it is reached at.
+    """
+
+    def __init__(self, host: RunningHost, origin: str = "") -> None:
+        self.url = host.url
+        self.origin = origin or host.url
+        self.client = httpx.Client(base_url=host.url, follow_redirects=True, timeout=30)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.client.close()
+
+    def get(self, path: str, **headers: str) -> Page:
+        """Open an address."""
+        return Page(self.client.get(path, headers=headers))
+
+    def post(self, path: str, fields: Mapping[str, Any], **headers: str) -> Page:
+        """Send fields as a browser sends the form of a page of this site."""
+        return Page(self.client.post(path, data=fields, headers={"Origin": self.origin, **headers}))
+
+    def submit(self, page: Page, action: str, /, **typed: Any) -> Page:
+        """Fill a form of a page, and send it."""
+        return self.post(action, page.fields(action) | typed)
+
+    def sign_in(self, email: str = EMAIL, password: str = PASSWORD) -> Page:
+        """Sign in, and return the page that this leads to."""
+        return self.submit(self.get("/sign-in"), "/sign-in", email=email, password=password)
+
+    def enter(self, host: RunningHost, user: User) -> None:
+        """Sign in without typing a password, whose check takes half a second."""
+        token = host.run(host.host.accounts.sessions.start(user.id, user_agent="a test"))
+        self.client.cookies.set("pressroom_session", token, domain="127.0.0.1", path="/")
+
+    def session_cookie(self) -> str:
+        """Return the token of the session, or nothing."""
+        return next((one.value or "" for one in self.client.cookies.jar if one.name.endswith("pressroom_session")), "")
+
+
+def fill(host: RunningHost, user: User, *, calls: int = 30) -> None:
+    """Give a person a life: connections of both kinds, used quotas, calls that went well and calls that did not."""
+    host.run(_fill(host, user, calls))
+
+
+async def _fill(host: RunningHost, user: User, calls: int) -> None:
+    now = datetime.now(UTC)
+    accounts = host.host.accounts
+    names = ("Claude Code on the laptop", "Nightly publishing job", "A name that somebody wrote without a thought " * 2)
+    keys = [(await accounts.api_keys.create(user.id, name.strip()[:100]))[0] for name in names]
+    await accounts.connections.set_disabled_tools(user.id, keys[1].id, ["generate_qr_code"])
+    client = ClientRow(
+        id="client-chatgpt",
+        name="ChatGPT",
+        redirect_uris=["https://chatgpt.com/connector_platform_oauth_redirect"],
+        auth_method="none",
+        secret_hash=None,
+        metadata_hash=None,
+        client_metadata={},
+        created_at=now,
+    )
+    connection = ConnectionRow(
+        id=new_id("c"),
+        user_id=user.id,
+        kind="oauth",
+        name="ChatGPT",
+        disabled_tools=[],
+        created_at=now - timedelta(days=3),
+        last_used_at=now - timedelta(minutes=4),
+        last_used_address="203.0.113.7",
+    )
+    family = TokenFamilyRow(
+        id=new_id("t"),
+        connection_id=connection.id,
+        client_id=client.id,
+        scope="mcp",
+        resource="",
+        created_at=now,
+        revoked_at=None,
+    )
+    month = f"{now:%Y-%m}"
+    used = {"articles_created": 12, "articles_published": 17, "images_generated": 0, "seo_reports": 10}
+    async with host.host.database.writing() as session:
+        session.add_all([client, connection])
+        await session.flush()
+        session.add(family)
+        session.add_all(
+            QuotaRow(user_id=user.id, month=month, quota=quota, used=count) for quota, count in used.items()
+        )
+        for number in range(calls):
+            session.add(
+                ActivityRow(
+                    user_id=user.id,
+                    connection_id=keys[number % 2].id if number % 5 else connection.id,
+                    at=now - timedelta(minutes=7 * (calls - number)),
+                    tool=("create_content", "generate_qr_code", "check_blog_seo", "publish_content")[number % 4],
+                    code=("ok", "ok", "ok", "ok", "validation_error", "ok", "quota_exceeded")[number % 7],
+                    cached=number % 9 == 0,
+                    duration=0.04 * (number + 1) ** 1.4,
+                )
+            )

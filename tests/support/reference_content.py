@@ -1,0 +1,208 @@
+"""Renders those parts of the reference that follow from the content plugins, as Markdown."""
+
+from __future__ import annotations
+
+import inspect
+import tomllib
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+from itertools import groupby
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+from pressroom.host import Compiled
+from pressroom.sdk import McpTool
+from pressroom.testing.running import settings_for_test
+from pressroom_content.contract import SiteConnector
+from pressroom_content.plugin import pressroom_mcp_tools as content_tools
+from pressroom_content.rendering.rules import FRAME_HOSTS, RULES, SCHEMES
+from pressroom_content.websites.connectors import connectors
+from pressroom_images.plugin import pressroom_mcp_tools as image_tools
+from pressroom_search_performance.plugin import pressroom_mcp_tools as search_tools
+from pressroom_seo.plugin import pressroom_mcp_tools as seo_tools
+from pressroom_seo.scoring import PROFILES, rule_set
+from pressroom_seo.scoring.checks import CHECKS
+from pressroom_seo.scoring.rules import Rule
+
+from support.doc_examples import DOCS, blocks
+from support.reference_settings import cell
+
+# Checks of articles
+
+
+def article_checks() -> str:
+    """Return a table for each group of checks, the gates, and what the profiles change."""
+    rules = rule_set()
+    whole = sum(rule.weight for rule in rules.rules.values())
+    lines: list[str] = []
+    for group, members in groupby(rules.rules.values(), key=lambda rule: rule.group):
+        lines += [f"## {group.capitalize()}", ""]
+        lines += ["| Check | What it asks | Good | Weight | Gain | Limit from |", "|---|---|---|---|---|---|"]
+        lines += [_check(rule, whole) for rule in members]
+        lines.append("")
+    return "\n".join([*lines, *_gates(), *_profiles()])
+
+
+def _check(rule: Rule, whole: int) -> str:
+    asked = cell((inspect.getdoc(CHECKS[rule.id]) or "").partition("\n")[0])
+    gain = f"{100 * rule.weight / whole:.1f}" if rule.weight else "advice"
+    return f"| `{rule.id}` | {asked} | {cell(rule.threshold)} | {rule.weight} | {gain} | {cell(rule.source)} |"
+
+
+def _gates() -> Iterator[str]:
+    yield from ("## Gates", "", "| Gate | What holds | The score is at most | Lifted by |", "|---|---|---|---|")
+    for gate in rule_set().gates:
+        lifted = ", ".join(f"`{name}`" for name in gate.lifted_by)
+        yield f"| `{gate.id}` | {cell(gate.message)} | {gate.cap} | {lifted} |"
+    yield ""
+
+
+def _profiles() -> Iterator[str]:
+    plain = rule_set().rules
+    yield from ("## Profiles", "", "| Profile | Check | Good | Weight |", "|---|---|---|---|")
+    for name in PROFILES:
+        for rule in rule_set(name).rules.values():
+            if rule != plain[rule.id]:
+                yield f"| `{name}` | `{rule.id}` | {cell(rule.threshold)} | {rule.weight} |"
+
+
+# Tools
+
+_GROUPS: Final = {
+    "Articles, websites and publishing": content_tools,
+    "Scores, checks and crawls": seo_tools,
+    "Images": image_tools,
+    "Search performance": search_tools,
+}
+
+
+def article_tools() -> str:
+    """Return a section for each tool of the content plugins, with its arguments, by plugin."""
+    plans = _plans()
+    lines: list[str] = []
+    for title, tools in _GROUPS.items():
+        lines += [f"## {title}", ""]
+        for tool in sorted(tools(), key=lambda one: one.name):
+            lines += _tool(tool, plans)
+    return "\n".join(lines)
+
+
+def _tool(tool: McpTool, plans: Mapping[str, list[str]]) -> Iterator[str]:
+    plan = next(name for name, tools in plans.items() if any(fnmatchcase(tool.name, one) for one in tools))
+    yield from (f"### {tool.name}", "", cell(tool.description), "")
+    hints = [
+        text
+        for given, text in (
+            (tool.annotations.read_only, "reads only"),
+            (tool.annotations.destructive, "destroys or replaces"),
+            (tool.annotations.idempotent, "safe to repeat"),
+            (tool.annotations.open_world, "asks other servers"),
+        )
+        if given
+    ]
+    parts = [f"Plan: `{plan}`", f"quota: `{tool.quota}`" if tool.quota else "", ", ".join(hints)]
+    if tool.aliases:
+        parts.append("also called " + ", ".join(f"`{alias}`" for alias in tool.aliases))
+    yield from ("; ".join(part for part in parts if part) + ".", "")
+    schema = tool.params.model_json_schema()
+    if not schema.get("properties"):
+        yield from ("It has no arguments.", "")
+        return
+    yield from ("| Argument | Type | Default | What it is |", "|---|---|---|---|")
+    required = set(schema.get("required", ()))
+    for name, field in schema["properties"].items():
+        default = "required" if name in required else _default(field)
+        yield f"| `{name}` | {_kind(field, schema)} | {default} | {cell(_description(field, schema))} |"
+    yield ""
+
+
+def _plans() -> dict[str, list[str]]:
+    page = (DOCS / "how-to/content-plans.md").read_text()
+    block = next(one.text for one in blocks(page) if one.language == "toml")
+    return {name: plan["tools"] for name, plan in tomllib.loads(block)["plans"].items()}
+
+
+def _default(field: Mapping[str, Any]) -> str:
+    value = field.get("default")
+    if value is None or value in ("", [], {}):
+        return ""
+    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
+
+
+def _description(field: Mapping[str, Any], root: Mapping[str, Any]) -> str:
+    """Return what an argument is; of an object, with the names of its members."""
+    text = str(field.get("description", ""))
+    model = next((one for one in _options(field, root) if "properties" in one), None)
+    if model is None and "items" in field:
+        model = next((one for one in _options(field["items"], root) if "properties" in one), None)
+    if model is None:
+        return text
+    return f"{text} Members: {', '.join(model['properties'])}."
+
+
+def _kind(field: Mapping[str, Any], root: Mapping[str, Any]) -> str:
+    return " or ".join(dict.fromkeys(_name(one, root) for one in _options(field, root)))
+
+
+def _options(field: Mapping[str, Any], root: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    found = [_resolved(one, root) for one in field.get("anyOf") or field.get("oneOf") or [field]]
+    return [one for one in found if one.get("type") != "null"]
+
+
+def _resolved(field: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any]:
+    reference = field.get("$ref")
+    if reference is None and len(field.get("allOf", ())) == 1:
+        reference = field["allOf"][0].get("$ref")
+    return root["$defs"][reference.rpartition("/")[2]] if reference else field
+
+
+def _name(field: Mapping[str, Any], root: Mapping[str, Any]) -> str:
+    if "const" in field:
+        return f"`{field['const']}`"
+    if "enum" in field:
+        return ", ".join(f"`{value}`" for value in field["enum"])
+    kind = str(field.get("type", "any"))
+    if kind == "array":
+        return f"list of {_kind(field.get('items', {}), root)}"
+    if kind in ("integer", "number"):
+        low, high = field.get("minimum"), field.get("maximum")
+        return kind if low is None or high is None else f"{kind}, {low} to {high}"
+    if kind == "string" and field.get("format"):
+        return f"string ({field['format']})"
+    return kind
+
+
+# HTML that is kept
+
+
+def kept_html() -> str:
+    """Return what each platform takes, and the elements and attributes that stay."""
+    lines = ["## Platforms", "", "| Platform | What it is sent | Rules |", "|---|---|---|"]
+    for one in sorted(_platforms(), key=lambda connector: connector.platform):
+        sent = "Markdown as it is written; HTML where the article is written in it" if one.markdown else "HTML"
+        lines.append(f"| {one.title} (`{one.platform}`) | {sent} | {one.sanitiser} |")
+    full, basic = RULES["full"], RULES["basic"]
+    lines += ["", "## Elements", "", "| Element | full | basic | Attributes |", "|---|---|---|---|"]
+    for tag in sorted(full.tags):
+        attributes = ", ".join(f"`{name}`" for name in sorted(full.attributes.get(tag, ())))
+        lines.append(f"| `{tag}` | yes | {'yes' if tag in basic.tags else 'no'} | {attributes} |")
+    everywhere = ", ".join(f"`{name}`" for name in sorted(full.attributes["*"]))
+    lines += ["", f"Every element keeps {everywhere}.", ""]
+    lines += ["## Addresses", ""]
+    lines += [f"Links begin with {_listed(sorted(f'{scheme}:' for scheme in SCHEMES))}, or are paths.", ""]
+    hosts = _listed(sorted(FRAME_HOSTS))
+    lines += [f"An `iframe` stays where its address is https and its host one of these: {hosts}."]
+    return "\n".join(lines)
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _platforms() -> list[SiteConnector]:
+    """Return what every platform of this repository declares."""
+    names = ("content", "devto", "ghost", "git", "webhook", "wordpress")
+    with TemporaryDirectory() as folder:
+        compiled = Compiled(settings_for_test({"plugins": {name: {} for name in names}}, Path(folder)))
+        return list(connectors(compiled.plugins.contexts["content"]).values())

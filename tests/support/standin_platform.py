@@ -1,0 +1,266 @@
+"""A strict platform: every request that makes something makes one more, nothing is merged, and answers can get lost.
+
+It runs in the test's own process, so that tests see what is really there.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Literal, Self
+from urllib.parse import parse_qs, unquote, urlsplit
+
+TOKEN = "a-token-of-the-stand-in-platform"
+
+
+@dataclass(slots=True)
+class Fault:
+    """What goes wrong at a request: `prefix` is how its method and path begin, such as `POST /api/posts`.
+
+    `lose` breaks the connection off, before or after the platform acted; `delay` waits for `released`; `act` runs
+    something in the place of an answer, such as killing a process, and `then` besides it; `answer` answers something
+    else.
+    """
+
+    prefix: str
+    when: Literal["before", "after"] = "before"
+    lose: bool = False
+    act: Callable[[], None] | None = None
+    then: Callable[[], None] | None = None
+    answer: tuple[int, str, bytes, dict[str, str]] | None = None
+    delay: threading.Event | None = None
+    times: int = 1
+    met: threading.Event = field(default_factory=threading.Event)
+
+
+class StandInPlatform:
+    """Serves on a free loopback port while it is entered."""
+
+    def __init__(self) -> None:
+        self.posts: dict[str, dict[str, Any]] = {}
+        self.media: dict[str, dict[str, Any]] = {}
+        self.terms: list[dict[str, Any]] = []
+        self.redirects: dict[str, dict[str, Any]] = {}
+        self.requests: list[str] = []
+        self.state_changes: list[tuple[str, str, datetime]] = []
+        self.faults: list[Fault] = []
+        self.token = TOKEN
+        self.suffix = ""
+        self.id_length = 0
+        self.drops: set[str] = set()
+        self.lock = threading.RLock()
+        self._numbers = 0
+        self._acted = threading.Event()
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"platform": self}))
+        self._http.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self._http.server_port}"
+        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02})
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for fault in self.faults:
+            if fault.delay is not None:
+                fault.delay.set()
+        self._http.shutdown()
+        self._thread.join()
+        self._http.server_close()
+
+    def fault(self, prefix: str, **values: Any) -> Fault:
+        """Let the next request that begins so go wrong."""
+        made = Fault(prefix, **values)
+        with self.lock:
+            self.faults.append(made)
+        return made
+
+    def take_fault(self, line: str) -> Fault | None:
+        with self.lock:
+            for fault in self.faults:
+                if fault.times > 0 and line.startswith(fault.prefix):
+                    fault.times -= 1
+                    return fault
+        return None
+
+    def count(self, prefix: str) -> int:
+        """Return how many requests began so."""
+        return sum(line.startswith(prefix) for line in self.requests)
+
+    def wait_for_post(self) -> bool:
+        """Wait until a post was made; tell whether that came to be."""
+        return self._acted.wait(20)
+
+    def wait_for_posts(self, count: int) -> None:
+        """Wait until there are so many posts."""
+        while len(self.posts) < count:
+            self._acted.clear()
+            assert self._acted.wait(20)
+
+    def edit(self, post_id: str, **fields: Any) -> None:
+        """Change a post as a person does who sits at the platform."""
+        with self.lock:
+            self.posts[post_id] |= fields
+            self.posts[post_id]["revision"] += 1
+
+    def handle(self, method: str, path: str, query: dict[str, str], body: bytes, headers: Any) -> tuple[int, Any]:
+        """Act, and return status and answer."""
+        if not path.startswith("/api/"):
+            return self._page(unquote(path))
+        if headers.get("Authorization") != f"Bearer {self.token}":
+            return 401, {"error": "unauthorized"}
+        parts = path.removeprefix("/api/").split("/")
+        with self.lock:
+            return self._api(method, parts, query, body, headers)
+
+    def _api(self, method: str, parts: list[str], query: dict[str, str], body: bytes, headers: Any) -> tuple[int, Any]:
+        if parts[0] == "posts" and len(parts) > 1 and parts[1] not in self.posts:
+            return 404, {"error": "gone"}
+        if method == "GET":
+            return self._shown(parts, query)
+        if method == "PUT":
+            return self._put(self.posts[parts[1]], headers.get("If-Match", ""), json.loads(body))
+        return self._made(parts, body, headers)
+
+    def _shown(self, parts: list[str], query: dict[str, str]) -> tuple[int, Any]:
+        match parts:
+            case ["me"]:
+                return 200, {"name": "The stand-in", "publish": True, "upload": True, "timezone": "Europe/Berlin"}
+            case ["terms", kind]:
+                return 200, [one for one in self.terms if one["kind"] == kind]
+            case ["media"]:
+                return 200, [one for one in self.media.values() if one["marker"] == query.get("marker")]
+            case ["posts"]:
+                found = [one for one in self.posts.values() if query.get("marker") in (None, one["marker"])]
+                return 200, sorted(found, key=lambda one: one["id"])
+            case ["posts", identifier]:
+                return 200, self.posts[identifier] | {"suffix": self.suffix}
+            case _:
+                return 404, {"error": "no such address"}
+
+    def _made(self, parts: list[str], body: bytes, headers: Any) -> tuple[int, Any]:
+        match parts:
+            case ["terms", kind]:
+                term = {"id": self._id("t"), "kind": kind, "name": json.loads(body)["name"]}
+                self.terms.append(term)
+                return 201, term
+            case ["media"]:
+                identifier = self._id("m")
+                media = {"id": identifier, "marker": headers["X-Marker"], "size": len(body)}
+                self.media[identifier] = media | {"url": f"{self.url}/files/{identifier}.png"}
+                return 201, self.media[identifier]
+            case ["posts"]:
+                identifier = self._id("p")
+                state = {"id": identifier, "state": "draft", "revision": 1, "at": None}
+                self.posts[identifier] = self._kept(json.loads(body)) | state
+                self._acted.set()
+                return 201, self.posts[identifier]
+            case ["posts", identifier, "state"]:
+                return self._set_state(identifier, json.loads(body))
+            case _:
+                return 404, {"error": "no such address"}
+
+    def _put(self, post: dict[str, Any], revision: str, sent: dict[str, Any]) -> tuple[int, Any]:
+        if revision and revision != str(post["revision"]):
+            return 412, {"error": "changed"}
+        post |= self._kept(sent)
+        post["revision"] += 1
+        return 200, post
+
+    def _set_state(self, identifier: str, sent: dict[str, Any]) -> tuple[int, Any]:
+        self.state_changes.append((identifier, sent["state"], datetime.now(UTC)))
+        post = self.posts[identifier]
+        if sent["state"] == "gone":
+            del self.posts[identifier]
+            return 200, post | {"state": "gone"}
+        post |= {"state": sent["state"], "at": sent.get("at")}
+        post["revision"] += 1
+        return 200, post
+
+    def _kept(self, sent: dict[str, Any]) -> dict[str, Any]:
+        kept = dict(sent)
+        for name in self.drops:
+            if name == "half":
+                kept["html"] = kept["html"][: len(kept["html"]) // 2]
+            elif name in kept:
+                kept[name] = [] if isinstance(kept[name], list) else "" if isinstance(kept[name], str) else None
+        return kept
+
+    def _page(self, path: str) -> tuple[int, Any]:
+        with self.lock:
+            for post in self.posts.values():
+                if path == f"/{post['slug']}" and post["state"] == "live":
+                    head = f'<title>{post["title"]}</title><link rel="canonical" href="{post["canonical_url"] or ""}">'
+                    return 200, f"<!doctype html>{head}<h1>{post['title']}</h1>{post['html']}"
+        return 404, "<h1>Not found</h1>"
+
+    def _id(self, letter: str) -> str:
+        self._numbers += 1
+        return f"{letter}{self._numbers}".ljust(self.id_length, "x")
+
+
+class _Handler(BaseHTTPRequestHandler):
+    platform: StandInPlatform
+
+    def do_GET(self) -> None:
+        parts = urlsplit(self.path)
+        query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        line = f"{self.command} {self.path}"
+        self.platform.requests.append(line)
+        fault = self.platform.take_fault(line)
+        if fault is not None and fault.when == "before" and self._go_wrong(fault):
+            return
+        status, answer = self.platform.handle(self.command, parts.path, query, body, self.headers)
+        if fault is not None and fault.when == "after" and self._go_wrong(fault):
+            return
+        html = isinstance(answer, str)
+        content = answer.encode() if html else json.dumps(answer).encode()
+        self._answer(status, "text/html" if html else "application/json", content, {})
+
+    do_POST = do_PUT = do_HEAD = do_GET  # noqa: N815 - named by the standard library
+
+    def log_message(self, *_: Any) -> None:
+        return
+
+    def _go_wrong(self, fault: Fault) -> bool:
+        """Do what goes wrong, and tell whether that is all."""
+        fault.met.set()
+        if fault.then is not None:
+            fault.then()
+            return False
+        if fault.delay is not None:
+            fault.delay.wait(60)
+            return False
+        if fault.answer is not None:
+            self._answer(*fault.answer)
+        elif fault.act is not None:
+            fault.act()
+        else:
+            self.close_connection = True
+        return True
+
+    def _answer(self, status: int, media_type: str, content: bytes, headers: dict[str, str]) -> None:
+        try:
+            self.send_response(status)
+            self.send_header("Content-Type", media_type)
+            self.send_header("Content-Length", str(len(content)))
+            for name, value in headers.items():
+                self.send_header(name, value)
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(content)
+        except (BrokenPipeError, ConnectionResetError):
+            self.close_connection = True
+
+
+@contextmanager
+def standing_in() -> Iterator[StandInPlatform]:
+    """Serve a platform for as long as the block lasts."""
+    with StandInPlatform() as platform:
+        yield platform

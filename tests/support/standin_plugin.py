@@ -1,0 +1,260 @@
+"""A plugin of a third party: the connector of the stand-in platform, and a library of two images."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from pressroom.sdk import (
+    Fetched,
+    Fetcher,
+    FetchFailed,
+    FetchRefused,
+    FetchUnknown,
+    NotFound,
+    Plugin,
+    PluginContext,
+    hookimpl,
+)
+from pressroom_content.contract import (
+    Capabilities,
+    Check,
+    CredentialField,
+    Finding,
+    MediaFile,
+    MediaLibrary,
+    Post,
+    RemoteChanged,
+    RemoteMedia,
+    RemotePost,
+    RemoteRedirect,
+    Site,
+    SiteAddress,
+    SiteConnector,
+    SiteGone,
+    SiteRefused,
+    SiteRejected,
+    SiteUnavailable,
+    Term,
+    TermKind,
+    UnknownOutcome,
+)
+
+from support.installing import install
+
+PLUGIN = Plugin(id="standin", title="Stand-in", summary="A platform for tests.", requires=("content",))
+
+PHOTO = "m_" + "Photo0" * 3 + "Kept"
+HOTLINK = "m_" + "Hot000" * 3 + "Link"
+PLATFORM = "directus"
+
+_FIELDS = ("excerpt", "meta_title", "meta_description", "canonical_url")
+
+
+def distribution(folder: Path) -> Path:
+    """Make the metadata of the plugin, and return the folder that belongs on the path."""
+    install(folder, "pressroom-standin", {}, {"standin": "support.standin_plugin"})
+    return folder
+
+
+class StandInSite:
+    """A site on the stand-in platform."""
+
+    def __init__(self, address: SiteAddress, token: str, fetcher: Fetcher, seconds: float) -> None:
+        self._url = address.url
+        self._token = token
+        self._fetcher = fetcher
+        self._seconds = seconds
+
+    async def check(self) -> Finding:
+        me = await self._ask("GET", "me")
+        checks = (Check("reachable", "ok", "The site answers"), Check("publish", "ok", "It may publish"))
+        return Finding(checks, CAPABILITIES, name=me["name"], timezone=me["timezone"])
+
+    async def terms(self, kind: TermKind, query: str, limit: int) -> Sequence[Term]:
+        found = await self._ask("GET", f"terms/{kind}")
+        return [Term(one["id"], one["name"]) for one in found if query.lower() in one["name"].lower()][:limit]
+
+    async def ensure_terms(self, post: Post) -> Mapping[TermKind, tuple[str, ...]]:
+        made: dict[TermKind, tuple[str, ...]] = {}
+        wanted: dict[TermKind, tuple[str, ...]] = {"tag": post.tags, "category": post.categories}
+        for kind, names in wanted.items():
+            known = {term.name: term.id for term in await self.terms(kind, "", 1000)}
+            for name in names:
+                if name not in known:
+                    known[name] = (await self._ask("POST", f"terms/{kind}", {"name": name}))["id"]
+            made[kind] = tuple(known[name] for name in names)
+        return made
+
+    async def find_media(self, marker: str) -> RemoteMedia | None:
+        found = await self._ask("GET", f"media?marker={marker}")
+        return RemoteMedia(found[0]["id"], found[0]["url"]) if found else None
+
+    async def upload(self, file: MediaFile, marker: str) -> RemoteMedia:
+        made = await self._ask("POST", "media", file.content, {"X-Marker": marker})
+        return RemoteMedia(made["id"], made["url"])
+
+    async def find(self, post: Post) -> RemotePost | None:
+        found = await self._ask("GET", f"posts?marker={post.marker}")
+        return self._post(found[0]) if found else None
+
+    async def create(self, post: Post) -> RemotePost:
+        return self._post(await self._ask("POST", "posts", _sent(post)))
+
+    async def read(self, post_id: str) -> RemotePost:
+        return self._post(await self._ask("GET", f"posts/{post_id}"))
+
+    async def update(self, post_id: str, post: Post, revision: str) -> RemotePost:
+        return self._post(await self._ask("PUT", f"posts/{post_id}", _sent(post), {"If-Match": revision}))
+
+    async def set_state(
+        self, post_id: str, state: Literal["draft", "scheduled", "live", "trashed", "gone"], at: datetime | None = None
+    ) -> RemotePost:
+        sent = {"state": state, "at": at.isoformat() if at else None}
+        return self._post(await self._ask("POST", f"posts/{post_id}/state", sent))
+
+    async def posts(self, since: datetime | None, most: int) -> AsyncIterator[RemotePost]:
+        del since
+        for one in (await self._ask("GET", "posts"))[:most]:
+            yield self._post(one)
+
+    async def redirects(self) -> Sequence[RemoteRedirect]:
+        raise SiteRefused("it has no redirects")
+
+    async def add_redirect(self, source: str, target: str, *, permanent: bool) -> RemoteRedirect:
+        raise SiteRefused(f"it has no redirects ({source}, {target}, {permanent})")
+
+    async def remove_redirect(self, redirect_id: str) -> None:
+        raise SiteRefused(f"it has no redirects ({redirect_id})")
+
+    async def _ask(self, method: str, path: str, sent: Any = b"", headers: Mapping[str, str] | None = None) -> Any:
+        content = sent if isinstance(sent, bytes) else json.dumps(sent).encode()
+        try:
+            answer = await self._fetcher.request(
+                method,
+                f"{self._url}/api/{path}",
+                headers={"Authorization": f"Bearer {self._token}", **(headers or {})},
+                content=content,
+                max_bytes=5_000_000,
+                seconds=self._seconds,
+                redirects=1 if method == "GET" else 0,
+            )
+        except FetchUnknown as error:
+            raise UnknownOutcome(error.message) from error
+        except (FetchFailed, FetchRefused) as error:
+            raise SiteUnavailable(error.message) from error
+        return _read(answer, changes=method != "GET")
+
+    def _post(self, kept: Mapping[str, Any]) -> RemotePost:
+        return RemotePost(
+            id=kept["id"],
+            url=f"{self._url}/{kept['slug']}{kept.get('suffix', '')}",
+            state=kept["state"],
+            revision=f"{kept['revision']}{kept.get('suffix', '')}",
+            html=kept["html"],
+            fields={
+                name: kept[name]
+                for name in ("title", "slug", "tags", "categories", *_FIELDS)
+                if kept.get(name) is not None
+            },
+            featured=bool(kept["featured"]),
+            publish_at=datetime.fromisoformat(kept["at"]) if kept.get("at") else None,
+            marker=kept["marker"],
+        )
+
+
+def _read(answer: Fetched, *, changes: bool) -> Any:
+    match answer.status:
+        case 401 | 403:
+            raise SiteRejected("the stand-in does not accept the token any more", hint="Connect the site again.")
+        case 404:
+            raise SiteGone("it is not on the stand-in any more")
+        case 412:
+            raise RemoteChanged("the post was edited on the stand-in")
+        case 409 | 422:
+            raise SiteRefused("the stand-in refused it")
+        case 429 | 503:
+            raise SiteUnavailable("the stand-in is overloaded")
+    if answer.status >= 300 or answer.media_type != "application/json":
+        raise (UnknownOutcome if changes else SiteUnavailable)(f"the stand-in answers {answer.status} and no JSON")
+    return json.loads(answer.content)
+
+
+def _sent(post: Post) -> dict[str, Any]:
+    names = ("marker", "title", "slug", "html", "tags", "categories", *_FIELDS)
+    values = {name: getattr(post, name) for name in names}
+    return values | {"featured": post.featured.url if post.featured else None, "term_ids": dict(post.term_ids)}
+
+
+CAPABILITIES = Capabilities(
+    draft=True,
+    update=True,
+    unpublish=True,
+    delete=True,
+    tags=True,
+    categories=True,
+    canonical=True,
+    featured_image=True,
+    upload=True,
+    seo_meta=True,
+    import_posts=True,
+)
+
+
+def _open(address: SiteAddress, credential: Mapping[str, str], fetcher: Fetcher) -> Site:
+    return StandInSite(address, credential["token"], fetcher, float(credential.get("seconds", "5")))
+
+
+def _approved(query: Mapping[str, str]) -> Mapping[str, str]:
+    if "token" not in query:
+        raise SiteRejected("the approval was denied")
+    return {"token": query["token"]}
+
+
+async def _approval(url: str, return_to: str, fetcher: Fetcher) -> str | None:
+    del fetcher
+    return None if "no-approval" in url else f"{url}/approve?return_to={return_to}"
+
+
+@hookimpl
+def pressroom_site_connectors(plugin: PluginContext) -> Iterable[SiteConnector]:
+    """Offer the platform."""
+    del plugin
+    fields = (
+        CredentialField("token", "Token", "It stands in the platform's settings.", pattern=r"[a-z-]+"),
+        CredentialField("seconds", "Patience", secret=False, required=False, pattern=r"[0-9.]+"),
+    )
+    return [
+        SiteConnector(
+            PLATFORM,
+            "Stand-in",
+            "A platform for tests.",
+            _open,
+            CAPABILITIES,
+            fields,
+            approval=_approval,
+            approved=_approved,
+        )
+    ]
+
+
+async def _image(_plugin: PluginContext, user_id: str, media_id: str) -> MediaFile:
+    credit = 'Photo: <a href="https://example.org/ada">Ada</a>, <script>alert(1)</script>CC BY 4.0'
+    if media_id == PHOTO:
+        return MediaFile(
+            PHOTO, "photo.png", "image/png", f"https://library.example/{PHOTO}.png", f"Photo of {user_id}",
+            "download", 4, 3, b"\x89PNG the bytes of a photo", credit, "Photo: Ada, CC BY 4.0",
+        )  # fmt: skip
+    if media_id == HOTLINK:
+        return MediaFile(HOTLINK, "hot.jpg", "image/jpeg", "https://stock.example/hot.jpg", "Hot", "hotlink")
+    raise NotFound("the library has no such image")
+
+
+@hookimpl
+def pressroom_media_libraries(plugin: PluginContext) -> Iterable[MediaLibrary]:
+    """Offer the library."""
+    del plugin
+    return [MediaLibrary("standin", _image)]

@@ -1,0 +1,56 @@
+"""An AI client of an account, reduced to calling tools."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+from pressroom.accounts.records import Connection
+from pressroom.testing import RunningHost
+
+
+@dataclass(frozen=True, slots=True)
+class ToolClient:
+    """Calls tools at `/api/mcp` with an API key of an account."""
+
+    host: RunningHost
+    user_id: str
+    connection: Connection
+    key: str
+
+    def call(self, name: str, /, **arguments: Any) -> dict[str, Any]:
+        """Call a tool and return the result, be it an error or not."""
+        body = {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": "tools/call",
+            "params": {"name": name, "arguments": arguments},
+        }
+        headers = {"authorization": f"Bearer {self.key}", "mcp-protocol-version": "2025-06-18"}
+        answer = httpx.post(f"{self.host.url}/api/mcp", json=body, headers=headers, timeout=60)
+        assert answer.status_code == 200, answer.text
+        result: dict[str, Any] = answer.json()["result"]
+        return result
+
+    def data(self, name: str, /, **arguments: Any) -> dict[str, Any]:
+        """Call a tool that must succeed, and return its structured content."""
+        result = self.call(name, **arguments)
+        assert not result.get("isError"), result
+        content: dict[str, Any] = result["structuredContent"]
+        return content
+
+    def refusal(self, name: str, /, **arguments: Any) -> str:
+        """Call a tool that must be refused, and return the text."""
+        result = self.call(name, **arguments)
+        assert result.get("isError"), result
+        text: str = result["content"][0]["text"]
+        return text
+
+
+def client_of(host: RunningHost, email: str, name: str = "laptop") -> ToolClient:
+    """Return a new client of an account, which is made where it is missing."""
+    accounts = host.host.accounts
+    user = host.run(accounts.users.by_email(email)) or host.run(accounts.users.add(email))
+    connection, key = host.run(accounts.api_keys.create(user.id, name))
+    return ToolClient(host, user.id, connection, key)

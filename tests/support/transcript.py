@@ -1,0 +1,106 @@
+"""A session of an AI client as people read it: what somebody asked, what the client called, and what came back."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from textwrap import fill
+from typing import Any, Final
+
+_LINES: Final = 12
+_LINE: Final = 300
+_ARGUMENT: Final = 160
+_WIDTH: Final = 120
+
+_IDS = re.compile(r"(?<![0-9A-Za-z])([a-z]{1,2})_[0-9A-Za-z]{22}(?![0-9A-Za-z])")
+_FILES = re.compile(r"\bm[0-9a-f]{24}\b")
+_VARYING: Final = (
+    (re.compile(r"(/connect/)[\w-]{12,}"), r"\1…"),
+    (re.compile(r"\d{4}-\d\d-\d\d([T ])\d\d:\d\d(?::\d\d(?:\.\d+)?)?(Z|\+00:00)?"), r"2026-11-21\g<1>10:00\2"),
+    (re.compile(r"\d{4}-\d\d-\d\d(?![T\d])"), "2026-11-21"),
+    (re.compile(r"(?<![\d:])\d\d:\d\d UTC"), "10:30 UTC"),
+    (re.compile(r'("bytes": )\d+'), r"\g<1>41627"),
+    (re.compile(r"\b\d[\d,.]* (ms|milliseconds|bytes|kB|MB)\b"), r"… \1"),
+)
+
+
+class Transcript:
+    """Collects what happened; `addresses` are put in the place of those that the machine gave, such as ports."""
+
+    def __init__(self, title: str, opening: str, addresses: Mapping[str, str]) -> None:
+        self._parts = [f"# {title}\n", f"{opening.strip()}\n"]
+        self._addresses = addresses
+        self._ids: dict[str, str] = {}
+
+    def heading(self, text: str) -> None:
+        """Begin a section."""
+        self._parts.append(f"## {text}\n")
+
+    def tells(self, text: str) -> None:
+        """Say what happens besides."""
+        self._parts.append(f"{fill(text, _WIDTH)}\n")
+
+    def says(self, name: str, text: str) -> None:
+        """Note what somebody asked the client for."""
+        self._parts.append(fill(f"**{name}:** “{text}”", _WIDTH) + "\n")
+
+    def called(self, tool: str, arguments: Mapping[str, Any], result: Mapping[str, Any]) -> None:
+        """Note a call and its answer."""
+        text = "\n".join(one["text"] for one in result["content"] if one["type"] == "text")
+        self._parts.append(f"The client calls `{tool}`" + (":\n" if arguments else ".\n"))
+        if arguments:
+            shown = json.dumps(_short(arguments), indent=2, ensure_ascii=False)
+            self._parts.append(f"```json\n{shown}\n```\n")
+        self._parts.append(f"It is told:\n\n```text\n{_shortened(text)}\n```\n")
+
+    def page(self) -> str:
+        """Return it as a page, with what differs from run to run replaced by what does not."""
+        text = "\n".join(self._parts)
+        for address, shown in self._addresses.items():
+            text = text.replace(address, shown).replace(address.partition("://")[2], shown.partition("://")[2])
+        text = _FILES.sub("m0123456789abcdef", text)
+        text = _IDS.sub(self._named, text)
+        for pattern, shown in _VARYING:
+            text = pattern.sub(shown, text)
+        return text
+
+    def compare(self, file: Path) -> None:
+        """Write the page where `PRESSROOM_TEST_UPDATE` says so; else see that it is what the file holds."""
+        page = self.page()
+        if os.environ.get("PRESSROOM_TEST_UPDATE"):
+            file.write_text(page)
+            return
+        kept = file.read_text() if file.exists() else ""
+        changes = "\n".join(
+            difflib.unified_diff(kept.splitlines(), page.splitlines(), file.name, "played", lineterm="")
+        )
+        assert kept == page, f"the story has changed; write it anew with PRESSROOM_TEST_UPDATE=1\n{changes}"
+
+    def _named(self, match: re.Match[str]) -> str:
+        """Return a short name for an id: the first article is `a_1`."""
+        letter = match[1]
+        known = sum(one.startswith(f"{letter}_") for one in self._ids.values())
+        return self._ids.setdefault(match[0], f"{letter}_{known + 1}")
+
+
+def _short(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _short(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_short(one) for one in value]
+    if isinstance(value, str) and len(value) > _ARGUMENT:
+        return f"{value[:_ARGUMENT].rsplit(' ', 1)[0]} … ({len(value)} characters)"
+    return value
+
+
+def _shortened(text: str) -> str:
+    if text.startswith("{"):
+        text = json.dumps(_short(json.loads(text)), indent=2, ensure_ascii=False)
+    lines = [line if len(line) <= _LINE else f"{line[:_LINE].rsplit(' ', 1)[0]} …" for line in text.splitlines()]
+    if len(lines) > _LINES:
+        lines = [*lines[:_LINES], f"… and {len(lines) - _LINES} more lines"]
+    return "\n".join(lines)

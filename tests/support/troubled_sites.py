@@ -1,0 +1,109 @@
+"""Websites in trouble, as connectors of every platform meet them; each says what a connector has to make of it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Final
+
+from pressroom_content.contract import SiteError, SiteRefused, SiteRejected, SiteUnavailable, UnknownOutcome
+
+from support.needs import free_port
+
+PRIVATE: Final = "http://10.0.0.1/secret"
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What is answered: all of it, half of it, or nothing."""
+
+    content: bytes = b"{}"
+    status: int = 200
+    media_type: str = "application/json"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    half: bool = False
+    silent: bool = False
+
+
+Healthy = Callable[[str, str], Reply | None]
+"""Returns what a request is answered, by its method and its path, that the trouble is not about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """What is wrong with a site. `read` is what a request that changes nothing raises, `write` any other.
+
+    `reply` is what it answers; none where nothing listens there.
+    """
+
+    id: str
+    read: type[SiteError]
+    write: type[SiteError]
+    reply: Reply | None
+
+
+TROUBLES: Final = (
+    Trouble("down", SiteUnavailable, SiteUnavailable, None),
+    Trouble("slow", SiteUnavailable, UnknownOutcome, Reply(silent=True)),
+    Trouble("breaks off", SiteUnavailable, UnknownOutcome, Reply(half=True)),
+    Trouble("a page", SiteUnavailable, UnknownOutcome, Reply(b"<h1>One moment</h1>", media_type="text/html")),
+    Trouble("fails", SiteUnavailable, UnknownOutcome, Reply(status=500)),
+    Trouble("disk full", SiteUnavailable, UnknownOutcome, Reply(status=507)),
+    Trouble("overloaded", SiteUnavailable, SiteUnavailable, Reply(status=503)),
+    Trouble("moved inside", SiteRefused, SiteRefused, Reply(b"", status=302, headers={"Location": PRIVATE})),
+    Trouble("revoked", SiteRejected, SiteRejected, Reply(b'{"message":"no"}', status=401)),
+    Trouble("too large for it", SiteRefused, SiteRefused, Reply(status=413)),
+    Trouble("compressed", SiteRefused, UnknownOutcome, Reply(headers={"Content-Encoding": "gzip"})),
+)
+
+ODD_ANSWERS: Final = tuple(Reply(one) for one in (b'"hello"', b"[]", b"{}", b"null", b'{"id":[],"posts":[5]}'))
+"""JSON that is not what an API answers."""
+
+
+@contextmanager
+def troubled(reply: Reply | None, healthy: Healthy | None = None) -> Iterator[str]:
+    """Serve a site in trouble, and give its address; requests for which `healthy` has a reply get that."""
+    if reply is None:
+        yield f"http://127.0.0.1:{free_port()}"
+        return
+    trouble, over = reply, threading.Event()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            told = (healthy(self.command, self.path) if healthy else None) or trouble
+            if told.silent:
+                over.wait(60)
+                self.close_connection = True
+                return
+            with suppress(BrokenPipeError, ConnectionResetError):
+                self._answer(told)
+
+        do_POST = do_PUT = do_OPTIONS = do_HEAD = do_DELETE = do_GET  # noqa: N815 - named by the standard library
+
+        def log_message(self, *_: Any) -> None:
+            return
+
+        def _answer(self, told: Reply) -> None:
+            self.send_response(told.status)
+            self.send_header("Content-Type", told.media_type)
+            self.send_header("Content-Length", str(len(told.content) + (100 if told.half else 0)))
+            for name, value in told.headers.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(told.content)
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        over.set()
+        server.shutdown()
+        server.server_close()
+        thread.join()

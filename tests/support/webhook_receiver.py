@@ -1,0 +1,167 @@
+"""A program that takes signed webhooks as the documentation of the connector tells it to."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Literal
+
+from standardwebhooks.webhooks import Webhook, WebhookVerificationError
+
+SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"  # the specification's own example
+
+
+@dataclass(slots=True)
+class Fault:
+    """What goes wrong with one event of a type: nothing is answered, or a status."""
+
+    kind: str
+    when: Literal["before", "after"]
+    status: int = 0
+
+
+@dataclass(slots=True)
+class Receiver:
+    """What came: `events` are those that were acted on, `ids` those of every request, `posts` what is kept."""
+
+    port: int = 0
+    names_posts: bool = True
+    events: list[dict[str, Any]] = field(default_factory=list)
+    ids: list[tuple[str, str]] = field(default_factory=list)
+    posts: dict[str, dict[str, Any]] = field(default_factory=dict)
+    faults: list[Fault] = field(default_factory=list)
+    answer: tuple[int, str, bytes] | None = None
+    answers: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    @property
+    def site(self) -> str:
+        """Where readers see posts."""
+        return f"http://127.0.0.1:{self.port}/blog"
+
+    @property
+    def credential(self) -> dict[str, str]:
+        """What people type to connect it."""
+        return {"endpoint": f"http://127.0.0.1:{self.port}/hook", "secret": SECRET}
+
+    def take(self, event_id: str, event: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        """Act on an event, unless it is a repeat."""
+        if event_id in self.answers:
+            return 200, self.answers[event_id]
+        data, answer = event["data"], {}
+        match event["type"]:
+            case "post.created":
+                post = data["post"]
+                known = str(len(self.posts) + 1) if self.names_posts else post["marker"]
+                self.posts[known] = {**post, "state": data["state"]}
+                if self.names_posts:
+                    answer = {"id": known, "url": f"{self.site}/{post['slug']}"}
+            case "post.updated":
+                if data["id"] not in self.posts:
+                    return 410, {}
+                self.posts[data["id"]] = {**data["post"], "state": data["state"]}
+            case "post.state_changed":
+                if data["id"] not in self.posts:
+                    return 410, {}
+                self.posts[data["id"]]["state"] = data["state"]
+                if data["state"] == "gone":
+                    del self.posts[data["id"]]
+        self.events.append(event)
+        self.answers[event_id] = answer
+        return 200, answer
+
+    def fault(self, kind: str, when: Literal["before", "after"], status: int = 0) -> None:
+        """Have the next event of a type go wrong, before or after it is acted on."""
+        self.faults.append(Fault(kind, when, status))
+
+    def met(self, kind: str, when: str) -> Fault | None:
+        """Return the fault that an event meets at this point, once."""
+        for fault in self.faults:
+            if (fault.kind, fault.when) == (kind, when):
+                self.faults.remove(fault)
+                return fault
+        return None
+
+
+class _Server(ThreadingHTTPServer):
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.receiver, self.lock = Receiver(), threading.Lock()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class calls it so
+        pass
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        if self.server.receiver.answer is not None:
+            status, kind, content = self.server.receiver.answer
+            self._reply(status, content, kind)
+            return
+        try:
+            event = Webhook(SECRET).verify(body, dict(self.headers.items()))
+        except WebhookVerificationError as error:
+            self._json(401, {"error": str(error)})
+            return
+        with self.server.lock:
+            self._act(self.headers["webhook-id"], event)
+
+    def _act(self, event_id: str, event: dict[str, Any]) -> None:
+        self.server.receiver.ids.append((event["type"], event_id))
+        if self._broken(self.server.receiver.met(event["type"], "before")):
+            return
+        status, answer = self.server.receiver.take(event_id, event)
+        if self._broken(self.server.receiver.met(event["type"], "after")):
+            return
+        self._json(status, answer)
+
+    def _broken(self, fault: Fault | None) -> bool:
+        if fault is None:
+            return False
+        if fault.status:
+            self._json(fault.status, {"message": "not now"})
+        else:
+            self.close_connection = True  # nothing is answered
+        return True
+
+    def do_GET(self) -> None:
+        slug = self.path.removeprefix("/blog/")
+        found = [
+            post for post in self.server.receiver.posts.values() if post["slug"] == slug and post["state"] == "live"
+        ]
+        if not found:
+            self._reply(404, b"nothing here", "text/html")
+            return
+        page = f"<title>{found[0]['title']}</title><h1>{found[0]['title']}</h1>{found[0]['html']}"
+        self._reply(200, page.encode(), "text/html")
+
+    def _json(self, status: int, document: Any) -> None:
+        self._reply(status, json.dumps(document).encode(), "application/json")
+
+    def _reply(self, status: int, content: bytes, kind: str) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+
+@contextmanager
+def receiving() -> Iterator[Receiver]:
+    """Run a receiver."""
+    server = _Server(("127.0.0.1", 0), _Handler)
+    server.receiver.port = server.server_port
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    try:
+        yield server.receiver
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

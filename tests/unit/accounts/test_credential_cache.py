@@ -1,0 +1,144 @@
+"""What a process remembers of credentials."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+from pressroom.accounts.credential_cache import CredentialCache
+from pressroom.errors import Rejected
+from pressroom.sdk import Identity
+from support.clocks import Clock
+
+KEY = b"k"
+
+
+def identity(number: int = 1) -> Identity:
+    return Identity(subject=f"u_{number}", plan="free", connection=f"c_{number}")
+
+
+class LookUps:
+    """Looks up as often as it is asked, and counts."""
+
+    def __init__(self, found: Identity | None = None) -> None:
+        self.count = 0
+        self.found = found or identity()
+
+    async def __call__(self) -> Identity:
+        self.count += 1
+        return self.found
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def cache(clock: Clock) -> CredentialCache:
+    return CredentialCache(5, most_entries=3, clock=clock.seconds)
+
+
+async def test_it_is_believed_for_its_seconds(cache: CredentialCache, clock: Clock) -> None:
+    look_up = LookUps()
+    for advance in (0, 4.9, 0.2, 4.9):
+        clock.advance(advance)
+        assert await cache.identity(KEY, look_up) == identity()
+    assert look_up.count == 2
+
+
+async def test_the_seconds_count_from_the_beginning_of_the_look_up(cache: CredentialCache, clock: Clock) -> None:
+    async def slow() -> Identity:
+        clock.advance(5)
+        return identity()
+
+    await cache.identity(KEY, slow)
+    assert cache.get(KEY) is None
+
+
+async def test_a_token_is_not_believed_beyond_its_own_end(cache: CredentialCache, clock: Clock) -> None:
+    await cache.identity(KEY, LookUps(), seconds=2)
+    clock.advance(1.9)
+    assert cache.get(KEY) == identity()
+    clock.advance(0.2)
+    assert cache.get(KEY) is None
+
+
+async def test_no_seconds_mean_a_look_each_time(clock: Clock) -> None:
+    cache, look_up = CredentialCache(0, clock=clock.seconds), LookUps()
+    await asyncio.gather(*(cache.identity(KEY, look_up) for _ in range(3)))
+    assert look_up.count == 3
+
+
+async def test_a_refusal_reaches_all_who_wait_and_is_not_remembered(cache: CredentialCache) -> None:
+    count = 0
+
+    async def refuse() -> Identity:
+        nonlocal count
+        count += 1
+        raise Rejected("no")
+
+    found = await asyncio.gather(*(cache.identity(KEY, refuse) for _ in range(5)), return_exceptions=True)
+    assert [type(one) for one in found] == [Rejected] * 5
+    assert count == 1
+    assert await cache.identity(KEY, LookUps()) == identity()
+
+
+async def test_one_that_leaves_does_not_take_the_others_along(cache: CredentialCache) -> None:
+    may_go_on = asyncio.Event()
+
+    async def slow() -> Identity:
+        await may_go_on.wait()
+        return identity()
+
+    first, second = (asyncio.create_task(cache.identity(KEY, slow)) for _ in range(2))
+    await asyncio.sleep(0)
+    first.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await first
+    may_go_on.set()
+    assert await second == identity()
+
+
+async def test_the_one_used_longest_ago_makes_room(cache: CredentialCache) -> None:
+    for number in range(3):
+        await cache.identity(bytes([number]), LookUps(identity(number)))
+    cache.get(b"\0")
+    await cache.identity(b"\3", LookUps(identity(3)))
+    assert [cache.get(bytes([number])) is not None for number in range(4)] == [True, False, True, True]
+
+
+Forget = Callable[[CredentialCache], None]
+
+
+@pytest.mark.parametrize(
+    ("forget", "left"),
+    [
+        (lambda cache: cache.forget_connection("c_1"), [False, True]),
+        (lambda cache: cache.forget_account("u_2"), [True, False]),
+        (lambda cache: cache.forget_connection("u_1"), [True, True]),
+        (lambda cache: cache.clear(), [False, False]),
+    ],
+)
+async def test_what_is_forgotten_is_looked_up_again(cache: CredentialCache, forget: Forget, left: list[bool]) -> None:
+    for number in (1, 2):
+        await cache.identity(bytes([number]), LookUps(identity(number)))
+    forget(cache)
+    assert [cache.get(bytes([number])) is not None for number in (1, 2)] == left
+
+
+@pytest.mark.parametrize("forget", [lambda cache: cache.clear(), lambda cache: cache.forget_account("u_other")])
+async def test_a_look_up_under_way_is_neither_remembered_nor_joined(cache: CredentialCache, forget: Forget) -> None:
+    may_go_on = asyncio.Event()
+
+    async def stale() -> Identity:
+        await may_go_on.wait()
+        return identity(1)
+
+    early = asyncio.create_task(cache.identity(KEY, stale))
+    await asyncio.sleep(0)
+    forget(cache)
+    fresh: Awaitable[Identity] = cache.identity(KEY, LookUps(identity(2)))
+    assert await fresh == identity(2)
+    may_go_on.set()
+    assert await early == identity(1)
+    assert cache.get(KEY) == identity(2)

@@ -1,0 +1,113 @@
+"""A bound on time that is set only where something waits."""
+
+import asyncio
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+from pressroom.lanes.within import OutOfTime, within
+
+NO_TIME = -1.0
+
+
+class Three:
+    """An awaitable that is no coroutine."""
+
+    def __await__(self) -> Generator[Any, Any, int]:
+        yield from asyncio.sleep(0).__await__()
+        return 3
+
+
+async def two() -> int:
+    return 2
+
+
+async def forever() -> None:
+    await asyncio.Event().wait()
+
+
+async def test_what_never_waits_ends_whatever_the_time() -> None:
+    assert await within(NO_TIME, two()) == 2
+
+
+async def test_what_waits_goes_on_where_it_was() -> None:
+    queue: asyncio.Queue[int] = asyncio.Queue()
+
+    async def taking() -> list[int]:
+        return [await queue.get(), await queue.get()]
+
+    task = asyncio.create_task(within(60, taking()))
+    await asyncio.sleep(0)
+    queue.put_nowait(1)
+    queue.put_nowait(2)
+    assert await task == [1, 2]
+    assert await within(60, Three()) == 3
+
+
+async def test_a_future_is_awaited() -> None:
+    future = asyncio.get_running_loop().create_future()
+    asyncio.get_running_loop().call_soon(future.set_result, 4)
+    assert await within(60, future) == 4
+
+
+async def test_its_time_ends() -> None:
+    cleaned = []
+
+    async def slow() -> None:
+        try:
+            await forever()
+        finally:
+            await asyncio.sleep(0)
+            cleaned.append(True)
+
+    with pytest.raises(OutOfTime):
+        await within(0.001, slow())
+    assert cleaned
+
+
+async def test_a_time_out_of_its_own_is_passed_on() -> None:
+    async def impatient() -> None:
+        async with asyncio.timeout(0.001):
+            await forever()
+
+    with pytest.raises(TimeoutError):
+        await within(60, impatient())
+
+
+async def test_an_error_after_a_wait_is_passed_on() -> None:
+    async def failing() -> None:
+        await asyncio.sleep(0)
+        raise LookupError("nutmeg")
+
+    with pytest.raises(LookupError, match="nutmeg"):
+        await within(60, failing())
+
+
+async def test_a_cancelled_caller_cancels_it() -> None:
+    ended = asyncio.Event()
+
+    async def waiting() -> None:
+        try:
+            await forever()
+        finally:
+            ended.set()
+
+    task = asyncio.create_task(within(60, waiting()))
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert ended.is_set()
+
+
+async def test_it_may_catch_a_failure_of_what_it_waits_for() -> None:
+    async def patient() -> str:
+        try:
+            async with asyncio.timeout(0.001):
+                await forever()
+        except TimeoutError:
+            await asyncio.sleep(0)
+            return "went on"
+        return "never"
+
+    assert await within(60, patient()) == "went on"
