@@ -1,0 +1,143 @@
+"""The audit trail of the account."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Annotated, Final
+
+from pressroom.sdk import Activity, Annotations, Call, Integer, InvalidInput, Params, ToolResult, mcp_tool
+from pydantic import AfterValidator, BaseModel, Field
+
+from pressroom_account.host import services_of
+
+_MOST_DIGITS: Final = 18
+"""A number of so many digits fits into the 64 bits of an id."""
+
+
+def _day(text: str) -> str:
+    try:
+        datetime.strptime(text, "%Y-%m-%d")  # noqa: DTZ007 - stricter than `fromisoformat`, which takes weeks too
+    except ValueError:
+        raise ValueError("must be a day such as 2026-11-21") from None
+    return text
+
+
+Day = Annotated[
+    str,
+    Field(min_length=10, max_length=10, json_schema_extra={"format": "date"}),
+    AfterValidator(_day),
+]
+
+
+class ActivityParams(Params):
+    """Which calls."""
+
+    since: Day | None = Field(default=None, description="Only calls since the beginning of this day in UTC.")
+    tool: str | None = Field(
+        default=None, min_length=1, max_length=64, description="Only calls of the tool of this name."
+    )
+    website_id: str | None = Field(
+        default=None, min_length=1, max_length=64, description="Only calls that were about this website."
+    )
+    limit: Integer = Field(default=50, ge=1, le=200, description="How many calls to return at most.")
+    cursor: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=64,
+        description="The next_cursor of the answer before, to read on; keep the other arguments as they were.",
+    )
+
+
+class Event(BaseModel):
+    """One call."""
+
+    at: datetime = Field(description="When the call ended (UTC).")
+    tool: str = Field(description="The tool that was called.")
+    outcome: str = Field(description="ok, or the code of the error, such as quota_exceeded.")
+    client: str = Field(description="The name of the connection that called; empty where it had none.")
+    connection_id: str = Field(description="The id of that connection.")
+    address: str = Field(description="The network address that the call came from.")
+    website_id: str = Field(description="The website that the call was about; empty where there was none.")
+    duration_ms: int = Field(description="How long the call took, in milliseconds.")
+    cached: bool = Field(description="Whether the answer came from the cache.")
+    request_id: str = Field(description="Identifies the call in the server's log.")
+
+
+class ActivityPage(BaseModel):
+    """The answer of `list_activity`."""
+
+    events: list[Event] = Field(description="The calls, newest first.")
+    next_cursor: str | None = Field(description="Give it as cursor to read on; null at the end.")
+
+
+@mcp_tool(
+    name="list_activity",
+    title="Activity",
+    description=(
+        "Lists the calls that clients made for this account, newest first: who called which tool, when, from which "
+        "address, about which website and with what outcome. Use it when the user asks what was done, by which client, "
+        "or when something went wrong. A call appears about a second after it ended. Returns events and next_cursor, "
+        "which is null at the end. It costs nothing."
+    ),
+    result=ActivityPage,
+    annotations=Annotations(read_only=True, idempotent=True),
+    tags=("account",),
+)
+async def list_activity(params: ActivityParams, call: Call) -> ToolResult:
+    """Return a page of the calls of the caller's account."""
+    accounts = services_of(call).accounts
+    since = datetime.fromisoformat(params.since).replace(tzinfo=UTC) if params.since else None
+
+    async def page(limit: int, before: int | None) -> Sequence[Activity]:
+        return await accounts.activity(
+            call.caller.subject,
+            limit=limit,
+            before=before,
+            tool=params.tool or "",
+            website_id=params.website_id or "",
+            since=since,
+        )
+
+    found = await page(params.limit, _before(params.cursor))
+    full = len(found) == params.limit
+    more = full and bool(await page(1, found[-1].id))
+    data = ActivityPage(events=[_event(one) for one in found], next_cursor=str(found[-1].id) if more else None)
+    return ToolResult("\n".join(_lines(data)), data)
+
+
+def _before(cursor: str | None) -> int | None:
+    if cursor is None:
+        return None
+    if not (cursor.isascii() and cursor.isdecimal() and len(cursor) <= _MOST_DIGITS):
+        raise InvalidInput("cursor", "must be the next_cursor of an earlier answer; leave it out to begin anew")
+    return int(cursor)
+
+
+def _event(one: Activity) -> Event:
+    return Event(
+        at=one.at,
+        tool=one.tool,
+        outcome=one.code,
+        client=one.connection_name,
+        connection_id=one.connection,
+        address=one.address,
+        website_id=one.website_id,
+        duration_ms=round(one.duration * 1000),
+        cached=one.cached,
+        request_id=one.request_id,
+    )
+
+
+def _lines(data: ActivityPage) -> Iterator[str]:
+    if not data.events:
+        yield "No calls match."
+    for event in data.events:
+        who = event.client or "no connection"
+        about = f", website {event.website_id}" if event.website_id else ""
+        yield (
+            f"{event.at:%Y-%m-%d %H:%M:%S} UTC  {event.tool}: {event.outcome} ({event.duration_ms} ms) "
+            f"by {who} from {event.address}{about}"
+        )
+    if data.next_cursor:
+        yield f"There are more: cursor {data.next_cursor}"

@@ -1,0 +1,23 @@
+"""The plugin: three tools with which a model learns about the account that it acts for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pressroom.sdk import McpTool, Plugin, hookimpl
+
+from pressroom_account.activity import list_activity
+from pressroom_account.jobs import get_job
+from pressroom_account.usage import get_account_usage
+
+PLUGIN = Plugin(
+    id="account",
+    title="Account",
+    summary="Tells AI clients what their account has, used and did.",
+)
+
+
+@hookimpl
+def pressroom_mcp_tools() -> Iterable[McpTool]:
+    """Offer the tools."""
+    return [get_account_usage, get_job, list_activity]

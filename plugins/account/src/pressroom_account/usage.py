@@ -1,0 +1,103 @@
+"""What the account has, and what of it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+
+from pressroom.sdk import AccountUsage, Annotations, Call, Caller, Params, QuotaUse, ToolResult, mcp_tool
+from pydantic import BaseModel, Field
+
+from pressroom_account.host import services_of
+
+
+class UsageParams(Params):
+    """It takes no arguments."""
+
+
+class ClassUsage(BaseModel):
+    """One quota class in this calendar month."""
+
+    used: int = Field(description="How many uses this month has seen so far.")
+    limit: int | None = Field(description="How many the plan includes a month; null means no bound.")
+    left: int | None = Field(description="How many are left this month; null means no bound.")
+    resets_at: datetime = Field(description="When the next calendar month begins (UTC) and counting starts again.")
+
+
+class HiddenTool(BaseModel):
+    """A tool of this server that cannot be called now."""
+
+    name: str = Field(description="The tool's name.")
+    reason: str = Field(description="Why it cannot be called, and what would change that.")
+
+
+class Usage(BaseModel):
+    """The answer of `get_account_usage`."""
+
+    plan: str = Field(description="The plan's name in the configuration, such as free.")
+    plan_title: str = Field(description="The plan's name as people see it.")
+    usage: dict[str, ClassUsage] = Field(description="The quota classes by name, such as articles_created.")
+    connections: int = Field(description="How many API keys and clients are connected to the account.")
+    hidden_tools: list[HiddenTool] = Field(description="The tools that cannot be called, each with the reason.")
+
+
+@mcp_tool(
+    name="get_account_usage",
+    title="Plan and usage",
+    description=(
+        "Shows the account's plan, how much of each monthly quota is used and left, and which tools cannot be called "
+        "and why: not in the plan, not set up on this server, or switched off for this connection. Use it before a "
+        "large piece of work, after a quota error, or when a tool that the user asks for is missing. Returns the "
+        "plan, usage by quota class with the date of the reset, the number of connections, and hidden_tools with a "
+        "reason each. It costs nothing."
+    ),
+    result=Usage,
+    annotations=Annotations(read_only=True, idempotent=True),
+    tags=("account",),
+)
+async def get_account_usage(params: UsageParams, call: Call) -> ToolResult:
+    """Return what the caller's account has and used."""
+    del params
+    known = await services_of(call).accounts.usage(call.caller.subject)
+    data = Usage(
+        plan=known.plan,
+        plan_title=known.plan_title,
+        usage={one.quota: _class_usage(one) for one in known.quotas},
+        connections=known.connections,
+        hidden_tools=list(_hidden_tools(known, call.caller, call.base_url)),
+    )
+    return ToolResult("\n".join(_lines(data)), data)
+
+
+def _class_usage(one: QuotaUse) -> ClassUsage:
+    left = None if one.limit is None else max(0, one.limit - one.used)
+    return ClassUsage(used=one.used, limit=one.limit, left=left, resets_at=one.resets_at)
+
+
+def _hidden_tools(known: AccountUsage, caller: Caller, base_url: str) -> Iterator[HiddenTool]:
+    for name, plans in known.hidden_tools.items():
+        yield HiddenTool(name=name, reason=f"in {_listed(plans)}" if plans else "in no plan of this server")
+    for name, reason in known.unavailable_tools.items():
+        yield HiddenTool(name=name, reason=f"not available: {reason}")
+    switch = f"{base_url}/dashboard/connections/{caller.connection}"
+    for name in sorted(caller.disabled_tools.intersection(known.tools)):
+        yield HiddenTool(name=name, reason=f"switched off for this connection; the user can switch it on at {switch}")
+
+
+def _listed(plans: Iterable[str]) -> str:
+    titles = list(plans)
+    return f"the plan{'s' if len(titles) > 1 else ''} {', '.join(titles)}"
+
+
+def _lines(data: Usage) -> Iterator[str]:
+    yield f"Plan: {data.plan_title}. Connections: {data.connections}."
+    for quota, one in data.usage.items():
+        if one.limit is None:
+            yield f"{quota}: {one.used} used this month, no bound."
+        else:
+            yield f"{quota}: {one.used} of {one.limit} used, {one.left} left until {one.resets_at:%Y-%m-%d} (UTC)."
+    if not data.usage:
+        yield "The plan has no monthly quotas."
+    if data.hidden_tools:
+        yield "Not available:"
+        yield from (f"- {hidden.name}: {hidden.reason}" for hidden in data.hidden_tools)

@@ -1,0 +1,96 @@
+"""The audit trail of the account."""
+
+from typing import Any
+
+import pytest
+from pressroom.testing import RunningHost
+from support.tool_client import ToolClient, client_of
+
+
+def events(client: ToolClient, **arguments: Any) -> list[dict[str, Any]]:
+    """Return the listed calls, once all before are written."""
+    client.host.run(client.host.host.pipeline.settle(10))
+    client.host.run(client.host.host.accounts.activity_log.flush())
+    found: list[dict[str, Any]] = client.data("list_activity", **arguments)["events"]
+    return found
+
+
+def test_it_tells_who_did_what(ada: ToolClient) -> None:
+    ada.data("get_account_usage")
+    ada.refusal("get_job", job_id="j_nothing")
+    ada.refusal("count_words", text="not in the plan")
+    refused, failed, done = events(ada)
+    assert [done["tool"], failed["tool"], refused["tool"]] == ["get_account_usage", "get_job", "count_words"]
+    assert [done["outcome"], failed["outcome"], refused["outcome"]] == ["ok", "not_found", "forbidden"]
+    assert (done["client"], done["connection_id"], done["address"]) == ("laptop", ada.connection.id, "127.0.0.1")
+    assert done["at"] <= failed["at"] <= refused["at"]
+
+
+def test_a_generator_goes_by_its_mcp_name(ada: ToolClient) -> None:
+    for _ in range(2):
+        ada.data("generate_qr_code", text=ada.user_id)
+    assert [(one["tool"], one["cached"]) for one in events(ada, tool="generate_qr_code")] == [
+        ("generate_qr_code", True),
+        ("generate_qr_code", False),
+    ]
+
+
+def test_pages(ada: ToolClient) -> None:
+    for _ in range(5):
+        ada.data("get_account_usage")
+    newest = events(ada, tool="get_account_usage", limit=3)
+    first = ada.data("list_activity", tool="get_account_usage", limit=3)
+    second = ada.data("list_activity", tool="get_account_usage", limit=3, cursor=first["next_cursor"])
+    assert first["events"] == newest
+    assert (len(first["events"]), len(second["events"]), second["next_cursor"]) == (3, 2, None)
+    exact = ada.data("list_activity", tool="get_account_usage", limit=5)
+    assert (len(exact["events"]), exact["next_cursor"]) == (5, None)
+
+
+def test_nothing_of_another_account_is_shown(host: RunningHost, ada: ToolClient, eve: ToolClient) -> None:
+    eve.data("get_account_usage")
+    assert {one["connection_id"] for one in events(ada)} <= {ada.connection.id}
+    assert {one["connection_id"] for one in events(ada, cursor="9" * 18)} == {ada.connection.id}
+
+
+def test_since_a_day(ada: ToolClient) -> None:
+    ada.data("get_account_usage")
+    assert [one["tool"] for one in events(ada, since="2020-01-01")] == ["get_account_usage"]
+    assert events(ada, since="9999-12-31") == []
+    assert ada.call("list_activity", since="9999-12-31")["content"][0]["text"] == "No calls match."
+
+
+def test_about_a_website(ada: ToolClient) -> None:
+    ada.data("get_account_usage")
+    ada.data("list_activity", website_id="w_1")
+    assert [(one["tool"], one["website_id"]) for one in events(ada, website_id="w_1")] == [("list_activity", "w_1")]
+
+
+def test_a_revoked_connection_keeps_its_name(host: RunningHost, ada: ToolClient) -> None:
+    email = host.run(host.host.accounts.users.get(ada.user_id)).email
+    phone = client_of(host, email, "phone")
+    phone.data("get_account_usage")
+    host.run(host.host.accounts.connections.revoke(ada.user_id, phone.connection.id))
+    assert [one["client"] for one in events(ada)] == ["phone"]
+
+
+@pytest.mark.parametrize("cursor", ["x", "-1", "1.0", "٣", "1" * 19, " 1", "1e3"])
+def test_a_wrong_cursor(ada: ToolClient, cursor: str) -> None:
+    assert "cursor: must be the next_cursor of an earlier answer" in ada.refusal("list_activity", cursor=cursor)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"since": "yesterday!"},
+        {"since": "2026-02-30"},
+        {"since": "2026-W01-1"},
+        {"since": 5},
+        {"limit": 0},
+        {"limit": 201},
+        {"tool": ""},
+        {"user": "u_1"},
+    ],
+)
+def test_wrong_arguments_are_named(ada: ToolClient, arguments: dict[str, Any]) -> None:
+    assert next(iter(arguments)) in ada.refusal("list_activity", **arguments)
