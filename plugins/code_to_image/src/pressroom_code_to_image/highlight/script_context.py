@@ -1,0 +1,102 @@
+"""What the brackets around a place of a JavaScript or TypeScript text hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum, auto
+
+from pressroom_code_to_image.highlight.roles import Role
+from pressroom_code_to_image.highlight.script_lookahead import Lookahead
+from pressroom_code_to_image.highlight.script_words import BEFORE_OBJECT, CONTROL, DECLARING
+from pressroom_code_to_image.highlight.tokens import Token
+
+
+class Inside(Enum):
+    """What a bracket holds."""
+
+    BLOCK = auto()
+    OBJECT = auto()
+    MEMBERS = auto()
+    """The body of a class, an interface or a type."""
+    ENUM = auto()
+    PARAMETERS = auto()
+    PATTERN = auto()
+    """Names that a destructuring declares; the role beside it on the stack is what they become."""
+    IMPORTS = auto()
+    OTHER = auto()
+
+
+class Context(Lookahead):
+    """A script with the stack of its open brackets: what each holds, and the role of names that are declared in it."""
+
+    def __init__(self, tokens: Sequence[Token], *, typed: bool) -> None:
+        super().__init__(tokens, typed=typed)
+        self.stack: list[tuple[Inside, Role]] = [(Inside.BLOCK, Role.VARIABLE)]
+
+    def opened(self, index: int, text: str) -> tuple[Inside, Role]:
+        """Return what the bracket at a place opens."""
+        before = self.text(index - 1)
+        inside, role = self.stack[-1]
+        if text == "${":
+            return Inside.OTHER, Role.VARIABLE
+        if text == "(":
+            return (Inside.PARAMETERS, Role.PARAMETER) if self._has_parameters(index) else (Inside.OTHER, role)
+        if before in DECLARING:
+            return Inside.PATTERN, Role.CONSTANT if before == "const" else Role.VARIABLE
+        if inside is Inside.PATTERN and before in ("{", "[", ",", ":", "..."):
+            return Inside.PATTERN, role
+        if inside is Inside.PARAMETERS and before in ("(", ",", "..."):
+            return Inside.PATTERN, Role.PARAMETER
+        if text == "[":
+            return Inside.OTHER, role
+        return self._braced(index, before), Role.VARIABLE
+
+    def _braced(self, index: int, before: str) -> Inside:
+        head = self._head(index)
+        if "import" in head or (before in ("export", "import", "type") and "from" not in head):
+            return Inside.IMPORTS
+        if "class" in head or "interface" in head:
+            return Inside.MEMBERS
+        if "enum" in head:
+            return Inside.ENUM
+        if before == "=>":
+            return Inside.BLOCK
+        if before == ":" and self.stack[-1][0] is Inside.BLOCK:
+            return Inside.BLOCK  # after a label or a case
+        return (
+            Inside.OBJECT if before in BEFORE_OBJECT or self.tokens[index - 1].role is Role.OPERATOR else Inside.BLOCK
+        )
+
+    def _head(self, index: int) -> list[str]:
+        """Return the words of the statement before a brace, back to the last mark that ends one."""
+        found: list[str] = []
+        at = index - 1
+        while at > max(-1, index - 80):
+            text = self.text(at)
+            if text in (";", "{", "}", "=>", ")", "=", "("):
+                break
+            found.append(text)
+            at = (self.generic_start(at) if text == ">" else at) - 1
+        return found
+
+    def _has_parameters(self, index: int) -> bool:
+        end = self.partners.get(index)
+        if end is None:
+            return self.text(index - 1) == "function" or self.text(index - 2) == "function"
+        after = self.text(end + 1)
+        if after == "=>":
+            return True
+        if "function" in (self.text(index - 1), self.text(index - 2), self.text(index - 3)):
+            return self.text(index - 1) not in (",", "=", "(")
+        start = index - 1
+        if self.text(start) == ">":
+            start = self.generic_start(start) - 1
+            if self.text(start - 1) == "function":
+                return True
+        if self.typed and after == ":" and self.arrow_follows(end + 1):
+            return True
+        inside = self.stack[-1][0]
+        member = inside in (Inside.MEMBERS, Inside.OBJECT) and self.word(start) and self.text(start) not in CONTROL
+        if not member:
+            return False
+        return after == "{" or (inside is Inside.MEMBERS and after in (":", ";"))

@@ -1,0 +1,175 @@
+"""What the names of JavaScript and TypeScript are, by what stands around them."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from pressroom_code_to_image.highlight.roles import Role
+from pressroom_code_to_image.highlight.script_context import Inside
+from pressroom_code_to_image.highlight.script_types import Types
+from pressroom_code_to_image.highlight.script_words import DECLARING, KEYWORDS, MEMBER_WORDS, SOMETIMES
+from pressroom_code_to_image.highlight.tokens import Kind, Token
+
+_CONSTANT: Final = re.compile(r"[A-Z][A-Z0-9_$]*")
+
+_BEFORE_PARAMETER: Final = frozenset({"(", ",", "...", "private", "public", "protected", "readonly", "override"})
+
+
+class Names(Types):
+    """A script whose names and keywords are marked."""
+
+    def name(self, index: int, token: Token) -> int:
+        """Mark a word, and what belongs to it; return the index after that."""
+        text = token.text
+        before, after = self.text(index - 1), self.text(index + 1)
+        inside, declares = self.stack[-1]
+        if before in (".", "?."):
+            token.role = self._member(index, after)
+            return index + 1
+        if text in KEYWORDS and not self._plain_name(index, inside, before, after):
+            return self._keyword(index, token)
+        token.role = self._role(index, inside, declares, before, after)
+        if self.typed and before == "type" and self.tokens[index - 1].role is Role.DECLARATION:
+            return self._alias(index)
+        return index + 1
+
+    def _plain_name(self, index: int, inside: Inside, before: str, after: str) -> bool:
+        """Tell whether a word that may be a keyword is a name here."""
+        text = self.text(index)
+        if inside in (Inside.OBJECT, Inside.MEMBERS) and after == ":" and before in ("{", ",", ";", "readonly"):
+            return True
+        if inside is Inside.MEMBERS and after == "(" and text not in ("constructor", "super"):
+            return True
+        return text in SOMETIMES and not self._serves(index, inside, before, after)
+
+    def _serves(self, index: int, inside: Inside, before: str, after: str) -> bool:
+        """Tell whether one of the words that are keywords sometimes is one here."""
+        follows = self.word(index + 1)
+        match self.text(index):
+            case "get" | "set" | "static" | "async" if inside in (Inside.MEMBERS, Inside.OBJECT):
+                found = follows or after in ("[", "*", "#")
+            case "async":
+                found = follows or after in ("function", "(")
+            case "from":
+                found = index + 1 < len(self.tokens) and self.tokens[index + 1].kind is Kind.STRING
+            case "as":
+                found = follows and (self.word(index - 1) or before in (")", "]", "}", "*", "!"))
+            case "of":
+                found = self.word(index - 1) or before in ("]", "}")
+            case "constructor":
+                found = inside is Inside.MEMBERS
+            case "default":
+                found = True
+            case _:
+                found = self.typed and (follows or after == "{")
+        return found
+
+    def _keyword(self, index: int, token: Token) -> int:
+        text = token.text
+        token.role = KEYWORDS[text]
+        if text == "type" and (self.text(index - 1) in ("import", "export") and self.text(index + 2) != "="):
+            token.role = Role.KEYWORD if self.text(index + 1) in ("{", "*") else Role.DECLARATION
+        if self.typed and text in ("as", "satisfies") and self.stack[-1][0] is not Inside.IMPORTS:
+            return self.types(index + 1, None)
+        if text in ("extends", "implements"):
+            return self._bases(index + 1)
+        if text == "void" and self.typed and self.text(index - 1) in (":", "=>", "|", "<"):
+            token.role = Role.BUILTIN_TYPE
+        return index + 1
+
+    def _bases(self, index: int) -> int:
+        while index < len(self.tokens) and self.text(index) not in ("{", ";"):
+            token = self.tokens[index]
+            if token.text == "<" and (end := self.type_list(index)):
+                self.types(index + 1, end)
+                index = end
+            elif token.text in ("extends", "implements"):
+                token.role = Role.MODIFIER
+            elif token.kind is Kind.WORD:
+                token.role = Role.FUNCTION if self.text(index + 1) == "(" else Role.BASE
+            elif token.text in ("(", ")"):
+                return index
+            index += 1
+        return index
+
+    def _alias(self, index: int) -> int:
+        """Mark a type alias from its name on."""
+        self.tokens[index].role = Role.TYPE
+        index += 1
+        if self.text(index) == "<" and (end := self.type_list(index)):
+            self.types(index + 1, end)
+            index = end + 1
+        if self.text(index) == "=":
+            self.tokens[index].role = Role.OPERATOR
+            return self.types(index + 1, None)
+        return index
+
+    def _member(self, index: int, after: str) -> Role:
+        if self._called(index):
+            return Role.FUNCTION
+        if _CONSTANT.fullmatch(self.text(index)):
+            return Role.CONSTANT
+        return Role.OBJECT if after in (".", "?.") and self.text(index) == "prototype" else Role.PROPERTY
+
+    def _called(self, index: int) -> bool:
+        after = self.text(index + 1)
+        if after == "(" or (after == "?." and self.text(index + 2) == "("):
+            return True
+        if after == "!" and self.typed and self.text(index + 2) == "(":
+            return True
+        if after == "<" and self.typed and (end := self.type_list(index + 1)):
+            return self.text(end + 1) == "("
+        return self.tokens[index + 1].kind is Kind.STRING and after.startswith("`") if after else False
+
+    def _role(self, index: int, inside: Inside, declares: Role, before: str, after: str) -> Role:
+        """Return the role of a name that is no member: the first rule that knows it wins."""
+        return (
+            self._declared(index, before)
+            or self._part_of_list(index, inside, declares, before, after)
+            or self._part_of_body(index, inside, before, after)
+            or self._used(index, after)
+        )
+
+    def _declared(self, index: int, before: str) -> Role | None:
+        if before in ("class", "interface", "enum", "namespace", "module"):
+            return Role.CLASS
+        if before not in DECLARING:
+            return None
+        if self.is_function(index + 1):
+            return Role.FUNCTION
+        return Role.CONSTANT if before == "const" or _CONSTANT.fullmatch(self.text(index)) else Role.VARIABLE
+
+    def _part_of_list(self, index: int, inside: Inside, declares: Role, before: str, after: str) -> Role | None:
+        """Return the role of a parameter, or of a name in a pattern."""
+        if inside is Inside.PARAMETERS and before in _BEFORE_PARAMETER:
+            return Role.FUNCTION if self.typed and after == ":" and self.is_function_type(index + 2) else Role.PARAMETER
+        if inside is Inside.PATTERN:
+            if after == ":":
+                return Role.PROPERTY
+            if before in ("{", "[", ",", ":", "..."):
+                return declares
+        return None
+
+    def _part_of_body(self, index: int, inside: Inside, before: str, after: str) -> Role | None:
+        """Return the role of a constant of an enumeration, a member of a class, or a key of an object."""
+        if inside is Inside.ENUM and before in ("{", ","):
+            return Role.CONSTANT
+        if inside is Inside.MEMBERS and not self._called(index) and self._begins_member(index, before):
+            return Role.PROPERTY
+        if inside is Inside.OBJECT and before in ("{", ",", "async", "get", "set", "*") and after in (":", "?"):
+            return Role.FUNCTION if self.is_function(index + 1) else Role.KEY
+        return None
+
+    def _used(self, index: int, after: str) -> Role:
+        if after == "=>":
+            return Role.PARAMETER
+        if self._called(index):
+            return Role.FUNCTION
+        constant = _CONSTANT.fullmatch(self.text(index))
+        if after in (".", "?.") and not constant:
+            return Role.OBJECT
+        return Role.CONSTANT if constant else Role.VARIABLE
+
+    def _begins_member(self, index: int, before: str) -> bool:
+        return before in ("{", ";", "}", ",", *MEMBER_WORDS) or self.tokens[index].newline

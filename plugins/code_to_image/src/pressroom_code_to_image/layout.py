@@ -1,0 +1,252 @@
+"""From highlighted code to rows of cells: tabs, wide characters, wrapping, and characters that cannot be seen."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Final
+
+from pressroom.graphics.emoji import is_emoji
+from pressroom.graphics.segments import grapheme_clusters
+
+from pressroom_code_to_image.themes import Style
+
+TAB: Final = 4
+"""How many columns a tab goes up to."""
+
+_LONGEST_CLUSTER: Final = 16
+"""A letter with more marks than this is cut: what was hidden in it shows."""
+
+_PRINTABLE: Final = re.compile(r"[\x20-\x7e]*")
+_RTL: Final = "\u0590-\u061b\u061d-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff"
+"""Hebrew, Arabic and other scripts that run right to left, without the invisible U+061C."""
+
+_RIGHT_TO_LEFT: Final = re.compile(f"[{_RTL}](?:[{_RTL}\u0300-\u036f]|[ \u200c\u200d](?=[{_RTL}]))*")
+_HIDDEN_CATEGORIES: Final = frozenset({"Cc", "Cf", "Zl", "Zp", "Cs", "Co", "Cn"})
+_BLANK_LETTERS: Final = frozenset("\u115f\u1160\u3164\uffa0\u2800\u034f\u17b4\u17b5\u180b\u180c\u180d")
+_JOINERS: Final = frozenset("\u200c\u200d")
+_BREAK_AFTER: Final = (frozenset(" "), frozenset(",;([/&?"))
+"""Where a row breaks: best after a space, else after one of these marks."""
+
+
+class Kind(Enum):
+    """How a run is drawn."""
+
+    PLAIN = auto()
+    """ASCII, a column a character."""
+    SHAPED = auto()
+    """Anything else that can be seen."""
+    HIDDEN = auto()
+    """The code point of a character that cannot be seen, such as `U+202E`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A piece of a row, in one style: where it begins and how many columns it takes."""
+
+    column: int
+    columns: int
+    text: str
+    style: Style
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A visual row. `number` is the line's number on its first row, and 0 on those that it wraps to."""
+
+    number: int
+    runs: tuple[Run, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Cell:
+    text: str
+    columns: int
+    style: Style
+    kind: Kind
+
+
+def prepared(code: str) -> str:
+    """Return code with line feeds as its only line ends, and without blank lines at its end."""
+    lines = code.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    while len(lines) > 1 and not lines[-1].strip(" \t"):
+        lines.pop()
+    return "\n".join(lines)
+
+
+def laid_out(pieces: Iterable[tuple[str, Style]], columns: int) -> Iterator[Row]:
+    """Yield the rows of code, at most so many columns wide.
+
+    Args:
+        pieces: the code in order, with the style of each piece.
+        columns: 2 or more, so that a row takes the widest character.
+    """
+    for number, line in enumerate(_lines(pieces), 1):
+        if _simple(line, columns):
+            yield Row(number, tuple(_runs(line)))
+        else:
+            for index, cells in enumerate(_wrapped(_cells(line, columns), columns)):
+                yield Row(0 if index else number, tuple(_placed(*cells)))
+
+
+def _lines(pieces: Iterable[tuple[str, Style]]) -> Iterator[list[tuple[str, Style]]]:
+    line: list[tuple[str, Style]] = []
+    for text, style in pieces:
+        first, *others = text.split("\n")
+        if first:
+            if line and (style == line[-1][1] or first.isspace()):
+                line[-1] = (line[-1][0] + first, line[-1][1])
+            else:
+                line.append((first, style))
+        for other in others:
+            yield line
+            line = [(other, style)] if other else []
+    yield line
+
+
+def _simple(line: list[tuple[str, Style]], columns: int) -> bool:
+    return sum(len(text) for text, _ in line) <= columns and all(_PRINTABLE.fullmatch(text) for text, _ in line)
+
+
+def _runs(line: list[tuple[str, Style]]) -> Iterator[Run]:
+    column = 0
+    for text, style in line:
+        yield Run(column, len(text), text, style, Kind.PLAIN)
+        column += len(text)
+
+
+def _cells(line: list[tuple[str, Style]], most: int) -> Iterator[_Cell]:
+    column = 0
+    for text, style in line:
+        for cell in _piece(text, style, column, most):
+            yield cell
+            column += cell.columns
+
+
+def _piece(text: str, style: Style, column: int, most: int) -> Iterator[_Cell]:
+    start = 0
+    for match in _RIGHT_TO_LEFT.finditer(text):
+        for cell in _clusters(text[start : match.start()], style, column, most):
+            yield cell
+            column += cell.columns
+        for word in _words(match[0], most):
+            columns = max(1, sum(1 for one in word if not unicodedata.combining(one)))
+            yield _Cell(word, columns, style, Kind.SHAPED)
+            column += columns
+        start = match.end()
+    yield from _clusters(text[start:], style, column, most)
+
+
+def _words(text: str, most: int) -> Iterator[str]:
+    """Yield a right-to-left phrase whole where it fits into half of a row, else by its words, else in parts."""
+    if len(text) <= most // 2:
+        yield text
+        return
+    for word in re.findall(r" +|[^ ]+", text):
+        for start in range(0, len(word), most):
+            yield word[start : start + most]
+
+
+def _clusters(text: str, style: Style, column: int, most: int) -> Iterator[_Cell]:
+    for cluster in _cut(text):
+        if cluster == "\t":
+            columns = min(TAB - column % TAB, most)
+            yield _Cell(" " * columns, columns, style, Kind.PLAIN)
+        elif " " <= cluster <= "~" and len(cluster) == 1:
+            columns = 1
+            yield _Cell(cluster, columns, style, Kind.PLAIN)
+        elif hides(cluster):
+            columns = 0
+            for character in cluster:
+                mark = f"U+{ord(character):04X}" if hides(character) else character
+                kind = Kind.HIDDEN if hides(character) else Kind.PLAIN if character.isascii() else Kind.SHAPED
+                width = min(len(mark) + 1, most) if kind is Kind.HIDDEN else _columns(character)
+                yield _Cell(mark, width, style, kind)
+                columns += width
+        else:
+            columns = _columns(cluster)
+            yield _Cell(cluster, columns, style, Kind.SHAPED)
+        column += columns
+
+
+def _cut(text: str) -> Iterator[str]:
+    if text.isascii():
+        yield from text
+        return
+    for cluster in grapheme_clusters(text):
+        if len(cluster) <= _LONGEST_CLUSTER:
+            yield cluster
+        else:
+            yield from (cluster[at : at + _LONGEST_CLUSTER] for at in range(0, len(cluster), _LONGEST_CLUSTER))
+
+
+def hides(cluster: str) -> bool:
+    """Tell whether a grapheme cluster has a character that cannot be seen, or that steers the order of others.
+
+    Joiners count where they stand in Latin text: in other scripts and in emoji they shape what is seen.
+    """
+    if cluster.isascii():
+        return not cluster.isprintable()
+    if is_emoji(cluster):
+        return False
+    for character in cluster:
+        if character in _JOINERS:
+            if cluster[0].isascii() or len(cluster) == 1:
+                return True
+        elif character in _BLANK_LETTERS or unicodedata.category(character) in _HIDDEN_CATEGORIES:
+            return True
+    return False
+
+
+def _columns(cluster: str) -> int:
+    if is_emoji(cluster) or any(unicodedata.east_asian_width(character) in "WF" for character in cluster):
+        return 2
+    return 1
+
+
+def _wrapped(cells: Iterable[_Cell], columns: int) -> Iterator[tuple[int, list[_Cell]]]:
+    """Yield the cells of each row, with the column at which the row begins."""
+    row: list[_Cell] = []
+    indent = start = width = 0
+    leading, wrapped = True, False
+    for cell in cells:
+        if leading:
+            leading = cell.text.isspace()
+            indent += cell.columns if leading else 0
+        while start + width + cell.columns > columns and row:
+            kept = _break(row, fresh=not start and width <= indent)
+            yield start, row[:kept]
+            row = row[kept:]
+            start = min(indent + 2, columns // 4)
+            width = sum(one.columns for one in row)
+            wrapped = not row
+        if not row and start + cell.columns > columns:
+            start = 0
+        if wrapped and cell.text == " ":
+            continue
+        wrapped = False
+        row.append(cell)
+        width += cell.columns
+    yield start, row
+
+
+def _break(row: list[_Cell], *, fresh: bool) -> int:
+    """Return how many cells stay on a row: up to the last good place in its latter half, else all."""
+    if fresh:
+        return len(row)
+    for marks in _BREAK_AFTER:
+        for kept in range(len(row), len(row) // 2, -1):
+            if row[kept - 1].text in marks:
+                return kept
+    return len(row)
+
+
+def _placed(start: int, cells: list[_Cell]) -> Iterator[Run]:
+    column = start
+    for cell in cells:
+        yield Run(column, cell.columns, cell.text, cell.style, cell.kind)
+        column += cell.columns

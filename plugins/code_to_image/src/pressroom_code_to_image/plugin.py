@@ -1,0 +1,143 @@
+"""The plugin: one generator, `code-to-image`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib.metadata import version
+
+from pressroom.graphics.font_sources import fonts_revision
+from pressroom.sdk import Artifact, Call, Example, Generator, Mcp, Plugin, Preview, Promo, generator, hookimpl, per_hour
+
+from pressroom_code_to_image.params import CodeImageDetails, CodeImageParams
+
+PLUGIN = Plugin(
+    id="code_to_image",
+    title="Code to image",
+    summary="Makes pictures of source code, with syntax colours in a window.",
+)
+
+MCP = Mcp(
+    name="generate_code_image",
+    quota="images_generated",
+    description=(
+        "Makes a picture (PNG) of source code: syntax colours in an editor window, on a gradient, as shared in "
+        "posts, slides and articles. Use it when someone wants an image of code; for code that is to be copied or run, "
+        "give the text instead. Pass the code as it is, with real line breaks and indentation, name its language, and "
+        "set title to the file's name, or to an empty text where there is none. Leave theme, width, padding and "
+        "background out unless the user asks. Up to about 40 lines stay legible in a post; cut longer code to what "
+        "matters. Returns the image itself and a link to it that works for three hours, with its width and height. It "
+        "counts as one generated image."
+    ),
+)
+
+PROMO = Promo(
+    tagline="Code that looks as good as it reads.",
+    description="Eleven languages, eight themes with their original colours, any background, crisp at any width.",
+    use_cases=(
+        "Posts on social networks",
+        "Slides and talks",
+        "Headers of articles and release notes",
+        "Pictures of examples, made by a script",
+    ),
+    llm_instructions=(
+        "POST a JSON object with `code` and `language` to the generate endpoint; every other parameter has a default, "
+        "and `title` an empty text where no file name is meant. The answer's data.url is the PNG. Use response=binary "
+        "to receive the bytes themselves."
+    ),
+    related_features=("image-generator", "qr-code-generator"),
+)
+
+_GREETING = """\
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Greeting:
+    name: str
+
+    def __str__(self) -> str:
+        return f"Hello, {self.name}!"
+
+
+print(Greeting("world"))
+"""
+
+EXAMPLES = (
+    Example(
+        "A function in TypeScript",
+        {
+            "code": "export function sum(values: number[]): number {\n"
+            "  return values.reduce((total, value) => total + value, 0);\n}",
+            "title": "sum.ts",
+        },
+    ),
+    Example(
+        "Python on a light theme",
+        {
+            "code": _GREETING,
+            "language": "python",
+            "theme": "github-light",
+            "title": "greeting.py",
+            "background": "linear-gradient(135deg, #ffd3a5, #fd6585)",
+        },
+    ),
+    Example(
+        "A command without a title bar",
+        {
+            "code": "curl -s https://example.com/feed.json | jq '.items[0].title'",
+            "language": "bash",
+            "theme": "nord",
+            "title": "",
+            "windowControls": False,
+            "lineNumbers": False,
+            "padding": 32,
+        },
+    ),
+    Example(
+        "A wide picture with a transparent background",
+        {
+            "code": "SELECT country, COUNT(*) AS customers\nFROM customers\nGROUP BY country\nORDER BY customers DESC;",
+            "language": "sql",
+            "theme": "dracula",
+            "title": "customers.sql",
+            "width": 1200,
+            "background": "transparent",
+        },
+    ),
+)
+
+NOTES = (
+    "A tab goes to the next of every 4 columns. Long lines wrap, at a space or a bracket where one is near.",
+    "Characters that cannot be seen or that steer the direction of text, such as U+202E, show as their code points.",
+    "A picture is at most 20,000 pixels high and has at most 24 million pixels: 800 rows at a width of 900.",
+)
+
+
+@generator(
+    slug="code-to-image",
+    name="Code to image",
+    summary="Makes a picture of source code, with syntax colours in a window.",
+    tags=("code", "syntax highlighting", "screenshot", "image", "png"),
+    rate_limit=per_hour(60),
+    lane="process",
+    timeout=5,
+    produces=("image/png",),
+    details=CodeImageDetails,
+    mcp=MCP,
+    promo=PROMO,
+    examples=EXAMPLES,
+    notes=NOTES,
+    cache_revision=f"{fonts_revision()} {version('pygments')}",
+    preview=Preview(live=True),
+)
+def generate(params: CodeImageParams, call: Call) -> Artifact:
+    """Draws code as an editor shows it, in a window with a shadow, on a colour or a gradient."""
+    from pressroom_code_to_image.render import render  # noqa: PLC0415 - Pygments and the fonts load in the worker
+
+    return render(params)
+
+
+@hookimpl
+def pressroom_generators() -> Iterable[Generator]:
+    """Offer the generator."""
+    return [generate]

@@ -1,0 +1,67 @@
+"""What a theme is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from pressroom_code_to_image.highlight.roles import Role
+
+_BOLD: Final = 700
+_REGULAR: Final = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How a piece of code looks. `color` is `#rrggbb`."""
+
+    color: str
+    italic: bool = False
+    weight: int = _REGULAR
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """The colours of a theme: of the roles, and of roles that it colours otherwise in a language."""
+
+    background: str
+    foreground: str
+    styles: Mapping[Role, Style]
+    languages: Mapping[str, Mapping[Role, Style]]
+
+    def style(self, role: Role, language: str) -> Style:
+        """Return how a role looks in a language."""
+        own = self.languages.get(language, {}).get(role)
+        return own or self.styles.get(role) or Style(self.foreground)
+
+    @property
+    def dark(self) -> bool:
+        """Whether the background is darker than the text."""
+        return _lightness(self.background) < _lightness(self.foreground)
+
+
+def theme(
+    background: str, foreground: str, styles: Mapping[str, str], languages: Mapping[str, Mapping[str, str]]
+) -> Theme:
+    """Return a theme from its tables: for each colour, with `italic` and `bold` after it, the roles that have it."""
+    return Theme(
+        background,
+        foreground,
+        _by_role(styles),
+        MappingProxyType({language: _by_role(table) for language, table in languages.items()}),
+    )
+
+
+def _by_role(table: Mapping[str, str]) -> Mapping[Role, Style]:
+    found: dict[Role, Style] = {}
+    for look, roles in table.items():
+        color, *traits = look.split()
+        style = Style(color, "italic" in traits, _BOLD if "bold" in traits else _REGULAR)
+        found |= {Role[name.upper()]: style for name in roles.split()}
+    return MappingProxyType(found)
+
+
+def _lightness(color: str) -> int:
+    return sum(bytes.fromhex(color.removeprefix("#")))

@@ -1,0 +1,108 @@
+"""The CPU time of a picture of code as PNG, beside shiki with satori and resvg, and Pygments' own, on one core."""
+
+import json
+import os
+import statistics
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pygments
+import pytest
+from pressroom.graphics.text import default_library
+from pressroom_code_to_image.params import CodeImageParams
+from pressroom_code_to_image.render import render
+from pygments.formatters import ImageFormatter
+from pygments.lexers import get_lexer_by_name
+from support.downloads import npm_packages
+from support.needs import program
+
+HERE: Final = Path(__file__).parent
+SAMPLE: Final = HERE.parents[1] / "plugins" / "code_to_image" / "samples" / "typescript.txt"
+ROUNDS: Final = 9
+WIDTH: Final = 900
+
+LEAST_LEAD_OVER_NPM, LEAST_LEAD_OVER_PYGMENTS = 10, 5
+MOST_FOR_8000_CHARACTERS: Final = 120.0
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_core() -> Iterator[None]:
+    """Keep this process, and the ones it starts, on one core."""
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cores)})
+    yield
+    os.sched_setaffinity(0, cores)
+
+
+@pytest.fixture(scope="module")
+def npm_modules() -> Path:
+    """Return the folder of npm's packages, installed where they are missing."""
+    return npm_packages("code-to-image-peers", HERE / "package.json")
+
+
+def _font() -> str:
+    return str(default_library().of_family("JetBrains Mono")[0].path)
+
+
+def _code(lines: int) -> str:
+    """Return so many lines of code, without blank ones."""
+    return "\n".join([line for line in SAMPLE.read_text("utf-8").splitlines() if line][:lines])
+
+
+def _rounds(draw: Callable[[], Any]) -> float:
+    """Return the CPU milliseconds of a call, the median of all rounds."""
+    draw()
+    figures = []
+    for _ in range(ROUNDS):
+        began = time.process_time()
+        draw()
+        figures.append((time.process_time() - began) * 1000)
+    return statistics.median(figures)
+
+
+def _npm(modules: Path, code: str) -> float:
+    order = {
+        "modules": str(modules),
+        "code": code,
+        "language": "typescript",
+        "theme": "tokyo-night",
+        "width": WIDTH,
+        "rounds": ROUNDS,
+    }
+    command = [program("node", "nodejs"), str(HERE / "npm_pipeline.js")]
+    done = subprocess.run(command, input=json.dumps(order), capture_output=True, text=True, timeout=200, check=False)
+    assert not done.returncode, done.stderr
+    return float(statistics.median(json.loads(done.stdout)))
+
+
+def _pygments(code: str) -> Callable[[], bytes]:
+    def draw() -> bytes:
+        formatter = ImageFormatter(font_name=_font(), font_size=15, line_numbers=True, style="monokai")
+        return bytes(pygments.highlight(code, get_lexer_by_name("typescript"), formatter))
+
+    return draw
+
+
+def test_40_lines_lead_over_shiki_with_satori_and_over_pygments(npm_modules: Path) -> None:
+    code = _code(40)
+    params = CodeImageParams(code=code, width=WIDTH)
+    costs = {
+        "Pressroom": _rounds(lambda: render(params)),
+        "shiki + satori + resvg": _npm(npm_modules, code),
+        "Pygments ImageFormatter": _rounds(_pygments(code)),
+    }
+    print(f"\n40 lines at {WIDTH} px, median of {ROUNDS} rounds")
+    for name, cost in costs.items():
+        print(f"{name:>24}: {cost:8.2f} ms CPU, {cost / costs['Pressroom']:5.1f} times ours")
+    assert costs["shiki + satori + resvg"] >= LEAST_LEAD_OVER_NPM * costs["Pressroom"]
+    assert costs["Pygments ImageFormatter"] >= LEAST_LEAD_OVER_PYGMENTS * costs["Pressroom"]
+
+
+def test_8000_characters_take_a_moment() -> None:
+    code = (SAMPLE.read_text("utf-8") * 4)[:8000]
+    cost = _rounds(lambda: render(CodeImageParams(code=code, width=WIDTH)))
+    print(f"\n8000 characters at {WIDTH} px: {cost:.1f} ms CPU")
+    assert cost <= MOST_FOR_8000_CHARACTERS

@@ -1,0 +1,36 @@
+"""The sample of each language, and pictures of code."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from PIL import Image
+from pressroom_code_to_image.params import CodeImageParams
+from pressroom_code_to_image.render import render
+
+Draw = Callable[..., Image.Image]
+
+SAMPLES: Final = {path.stem: path for path in sorted((Path(__file__).parent / "samples").iterdir())}
+
+
+@pytest.fixture(scope="session")
+def samples() -> dict[str, str]:
+    """The sample of each language, by the language's name."""
+    return {name: path.read_text("utf-8") for name, path in SAMPLES.items()}
+
+
+@pytest.fixture(scope="session")
+def draw() -> Draw:
+    """Draw code with the parameters given, and read the picture back."""
+
+    def drawn(code: str, **params: Any) -> Image.Image:
+        artifact = render(CodeImageParams(**{"code": code, "language": "plaintext", **params}))
+        picture = Image.open(io.BytesIO(artifact.content))
+        picture.load()
+        return picture
+
+    return drawn

@@ -1,0 +1,100 @@
+"""The colours agree with those that TextMate grammars give in the same themes, character by character."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Final
+
+import pytest
+from pressroom_code_to_image.highlight import highlighted
+from pressroom_code_to_image.names import Language
+from pressroom_code_to_image.themes import THEMES
+from support.downloads import npm_packages
+from support.needs import program
+
+HERE: Final = Path(__file__).parent / "shiki"
+
+THEIR_NAMES: Final = {name: {"one-dark": "one-dark-pro"}.get(name, name) for name in THEMES}
+COMPARED: Final = ("github-dark", "dracula", "one-dark")
+"""The themes that the agreement is the mean of: they tell most roles apart."""
+
+LEAST: Final[dict[Language, float]] = {
+    "javascript": 0.93,
+    "typescript": 0.95,
+    "python": 0.95,
+    "go": 0.95,
+    "rust": 0.95,
+    "bash": 0.88,
+    "json": 0.92,
+    "html": 0.95,
+    "css": 0.9,
+    "sql": 0.92,
+}
+
+Pieces = list[list[list[str]]]
+
+
+@pytest.fixture(scope="session")
+def shiki() -> Path:
+    """Return the folder of npm's modules with `shiki`."""
+    return npm_packages("shiki", HERE / "package.json")
+
+
+@pytest.fixture(scope="session")
+def theirs(shiki: Path, samples: dict[str, str]) -> dict[str, dict[str, Pieces]]:
+    """The colours of the samples in every theme, by the language and our name of the theme."""
+    order = {
+        "modules": str(shiki),
+        "themes": list(THEIR_NAMES.values()),
+        "samples": [{"language": language, "code": samples[language]} for language in LEAST],
+    }
+    command = [program("node", "nodejs"), str(HERE / "colors.js")]
+    done = subprocess.run(command, input=json.dumps(order), capture_output=True, text=True, timeout=100, check=False)
+    assert not done.returncode, done.stderr
+    found = dict(zip(LEAST, json.loads(done.stdout), strict=True))
+    return {
+        language: {ours: themes[their] for ours, their in THEIR_NAMES.items()} for language, themes in found.items()
+    }
+
+
+def _colors(lines: Pieces) -> list[tuple[str, str]]:
+    """Return each visible character with its colour."""
+    return [
+        (character, color) for line in lines for text, color in line for character in text if not character.isspace()
+    ]
+
+
+def _agreement(code: str, language: Language, theme: str, lines: Pieces) -> float:
+    ours = [
+        (character, THEMES[theme].style(role, language).color)  # type: ignore[index]
+        for text, role in highlighted(code, language)
+        for character in text
+        if not character.isspace()
+    ]
+    expected = _colors(lines)
+    assert [character for character, _ in ours] == [character for character, _ in expected]
+    return sum(one == other for one, other in zip(ours, expected, strict=True)) / len(expected)
+
+
+@pytest.mark.parametrize("language", LEAST)
+def test_most_characters_have_the_colour_that_a_textmate_grammar_gives(
+    language: Language, theirs: dict[str, dict[str, Pieces]], samples: dict[str, str]
+) -> None:
+    parts = [_agreement(samples[language], language, theme, theirs[language][theme]) for theme in COMPARED]
+    assert sum(parts) / len(parts) >= LEAST[language]
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_every_theme_keeps_to_its_palette(theme: str, theirs: dict[str, dict[str, Pieces]]) -> None:
+    """No colour of ours is unknown to the original."""
+    published = {color for themes in theirs.values() for _, color in _colors(themes[theme])}
+    found = THEMES[theme]  # type: ignore[index]
+    ours = {style.color for table in (found.styles, *found.languages.values()) for style in table.values()}
+    assert ours - published <= {found.foreground}
+
+
+def test_plain_text_has_one_colour(samples: dict[str, str]) -> None:
+    (piece,) = highlighted(samples["plaintext"], "plaintext")
+    assert piece[0] == samples["plaintext"]

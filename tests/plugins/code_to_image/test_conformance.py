@@ -1,0 +1,79 @@
+"""The plugin keeps the contract, as its users meet it: over HTTP and as a tool for models."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+from PIL import Image
+from pressroom.testing import ToolFailed, assert_plugin_conforms
+
+pytest_plugins = ["pressroom.testing.plugin"]
+
+CallTool = Callable[..., Any]
+ADDRESS = "/tools/code-to-image/api/generate"
+
+
+@pytest.fixture(scope="session")
+def pressroom_config() -> dict[str, Any]:
+    return {"plugins": {"code_to_image": {"required": True}}}
+
+
+def test_the_plugin_conforms() -> None:
+    assert_plugin_conforms("code_to_image")
+
+
+def test_it_makes_a_picture_over_http(http: httpx.Client) -> None:
+    data = http.post(ADDRESS, json={"code": "let a = 1;\nlet b = 2;", "width": 640}).json()["data"]
+    fetched = http.get(data["url"])
+    assert fetched.headers["content-type"] == "image/png"
+    picture = Image.open(io.BytesIO(fetched.content))
+    assert (data["width"], data["height"], data["format"]) == (*picture.size, "png")
+    assert data["width"] == 640
+
+
+def test_the_bytes_are_the_picture_itself(http: httpx.Client) -> None:
+    made = http.post(ADDRESS, json={"code": "x", "response": "binary"})
+    assert made.headers["content-type"] == "image/png"
+    assert Image.open(io.BytesIO(made.content)).size[0] == 900
+
+
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        ({"code": ""}, "code: must be between 1 and 8000 characters (got 0)"),
+        ({"code": " \n\t"}, "code: must have a character that can be seen"),
+        ({"code": "x" * 8001}, "code: must be between 1 and 8000 characters (got 8001)"),
+        ({"code": "x", "language": "java"}, "language: must be one of"),
+        ({"code": "x", "theme": "night"}, "theme: must be one of"),
+        ({"code": "x", "title": "t" * 61}, "title: must be at most 60 characters (got 61)"),
+        ({"code": "x", "padding": 15}, "padding: must be between 16 and 128 (got 15)"),
+        ({"code": "x", "width": 2001}, "width: must be between 400 and 2000 (got 2001)"),
+        ({"code": "x", "background": "blau"}, 'background: "blau" is neither a colour nor a gradient (at character 1)'),
+        (
+            {"code": "x", "background": "linear-gradient(90deg, red, blu)"},
+            'background: "blu" is no colour (at character 29)',
+        ),
+        ({"code": "x", "background": "url(https://example.com/a.png)"}, "background: pictures cannot be named here"),
+        ({"code": "\n" * 7999 + "x", "width": 400}, "code: makes a picture of 192162 pixels in height, at most 20000"),
+    ],
+)
+def test_what_does_not_fit_is_refused_with_its_reason(http: httpx.Client, body: dict[str, Any], problem: str) -> None:
+    refused = http.post(ADDRESS, json=body)
+    assert refused.status_code == 400
+    assert problem in refused.json()["error"]["message"]
+
+
+def test_a_model_receives_the_picture(call_tool: CallTool) -> None:
+    made = call_tool("generate_code_image", code="print(1)", language="python", title="")
+    assert made["format"] == "png"
+
+
+def test_a_model_is_told_what_does_not_fit(call_tool: CallTool) -> None:
+    with pytest.raises(ToolFailed) as refused:
+        call_tool("generate_code_image", code="x", background="linear-gradient(red)")
+    assert refused.value.code == "validation_error"
+    assert "a gradient needs two colours at least (at character 1)" in refused.value.message

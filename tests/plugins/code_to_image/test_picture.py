@@ -1,0 +1,201 @@
+"""What the pictures look like."""
+
+from __future__ import annotations
+
+import io
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+from pressroom.sdk import InvalidInput
+from pressroom_code_to_image.glyphs import ROW
+from pressroom_code_to_image.names import Language, ThemeName
+from pressroom_code_to_image.params import CodeImageDetails, CodeImageParams
+from pressroom_code_to_image.render import MOST_PIXELS, TALLEST, render
+from pressroom_code_to_image.themes import THEMES
+from pydantic import ValidationError
+
+from .conftest import Draw
+
+PLAIN: dict[str, Any] = {"title": "", "windowControls": False, "lineNumbers": False}
+
+BACKGROUNDS = {
+    "dracula": ("#282a36", "#f8f8f2"),
+    "nord": ("#2e3440", "#d8dee9"),
+    "github-dark": ("#24292e", "#e1e4e8"),
+    "github-light": ("#ffffff", "#24292e"),
+    "monokai": ("#272822", "#f8f8f2"),
+    "one-dark": ("#282c34", "#abb2bf"),
+    "solarized-dark": ("#002b36", "#839496"),
+    "tokyo-night": ("#1a1b26", "#a9b1d6"),
+}
+
+
+def _rgb(color: str) -> tuple[int, ...]:
+    return tuple(bytes.fromhex(color[1:]))
+
+
+def _has(picture: Image.Image, color: str) -> bool:
+    return bool((np.asarray(picture.convert("RGB")) == np.array(_rgb(color))).all(axis=2).any())
+
+
+@pytest.mark.parametrize("theme", BACKGROUNDS)
+def test_a_theme_has_its_background_and_foreground(theme: str, draw: Draw) -> None:
+    background, foreground = BACKGROUNDS[theme]
+    picture = draw("█" * 8, theme=theme, **PLAIN)
+    assert picture.getpixel((60, picture.height - 60)) == _rgb(background)
+    assert _has(picture, foreground)
+
+
+@pytest.mark.parametrize(("width", "padding"), [(400, 16), (900, 48), (2000, 128)])
+def test_the_width_is_that_asked_and_the_height_follows_the_lines(width: int, padding: int, draw: Draw) -> None:
+    heights = [draw("\n".join("a" * count), width=width, padding=padding).height for count in (1, 2, 10)]
+    assert draw("a", width=width, padding=padding).width == width
+    assert [height - heights[0] for height in heights] == [0, ROW, 9 * ROW]
+
+
+def test_the_details_are_those_of_the_picture() -> None:
+    artifact = render(CodeImageParams(code="a\nb", width=500))
+    assert isinstance(artifact.details, CodeImageDetails)
+    assert Image.open(io.BytesIO(artifact.content)).size == (artifact.details.width, artifact.details.height)
+
+
+def test_wrapped_rows_count_for_the_height(draw: Draw) -> None:
+    assert draw("a" * 200).height == draw("a\nb\nc").height
+
+
+def test_the_window_has_round_corners_and_a_shadow(draw: Draw) -> None:
+    picture = draw("a", background="#ffffff", theme="github-dark")
+    corner = picture.getpixel((48, 48))
+    assert corner != _rgb("#24292e")
+    below = [picture.getpixel((450, picture.height - 48 + down))[0] for down in (1, 12, 24, 40, 47)]  # type: ignore[index]
+    assert below == sorted(below)
+    assert below[0] < 190
+    assert below[-1] > 245
+
+
+def test_buttons_title_and_numbers_go_when_they_are_not_wanted(draw: Draw) -> None:
+    assert _has(draw("a"), "#ff5f57")
+    bare = draw("a", **PLAIN)
+    assert not _has(bare, "#ff5f57")
+    assert bare.height < draw("a").height
+    titled = draw("a", title="main.py", windowControls=False, lineNumbers=False)
+    assert titled.height == draw("a").height
+    assert not _has(titled, "#ff5f57")
+
+
+def test_a_long_title_leaves_the_buttons_free(draw: Draw) -> None:
+    buttons = (40, 16, 100, 60)
+    short, long = (draw("a", title=title, width=400, padding=16, background="#000000") for title in ("", "W" * 60))
+    assert short.crop(buttons).tobytes() == long.crop(buttons).tobytes()
+
+
+def test_the_line_numbers_are_dimmer_than_the_code(draw: Draw) -> None:
+    picture = np.asarray(draw("H", theme="github-light", background="#ffffff").convert("L"))
+    row = picture[92:116]
+    assert row[:, 60:105].min() > row[:, 105:130].min() + 60
+
+
+@pytest.mark.parametrize(
+    "background",
+    [
+        "#b9502a",
+        "rebeccapurple",
+        "oklch(70% 0.15 200)",
+        "linear-gradient(135deg, #5b6ee1, #b26ff0)",
+        "radial-gradient(circle at top left, white, black)",
+        "conic-gradient(red, lime, blue, red)",
+    ],
+)
+def test_any_paint_fills_the_ground(background: str, draw: Draw) -> None:
+    picture = draw("a", background=background)
+    assert picture.mode == "RGB"
+
+
+def test_a_transparent_ground_leaves_only_the_window_and_its_shadow(draw: Draw) -> None:
+    picture = draw("a", background="transparent", theme="nord")
+    assert picture.mode == "RGBA"
+    assert picture.getpixel((0, 0)) == (0, 0, 0, 0)
+    assert picture.getpixel((450, 60))[3] == 255  # type: ignore[index]
+
+
+def test_a_tall_gradient_is_one_gradient(draw: Draw) -> None:
+    """The ground is painted in parts, which fit together."""
+    picture = np.asarray(draw("a\n" * 60 + "a", background="linear-gradient(#000000, #ffffff)").convert("L"), dtype=int)
+    edge = picture[:, 0]
+    assert (np.diff(edge) >= 0).all()
+    assert np.abs(edge - np.linspace(0, 255, len(edge))).max() <= 2
+
+
+def test_a_picture_that_would_be_too_tall_is_refused() -> None:
+    with pytest.raises(InvalidInput) as refused:
+        render(CodeImageParams(code="\n" * 7999 + "x", width=400))
+    assert refused.value.field == "code"
+    assert f"at most {TALLEST} are allowed" in refused.value.problem
+
+
+@pytest.mark.parametrize(("width", "lines"), [(400, 820), (2000, 490)])
+def test_nearly_the_tallest_pictures_are_drawn(width: int, lines: int, draw: Draw) -> None:
+    picture = draw("\n" * lines + "x", width=width)
+    assert picture.height > 0.95 * min(TALLEST, MOST_PIXELS / width)
+
+
+def test_characters_that_no_font_has_are_named() -> None:
+    (warning,) = render(CodeImageParams(code="𓀀")).warnings
+    assert "U+13000" in warning
+
+
+def test_code_in_the_wrong_language_is_drawn_all_the_same(samples: dict[str, str]) -> None:
+    for language in get_args(Language):
+        for code in samples.values():
+            assert render(CodeImageParams(code=code, language=language)).content
+
+
+TEXTS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=300) | st.text(
+    "(){}[]<>:;,.=&|?!@#$%*/\\'\"`\n\t azAZ09_-é日\u202e", min_size=1, max_size=300
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    code=TEXTS,
+    language=st.sampled_from(get_args(Language)),
+    theme=st.sampled_from(get_args(ThemeName)),
+    width=st.integers(400, 900),
+    padding=st.integers(16, 128),
+    numbers=st.booleans(),
+)
+def test_any_code_in_any_language_is_drawn_or_refused(
+    code: str, language: Language, theme: ThemeName, width: int, padding: int, numbers: bool
+) -> None:
+    try:
+        params = CodeImageParams(
+            code=code, language=language, theme=theme, width=width, padding=padding, lineNumbers=numbers
+        )
+        first = render(params)
+    except ValidationError:
+        assert not code.strip()
+        return
+    except InvalidInput as refused:
+        assert "pixels in height" in refused.problem  # noqa: PT017 - the refusal is one of two outcomes
+        return
+    assert first.content == render(params).content
+
+
+@pytest.mark.parametrize(
+    "character", ["x", "日", "\u202e", "(", "<", "'", "`", "{", "👩‍👩‍👧‍👦", "a\u0301", "א", "/", "\\", "a "]
+)
+@pytest.mark.parametrize("language", ["typescript", "python", "rust", "html"])
+def test_8000_characters_of_one_kind_are_drawn_or_refused(character: str, language: Language) -> None:
+    code = (character * 8000)[:8000]
+    try:
+        assert render(CodeImageParams(code=code, language=language, width=1200)).content
+    except InvalidInput as refused:
+        assert "pixels in height" in refused.problem  # noqa: PT017 - the refusal is one of two outcomes
+
+
+def test_the_themes_are_those_of_the_contract() -> None:
+    assert set(THEMES) == set(BACKGROUNDS) == set(get_args(ThemeName))

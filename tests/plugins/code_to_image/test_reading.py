@@ -1,0 +1,53 @@
+"""An independent program reads the code back from the picture."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections import Counter
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from PIL import Image, ImageOps
+from pressroom_code_to_image.names import ThemeName
+from support.needs import program
+
+from .conftest import Draw
+
+LEAST = 0.9
+"""The part of the words that must be read as they were written."""
+
+CODE = """\
+def average(values: list[float]) -> float:
+    # The mean of all values, or zero for none.
+    total = sum(values)
+    return total / len(values) if values else 0.0
+
+class Reader:
+    def read(self, name: str) -> bytes:
+        with open(name, "rb") as source:
+            content = source.read()
+        return content
+"""
+
+
+def _words(text: str) -> Counter[str]:
+    return Counter(re.findall(r"[A-Za-z]{3,}", text))
+
+
+@pytest.mark.parametrize("theme", get_args(ThemeName))
+def test_the_code_can_be_read_back(theme: ThemeName, draw: Draw, tmp_path: Path) -> None:
+    tesseract = program("tesseract", "tesseract-ocr")
+    picture = draw(CODE, language="python", theme=theme, title="", windowControls=False, lineNumbers=False)
+    grey = picture.convert("L").crop((60, 60, picture.width - 60, picture.height - 60))
+    if theme != "github-light":
+        grey = ImageOps.invert(grey)
+    scanned = tmp_path / "code.png"
+    # Text recognition is trained on pages scanned at 300 dots an inch: three times what a screen has.
+    ImageOps.autocontrast(grey.resize((grey.width * 3, grey.height * 3), Image.Resampling.LANCZOS)).save(scanned)
+    done = subprocess.run(
+        [tesseract, str(scanned), "-", "--psm", "6"], capture_output=True, text=True, timeout=60, check=True
+    )
+    written = _words(CODE)
+    assert (written & _words(done.stdout)).total() >= LEAST * written.total()
