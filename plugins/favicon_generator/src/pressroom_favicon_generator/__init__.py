@@ -1,0 +1,1 @@
+"""Favicon bundles from an emoji, a letter or a short text: a built-in plugin of Pressroom."""

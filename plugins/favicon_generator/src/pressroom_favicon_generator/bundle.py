@@ -1,0 +1,125 @@
+"""The nine files of the bundle."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import struct
+import zipfile
+from html import escape
+from typing import Final
+
+from PIL import Image
+from pressroom.graphics.color import parse_color
+from pressroom.graphics.icons import icon_sheet
+from pressroom.graphics.png import encode_png
+from pressroom.sdk import Artifact
+
+from pressroom_favicon_generator.icon import Icon, draw_icon
+from pressroom_favicon_generator.params import FaviconDetails, FaviconParams
+
+ICO_SIZES: Final = (16, 32, 48)
+_APPLE, _ANDROID_SMALL, _ANDROID_LARGE = 180, 192, 512
+_SAFE_ZONE: Final = 0.4
+"""The radius, as a part of the size, in which a maskable icon keeps what matters (W3C Web Application Manifest)."""
+
+_NO_DATE: Final = (1980, 1, 1, 0, 0, 0)
+"""The earliest date that a ZIP can hold: equal content makes equal bytes."""
+
+
+def make_bundle(params: FaviconParams) -> Artifact:
+    """Return the ZIP of all files. Raises `InvalidInput` where the content cannot be drawn."""
+    icons = {size: draw_icon(params, size) for size in (*ICO_SIZES, _ANDROID_SMALL, _ANDROID_LARGE)}
+    pngs = {size: encode_png(icon.picture) for size, icon in icons.items()}
+    apple = draw_icon(params, _APPLE, square=True).picture.convert("RGB")
+    sheet = icon_sheet({size: icons[size].picture for size in ICO_SIZES} | {_APPLE: apple})
+    files = {
+        **{f"favicon-{size}x{size}.png": pngs[size] for size in ICO_SIZES},
+        "apple-touch-icon.png": encode_png(apple),
+        "android-chrome-192x192.png": pngs[_ANDROID_SMALL],
+        "android-chrome-512x512.png": pngs[_ANDROID_LARGE],
+        "favicon.ico": ico([(size, pngs[size]) for size in ICO_SIZES]),
+        "site.webmanifest": _manifest(params, maskable=_maskable(icons[_ANDROID_LARGE], params)),
+        "favicon-tags.html": _tags(params),
+    }
+    return Artifact(
+        _zip(files), "application/zip", FaviconDetails(files=list(files)), preview=("image/png", encode_png(sheet))
+    )
+
+
+def ico(pictures: list[tuple[int, bytes]]) -> bytes:
+    """Return an ICO of square PNGs, pairs of edge length (1 to 255) and bytes, in that order."""
+    offset = 6 + 16 * len(pictures)
+    entries, contents = b"", b""
+    for edge, png in pictures:
+        entries += struct.pack("<BBBBHHII", edge, edge, 0, 0, 1, 32, len(png), offset + len(contents))
+        contents += png
+    return struct.pack("<HHH", 0, 1, len(pictures)) + entries + contents
+
+
+def _zip(files: dict[str, bytes]) -> bytes:
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w") as archive:
+        for name, content in files.items():
+            entry = zipfile.ZipInfo(name, _NO_DATE)
+            entry.create_system = 3  # Unix, wherever it is made
+            entry.external_attr = 0o644 << 16
+            packed = zipfile.ZIP_STORED if name.endswith((".png", ".ico")) else zipfile.ZIP_DEFLATED
+            archive.writestr(entry, content, packed)
+    return written.getvalue()
+
+
+def _maskable(icon: Icon, params: FaviconParams) -> bool:
+    """Tell whether a system may cut the icon into any shape: it fills its square, and the ink keeps to the middle."""
+    if params.radius or not parse_color(params.bgColor).opaque:
+        return False
+    size = icon.picture.width
+    left, top, right, bottom = icon.ink
+    reach = math.hypot(max(size / 2 - left, right - size / 2), max(size / 2 - top, bottom - size / 2))
+    return reach <= _SAFE_ZONE * size
+
+
+def _manifest(params: FaviconParams, *, maskable: bool) -> bytes:
+    color = _opaque(params.bgColor)
+    icons = [
+        {
+            "src": f"/android-chrome-{size}x{size}.png",
+            "sizes": f"{size}x{size}",
+            "type": "image/png",
+            "purpose": "any maskable" if maskable else "any",
+        }
+        for size in (_ANDROID_SMALL, _ANDROID_LARGE)
+    ]
+    document = {
+        "name": params.content,
+        "short_name": params.content,
+        "start_url": "/",
+        "icons": icons,
+        "theme_color": color,
+        "background_color": color,
+        "display": "standalone",
+    }
+    return json.dumps(document, ensure_ascii=False, indent=2).encode() + b"\n"
+
+
+def _tags(params: FaviconParams) -> bytes:
+    lines = [
+        '<link rel="icon" href="/favicon.ico" sizes="16x16 32x32 48x48">',
+        *(
+            f'<link rel="icon" type="image/png" sizes="{size}x{size}" href="/favicon-{size}x{size}.png">'
+            for size in ICO_SIZES
+        ),
+        f'<link rel="apple-touch-icon" sizes="{_APPLE}x{_APPLE}" href="/apple-touch-icon.png">',
+        '<link rel="manifest" href="/site.webmanifest">',
+        f'<meta name="theme-color" content="{escape(_opaque(params.bgColor))}">',
+    ]
+    return ("\n".join(lines) + "\n").encode()
+
+
+def _opaque(color: str) -> str:
+    """Return a colour as it looks on a white page: browsers take no transparent theme."""
+    ground = Image.new("RGBA", (1, 1), (255, 255, 255, 255))
+    ground.alpha_composite(Image.new("RGBA", (1, 1), parse_color(color).rgba8))
+    red, green, blue = ground.convert("RGB").tobytes()
+    return f"#{red:02x}{green:02x}{blue:02x}"

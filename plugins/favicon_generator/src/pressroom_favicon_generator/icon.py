@@ -1,0 +1,128 @@
+"""Drawing the icon at one size."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+from PIL import Image
+from pressroom.graphics.color import parse_color
+from pressroom.graphics.emoji import emoji_picture, is_emoji
+from pressroom.graphics.shapes import box_mask
+from pressroom.graphics.text import FontLibrary, ShapedText, TextStyle, default_library, draw_text, ink_box, shape
+from pressroom.sdk import InvalidInput
+
+from pressroom_favicon_generator.params import FaviconParams
+
+_LETTER_SIZE: Final = 0.74
+"""The font size of a letter that needs no shrinking, as a part of the icon's."""
+
+_INK_WIDTH, _INK_HEIGHT = 0.8, 0.66
+"""How much of the icon the ink of letters may take."""
+
+_CIRCLE: Final = 0.84
+"""How much of the diameter the diagonal of the ink may take where the icon is round."""
+
+_EMOJI: Final = 0.76
+_EMOJI_ROUND: Final = 0.66
+_EMOJI_ALONE: Final = 0.94
+"""How much of the icon an emoji takes: on a background, on a round one, and without one."""
+
+_PROBE: Final = 128
+"""At how many pixels the ink of an emoji is measured."""
+
+_ROUND: Final = 30
+"""From this radius on, in percent, the corners of what is drawn come near the edge."""
+
+_SMALL, _FINER = 24, 8
+"""Icons up to this size are drawn so many times larger, and reduced: grey steps are finer then."""
+
+_FONTS: Final = {"Inter": "Inter", "serif": "serif", "mono": "monospace"}
+
+
+@dataclass(frozen=True, slots=True)
+class Icon:
+    """An icon at one size. `ink` is the box of what was drawn on the background, in pixels."""
+
+    picture: Image.Image
+    ink: tuple[float, float, float, float]
+
+
+def draw_icon(params: FaviconParams, size: int, *, square: bool = False) -> Icon:
+    """Return the icon as an `RGBA` picture of `size` pixels each way.
+
+    `square` leaves the corners and fills what is transparent with white, for systems that round icons themselves.
+
+    Raises:
+        InvalidInput: no font has the content.
+    """
+    if size <= _SMALL:
+        large = draw_icon(params, size * _FINER, square=square)
+        left, top, right, bottom = (edge / _FINER for edge in large.ink)
+        return Icon(large.picture.reduce(_FINER), (left, top, right, bottom))
+    background = parse_color(params.bgColor)
+    picture = Image.new("RGBA", (size, size), background.rgba8)
+    if is_emoji(params.content) and params.source != "text":
+        part = _EMOJI_ALONE if not background.alpha else _EMOJI_ROUND if params.radius >= _ROUND else _EMOJI
+        ink = _place_emoji(picture, params.content, part)
+    else:
+        ink = _place_text(picture, params)
+    if square:
+        ground = Image.new("RGBA", picture.size, (255, 255, 255, 255))
+        ground.alpha_composite(picture)
+        return Icon(ground, ink)
+    radius = params.radius / 100 * size
+    if radius:
+        mask = box_mask(size, size, (radius, radius, radius, radius))
+        alpha = Image.new("L", picture.size, 0)
+        alpha.paste(picture.getchannel("A"), (0, 0), mask)
+        picture.putalpha(alpha)
+    return Icon(picture, ink)
+
+
+def _place_text(picture: Image.Image, params: FaviconParams) -> tuple[float, float, float, float]:
+    size = picture.width
+    library = default_library()
+    text = _fitted(params, size, library)
+    if text.missing:
+        raise InvalidInput("content", f"no font has {text.missing[0]!r}; use other letters")
+    left, top, right, bottom = ink_box(text)
+    # Centred by the ink: letters have different room around them in every font.
+    x, baseline = (size - left - right) / 2, (size - top - bottom) / 2
+    draw_text(picture, text, x, baseline, parse_color(params.fgColor))
+    return x + left, baseline + top, x + right, baseline + bottom
+
+
+def _fitted(params: FaviconParams, size: int, library: FontLibrary) -> ShapedText:
+    style = TextStyle(size * _LETTER_SIZE, (_FONTS[params.fontFamily],), params.fontWeight)
+    text = shape(params.content, style, library)
+    left, top, right, bottom = ink_box(text)
+    width, height = right - left, bottom - top
+    if width <= 0 or height <= 0:
+        raise InvalidInput("content", "has nothing that can be seen; use other letters")
+    factor = min(1.0, size * _INK_WIDTH / width, size * _INK_HEIGHT / height)
+    if params.radius >= _ROUND:
+        factor = min(factor, size * _CIRCLE / math.hypot(width, height))
+    return shape(params.content, TextStyle(style.size * factor, style.families, style.weight), library)
+
+
+def _place_emoji(picture: Image.Image, emoji: str, part: float) -> tuple[float, float, float, float]:
+    size = picture.width
+    probe = _drawn(emoji, _PROBE)
+    box = probe.getchannel("A").getbbox() or (0, 0, _PROBE, _PROBE)
+    # Flags are wide and hearts low: the larger side decides, and the ink is centred.
+    edge = max(1, round(size * part * _PROBE / max(box[2] - box[0], box[3] - box[1])))
+    drawn = _drawn(emoji, edge)
+    ink = drawn.getchannel("A").getbbox() or (0, 0, edge, edge)
+    drawn = drawn.crop(ink)
+    left, top = round((size - drawn.width) / 2), round((size - drawn.height) / 2)
+    picture.alpha_composite(drawn, (left, top))
+    return left, top, left + drawn.width, top + drawn.height
+
+
+def _drawn(emoji: str, edge: int) -> Image.Image:
+    drawn = emoji_picture(emoji, edge)
+    if drawn is None:
+        raise InvalidInput("content", "there is no picture of this emoji; use another")
+    return drawn

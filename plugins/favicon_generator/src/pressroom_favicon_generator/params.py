@@ -1,0 +1,105 @@
+"""What a favicon is made from, and what is said of the bundle."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal
+
+from pressroom.sdk import HexColor, Params
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, model_validator
+
+Source = Literal["emoji", "letter", "text"]
+FontFamily = Literal["Inter", "serif", "mono"]
+
+LONGEST: Final = 8
+"""How many symbols the content may have, counted as people see them."""
+
+_LONGEST_SYMBOL: Final = 12
+"""How many characters one symbol has at most: the longest emoji, a kiss of two people with skin tones, has ten."""
+
+
+def _symbols(text: str) -> list[str]:
+    from pressroom.graphics.segments import grapheme_clusters  # noqa: PLC0415 - ICU loads with the first call
+
+    return list(grapheme_clusters(text))
+
+
+def _content(value: str) -> str:
+    if len(value) > LONGEST * _LONGEST_SYMBOL or len(_symbols(value)) > LONGEST:
+        raise ValueError(f"must have at most {LONGEST} symbols")
+    stripped = value.strip()
+    if not any(map(_visible, stripped)):
+        raise ValueError("must have a symbol that can be seen")
+    return stripped
+
+
+def _visible(character: str) -> bool:
+    if character.isprintable():
+        return not character.isspace()
+    from pressroom.graphics.emoji import emoji_path  # noqa: PLC0415 - loads with the first emoji
+
+    # There are emoji that are newer than this Python.
+    return emoji_path(character) is not None
+
+
+def _weight(value: object) -> object:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Weight = Annotated[Literal[400, 600, 700, 800, 900], BeforeValidator(_weight)]
+
+
+class FaviconParams(Params):
+    """The parameters of a favicon bundle."""
+
+    source: Source = Field(
+        default="letter",
+        description="How content is read: one emoji, one letter, or a short text.",
+        examples=["emoji"],
+    )
+    content: Annotated[str, AfterValidator(_content)] = Field(
+        min_length=1,
+        json_schema_extra={"maxLength": LONGEST},
+        description="The emoji, the letter, or up to 8 letters; 1 or 2 are legible at 16 pixels.",
+        examples=["P"],
+    )
+    bgColor: HexColor = Field(  # noqa: N815 - the contract's name
+        default="#b9502a",
+        description="Colour of the background. Eight digits set its alpha: #ffffff00 is transparent.",
+        examples=["#1d1a17"],
+    )
+    fgColor: HexColor = Field(  # noqa: N815 - the contract's name
+        default="#ffffff",
+        description="Colour of the letters; an emoji has its own.",
+        examples=["#faf7f2"],
+    )
+    radius: float = Field(
+        default=20,
+        ge=0,
+        le=50,
+        description="Roundness of the corners in percent of the size: 0 is a square, 50 a circle.",
+        examples=[50],
+    )
+    fontFamily: FontFamily = Field(  # noqa: N815 - the contract's name
+        default="Inter", description="Font of letters and text.", examples=["serif"]
+    )
+    fontWeight: Weight = Field(  # noqa: N815 - the contract's name
+        default=800, description="Weight of letters and text; a font without it takes its nearest.", examples=[700]
+    )
+
+    @model_validator(mode="after")
+    def _fits_its_source(self) -> FaviconParams:
+        symbols = _symbols(self.content)
+        if self.source == "letter" and len(symbols) != 1:
+            raise ValueError(f"content: must be one letter (got {len(symbols)}); use source text for more")
+        if self.source == "emoji":
+            from pressroom.graphics.emoji import emoji_path, is_emoji  # noqa: PLC0415 - loads with the first emoji
+
+            if len(symbols) != 1 or not is_emoji(self.content) or emoji_path(self.content) is None:
+                raise ValueError("content: must be one emoji; use source letter or text for anything else")
+        return self
+
+
+class FaviconDetails(BaseModel):
+    """What the answer says of the bundle, besides its address."""
+
+    files: list[str] = Field(description="The names of the files in the ZIP.")

@@ -1,0 +1,89 @@
+"""The plugin: one generator, `favicon-generator`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pressroom.graphics.font_sources import fonts_revision
+from pressroom.sdk import Artifact, Call, Example, Generator, Mcp, Plugin, Preview, Promo, generator, hookimpl, per_hour
+
+from pressroom_favicon_generator.params import FaviconDetails, FaviconParams
+
+PLUGIN = Plugin(
+    id="favicon_generator",
+    title="Favicon generator",
+    summary="Makes all the icons of a website from an emoji, a letter or a short text.",
+)
+
+MCP = Mcp(
+    name="generate_favicon",
+    description=(
+        "Makes the complete set of icons for a website (favicon.ico, PNGs, Apple touch icon, Android icons, web "
+        "manifest, HTML tags) from one emoji, one letter or a short text, as a ZIP. Use it when someone needs a "
+        "favicon or an app icon. Returns a link to the ZIP that works for three hours, and the names of its files. "
+        "Choose source emoji for an emoji, letter for one letter, text for two to eight letters; two at most stay "
+        "legible at 16 pixels. Leave colours out unless the user named a brand. It costs nothing but a request of the "
+        "limit."
+    ),
+)
+
+PROMO = Promo(
+    tagline="Every icon that a website needs, from one letter or emoji.",
+    description="ICO, PNG, Apple touch icon, Android icons, web manifest and the HTML tags, in one ZIP.",
+    use_cases=(
+        "A new website or prototype",
+        "Documentation and status pages",
+        "Internal tools",
+        "Icons made by a script",
+    ),
+    llm_instructions=(
+        "POST a JSON object with `content` (and `source` for an emoji or several letters) to the generate endpoint. "
+        "The answer's data.url is a ZIP; favicon-tags.html in it holds the tags for the page's head."
+    ),
+    related_features=("qr-code-generator", "image-generator"),
+)
+
+EXAMPLES = (
+    Example("A letter", {"content": "P"}),
+    Example("An emoji on a dark circle", {"source": "emoji", "content": "🚀", "bgColor": "#1d1a17", "radius": 50}),
+    Example(
+        "Two letters in a serif font", {"source": "text", "content": "Ag", "fontFamily": "serif", "fontWeight": 600}
+    ),
+    Example("An emoji alone", {"source": "emoji", "content": "🌿", "bgColor": "#ffffff00", "radius": 0}),
+)
+
+NOTES = (
+    "More than two letters can hardly be read at 16 pixels.",
+    "Apple devices round icons themselves: the Apple touch icon is an opaque square.",
+    "Emoji are Twemoji's, copyright Twitter and other contributors, CC-BY 4.0: keep that notice with them.",
+)
+
+
+@generator(
+    slug="favicon-generator",
+    name="Favicon generator",
+    summary="Makes all the icons of a website from an emoji, a letter or a short text.",
+    tags=("favicon", "icon", "ico", "emoji", "image"),
+    rate_limit=per_hour(60),
+    lane="process",
+    timeout=5,
+    produces=("application/zip",),
+    details=FaviconDetails,
+    mcp=MCP,
+    promo=PROMO,
+    examples=EXAMPLES,
+    notes=NOTES,
+    cache_revision=fonts_revision(),
+    preview=Preview("icons", live=True),
+)
+def generate(params: FaviconParams, call: Call) -> Artifact:
+    """Draws an emoji, a letter or a short text at every size that browsers and phones ask for, and packs a ZIP."""
+    from pressroom_favicon_generator.bundle import make_bundle  # noqa: PLC0415 - fonts load in the worker
+
+    return make_bundle(params)
+
+
+@hookimpl
+def pressroom_generators() -> Iterable[Generator]:
+    """Offer the generator."""
+    return [generate]

@@ -1,0 +1,80 @@
+"""The plugin keeps the contract, as its users meet it: over HTTP and as a tool for models."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+from pressroom.testing import ToolFailed, assert_plugin_conforms
+
+pytest_plugins = ["pressroom.testing.plugin"]
+
+CallTool = Callable[..., Any]
+
+
+@pytest.fixture(scope="session")
+def pressroom_config() -> dict[str, Any]:
+    return {"plugins": {"favicon_generator": {"required": True}}}
+
+
+def test_the_plugin_conforms() -> None:
+    assert_plugin_conforms("favicon_generator")
+
+
+def test_it_makes_a_bundle_over_http(http: httpx.Client) -> None:
+    made = http.post("/tools/favicon-generator/api/generate", json={"source": "emoji", "content": "🚀", "radius": 50})
+    data = made.json()["data"]
+    fetched = http.get(data["url"])
+    assert fetched.headers["content-type"] == "application/zip"
+    with zipfile.ZipFile(io.BytesIO(fetched.content)) as archive:
+        assert archive.namelist() == data["files"]
+
+
+def test_a_header_names_the_picture_that_stands_for_the_bundle(http: httpx.Client) -> None:
+    address = ""
+    for _ in ("made", "from the cache"):
+        made = http.post("/tools/favicon-generator/api/generate", json={"content": "Q"})
+        assert set(made.json()["data"]) == {"id", "url", "expiresAt", "cached", "files"}
+        address, _, relation = made.headers["link"].removeprefix("<").partition(">; ")
+        assert relation == 'rel="preview"'
+        picture = http.get(address)
+        assert (picture.status_code, picture.headers["content-type"]) == (200, "image/png")
+    assert http.get(address.replace("signature=", "signature=x")).status_code == 403
+
+
+def test_the_bytes_are_the_zip_itself(http: httpx.Client) -> None:
+    made = http.post("/tools/favicon-generator/api/generate", json={"content": "P", "response": "binary"})
+    assert made.headers["content-type"] == "application/zip"
+    assert zipfile.is_zipfile(io.BytesIO(made.content))
+
+
+def test_a_long_emoji_is_one_symbol(http: httpx.Client) -> None:
+    body = {"source": "emoji", "content": "👩🏽‍❤️‍💋‍👨🏿"}
+    assert http.post("/tools/favicon-generator/api/generate", json=body).status_code == 200
+
+
+def test_a_number_without_fraction_is_a_whole_one(http: httpx.Client) -> None:
+    ids = {
+        http.post("/tools/favicon-generator/api/generate", json=body).json()["data"]["id"]
+        for body in ({"content": "P"}, {"content": "P", "radius": 20.0, "fontWeight": 800.0})
+    }
+    assert len(ids) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ({"content": "AB"}, "content: must be one letter"),
+        ({"content": "𓀀"}, "no font has"),
+        ({"content": "P", "fontWeight": 500}, "fontWeight: must be one of 400, 600, 700, 800, 900"),
+    ],
+)
+def test_a_model_is_told_what_does_not_fit(call_tool: CallTool, arguments: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ToolFailed) as refused:
+        call_tool("generate_favicon", **arguments)
+    assert refused.value.code == "validation_error"
+    assert problem in refused.value.message
