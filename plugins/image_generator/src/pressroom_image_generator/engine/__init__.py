@@ -1,0 +1,114 @@
+"""The engine: HTML with inline styles to a picture, in four steps.
+
+`parse` makes elements of the text, `cascade` computes their styles (each property stands in `properties`), `boxes` and
+`layout` find where everything stands, `paint` draws it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from PIL import Image
+from pressroom.graphics.text import FontLibrary, default_library
+
+from pressroom_image_generator.engine.boxes import BoxBuilder
+from pressroom_image_generator.engine.cascade import Cascade
+from pressroom_image_generator.engine.layout.engine import Layout
+from pressroom_image_generator.engine.layout.fragments import Fragment
+from pressroom_image_generator.engine.notes import Notes
+from pressroom_image_generator.engine.paint.canvas import Canvas
+from pressroom_image_generator.engine.paint.painter import Painter
+from pressroom_image_generator.engine.parse import image_sources, parse_html
+from pressroom_image_generator.engine.pictures import UrlImage
+from pressroom_image_generator.engine.properties import Style
+from pressroom_image_generator.engine.sources import ImageSource, Sources
+
+__all__ = ["ImageSource", "Rendered", "image_addresses", "render"]
+
+_SHAPING: Final = frozenset(
+    {"transform", "translate", "rotate", "scale", "filter", "clip_path", "mask_image", "mix_blend_mode"}
+)
+"""The properties with which a box may cover less than its rectangle."""
+
+_NO_IMAGES: Final[Mapping[str, ImageSource]] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A picture, `RGB` where nothing shines through and else `RGBA`, and what could not be done as it was asked."""
+
+    picture: Image.Image
+    warnings: tuple[str, ...]
+
+
+def image_addresses(html: str) -> tuple[str, ...]:
+    """Return the `https` addresses that `<img src>` names, each once and in the order of the document.
+
+    Raises:
+        InvalidInput: the text holds what is refused, an address of another kind for one.
+    """
+    sources = image_sources(parse_html(html, Notes()))
+    return tuple(dict.fromkeys(source for source in sources if source.lower().startswith("https://")))
+
+
+def render(
+    html: str,
+    width: int,
+    height: int,
+    *,
+    images: Mapping[str, ImageSource] = _NO_IMAGES,
+    fonts: FontLibrary | None = None,
+) -> Rendered:
+    """Return the picture of an HTML text on a canvas of that many pixels.
+
+    Args:
+        html: elements with `style` attributes.
+        width: of the canvas.
+        height: of the canvas; what reaches beyond is cut off.
+        images: the bytes behind the addresses that `image_addresses` names; what is missing is drawn as a neutral area.
+        fonts: those of the installed packages by default.
+
+    Raises:
+        InvalidInput: the text holds what is refused, or more than can be drawn; the message says what and where.
+    """
+    notes = Notes()
+    library = fonts or default_library()
+    sources = Sources(images, notes)
+    root = BoxBuilder(Cascade(width, height, notes), sources, notes).build(parse_html(html, notes))
+    fragment = Layout(library, width, height, notes).canvas(root)
+    covered = _covered(fragment, 0.0, 0.0, width, height)
+    canvas = Canvas(Image.new("RGB" if covered else "RGBA", (width, height)))
+    Painter(library, sources).paint(canvas, fragment, 0.0, 0.0)
+    return Rendered(canvas.image, notes.warnings)
+
+
+def _covered(fragment: Fragment, x: float, y: float, width: int, height: int) -> bool:
+    """Tell whether the first boxes cover the canvas with an opaque colour: then no alpha need be kept."""
+    while True:
+        style = fragment.box.style
+        values = vars(style)
+        whole = x <= 0 and y <= 0 and x + fragment.width >= width and y + fragment.height >= height
+        if not whole or style.opacity < 1 or style.visibility != "visible":
+            return False
+        if any(name.endswith("_radius") or name in _SHAPING for name in values):
+            return False
+        if set(style.background_clip) == {"border-box"} and (style.background_color.opaque or _opaque_picture(style)):
+            return True
+        if not fragment.children or fragment.children[0].fragment.box.style.position in ("absolute", "fixed"):
+            return False
+        at_x, at_y, fragment = fragment.children[0]
+        x, y = x + at_x, y + at_y
+
+
+def _opaque_picture(style: Style) -> bool:
+    """Tell whether the lowest picture of a background is a gradient that lets nothing through."""
+    lowest = style.background_image[-1]
+    if isinstance(lowest, (str, UrlImage)):
+        return False
+    sizes = {style.background_size[(len(style.background_image) - 1) % len(style.background_size)]}
+    return sizes <= {("auto", "auto"), "cover", "contain"} and all(
+        stop.color is None or stop.color.opaque for stop in lowest.stops
+    )

@@ -1,0 +1,273 @@
+"""From styled elements to boxes: what is a block, a flex container, a paragraph of inline content, a picture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from pressroom.graphics.color import Color
+from pressroom.graphics.css import Length
+
+from pressroom_image_generator.engine.cascade import Cascade
+from pressroom_image_generator.engine.notes import Notes
+from pressroom_image_generator.engine.parse import Element
+from pressroom_image_generator.engine.properties import Style
+from pressroom_image_generator.engine.sources import Source, Sources
+from pressroom_image_generator.engine.values import Size
+
+if TYPE_CHECKING:
+    from pressroom_image_generator.engine.layout.fragments import Fragment
+    from pressroom_image_generator.engine.layout.inline_text import InlineText
+
+Kind = Literal["block", "flex", "grid", "paragraph", "picture"]
+
+
+@dataclass(frozen=True, slots=True)
+class Decoration:
+    """A line that an ancestor draws through, under or over a text."""
+
+    lines: tuple[str, ...]
+    style: str
+    color: Color
+    thickness: Size
+    offset: Size
+    font_size: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Inline:
+    """A part of a paragraph: a text, a forced break, the start or end of an inline box, or a box in the line."""
+
+    kind: Literal["text", "break", "open", "close", "box"]
+    style: Style
+    text: str = ""
+    box: Box | None = None
+    decorations: tuple[Decoration, ...] = ()
+
+
+@dataclass(slots=True, eq=False)
+class Box:
+    """A box. `sequence` is its place in the document; from `fragments` on it is what layout remembers."""
+
+    style: Style
+    kind: Kind
+    children: list[Box] = field(default_factory=list)
+    inlines: list[Inline] = field(default_factory=list)
+    source: Source | None = None
+    alternative: str = ""
+    anonymous: bool = False
+    sequence: int = 0
+    fragments: dict[Any, Fragment] = field(default_factory=dict)
+    lines: dict[Any, tuple[float, Fragment]] = field(default_factory=dict)
+    widths: tuple[float, float] | None = None
+    paragraph: InlineText | None = None
+    places: list[int] = field(default_factory=list)
+
+    @property
+    def out_of_flow(self) -> bool:
+        """Whether it is positioned absolutely."""
+        return self.style.position in ("absolute", "fixed")
+
+    @property
+    def positioned(self) -> bool:
+        """Whether absolute boxes in it are placed relative to it."""
+        style = self.style
+        return bool(style.position != "static" or style.transforms or style.filter or style.backdrop_filter)
+
+
+_MARKERS = {"disc": "\u2022 ", "circle": "\u25e6 ", "square": "\u25aa "}
+_FLEX = ("flex", "inline-flex")
+_GRID = ("grid", "inline-grid")
+_INLINE_LEVEL = ("inline", "inline-block", "inline-flex", "inline-grid")
+_TABLES = ("table", "table-row", "table-cell")
+
+
+class BoxBuilder:
+    """Makes the boxes of a document."""
+
+    def __init__(self, cascade: Cascade, sources: Sources, notes: Notes) -> None:
+        self._cascade = cascade
+        self._sources = sources
+        self._notes = notes
+        self._count = 0
+
+    def build(self, root: Element) -> Box:
+        """Return the box of the canvas."""
+        return self._container(root, self._cascade.root(), ())
+
+    def _next(self) -> int:
+        self._count += 1
+        return self._count
+
+    def _container(self, element: Element, style: Style, decorations: tuple[Decoration, ...]) -> Box:
+        if style.display in _TABLES:
+            self._notes.warn(f"display: {style.display} is laid out as a block; use flex or grid")
+        kind: Kind = "flex" if style.display in _FLEX else "grid" if style.display in _GRID else "block"
+        decorations = _decorations(style, decorations)
+        box = Box(style, kind, sequence=self._next())
+        parts = self._parts(element, style, decorations)
+        if kind == "block":
+            self._fill_block(box, parts)
+        else:
+            for part in _runs(parts):
+                box.children.append(part if isinstance(part, Box) else _anonymous(style, part))
+            _hand_down_ellipsis(box)
+        return box
+
+    def _fill_block(self, box: Box, parts: list[Box | Inline]) -> None:
+        if not any(isinstance(part, Box) and not part.out_of_flow for part in parts):
+            inlines = [part for part in parts if isinstance(part, Inline)]
+            box.children = [part for part in parts if isinstance(part, Box)]
+            if _visible(inlines):
+                box.kind = "paragraph"
+                box.inlines = inlines
+            return
+        for part in _runs(parts):
+            box.children.append(part if isinstance(part, Box) else _anonymous(box.style, part))
+
+    def _parts(self, element: Element, style: Style, decorations: tuple[Decoration, ...]) -> list[Box | Inline]:
+        """Return the boxes of block level and the inline content of an element, in order."""
+        blockify = style.display in _FLEX + _GRID
+        parts: list[Box | Inline] = []
+        number = 0
+        for child in element.children:
+            if isinstance(child, Element) and child.tag == "li":
+                number += 1
+                parts += self._element(child, style, decorations, blockify=blockify, number=number)
+            elif isinstance(child, str):
+                parts.append(Inline("text", style, child, decorations=decorations))
+            else:
+                parts += self._element(child, style, decorations, blockify=blockify)
+        return parts
+
+    def _element(
+        self, element: Element, parent: Style, decorations: tuple[Decoration, ...], *, blockify: bool, number: int = 1
+    ) -> list[Box | Inline]:
+        style = self._cascade.style(element, parent)
+        if style.display == "none":
+            return []
+        if element.tag in ("br", "wbr"):
+            return [Inline("break", style) if element.tag == "br" else Inline("text", style, "\u200b")]
+        if style.display == "contents":
+            inner = Style(style)
+            inner.set("display", parent.display)
+            return self._parts(element, inner, _decorations(style, decorations))
+        absolute = style.position in ("absolute", "fixed")
+        if element.tag in ("img", "svg"):
+            box = self._picture(element, style)
+            return [
+                box if blockify or absolute or style.display not in _INLINE_LEVEL else Inline("box", style, box=box)
+            ]
+        if blockify or absolute or style.display not in _INLINE_LEVEL:
+            if style.display == "inline":
+                style.set("display", "block")
+            box = self._container(element, style, () if absolute else decorations)
+            if style.display == "list-item" and style.list_style_type != "none":
+                box.children.insert(0, self._marker(style, number))
+            return [box]
+        if style.display != "inline":
+            return [Inline("box", style, box=self._container(element, style, ()))]
+        inner_decorations = _decorations(style, decorations)
+        parts = self._parts(element, style, inner_decorations)
+        if any(isinstance(part, Box) and not part.out_of_flow for part in parts):
+            # Browsers cut the inline box in two around a block; as a block of its own it looks nearly the same.
+            style.set("display", "block")
+            return [self._container(element, style, decorations)]
+        return [Inline("open", style), *parts, Inline("close", style)]
+
+    def _marker(self, style: Style, number: int) -> Box:
+        """Return the bullet or the number that stands beside a list item."""
+        marker = Style(style)
+        marker.set("display", "block")
+        marker.set("position", "absolute")
+        width = 3 * style.font_size
+        marker.set("width", Length(width))
+        marker.set("white-space", "pre")
+        marker.set("text-align", "end")
+        marker.set("text-indent", Length())
+        marker.set("margin-right" if style.direction == "rtl" else "margin-left", Length(-width))
+        text = _MARKERS.get(style.list_style_type) or f"{_numbered(number, style.list_style_type)}. "
+        return Box(marker, "paragraph", inlines=[Inline("text", marker, text)], anonymous=True, sequence=self._next())
+
+    def _picture(self, element: Element, style: Style) -> Box:
+        if element.tag == "svg":
+            source = self._sources.inline_svg(element.markup, style.color)
+        else:
+            source = self._sources.named(element.attributes.get("src", ""))
+        return Box(
+            style, "picture", source=source, alternative=element.attributes.get("alt", ""), sequence=self._next()
+        )
+
+
+def _decorations(style: Style, outer: tuple[Decoration, ...]) -> tuple[Decoration, ...]:
+    if not style.text_decoration_line:
+        return outer
+    color = style.text_decoration_color or style.color
+    return (
+        *outer,
+        Decoration(
+            style.text_decoration_line, style.text_decoration_style, color, style.text_decoration_thickness,
+            style.text_underline_offset, style.font_size,
+        ),
+    )  # fmt: skip
+
+
+def _numbered(number: int, kind: str) -> str:
+    if kind not in ("lower-alpha", "upper-alpha") or not 1 <= number <= 26:
+        return str(number)
+    return chr(ord("a" if kind == "lower-alpha" else "A") + number - 1)
+
+
+def _visible(inlines: list[Inline]) -> bool:
+    """Tell whether inline content makes a line: white space alone does not, unless it is kept."""
+    return any(
+        part.kind in ("box", "break")
+        or (
+            part.kind == "text"
+            and (part.text.strip(" \t\n\r\f") or (part.text and part.style.white_space.startswith("pre")))
+        )
+        or (part.kind == "open" and _has_edges(part.style))
+        for part in inlines
+    )
+
+
+def _has_edges(style: Style) -> bool:
+    values = vars(style)
+    return any(name in values for name in ("padding_left", "padding_right", "border_left_width", "border_right_width"))
+
+
+def _runs(parts: list[Box | Inline]) -> list[Box | list[Inline]]:
+    """Return the boxes, and between them the runs of inline content that can be seen."""
+    found: list[Box | list[Inline]] = []
+    run: list[Inline] = []
+    for part in parts:
+        if isinstance(part, Box):
+            if _visible(run):
+                found.append(run)
+            run = []
+            found.append(part)
+        else:
+            run.append(part)
+    if _visible(run):
+        found.append(run)
+    return found
+
+
+def _anonymous(parent: Style, inlines: list[Inline]) -> Box:
+    style = Style(parent)
+    style.set("display", "block")
+    return Box(style, "paragraph", inlines=inlines, anonymous=True)
+
+
+def _hand_down_ellipsis(box: Box) -> None:
+    """Let the only text of a flex container be cut as its container says, as satori does and browsers don't."""
+    style = box.style
+    if len(box.children) != 1 or not box.children[0].anonymous:
+        return
+    inner = box.children[0].style
+    if style.text_overflow == "ellipsis" and style.overflow_x != "visible":
+        inner.set("text-overflow", style.text_overflow)
+        inner.set("overflow-x", style.overflow_x)
+        inner.set("overflow-y", style.overflow_y)
+    if style.line_clamp:
+        inner.set("line-clamp", style.line_clamp)

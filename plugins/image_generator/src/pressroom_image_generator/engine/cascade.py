@@ -1,0 +1,305 @@
+"""From style attributes to computed styles: defaults of elements, variables, inheritance, units."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Final
+
+import tinycss2
+from pressroom.graphics.color import Color
+from pressroom.graphics.css import significant
+from pressroom.sdk import InvalidInput
+from tinycss2.ast import FunctionBlock, Node
+
+from pressroom_image_generator.engine.defaults import default_declarations, presentational
+from pressroom_image_generator.engine.notes import Notes, shown
+from pressroom_image_generator.engine.parse import Element, refuse_address
+from pressroom_image_generator.engine.pictures import url_of
+from pressroom_image_generator.engine.properties import PROPERTIES, Style
+from pressroom_image_generator.engine.shorthand_values import tokens
+from pressroom_image_generator.engine.shorthands import SHORTHANDS, physical, wide_keyword
+from pressroom_image_generator.engine.values import Units, absolute
+
+DEEPEST_BRACKETS: Final = 32
+MOST_VALUES: Final = 5000
+"""How many component values a declaration may have after its variables are filled in."""
+
+_FIRST: Final = ("direction", "font-size", "color")
+"""Computed before all others, which may depend on them."""
+
+_WITHOUT_EFFECT: Final = frozenset({"-webkit-box-orient", "-webkit-font-smoothing", "text-rendering"})
+"""Companions of other properties: nothing is missing where they are read over."""
+
+_ROOT_SIZE: Final = 16.0
+_STRUCTURED: Final = re.compile(r"""["'{}\[\]\\@]|/\*|url\(|--""", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """A declaration as it was written; `variables` tells whether `var()` stands in it."""
+
+    name: str
+    nodes: tuple[Node, ...]
+    important: bool
+    text: str
+    variables: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Longhand:
+    """A longhand with its value.
+
+    `key` is the declaration that it comes from, which stands for the value; `wide` is the keyword if it is one that all
+    properties know.
+    """
+
+    name: str
+    nodes: tuple[Node, ...] = field(compare=False)
+    key: str
+    wide: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StyleSheet:
+    """What a style attribute says, and what in it could not be read."""
+
+    declarations: tuple[Declaration, ...]
+    problems: tuple[str, ...] = ()
+
+
+class Cascade:
+    """Computes the styles of the elements of one canvas."""
+
+    def __init__(self, width: float, height: float, notes: Notes) -> None:
+        self._width = width
+        self._height = height
+        self._notes = notes
+
+    def root(self) -> Style:
+        """Return the style of the canvas, from which all others inherit."""
+        style = Style()
+        style.set("display", "block")
+        return style
+
+    def style(self, element: Element, parent: Style) -> Style:
+        """Return the style of an element.
+
+        Raises:
+            InvalidInput: a `url()` names something else than a picture in a `data:` URL.
+        """
+        style = Style(parent)
+        sheet = parsed_style(element.attributes.get("style", ""))
+        for problem in sheet.problems:
+            self._notes.warn(problem)
+        ordered = [one for one in sheet.declarations if not one.important]
+        ordered += [one for one in sheet.declarations if one.important]
+        self._set_variables(style, ordered)
+        longhands: dict[str, tuple[Longhand, Declaration]] = {}
+        for declaration in ordered:
+            if not declaration.name.startswith("--"):
+                self._expand(declaration, style, longhands)
+        for name, value in (*presentational(element), *default_declarations(element.tag, "font-family" in longhands)):
+            side = physical(name, style.direction)
+            self._apply(style, parent, Longhand(side, tokens(value), f"{name}:{value}"))
+        ordered_names = sorted(longhands, key=lambda name: name not in _FIRST)
+        for longhand, declaration in (longhands[name] for name in ordered_names):
+            self._declare(style, parent, longhand, declaration)
+        return style
+
+    def _set_variables(self, style: Style, declarations: Iterable[Declaration]) -> None:
+        own = {one.name: one.nodes for one in declarations if one.name.startswith("--")}
+        if not own:
+            return
+        scope = {**style.variables, **own}
+        resolved = dict(style.variables)
+        for name, nodes in own.items():
+            value = _substituted(nodes, scope, (name,))
+            if value is None:
+                resolved.pop(name, None)
+            else:
+                resolved[name] = tuple(value)
+        style.variables = resolved
+
+    def _expand(self, declaration: Declaration, style: Style, into: dict[str, tuple[Longhand, Declaration]]) -> None:
+        if declaration.variables:
+            nodes = _substituted(declaration.nodes, style.variables, ())
+            if nodes is None:
+                self._notes.warn(f"{declaration.name}: a variable in {shown(declaration.text)} has no value")
+                return
+            found = expanded(declaration.name, significant(nodes), "")
+        else:
+            found = _expanded_text(declaration.name, declaration.text)
+        if found is None:
+            self._notes.warn(f"{declaration.name}: {shown(declaration.text)} is not understood")
+            return
+        for longhand in found:
+            into.pop(longhand.name, None)
+            into[longhand.name] = (longhand, declaration)
+
+    def _declare(self, style: Style, parent: Style, longhand: Longhand, declaration: Declaration) -> None:
+        name = physical(longhand.name, style.direction)
+        if name not in PROPERTIES:
+            if name not in _WITHOUT_EFFECT:
+                self._notes.warn(f"the property {shown(name)[1:-1]} is not supported")
+        elif not self._apply(style, parent, longhand if name == longhand.name else replace(longhand, name=name)):
+            self._notes.warn(f"{declaration.name}: {shown(declaration.text)} is not understood")
+
+    def _apply(self, style: Style, parent: Style, longhand: Longhand) -> bool:
+        known = PROPERTIES[longhand.name]
+        wide = longhand.wide
+        if wide == "inherit" or (wide in ("unset", "revert", "revert-layer") and known.inherited):
+            style.set(longhand.name, getattr(parent, known.attribute))
+            return True
+        if wide:
+            style.set(longhand.name, known.initial)
+            return True
+        em = parent.font_size if longhand.name == "font-size" else style.font_size
+        color = parent.color if longhand.name == "color" else style.color
+        units = _units(em, self._width, self._height, color)
+        value = _value(longhand, units) if longhand.key else _read(longhand, units)
+        if value is None:
+            return False
+        style.set(longhand.name, value)
+        return True
+
+
+def expanded(name: str, nodes: Sequence[Node], text: str) -> tuple[Longhand, ...] | None:
+    """Return the longhands of a declaration, or `None` where its value is not understood.
+
+    `text` is the value as it was written, empty where it is not worth remembering.
+    """
+    found: list[Longhand] = []
+    waiting = [(name, nodes)]
+    while waiting:
+        one, value = waiting.pop(0)
+        wide = wide_keyword(value)
+        expander = SHORTHANDS.get(one)
+        if expander is None:
+            found.append(Longhand(one, tuple(value), f"{name}:{text}" if text else "", wide))
+            continue
+        longhands = dict.fromkeys(expander(tokens("0")) or {}, value) if wide else expander(value)
+        if longhands is None:
+            return None
+        waiting += list(longhands.items())
+    return tuple(found)
+
+
+@lru_cache(maxsize=4096)
+def _expanded_text(name: str, text: str) -> tuple[Longhand, ...] | None:
+    return expanded(name, significant(tinycss2.parse_component_value_list(text, skip_comments=True)), text)
+
+
+@lru_cache(maxsize=256)
+def _units(em: float, width: float, height: float, color: Color) -> Units:
+    return Units(em, _ROOT_SIZE, width, height, color)
+
+
+@lru_cache(maxsize=8192)
+def _value(longhand: Longhand, units: Units) -> object | None:
+    return _read(longhand, units)
+
+
+def _read(longhand: Longhand, units: Units) -> object | None:
+    if not longhand.nodes:
+        return None
+    value: object | None = PROPERTIES[longhand.name].read(absolute(longhand.nodes, units), units)
+    return value
+
+
+@lru_cache(maxsize=1024)
+def parsed_style(text: str) -> StyleSheet:
+    """Return the declarations of a style attribute.
+
+    Raises:
+        InvalidInput: brackets are nested too deeply, or a `url()` names something that is not allowed.
+    """
+    if _STRUCTURED.search(text):
+        return _parsed(text)
+    # Without quotes, brackets and comments a semicolon always ends a declaration: most of them were read before.
+    sheets = [_parsed_one(part) for part in text.split(";") if part.strip()]
+    return StyleSheet(
+        tuple(one for sheet in sheets for one in sheet.declarations),
+        tuple(one for sheet in sheets for one in sheet.problems),
+    )
+
+
+@lru_cache(maxsize=4096)
+def _parsed_one(text: str) -> StyleSheet:
+    return _parsed(text)
+
+
+def _parsed(text: str) -> StyleSheet:
+    _refuse_deep(text)
+    declarations: list[Declaration] = []
+    problems: list[str] = []
+    for node in tinycss2.parse_blocks_contents(text, skip_comments=True, skip_whitespace=True):
+        if node.type != "declaration":
+            problems.append(f"a style could not be read near {shown(text[max(0, node.source_column - 1) :][:40])}")
+            continue
+        nodes = tuple(significant(node.value))
+        name = node.name if node.name.startswith("--") else node.lower_name
+        _refuse_addresses(nodes, name)
+        written = tinycss2.serialize(node.value).strip()
+        declarations.append(Declaration(name, nodes, node.important, written, "var(" in written.lower()))
+    return StyleSheet(tuple(declarations), tuple(problems))
+
+
+def _refuse_deep(text: str) -> None:
+    depth = 0
+    for character in text:
+        depth += (character in "([{") - (character in ")]}")
+        if depth > DEEPEST_BRACKETS:
+            raise InvalidInput("html", f"more than {DEEPEST_BRACKETS} brackets are nested in a style attribute")
+
+
+def _refuse_addresses(nodes: Iterable[Node], name: str) -> None:
+    for node in nodes:
+        if (address := url_of(node)) is not None:
+            if not address.lower().startswith("data:"):
+                raise InvalidInput(
+                    "html", f"{name}: url() names {shown(address)}; only data:image/ pictures are allowed in styles"
+                )
+            refuse_address(address, f"{name}: url()")
+        elif node.type == "function" and node.lower_name in ("src", "image-set", "image", "element"):
+            raise InvalidInput("html", f"{name}: {shown(node.lower_name)[1:-1]}() is not allowed; use url() with data:")
+        _refuse_addresses(getattr(node, "arguments", None) or getattr(node, "content", None) or (), name)
+
+
+def _substituted(
+    nodes: Iterable[Node], scope: Mapping[str, Sequence[Node]], visited: tuple[str, ...]
+) -> list[Node] | None:
+    """Return component values with `var()` filled in, or `None` where one has no value (CSS Variables 1, section 3)."""
+    result: list[Node] = []
+    for node in nodes:
+        if isinstance(node, FunctionBlock) and node.lower_name == "var":
+            filled = _variable(node, scope, visited)
+            if filled is None:
+                return None
+            result += filled
+        elif isinstance(node, FunctionBlock):
+            arguments = _substituted(node.arguments, scope, visited)
+            if arguments is None:
+                return None
+            result.append(FunctionBlock(node.source_line, node.source_column, node.name, arguments))
+        else:
+            result.append(node)
+        if len(result) > MOST_VALUES:
+            return None
+    return result
+
+
+def _variable(block: FunctionBlock, scope: Mapping[str, Sequence[Node]], visited: tuple[str, ...]) -> list[Node] | None:
+    arguments = list(block.arguments)
+    comma = next((at for at, node in enumerate(arguments) if node.type == "literal" and node.value == ","), None)
+    named = significant(arguments[:comma] if comma is not None else arguments)
+    name = named[0].value if len(named) == 1 and named[0].type == "ident" else ""
+    if name in scope and name not in visited and len(visited) < DEEPEST_BRACKETS:
+        value = _substituted(scope[name], scope, (*visited, name))
+        if value is not None:
+            return value
+    if comma is None:
+        return None
+    return _substituted(arguments[comma + 1 :], scope, visited)

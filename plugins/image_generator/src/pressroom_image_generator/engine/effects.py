@@ -1,0 +1,290 @@
+"""Readers of transforms, filters and clip paths."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from pressroom.graphics.css import Length, angle, bounded, keyword, number, significant, split_commas
+from tinycss2.ast import FunctionBlock, Node
+
+from pressroom_image_generator.engine.pictures import Position, position
+from pressroom_image_generator.engine.readers import Shadow, shadows
+from pressroom_image_generator.engine.values import AnyLength, Units, any_length
+
+MOST_FUNCTIONS: Final = 16
+LARGEST_BLUR: Final = 200.0
+MOST_POINTS: Final = 500
+
+_COMMANDS: Final = re.compile(r"\s*[Mm][MmLlHhVvCcSsQqTtAaZz0-9eE+\-.,\s]*\Z")
+"""What the commands of a path consist of (SVG 1.1, section 8.3)."""
+
+Matrix = tuple[float, float, float, float, float, float]
+
+
+_ZERO: Final = Length()
+_MIDDLE: Final[Position] = (Length(part=0.5), Length(part=0.5))
+
+
+@dataclass(frozen=True, slots=True)
+class Transform:
+    """A matrix after a translation that may depend on the box's size."""
+
+    matrix: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
+    x: AnyLength = _ZERO
+    y: AnyLength = _ZERO
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A filter function with its amount; a drop shadow has `shadow` instead."""
+
+    name: str
+    amount: float = 0.0
+    shadow: Shadow | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A basic shape: its lengths in the order of CSS, points for a polygon, commands for a path."""
+
+    name: str
+    lengths: tuple[AnyLength | str, ...] = ()
+    centre: Position = _MIDDLE
+    points: tuple[Position, ...] = ()
+    radii: tuple[AnyLength, ...] = ()
+    even_odd: bool = False
+    commands: str = ""
+
+
+def transform(nodes: Sequence[Node], units: Units) -> tuple[Transform, ...] | None:
+    """Read a list of transforms in two dimensions."""
+    if len(nodes) == 1 and keyword(nodes[0]) == "none":
+        return ()
+    found = [_transform(node) if isinstance(node, FunctionBlock) else None for node in nodes[:MOST_FUNCTIONS]]
+    known = tuple(one for one in found if one is not None)
+    return known if len(known) == len(found) else None
+
+
+def translation(nodes: Sequence[Node], units: Units) -> tuple[Transform, ...] | None:
+    """Read the property `translate` (CSS Transforms 2, section 5)."""
+    if len(nodes) == 1 and keyword(nodes[0]) == "none":
+        return ()
+    lengths = [any_length(node) for node in nodes]
+    found = _translation("translate" if len(lengths) < 3 else "translate3d", lengths)
+    return None if found is None else (found,)
+
+
+def rotation(nodes: Sequence[Node], units: Units) -> tuple[Transform, ...] | None:
+    """Read the property `rotate`, about the axis that points out of the page."""
+    words = [keyword(node) for node in nodes]
+    if words == ["none"]:
+        return ()
+    rest = [node for node in nodes if keyword(node) != "z"]
+    turn = angle(rest[0]) if len(rest) == 1 and len(nodes) <= 2 else None
+    return None if turn is None else (_turned(turn),)
+
+
+def scaling(nodes: Sequence[Node], units: Units) -> tuple[Transform, ...] | None:
+    """Read the property `scale`."""
+    if len(nodes) == 1 and keyword(nodes[0]) == "none":
+        return ()
+    found = _numbers("scale" if len(nodes) < 3 else "scale3d", [_factor(node) for node in nodes])
+    return None if found is None else (found,)
+
+
+def _turned(degrees: float) -> Transform:
+    sine, cosine = math.sin(math.radians(degrees)), math.cos(math.radians(degrees))
+    return Transform((cosine, sine, -sine, cosine, 0, 0))
+
+
+def _transform(block: FunctionBlock) -> Transform | None:
+    parts = split_commas(block.arguments)
+    if any(len(part) != 1 for part in parts):
+        return None
+    arguments = [part[0] for part in parts]
+    name = block.lower_name
+    if name.startswith("translate"):
+        return _translation(name, [any_length(node) for node in arguments])
+    if name.startswith("rotate"):
+        turn = angle(arguments[-1])
+        if turn is None or name not in ("rotate", "rotatez") or len(arguments) != 1:
+            return None
+        return _turned(turn)
+    if name.startswith("skew"):
+        return _skew(name, [angle(node) for node in arguments])
+    return _numbers(name, [_factor(node) for node in arguments])
+
+
+def _factor(node: Node) -> float | None:
+    return bounded(node.value / 100) if node.type == "percentage" else number(node)
+
+
+def _translation(name: str, lengths: list[AnyLength | None]) -> Transform | None:
+    if any(value is None for value in lengths):
+        return None
+    known = [value for value in lengths if value is not None]
+    match name, len(known):
+        case (("translate" | "translatex"), 1):
+            return Transform(x=known[0])
+        case "translatey", 1:
+            return Transform(y=known[0])
+        case ("translate", 2) | ("translate3d", 3):
+            return Transform(x=known[0], y=known[1])
+    return None
+
+
+def _skew(name: str, angles: list[float | None]) -> Transform | None:
+    if any(value is None for value in angles):
+        return None
+    tangents = [math.tan(math.radians(value)) for value in angles if value is not None]
+    match name, len(tangents):
+        case (("skew" | "skewx"), 1):
+            return Transform((1, 0, tangents[0], 1, 0, 0))
+        case "skewy", 1:
+            return Transform((1, tangents[0], 0, 1, 0, 0))
+        case "skew", 2:
+            return Transform((1, tangents[1], tangents[0], 1, 0, 0))
+    return None
+
+
+def _numbers(name: str, values: list[float | None]) -> Transform | None:
+    if any(value is None for value in values):
+        return None
+    known = [value for value in values if value is not None]
+    match name, len(known):
+        case "scale", 1:
+            return Transform((known[0], 0, 0, known[0], 0, 0))
+        case ("scale", 2) | ("scale3d", 3):
+            return Transform((known[0], 0, 0, known[1], 0, 0))
+        case "scalex", 1:
+            return Transform((known[0], 0, 0, 1, 0, 0))
+        case "scaley", 1:
+            return Transform((1, 0, 0, known[0], 0, 0))
+        case "matrix", 6:
+            a, b, c, d, e, f = known
+            return Transform((a, b, c, d, e, f))
+    return None
+
+
+_AMOUNTS: Final = frozenset(
+    {"brightness", "contrast", "grayscale", "saturate", "sepia", "invert", "opacity", "blur", "hue-rotate"}
+)
+
+
+def filters(nodes: Sequence[Node], units: Units) -> tuple[Filter, ...] | None:
+    """Read a list of filters."""
+    if len(nodes) == 1 and keyword(nodes[0]) == "none":
+        return ()
+    found = [_filter(node, units) if isinstance(node, FunctionBlock) else None for node in nodes[:MOST_FUNCTIONS]]
+    known = tuple(one for one in found if one is not None)
+    return known if len(known) == len(found) else None
+
+
+def _filter(block: FunctionBlock, units: Units) -> Filter | None:
+    arguments = significant(block.arguments)
+    name = block.lower_name
+    if name == "drop-shadow":
+        cast = shadows(spread=False)(arguments, units) if arguments else None
+        return Filter(name, shadow=cast[0]) if cast else None
+    if name not in _AMOUNTS or len(arguments) > 1:
+        return None
+    if name == "blur":
+        length = any_length(arguments[0]) if arguments else Length()
+        if not isinstance(length, Length) or length.part or length.pixels < 0:
+            return None
+        return Filter(name, min(length.pixels, LARGEST_BLUR))
+    if name == "hue-rotate":
+        turn = angle(arguments[0]) if arguments else 0.0
+        return None if turn is None else Filter(name, turn)
+    if not arguments:
+        return Filter(name, 1.0)
+    amount = _factor(arguments[0])
+    if amount is None or not amount >= 0:
+        return None
+    most = 1.0 if name in ("grayscale", "sepia", "invert", "opacity") else 100.0
+    return Filter(name, min(amount, most))
+
+
+def clip_path(nodes: Sequence[Node], units: Units) -> Shape | None:
+    """Read a basic shape; `none` is a shape without a name."""
+    if len(nodes) == 1 and keyword(nodes[0]) == "none":
+        return Shape("")
+    if len(nodes) != 1 or not isinstance(nodes[0], FunctionBlock):
+        return None
+    block = nodes[0]
+    match block.lower_name:
+        case "circle" | "ellipse":
+            return _round_shape(block, units)
+        case "inset":
+            return _inset(block)
+        case "polygon":
+            return _polygon(block)
+        case "path":
+            return _path(block)
+    return None
+
+
+def _path(block: FunctionBlock) -> Shape | None:
+    parts = split_commas(block.arguments)
+    rule = keyword(parts[0][0]) if len(parts) == 2 and len(parts[0]) == 1 else "nonzero"
+    commands = parts[-1][0].value if len(parts[-1]) == 1 and parts[-1][0].type == "string" else ""
+    if len(parts) > 2 or rule not in ("evenodd", "nonzero") or not _COMMANDS.match(commands):
+        return None
+    return Shape("path", even_odd=rule == "evenodd", commands=commands)
+
+
+def _round_shape(block: FunctionBlock, units: Units) -> Shape | None:
+    arguments = significant(block.arguments)
+    at = next((index for index, node in enumerate(arguments) if keyword(node) == "at"), len(arguments))
+    centre = position(arguments[at + 1 :], units) if at < len(arguments) else (Length(part=0.5), Length(part=0.5))
+    radii = [keyword(node) or any_length(node) for node in arguments[:at]]
+    wanted = 1 if block.lower_name == "circle" else 2
+    if centre is None or len(radii) not in (0, wanted):
+        return None
+    known = [value for value in radii if value is not None and (not isinstance(value, str) or value.endswith("-side"))]
+    if len(known) != len(radii):
+        return None
+    return Shape(block.lower_name, tuple(known) or ("closest-side",) * wanted, centre)
+
+
+def _inset(block: FunctionBlock) -> Shape | None:
+    arguments = significant(block.arguments)
+    rounded = next((index for index, node in enumerate(arguments) if keyword(node) == "round"), len(arguments))
+    sides = four([any_length(node) for node in arguments[:rounded]])
+    radii = four([any_length(node) for node in arguments[rounded + 1 :]]) if rounded < len(arguments) else ()
+    return None if sides is None or radii is None else Shape("inset", sides, radii=radii)
+
+
+def four(values: Sequence[AnyLength | None]) -> tuple[AnyLength, ...] | None:
+    """Return the values of the four sides from one to four of them."""
+    known = [value for value in values if value is not None]
+    if not 1 <= len(known) <= 4 or len(known) != len(values):
+        return None
+    top, right, bottom, left = {
+        1: known * 4,
+        2: known * 2,
+        3: [*known, *known[1:2]],
+        4: known,
+    }[len(known)]
+    return top, right, bottom, left
+
+
+def _polygon(block: FunctionBlock) -> Shape | None:
+    parts = split_commas(block.arguments)
+    even_odd = False
+    if parts and len(parts[0]) == 1 and keyword(parts[0][0]) in ("evenodd", "nonzero"):
+        even_odd = keyword(parts[0][0]) == "evenodd"
+        parts = parts[1:]
+    points: list[Position] = []
+    for part in parts[:MOST_POINTS]:
+        if len(part) != 2:
+            return None
+        x, y = any_length(part[0]), any_length(part[1])
+        if x is None or y is None:
+            return None
+        points.append((x, y))
+    return Shape("polygon", points=tuple(points), even_odd=even_odd) if len(points) >= 3 else None

@@ -1,0 +1,1 @@
+"""From boxes to fragments: where everything stands, in pixels."""

@@ -1,0 +1,103 @@
+"""Absolute and relative positioning (CSS Positioned Layout 3)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pressroom_image_generator.engine.layout.fragments import Fragment, Pending, Placed, Space
+from pressroom_image_generator.engine.layout.sizing import Sizing, bounded, known, margin_edges, preferred_ratio
+from pressroom_image_generator.engine.values import Size
+
+if TYPE_CHECKING:
+    from pressroom_image_generator.engine.layout.engine import Layout
+
+
+def relative_offset(fragment: Fragment, width: float, height: float | None) -> tuple[float, float]:
+    """Return how far a fragment is moved from its place by `position: relative`."""
+    style = fragment.box.style
+    if style.position not in ("relative", "sticky"):
+        return 0.0, 0.0
+    left, right = known(style.left, width), known(style.right, width)
+    top, bottom = known(style.top, height), known(style.bottom, height)
+    if left is not None and right is not None and style.direction == "rtl":
+        left = None
+    x = left if left is not None else -right if right is not None else 0.0
+    y = top if top is not None else -bottom if bottom is not None else 0.0
+    return x, y
+
+
+def placed(x: float, y: float, fragment: Fragment, width: float, height: float | None) -> Placed:
+    """Return a fragment at its place in flow, moved by relative positioning."""
+    across, down = relative_offset(fragment, width, height)
+    return Placed(bounded(x + across), bounded(y + down), fragment)
+
+
+def place_pending(layout: Layout, pending: Pending, holder: Fragment) -> Placed:
+    """Lay out an absolute box in the padding box of the fragment that holds it."""
+    box, style = pending.box, pending.box.style
+    border = holder.border
+    width, height = max(0.0, holder.width - border.across), max(0.0, holder.height - border.down)
+    left, right = known(style.left, width), known(style.right, width)
+    top, bottom = known(style.top, height), known(style.bottom, height)
+    margins = margin_edges(style, width)
+    fixed_width = fixed_height = None
+    ratio = preferred_ratio(box)
+    picture = box.kind == "picture"
+    sizing = Sizing(layout, box, Space(width, height))
+    by_height = ratio and known(style.height, height) is not None
+    if style.width == "auto" and left is not None and right is not None and not picture and not by_height:
+        fixed_width = sizing.limited_width(max(0.0, width - left - right - margins.across))
+    by_width = ratio and (fixed_width is not None or style.width != "auto")
+    if style.height == "auto" and top is not None and bottom is not None and not picture and not by_width:
+        fixed_height = sizing.limited_height(max(0.0, height - top - bottom - margins.down))
+    # What is shrunk to fit may reach to the far edge, from where it starts.
+    static = max(0.0, pending.x - border.left) if right is None and pending.align_x == "start" else 0.0
+    start = static if left is None else left
+    room = max(0.0, width - start - (right or 0.0))
+    available = room if style.width == "auto" and fixed_width is None else width
+    if available != width and not picture:
+        widest = Sizing(layout, box, Space(width, height, fixed_height=fixed_height, shrink=True))
+        fixed_width = min(
+            widest.width(),
+            widest.limited_width(max(room - margins.across, layout.content_widths(box)[0] + widest.frame.across)),
+        )
+    fragment = layout.fragment(box, Space(width, height, fixed_width, fixed_height, shrink=True))
+    x = _along(
+        left, right, width, fragment.width, (style.margin_left, style.margin_right), (margins.left, margins.right),
+        (pending.x - border.left, pending.width, pending.align_x),
+    )  # fmt: skip
+    y = _along(
+        top, bottom, height, fragment.height, (style.margin_top, style.margin_bottom), (margins.top, margins.bottom),
+        (pending.y - border.top, pending.height, pending.align_y),
+    )  # fmt: skip
+    return Placed(bounded(border.left + x), bounded(border.top + y), fragment)
+
+
+def _along(
+    start: float | None,
+    end: float | None,
+    whole: float,
+    size: float,
+    written: tuple[Size, Size],
+    margins: tuple[float, float],
+    static: tuple[float, float, str],
+) -> float:
+    """Return where a box starts along one axis of its containing block."""
+    before, after = margins
+    if start is not None and end is not None:
+        rest = whole - start - end - size
+        automatic = [margin == "auto" for margin in written]
+        if all(automatic):
+            return start + max(0.0, rest / 2)
+        if automatic[0]:
+            return start + rest - after
+        return start + before
+    if start is not None:
+        return start + before
+    if end is not None:
+        return whole - end - after - size
+    place, room, align = static
+    slack = room - size - before - after
+    if align == "center":
+        return place + before + slack / 2
+    return place + before + (slack if align == "end" else 0.0)

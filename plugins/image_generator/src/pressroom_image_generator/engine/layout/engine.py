@@ -1,0 +1,122 @@
+"""The heart of layout: dispatches by kind, remembers what it did, places absolute boxes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pressroom.graphics.text import FontLibrary
+from pressroom.sdk import InvalidInput
+
+from pressroom_image_generator.engine.boxes import Box
+from pressroom_image_generator.engine.layout.absolute import place_pending
+from pressroom_image_generator.engine.layout.flex import flex_widths, layout_flex
+from pressroom_image_generator.engine.layout.flow import flow_widths, layout_flow
+from pressroom_image_generator.engine.layout.fragments import Fragment, Space
+from pressroom_image_generator.engine.layout.grid import grid_widths, layout_grid
+from pressroom_image_generator.engine.layout.paragraph import layout_paragraph, paragraph_widths
+from pressroom_image_generator.engine.layout.replaced import layout_picture, picture_widths
+from pressroom_image_generator.engine.layout.sizing import (
+    Sizing,
+    border_edges,
+    known,
+    padding_edges,
+    preferred_ratio,
+)
+from pressroom_image_generator.engine.notes import Notes
+
+MOST_STEPS: Final = 60_000
+"""How many boxes may be laid out, each counted as often as its parents try a size; pages need a few hundred."""
+
+
+class Layout:
+    """Lays out the boxes of one canvas."""
+
+    def __init__(self, library: FontLibrary, width: float, height: float, notes: Notes) -> None:
+        self.library = library
+        self.width = width
+        self.height = height
+        self.notes = notes
+        self._steps = 0
+
+    def canvas(self, root: Box) -> Fragment:
+        """Return the fragment of the whole canvas.
+
+        Raises:
+            InvalidInput: the boxes depend on each other in too many ways.
+        """
+        return self.fragment(root, Space(self.width, self.height, self.width, self.height))
+
+    def fragment(self, box: Box, space: Space) -> Fragment:
+        """Return a box laid out in a space; the same space gives the same fragment."""
+        found = box.fragments.get(space)
+        if found is not None:
+            return found
+        self._steps += 1
+        if self._steps > MOST_STEPS:
+            raise InvalidInput("html", "the layout is too complex; nest fewer flexible boxes of automatic size")
+        fragment = self._laid_out(box, space)
+        root = box.sequence == 1
+        if fragment.pending and (root or box.positioned):
+            waiting, fragment.pending = fragment.pending, []
+            for pending in waiting:
+                fragment.children.append(place_pending(self, pending, fragment))
+        box.fragments[space] = fragment
+        return fragment
+
+    def _laid_out(self, box: Box, space: Space) -> Fragment:
+        match box.kind:
+            case "flex":
+                return layout_flex(self, box, space)
+            case "grid":
+                return layout_grid(self, box, space)
+            case "paragraph":
+                return layout_paragraph(self, box, space)
+            case "picture":
+                return layout_picture(self, box, space)
+            case "block":
+                return layout_flow(self, box, space)
+
+    def content_widths(self, box: Box) -> tuple[float, float]:
+        """Return the least and the greatest width that the content of a box asks for (CSS Box Sizing 3, section 4)."""
+        if box.widths is None:
+            match box.kind:
+                case "flex":
+                    box.widths = flex_widths(self, box)
+                case "grid":
+                    box.widths = grid_widths(self, box)
+                case "paragraph":
+                    box.widths = paragraph_widths(self, box)
+                case "picture":
+                    box.widths = picture_widths(box)
+                case "block":
+                    box.widths = flow_widths(self, box)
+        return box.widths
+
+    def outer_widths(self, box: Box) -> tuple[float, float]:
+        """Return what a box contributes to the content widths of its parent, margins included."""
+        style = box.style
+        frame = border_edges(style).plus(padding_edges(style, 0.0)).across
+        extra = frame if style.box_sizing == "content-box" else 0.0
+        width = known(style.width, None)
+        if width is not None:
+            least = most = max(width + extra, frame)
+        else:
+            ratio = preferred_ratio(box)
+            height = known(style.height, None) if ratio else None
+            if height is not None:
+                least = most = Sizing(self, box, Space(0.0)).width_for(height)
+            else:
+                least, most = (content + frame for content in self.content_widths(box))
+                if style.width == "min-content":
+                    most = least
+                elif style.width == "max-content":
+                    least = most
+                elif not isinstance(style.width, str) and box.kind == "picture":
+                    least = 0.0
+        highest, lowest = known(style.max_width, None), known(style.min_width, None)
+        if highest is not None:
+            least, most = min(least, highest + extra), min(most, highest + extra)
+        if lowest is not None:
+            least, most = max(least, lowest + extra), max(most, lowest + extra)
+        margins = (known(style.margin_left, None) or 0.0) + (known(style.margin_right, None) or 0.0)
+        return max(0.0, least + margins), max(0.0, most + margins)

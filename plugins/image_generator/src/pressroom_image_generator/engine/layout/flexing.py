@@ -1,0 +1,56 @@
+"""How flexible lengths are resolved (CSS Flexible Box Layout 1, section 9.7)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pressroom_image_generator.engine.layout.flex import Item
+
+
+def resolve_lengths(items: Sequence[Item], room: float) -> None:
+    """Set the main sizes of the items of one line, margins of the items included in `room`."""
+    if not items:
+        return
+    growing = sum(item.hypothetical + item.main_margin for item in items) < room
+    flexible = []
+    for item in items:
+        factor = item.box.style.flex_grow if growing else item.box.style.flex_shrink
+        inflexible = item.base > item.hypothetical if growing else item.base < item.hypothetical
+        item.main = item.hypothetical
+        if factor and not inflexible:
+            flexible.append(item)
+    initial = _free(items, flexible, room)
+    while flexible:
+        free = _share(flexible, _free(items, flexible, room), initial, growing=growing)
+        violation = 0.0
+        clamped: list[tuple[Item, float]] = []
+        weights = [_weight(item, growing=growing) for item in flexible]
+        total = sum(weights)
+        for item, weight in zip(flexible, weights, strict=True):
+            target = item.base + (free * weight / total if total > 0 else 0.0)
+            item.main = max(item.least, min(target, item.most))
+            violation += item.main - target
+            clamped.append((item, item.main - target))
+        if abs(violation) < 1e-9:
+            return
+        # Freeze those that broke the limit that was broken more.
+        flexible = [item for item, by in clamped if (by <= 0 if violation > 0 else by >= 0)]
+
+
+def _weight(item: Item, *, growing: bool) -> float:
+    style = item.box.style
+    return style.flex_grow if growing else style.flex_shrink * item.base
+
+
+def _free(items: Sequence[Item], flexible: Sequence[Item], room: float) -> float:
+    return room - sum((item.base if item in flexible else item.main) + item.main_margin for item in items)
+
+
+def _share(flexible: Sequence[Item], free: float, initial: float, *, growing: bool) -> float:
+    """Return the free space to hand out: factors that sum to less than 1 leave some of it."""
+    factors = sum(item.box.style.flex_grow if growing else item.box.style.flex_shrink for item in flexible)
+    if factors < 1 and abs(initial * factors) < abs(free):
+        return initial * factors
+    return free

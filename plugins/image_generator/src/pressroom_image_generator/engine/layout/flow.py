@@ -1,0 +1,119 @@
+"""Block flow: boxes one below the other, with margins that collapse (CSS 2.2, sections 8.3.1 and 9.4.1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pressroom_image_generator.engine.boxes import Box
+from pressroom_image_generator.engine.edges import Edges
+from pressroom_image_generator.engine.layout.absolute import placed
+from pressroom_image_generator.engine.layout.fragments import Fragment, Pending, Space
+from pressroom_image_generator.engine.layout.sizing import Sizing, border_edges, known, margin_edges, padding_edges
+
+if TYPE_CHECKING:
+    from pressroom_image_generator.engine.layout.engine import Layout
+
+
+def flow_widths(layout: Layout, box: Box) -> tuple[float, float]:
+    """Return the content widths of a block: those of its widest child."""
+    widths = [layout.outer_widths(child) for child in box.children if not child.out_of_flow]
+    return max((least for least, _ in widths), default=0.0), max((most for _, most in widths), default=0.0)
+
+
+def layout_flow(layout: Layout, box: Box, space: Space) -> Fragment:
+    """Lay out a block whose children are blocks."""
+    sizing = Sizing(layout, box, space)
+    width, height = sizing.width(), sizing.given_height()
+    frame = sizing.frame
+    fragment = Fragment(box, width, 0.0, sizing.border, sizing.padding)
+    inner = max(0.0, width - frame.across)
+    # Percentages of the children need a height that does not come from them.
+    base = None if height is None or space.indefinite else max(0.0, height - frame.down)
+    closed_top = space.root or _contained(box) or frame.top > 0
+    closed_bottom = space.root or _contained(box) or frame.bottom > 0 or height is not None
+    y = frame.top
+    margin = 0.0
+    first = True
+    for child in box.children:
+        if child.out_of_flow:
+            place = y + (margin if not first or closed_top else 0.0)
+            align = "end" if box.style.direction == "rtl" else "start"
+            fragment.pending.append(Pending(child, frame.left, place, inner, align_x=align))
+            continue
+        margins = margin_edges(child.style, inner)
+        top = collapsed(margins.top, _first_margin(child, inner))
+        if not first or closed_top:
+            y += collapsed(margin, top)
+        part = layout.fragment(child, _child_space(child, inner, base))
+        x = frame.left + _horizontal(child, part, inner, margins, rtl=box.style.direction == "rtl")
+        fragment.children.append(placed(x, y, part, inner, base))
+        fragment.pending += [pending.moved(x, y) for pending in part.pending]
+        if part.baseline is not None:
+            fragment.last_baseline = y + (part.last_baseline if part.last_baseline is not None else part.baseline)
+            if fragment.baseline is None:
+                fragment.baseline = y + part.baseline
+        y += part.height
+        margin = collapsed(margins.bottom, part.margin_bottom)
+        first = False
+    if not first and closed_bottom:
+        y += margin
+    elif not first:
+        fragment.margin_bottom = margin
+    content = y + frame.bottom
+    fragment.height = _final_height(sizing, width, height, content)
+    return fragment
+
+
+def _final_height(sizing: Sizing, width: float, height: float | None, content: float) -> float:
+    if height is not None:
+        return height
+    if sizing.ratio:
+        return sizing.limited_height(max(sizing.height_for(width), content))
+    return sizing.limited_height(content)
+
+
+def _child_space(child: Box, width: float, height: float | None) -> Space:
+    return Space(width, height, root=_contained(child))
+
+
+def _contained(box: Box) -> bool:
+    """Tell whether a box keeps the margins of its children inside."""
+    style = box.style
+    return (
+        box.kind in ("flex", "grid", "picture")
+        or style.display in ("flow-root", "inline-block", "table-cell")
+        or style.overflow_x not in ("visible", "clip")
+        or box.out_of_flow
+    )
+
+
+def _first_margin(box: Box, width: float) -> float:
+    """Return the margin of the first child that stands out of the top of a box."""
+    margin = 0.0
+    while box.kind == "block" and not _contained(box):
+        if border_edges(box.style).top or padding_edges(box.style, width).top:
+            break
+        inner = next((child for child in box.children if not child.out_of_flow), None)
+        if inner is None:
+            break
+        margin = collapsed(margin, margin_edges(inner.style, width).top)
+        box = inner
+    return margin
+
+
+def collapsed(one: float, other: float) -> float:
+    """Return the margin that two adjoining ones make."""
+    if one >= 0 and other >= 0:
+        return max(one, other)
+    return min(one, other) if one < 0 and other < 0 else one + other
+
+
+def _horizontal(box: Box, fragment: Fragment, width: float, margins: Edges, *, rtl: bool) -> float:
+    style = box.style
+    slack = width - fragment.width - margins.across
+    left, right = style.margin_left == "auto", style.margin_right == "auto"
+    if left and right:
+        return margins.left + max(0.0, slack) / 2
+    if left or (rtl and not right and known(style.width, width) is not None):
+        return margins.left + (slack if rtl else max(0.0, slack))
+    return margins.left

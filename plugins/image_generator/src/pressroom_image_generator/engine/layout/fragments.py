@@ -1,0 +1,101 @@
+"""What layout takes and what it yields."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from pressroom.graphics.text import ShapedText
+
+from pressroom_image_generator.engine.boxes import Box, Decoration
+from pressroom_image_generator.engine.edges import NO_EDGES, Edges
+from pressroom_image_generator.engine.properties import Style
+
+
+class Space(NamedTuple):
+    """The room that a box is laid out in.
+
+    `width` and `height` are those of the containing block, for percentages and for filling; an unknown height is
+    `None`. `fixed_width` and `fixed_height` are what the parent has decided already for the border box. `shrink` lets
+    an automatic width follow the content. `root` starts a new block formatting context: margins stay inside.
+    `indefinite` says that percentages in it must not rely on `fixed_height`, `natural` that the height follows the
+    content whatever the style says.
+    """
+
+    width: float
+    height: float | None = None
+    fixed_width: float | None = None
+    fixed_height: float | None = None
+    shrink: bool = False
+    root: bool = True
+    indefinite: bool = False
+    natural: bool = False
+
+
+class Placed(NamedTuple):
+    """A fragment at a place relative to the border box of its parent."""
+
+    x: float
+    y: float
+    fragment: Fragment
+
+
+class Pending(NamedTuple):
+    """An absolute box that waits for its containing block: where it would stand, and how it is aligned there."""
+
+    box: Box
+    x: float
+    y: float
+    width: float = 0.0
+    height: float = 0.0
+    align_x: str = "start"
+    align_y: str = "start"
+
+    def moved(self, x: float, y: float) -> Pending:
+        """Return it relative to another origin."""
+        return self._replace(x=self.x + x, y=self.y + y)
+
+
+class TextPiece(NamedTuple):
+    """A text of one style on one line.
+
+    `x` and `baseline` are relative to the paragraph's border box, `ascent` is the font's in whole pixels.
+    """
+
+    text: ShapedText
+    x: float
+    baseline: float
+    style: Style
+    decorations: tuple[Decoration, ...]
+    ascent: float
+
+
+class InlineArea(NamedTuple):
+    """The area of an inline box on one line, for its background and border."""
+
+    style: Style
+    x: float
+    y: float
+    width: float
+    height: float
+    first: bool
+    last: bool
+
+
+@dataclass(slots=True, eq=False)
+class Fragment:
+    """A box that was laid out. `baseline` is that of its first line, from its top."""
+
+    box: Box
+    width: float
+    height: float
+    border: Edges = NO_EDGES
+    padding: Edges = NO_EDGES
+    children: list[Placed] = field(default_factory=list)
+    texts: list[TextPiece] = field(default_factory=list)
+    areas: list[InlineArea] = field(default_factory=list)
+    pending: list[Pending] = field(default_factory=list)
+    baseline: float | None = None
+    last_baseline: float | None = None
+    margin_top: float = 0.0
+    margin_bottom: float = 0.0

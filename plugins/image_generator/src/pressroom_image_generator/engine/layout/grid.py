@@ -1,0 +1,212 @@
+"""Grids: rows and columns with gaps and spans (CSS Grid 2, without subgrids)."""
+
+from __future__ import annotations
+
+import math
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from pressroom_image_generator.engine.boxes import Box
+from pressroom_image_generator.engine.layout.absolute import placed
+from pressroom_image_generator.engine.layout.alignment import aligned_offset, content_distribution, item_alignment
+from pressroom_image_generator.engine.layout.fragments import Fragment, Pending, Space
+from pressroom_image_generator.engine.layout.grid_places import Cell, named_lines, placed_cells
+from pressroom_image_generator.engine.layout.grid_tracks import Contribution, track_sizes
+from pressroom_image_generator.engine.layout.sizing import Sizing, known, margin_edges
+from pressroom_image_generator.engine.tracks import MOST_TRACKS, Track
+
+if TYPE_CHECKING:
+    from pressroom_image_generator.engine.layout.engine import Layout
+
+_AUTO = Track()
+
+
+def grid_widths(layout: Layout, box: Box) -> tuple[float, float]:
+    """Return the content widths of a grid: its columns as narrow and as wide as their content."""
+    gap = known(box.style.column_gap, None) or 0.0
+    grid = _Grid(layout, box, None)
+    asked = grid.column_contributions()
+    narrow = [Contribution(one.first, one.span, one.least, one.least) for one in asked]
+    gaps = gap * max(0, len(grid.columns) - 1)
+    least = sum(track_sizes(grid.columns, narrow, None, gap, stretch=False)) + gaps
+    return least, max(least, sum(track_sizes(grid.columns, asked, None, gap, stretch=False)) + gaps)
+
+
+def layout_grid(layout: Layout, box: Box, space: Space) -> Fragment:
+    """Lay out a grid container."""
+    sizing = Sizing(layout, box, space)
+    style, frame = box.style, sizing.frame
+    width, height = sizing.width(), sizing.given_height()
+    if height is None and sizing.ratio:
+        height = sizing.limited_height(sizing.height_for(width))
+    inner_width = max(0.0, width - frame.across)
+    inner_height = None if height is None else max(0.0, height - frame.down)
+    grid = _Grid(layout, box, inner_width)
+    column_gap = known(style.column_gap, inner_width) or 0.0
+    row_gap = known(style.row_gap, inner_height) or 0.0
+    justify, align = style.justify_content, style.align_content
+    columns = track_sizes(
+        grid.columns, grid.column_contributions(), inner_width, column_gap, stretch=justify in ("normal", "stretch")
+    )
+    rows = track_sizes(
+        grid.rows, grid.row_contributions(columns, column_gap, inner_height), inner_height, row_gap,
+        stretch=align in ("normal", "stretch"),
+    )  # fmt: skip
+    content = sum(rows) + row_gap * max(0, len(rows) - 1)
+    if height is None:
+        height = sizing.limited_height(content + frame.down)
+        limited = max(0.0, height - frame.down)
+        if limited > content + 0.01:
+            # A least height is room to share out like a given one.
+            rows = track_sizes(
+                grid.rows, grid.row_contributions(columns, column_gap, None), limited, row_gap,
+                stretch=align in ("normal", "stretch"),
+            )  # fmt: skip
+        inner_height = limited
+    fragment = Fragment(box, width, height, sizing.border, sizing.padding)
+    x = _edges(columns, column_gap, inner_width, justify)
+    y = _edges(rows, row_gap, inner_height or 0.0, align)
+    for cell in grid.cells:
+        _place(layout, fragment, cell, (x, columns), (y, rows), inner_width)
+    for child in box.children:
+        if child.out_of_flow:
+            fragment.pending.append(Pending(child, frame.left, frame.top, inner_width, inner_height or 0.0))
+    return fragment
+
+
+def _edges(sizes: list[float], gap: float, room: float, mode: str) -> list[float]:
+    """Return where each track starts."""
+    slack = room - sum(sizes) - gap * max(0, len(sizes) - 1)
+    before, between, _ = content_distribution(
+        "start" if mode in ("normal", "stretch") else mode, slack, len(sizes), "start"
+    )
+    return [
+        before + end - size + index * (gap + between)
+        for index, (end, size) in enumerate(zip(accumulate(sizes), sizes, strict=True))
+    ]
+
+
+def _place(
+    layout: Layout, fragment: Fragment, cell: Cell, across: tuple[list[float], list[float]],
+    down: tuple[list[float], list[float]], width: float,
+) -> None:  # fmt: skip
+    container, style = fragment.box.style, cell.box.style
+    left, area_width = _area(across, cell.column, cell.columns)
+    top, area_height = _area(down, cell.row, cell.rows)
+    if container.direction == "rtl":
+        left = width - left - area_width
+    margins = margin_edges(style, area_width)
+    justify = item_alignment(style.justify_self, container.justify_items)
+    align = item_alignment(style.align_self, container.align_items)
+    picture = cell.box.kind == "picture"
+    stretch_x = (
+        justify == "stretch"
+        and style.width == "auto"
+        and not picture
+        and "auto" not in (style.margin_left, style.margin_right)
+    )
+    stretch_y = (
+        align == "stretch"
+        and style.height == "auto"
+        and not picture
+        and "auto" not in (style.margin_top, style.margin_bottom)
+    )
+    sizing = Sizing(layout, cell.box, Space(area_width, area_height))
+    if sizing.ratio:
+        stretch_y = stretch_y and not stretch_x
+    fixed_width = sizing.limited_width(area_width - margins.across) if stretch_x else None
+    fixed_height = sizing.limited_height(area_height - margins.down) if stretch_y else None
+    child = layout.fragment(cell.box, Space(area_width, area_height, fixed_width, fixed_height, shrink=True))
+    slack_x = area_width - child.width - margins.across
+    slack_y = area_height - child.height - margins.down
+    x = left + margins.left + _offset(justify, slack_x, (style.margin_left == "auto", style.margin_right == "auto"))
+    y = top + margins.top + _offset(align, slack_y, (style.margin_top == "auto", style.margin_bottom == "auto"))
+    frame = fragment.border.plus(fragment.padding)
+    fragment.children.append(placed(frame.left + x, frame.top + y, child, area_width, area_height))
+    fragment.pending += [pending.moved(frame.left + x, frame.top + y) for pending in child.pending]
+    if child.baseline is not None and fragment.baseline is None:
+        fragment.baseline = frame.top + y + child.baseline
+
+
+def _offset(alignment: str, slack: float, automatic: tuple[bool, bool]) -> float:
+    if any(automatic):
+        return max(0.0, slack) / (2 if all(automatic) else 1) if automatic[0] else 0.0
+    return aligned_offset(alignment, slack, reverse=False)
+
+
+def _area(tracks: tuple[list[float], list[float]], first: int, span: int) -> tuple[float, float]:
+    starts, sizes = tracks
+    last = min(first + span, len(sizes)) - 1
+    return starts[first], starts[last] + sizes[last] - starts[first]
+
+
+class _Grid:
+    """The tracks of a grid and the cells of its items; the width is unknown while it is only measured."""
+
+    def __init__(self, layout: Layout, box: Box, width: float | None) -> None:
+        self._layout = layout
+        style = box.style
+        gap = known(style.column_gap, width) or 0.0
+        columns = _filled(style.grid_template_columns, width, gap)
+        rows = _filled(style.grid_template_rows, None, 0.0)
+        boxes = sorted((child for child in box.children if not child.out_of_flow), key=lambda one: one.style.order)
+        flow = style.grid_auto_flow
+        areas = style.grid_template_areas
+        if areas:
+            columns = _extended(columns, style.grid_auto_columns, len(areas[0]))
+            rows = _extended(rows, style.grid_auto_rows, len(areas))
+        across, down = named_lines(columns, areas), named_lines(rows, tuple(zip(*areas, strict=True)))
+        self.cells = placed_cells(boxes, across, down, by_column=flow.startswith("column"), dense="dense" in flow)
+        fits = any(track.fill == "auto-fit" for track in columns)
+        used = max((cell.column + cell.columns for cell in self.cells), default=0)
+        if fits:
+            columns = columns[: max(1, used)]
+        self.columns = _extended(columns, style.grid_auto_columns, used)
+        self.rows = _extended(rows, style.grid_auto_rows, max((cell.row + cell.rows for cell in self.cells), default=0))
+
+    def column_contributions(self) -> list[Contribution]:
+        """Return the widths that the items ask for."""
+        return [Contribution(cell.column, cell.columns, *self._widths(cell.box)) for cell in self.cells]
+
+    def _widths(self, box: Box) -> tuple[float, float]:
+        least, most = self._layout.outer_widths(box)
+        # What scrolls has no least width (CSS Grid 2, section 6.6).
+        return (0.0 if box.style.overflow_x not in ("visible", "clip") else least), most
+
+    def row_contributions(self, columns: list[float], gap: float, height: float | None) -> list[Contribution]:
+        """Return the heights that the items ask for in columns of these widths."""
+        found = []
+        for cell in self.cells:
+            last = min(cell.column + cell.columns, len(columns))
+            width = sum(columns[cell.column : last]) + gap * max(0, last - cell.column - 1)
+            style = cell.box.style
+            margins = margin_edges(style, width)
+            stretch = item_alignment(style.justify_self, "normal") == "stretch" and style.width == "auto"
+            sizing = Sizing(self._layout, cell.box, Space(width, None))
+            fixed = sizing.limited_width(width - margins.across) if stretch and cell.box.kind != "picture" else None
+            part = self._layout.fragment(cell.box, Space(width, None, fixed, shrink=True))
+            outer = part.height + margins.down
+            found.append(Contribution(cell.row, cell.rows, outer, outer))
+        return found
+
+
+def _filled(tracks: tuple[Track, ...], width: float | None, gap: float) -> list[Track]:
+    """Return tracks with `auto-fill` and `auto-fit` written out."""
+    repeated = [track for track in tracks if track.fill]
+    if not repeated:
+        return list(tracks)
+    single = sum(max(known(track.least, width) or known(track.most, width) or 0.0, 1.0) for track in repeated)
+    single += gap * (len(repeated) - 1)
+    others = [track for track in tracks if not track.fill]
+    taken = sum((known(track.most, width) or 0.0) + gap for track in others)
+    count = 1 if width is None else math.floor((width - taken + gap + 0.01) / (single + gap))
+    count = min(max(1, count), MOST_TRACKS // len(repeated))
+    first = next(index for index, track in enumerate(tracks) if track.fill)
+    return [*tracks[:first], *repeated * count, *(track for track in tracks[first:] if not track.fill)]
+
+
+def _extended(tracks: list[Track], automatic: tuple[Track, ...], count: int) -> list[Track]:
+    """Return the tracks with those that items need beyond them (CSS Grid 2, section 7.6)."""
+    missing = max(0, count - len(tracks), 0 if tracks else 1)
+    pattern = automatic or (_AUTO,)
+    return [*tracks, *(pattern[index % len(pattern)] for index in range(missing))]

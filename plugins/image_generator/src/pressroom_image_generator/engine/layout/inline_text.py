@@ -1,0 +1,222 @@
+"""The text of a paragraph: white space, transformations, direction, and the advance of each character."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import accumulate
+from typing import Final
+
+from pressroom.graphics.text import FontLibrary, ShapedText, TextStyle, shape
+from pressroom.graphics.text.bidi import Direction, levels
+from pressroom.graphics.text.shaping import vertical_metrics
+
+from pressroom_image_generator.engine.boxes import Box, Decoration, Inline
+from pressroom_image_generator.engine.properties import Style
+
+OBJECT: Final = "\ufffc"
+"""Stands for a box in the line."""
+
+_SPACES: Final = re.compile(r"[ \t\n\r\f]+")
+_SPACES_BUT_BREAKS: Final = re.compile(r"[ \t\r\f]+")
+_SPACES_AT_BREAKS: Final = re.compile(r" ?\n ?")
+_WORD_START: Final = re.compile(r"(?<![\w'\u2019])\w")
+_NUMERIC: Final = {
+    "tabular-nums": "tnum", "lining-nums": "lnum", "oldstyle-nums": "onum", "proportional-nums": "pnum",
+    "slashed-zero": "zero",
+}  # fmt: skip
+
+
+_CAPS: Final = {
+    "small-caps": ("smcp",), "all-small-caps": ("smcp", "c2sc"), "petite-caps": ("pcap",),
+    "all-petite-caps": ("pcap", "c2pc"), "unicase": ("unic",), "titling-caps": ("titl",),
+}  # fmt: skip
+
+
+@dataclass(slots=True, eq=False)
+class Run:
+    """A part of the text with one style; `box` is the box that its only character stands for."""
+
+    start: int
+    end: int
+    style: Style
+    decorations: tuple[Decoration, ...] = ()
+    box: Box | None = None
+
+
+def _start(run: Run) -> int:
+    return run.start
+
+
+@dataclass(slots=True, eq=False)
+class Mark:
+    """Where an inline box starts or ends, before the character at `at`."""
+
+    at: int
+    style: Style
+    opens: bool
+
+
+@dataclass(slots=True, eq=False)
+class InlineText:
+    """A paragraph as one text. `until` are the widths of all beginnings of it."""
+
+    text: str
+    runs: list[Run]
+    marks: list[Mark]
+    style: Style
+    library: FontLibrary
+    levels: list[int] = field(default_factory=list)
+    until: list[float] = field(default_factory=list)
+
+    def width(self, start: int, end: int) -> float:
+        """Return the width of a part."""
+        return self.until[end] - self.until[start]
+
+    def run_at(self, index: int) -> Run:
+        """Return the run that holds a character."""
+        return self.runs[bisect_right(self.runs, index, key=_start) - 1]
+
+    def segments(self, start: int, end: int) -> list[tuple[Run, int, int, int]]:
+        """Return the parts of one style and one direction: the run, the first character, the last, the level."""
+        found: list[tuple[Run, int, int, int]] = []
+        for position in range(max(0, bisect_right(self.runs, start, key=_start) - 1), len(self.runs)):
+            run = self.runs[position]
+            if run.start >= end:
+                break
+            first, last = max(run.start, start), min(run.end, end)
+            while first < last:
+                level = self.levels[first]
+                stop = first + 1
+                while stop < last and self.levels[stop] == level:
+                    stop += 1
+                found.append((run, first, stop, level))
+                first = stop
+        return found
+
+    def shaped(self, run: Run, start: int, end: int, level: int) -> ShapedText:
+        """Return a segment as glyphs, with the spacing of words and the width of tabs."""
+        direction: Direction = "rtl" if level % 2 else "ltr"
+        return shaped_text(self.text[start:end], run.style, self.library, direction)
+
+
+def text_style(style: Style) -> TextStyle:
+    """Return the style of a text as the toolkit knows it."""
+    features = tuple((tag, 1) for tag in _CAPS.get(style.font_variant_caps, ()))
+    if (numeric := _NUMERIC.get(style.font_variant_numeric)) is not None:
+        features += ((numeric, 1),)
+    features += style.font_feature_settings
+    return TextStyle(
+        max(style.font_size, 0.01), style.font_family, style.font_weight, style.font_style != "normal",
+        style.letter_spacing, style.font_kerning != "none", style.font_variant_ligatures != "none", features,
+    )  # fmt: skip
+
+
+def shaped_text(text: str, style: Style, library: FontLibrary, direction: Direction) -> ShapedText:
+    """Return a text of one style and direction as glyphs."""
+    shaped = shape(text.replace("\n", " "), text_style(style), library, direction)
+    if not (style.word_spacing or "\t" in text):
+        return shaped
+    extra: dict[int, float] = {}
+    tab = shape(" ", text_style(style), library).width * max(0.0, style.tab_size)
+    advances = {glyph.cluster: glyph.advance for glyph in shaped.glyphs}
+    for index, character in enumerate(text):
+        if character == "\t":
+            extra[index] = tab - advances.get(index, 0.0)
+        elif character in " \u00a0":
+            extra[index] = style.word_spacing
+    return spread(shaped, extra)
+
+
+def spread(shaped: ShapedText, extra: dict[int, float]) -> ShapedText:
+    """Return a text with more room after some of its characters."""
+    glyphs = []
+    moved = 0.0
+    for glyph in shaped.glyphs:
+        more = extra.get(glyph.cluster, 0.0)
+        glyphs.append(replace(glyph, x=glyph.x + moved, advance=glyph.advance + more) if moved or more else glyph)
+        moved += more
+    return replace(shaped, glyphs=tuple(glyphs), width=shaped.width + moved)
+
+
+@lru_cache(maxsize=512)
+def font_metrics(style: TextStyle, library: FontLibrary) -> tuple[float, float]:
+    """Return the ascent and descent of the first font in whole pixels, as browsers round them."""
+    face = library.candidates(style.families, weight=style.weight, italic=style.italic)[0]
+    ascent, descent = vertical_metrics(face, style)
+    return float(int(ascent + 0.5)), float(int(descent + 0.5))
+
+
+def collected(inlines: Sequence[Inline], style: Style, library: FontLibrary) -> InlineText:
+    """Return the inline content of a paragraph as one text, its white space processed (CSS Text 3, section 4.1)."""
+    pieces: list[str] = []
+    runs: list[Run] = []
+    marks: list[Mark] = []
+    length = 0
+    collapse = True
+    for part in inlines:
+        if part.kind in ("open", "close"):
+            marks.append(Mark(length, part.style, part.kind == "open"))
+            continue
+        if part.kind == "text":
+            text, collapse = _processed(part.text, part.style, collapse=collapse)
+        else:
+            text, collapse = ("\n", True) if part.kind == "break" else (OBJECT, False)
+        if text:
+            pieces.append(text)
+            runs.append(Run(length, length + len(text), part.style, part.decorations, part.box))
+            length += len(text)
+    paragraph = InlineText("".join(pieces), runs, marks, style, library)
+    base: Direction = "rtl" if style.direction == "rtl" else "ltr"
+    start = 0
+    for line in paragraph.text.split("\n"):
+        _, found = levels(line, base)
+        paragraph.levels += [*found, 0]
+        start += len(line) + 1
+    _measure(paragraph)
+    return paragraph
+
+
+def _processed(text: str, style: Style, *, collapse: bool) -> tuple[str, bool]:
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+    space = style.white_space
+    if space in ("normal", "nowrap"):
+        text = _SPACES.sub(" ", text)
+    elif space == "pre-line":
+        text = _SPACES_AT_BREAKS.sub("\n", _SPACES_BUT_BREAKS.sub(" ", text))
+    if space in ("normal", "nowrap", "pre-line"):
+        if collapse and text.startswith(" "):
+            text = text[1:]
+        if text:
+            collapse = text[-1] in " \n"
+    else:
+        collapse = False
+    return _transformed(text, style.text_transform), collapse
+
+
+def _transformed(text: str, transform: str) -> str:
+    match transform:
+        case "uppercase":
+            return text.upper()
+        case "lowercase":
+            return text.lower()
+        case "capitalize":
+            return _WORD_START.sub(lambda found: found[0].title(), text)
+    return text
+
+
+def _measure(paragraph: InlineText) -> None:
+    advances = [0.0] * len(paragraph.text)
+    for run, start, end, level in paragraph.segments(0, len(paragraph.text)):
+        if run.box is not None:
+            continue
+        spacing = run.style.letter_spacing
+        for glyph in paragraph.shaped(run, start, end, level).glyphs:
+            advances[start + glyph.cluster] += glyph.advance + (spacing if glyph.advance else 0.0)
+        for index in range(start, end):
+            if paragraph.text[index] == "\n":
+                advances[index] = 0.0
+    paragraph.until = [0.0, *accumulate(advances)]

@@ -1,0 +1,43 @@
+"""What a render tells its caller besides the picture."""
+
+from __future__ import annotations
+
+from typing import Final
+
+MOST_WARNINGS: Final = 50
+_LONGEST_SHOWN: Final = 60
+_LONGEST_WARNING: Final = 300
+
+
+class Notes:
+    """The warnings of one render, each once, in the order in which they came up."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, None] = {}
+
+    def warn(self, text: str) -> None:
+        """Add a warning, unless it was given before or there are too many.
+
+        What documents hold stands in warnings, in the middle of sentences: a sentence is kept on one line, printable,
+        and not too long.
+        """
+        if len(self._seen) < MOST_WARNINGS:
+            self._seen.setdefault(_cut(_printable(text), _LONGEST_WARNING), None)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """All warnings."""
+        return tuple(self._seen)
+
+
+def shown(text: str) -> str:
+    """Return a text as messages show it: on one line, printable, not too long."""
+    return f'"{_cut(_printable(text), _LONGEST_SHOWN)}"'
+
+
+def _printable(text: str) -> str:
+    return "".join(one if one.isprintable() else " " for one in " ".join(text.split()))
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[:longest]}…"

@@ -1,0 +1,1 @@
+"""From fragments to pixels."""

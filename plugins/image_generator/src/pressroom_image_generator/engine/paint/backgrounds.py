@@ -1,0 +1,200 @@
+"""Painting backgrounds: a colour and layers of pictures (CSS Backgrounds 3, section 2)."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from PIL import Image
+from pressroom.graphics.gradient import ConicGradient, LinearGradient, RadialGradient
+from pressroom.graphics.painting import paint_image
+
+from pressroom_image_generator.engine.edges import NO_EDGES, Edges
+from pressroom_image_generator.engine.paint.canvas import GRADIENT, Canvas
+from pressroom_image_generator.engine.paint.rects import Rect, nearest
+from pressroom_image_generator.engine.paint.rounded import Corners, rounded_mask
+from pressroom_image_generator.engine.pictures import BackgroundSize, Picture, UrlImage
+from pressroom_image_generator.engine.properties import Style
+from pressroom_image_generator.engine.sources import Sources
+
+LARGEST_TILE: Final = 4096
+MOST_TILES: Final = 250_000
+
+
+def paint_background(
+    canvas: Canvas, style: Style, rect: Rect, border: Edges, padding: Edges, corners: Corners, sources: Sources,
+    text: Image.Image | None = None,
+) -> None:  # fmt: skip
+    """Paint the background of a border box. `text` is the mask of its text, for `background-clip: text`."""
+    layers = style.background_image
+    clips = style.background_clip
+    last = _cycled(clips, len(layers) - 1)
+    if style.background_color.alpha > 0:
+        if last == "text":
+            area, mask = _clip(canvas, rect, border, padding, corners, last, text)
+            if mask is not None:
+                canvas.tint(style.background_color, mask, area.left, area.top)
+        else:
+            edges = _edges(border, padding, last)
+            canvas.fill_box(_box(rect, edges), corners.inside(edges), style.background_color)
+    for index in reversed(range(len(layers))):
+        layer = layers[index]
+        if isinstance(layer, str):
+            continue
+        area, mask = _clip(canvas, rect, border, padding, corners, _cycled(clips, index), text)
+        if not area.empty:
+            origin = _box(rect, _edges(border, padding, _cycled(style.background_origin, index)))
+            _paint_layer(canvas, style, index, layer, origin, area, mask, sources)
+
+
+def _cycled(values: tuple[str, ...], index: int) -> str:
+    return values[index % len(values)]
+
+
+def _edges(border: Edges, padding: Edges, name: str) -> Edges:
+    return NO_EDGES if name == "border-box" else border if name == "padding-box" else border.plus(padding)
+
+
+def _box(rect: Rect, edges: Edges) -> Rect:
+    return Rect(
+        rect.left + nearest(edges.left), rect.top + nearest(edges.top),
+        rect.right - nearest(edges.right), rect.bottom - nearest(edges.bottom),
+    )  # fmt: skip
+
+
+def _clip(
+    canvas: Canvas, rect: Rect, border: Edges, padding: Edges, corners: Corners, name: str, text: Image.Image | None
+) -> tuple[Rect, Image.Image | None]:
+    """Return the part of the page that a layer covers, and its mask where it is no plain rectangle."""
+    if name == "text":
+        area = rect.within(canvas.rect)
+        if text is None or area.empty:
+            return Rect(0, 0, 0, 0), None
+        left, top = area.left - canvas.rect.left, area.top - canvas.rect.top
+        return area, text.crop((left, top, left + area.width, top + area.height))
+    edges = _edges(border, padding, name)
+    box = _box(rect, edges)
+    area = box.within(canvas.rect)
+    if corners.square or area.empty:
+        return area, None
+    return area, rounded_mask(box, corners.inside(edges), area)
+
+
+def _paint_layer(
+    canvas: Canvas, style: Style, index: int, layer: Picture, origin: Rect, area: Rect, mask: Image.Image | None,
+    sources: Sources,
+) -> None:  # fmt: skip
+    size = _tile_size(layer, style.background_size[index % len(style.background_size)], origin, sources)
+    if size is None:
+        return
+    repeats = style.background_repeat[index % len(style.background_repeat)]
+    width, height = (
+        whole / max(1, round(whole / length)) if repeat == "round" and length else length
+        for length, whole, repeat in zip(size, origin.size, repeats, strict=True)
+    )
+    if width < 0.5 or height < 0.5:
+        return
+    at_x, at_y = style.background_position[index % len(style.background_position)]
+    across, down = (
+        (area.left - origin.left, area.right - origin.left),
+        (area.top - origin.top, area.bottom - origin.top),
+    )
+    x = _starts(at_x.of(origin.width - width), width, origin.width, across, repeats[0])
+    y = _starts(at_y.of(origin.height - height), height, origin.height, down, repeats[1])
+    if len(x) * len(y) > MOST_TILES:
+        return
+    tile = _rendered(canvas, layer, max(1, nearest(width)), max(1, nearest(height)), sources)
+    if tile is None:
+        return
+    lefts, tops = [origin.left + nearest(at) for at in x], [origin.top + nearest(at) for at in y]
+    if len(x) == len(y) == 1:
+        left, top = lefts[0], tops[0]
+        seen = Rect(left, top, left + tile.width, top + tile.height).within(area)
+        if not seen.empty:
+            part = tile.crop((seen.left - left, seen.top - top, seen.right - left, seen.bottom - top))
+            canvas.draw(part, seen.left, seen.top, _cut(mask, area, seen))
+        return
+    row = Image.new("RGBA", (area.width, tile.height))
+    for left in lefts:
+        row.paste(tile, (left - area.left, 0))
+    whole = Image.new("RGBA", area.size)
+    for top in tops:
+        whole.paste(row, (0, top - area.top))
+    canvas.draw(whole, area.left, area.top, mask)
+
+
+def _cut(mask: Image.Image | None, area: Rect, seen: Rect) -> Image.Image | None:
+    if mask is None or area == seen:
+        return mask
+    return mask.crop((seen.left - area.left, seen.top - area.top, seen.right - area.left, seen.bottom - area.top))
+
+
+def _starts(first: float, size: float, whole: float, seen: tuple[float, float], repeat: str) -> list[float]:
+    """Return where tiles start so that they cover what is seen."""
+    start, end = seen
+    if repeat == "no-repeat":
+        return [first]
+    step = size
+    if repeat == "space":
+        count = math.floor(whole / size)
+        if count < 2:
+            return [first]
+        step = size + (whole - count * size) / (count - 1)
+        first = 0.0
+    elif repeat == "round":
+        first = first % size
+    count = min(int((end - start) / step) + 3, 5000)
+    begin = first + math.floor((start - first) / step) * step
+    return [begin + index * step for index in range(count) if begin + index * step < end]
+
+
+def _natural(layer: Picture, sources: Sources) -> tuple[float | None, float | None, float | None]:
+    if not isinstance(layer, UrlImage):
+        return None, None, None
+    source = sources.named(layer.address)
+    return (source.width, source.height, source.ratio) if source is not None else (None, None, None)
+
+
+def _tile_size(layer: Picture, size: BackgroundSize, origin: Rect, sources: Sources) -> tuple[float, float] | None:
+    """Return the size of one tile (section 2.9)."""
+    if isinstance(layer, UrlImage) and sources.named(layer.address) is None:
+        return None
+    whole = (float(origin.width), float(origin.height))
+    width, height, ratio = _natural(layer, sources)
+    if isinstance(size, str):
+        if not ratio:
+            return whole
+        wider = whole[0] > whole[1] * ratio
+        by_width = wider if size == "cover" else not wider
+        return (whole[0], whole[0] / ratio) if by_width else (whole[1] * ratio, whole[1])
+    given = [
+        None if isinstance(value, str) else max(0.0, value.of(base)) for value, base in zip(size, whole, strict=True)
+    ]
+    across, down = given
+    if across is None and down is None:
+        if width and height:
+            return width, height
+        return _contained(whole, ratio) if ratio else whole
+    if across is None:
+        return ((down or 0.0) * ratio if ratio else width or whole[0]), down or 0.0
+    if down is None:
+        return across, (across / ratio if ratio else height or whole[1])
+    return across, down
+
+
+def _contained(whole: tuple[float, float], ratio: float) -> tuple[float, float]:
+    return (whole[1] * ratio, whole[1]) if whole[0] > whole[1] * ratio else (whole[0], whole[0] / ratio)
+
+
+def _rendered(canvas: Canvas, layer: Picture, width: int, height: int, sources: Sources) -> Image.Image | None:
+    """Return a tile; one that is too large for anybody to see whole is drawn smaller and stretched."""
+    drawn = (min(width, LARGEST_TILE), min(height, LARGEST_TILE))
+    if isinstance(layer, (LinearGradient, RadialGradient, ConicGradient)):
+        canvas.budget.spend(drawn, GRADIENT)
+        picture = paint_image(layer, *drawn)
+    else:
+        source = sources.named(layer.address)
+        if source is None:
+            return None
+        picture = source.image(*drawn)
+    return picture

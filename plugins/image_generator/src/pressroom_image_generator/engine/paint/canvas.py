@@ -1,0 +1,144 @@
+"""A picture with an origin on the page, onto which colours and pictures are laid. Nothing outside it costs anything."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PIL import Image, ImageChops
+from pressroom.graphics.color import Color
+from pressroom.sdk import InvalidInput
+
+from pressroom_image_generator.engine.paint.rects import Rect
+from pressroom_image_generator.engine.paint.rounded import Corners, rounded_mask
+
+MOST_WORK: Final = 800_000_000
+"""How many pixels may be painted for one picture, layers, gradients and blurs counted several times."""
+
+LAYER, GRADIENT, BLUR, OUTLINE, FINE = 4, 8, 6, 12, 24
+"""How many painted pixels a pixel of a layer, a gradient, a blur, a box under a transform or a finer mask is worth."""
+
+
+class Budget:
+    """The work that one picture may take: hostile styles ask for hours of it."""
+
+    def __init__(self) -> None:
+        self._left = MOST_WORK
+
+    def spend(self, size: tuple[int, int], times: float = 1) -> None:
+        """Take the work of an area away.
+
+        Raises:
+            InvalidInput: there is not so much left.
+        """
+        self._left -= int(size[0] * size[1] * times)
+        if self._left < 0:
+            raise InvalidInput(
+                "html",
+                "it takes too long to paint; use fewer shadows, filters, gradients and layers (opacity, transforms, "
+                "clips), or make them smaller",
+            )
+
+
+class Canvas:
+    """An `RGB` or `RGBA` picture whose first pixel is at `left` and `top` of the page."""
+
+    def __init__(self, image: Image.Image, left: int = 0, top: int = 0, budget: Budget | None = None) -> None:
+        self.image = image
+        self.budget = budget or Budget()
+        self.rect = Rect(left, top, left + image.width, top + image.height)
+
+    def layer(self, rect: Rect) -> Canvas:
+        """Return a transparent canvas of a part of the page."""
+        self.budget.spend(rect.size, LAYER)
+        return Canvas(Image.new("RGBA", rect.size), rect.left, rect.top, self.budget)
+
+    def part(self, rect: Rect) -> Canvas:
+        """Return a copy of a part of it."""
+        self.budget.spend(rect.size)
+        return Canvas(self.image.crop(self._local(rect)), rect.left, rect.top, self.budget)
+
+    def put_back(self, part: Canvas, mask: Image.Image | None = None) -> None:
+        """Replace the part of the page that another canvas shows, where the mask lets it through."""
+        self.image.paste(part.image, self._local(part.rect), mask)
+
+    def fill(self, rect: Rect, color: Color) -> None:
+        """Fill a rectangle with a colour."""
+        seen = rect.within(self.rect)
+        red, green, blue, alpha = color.rgba8
+        if seen.empty or not alpha:
+            return
+        self.budget.spend(seen.size)
+        if alpha == 255:
+            self.image.paste((red, green, blue, 255)[: len(self.image.getbands())], self._local(seen))
+        else:
+            self.tint(color, Image.new("L", seen.size, 255), seen.left, seen.top)
+
+    def fill_box(self, box: Rect, corners: Corners, color: Color) -> None:
+        """Fill a box with round corners with a colour."""
+        if corners.square:
+            self.fill(box, color)
+            return
+        for band, round_ in corners.bands(box):
+            seen = band.within(self.rect)
+            if round_ and not seen.empty:
+                self.tint(color, rounded_mask(box, corners, seen), seen.left, seen.top)
+            else:
+                self.fill(seen, color)
+
+    def tint(self, color: Color, mask: Image.Image, left: int, top: int) -> None:
+        """Lay a colour over the page through a mask that starts at a place."""
+        mask, left, top = self._cut(mask, left, top)
+        red, green, blue, alpha = color.rgba8
+        if not mask.width or not mask.height or not alpha:
+            return
+        self.budget.spend(mask.size, 2)
+        if alpha < 255:
+            mask = scaled(mask, alpha)
+        place = (left - self.rect.left, top - self.rect.top)
+        if self.image.mode == "RGB":
+            # A picture goes through a mask twice as fast as a colour.
+            self.image.paste(Image.new("RGB", mask.size, (red, green, blue)), place, mask)
+        else:
+            layer = Image.new("RGBA", mask.size, (red, green, blue, 0))
+            layer.putalpha(mask)
+            self.image.alpha_composite(layer, place)
+
+    def draw(self, picture: Image.Image, left: int, top: int, mask: Image.Image | None = None) -> None:
+        """Lay a picture over the page, through a mask of its size if one is given."""
+        seen = Rect(left, top, left + picture.width, top + picture.height).within(self.rect)
+        if seen.empty:
+            return
+        self.budget.spend(seen.size, 2)
+        box = (seen.left - left, seen.top - top, seen.right - left, seen.bottom - top)
+        if seen.size != picture.size:
+            picture = picture.crop(box)
+            mask = mask.crop(box) if mask is not None else None
+        place = (seen.left - self.rect.left, seen.top - self.rect.top)
+        if picture.mode == "RGBA" and self.image.mode == "RGB":
+            through = picture if mask is None else ImageChops.multiply(picture.getchannel("A"), mask)
+            self.image.paste(picture, place, through)
+        elif self.image.mode == "RGB" or (mask is None and picture.mode == "RGB"):
+            self.image.paste(picture, place, mask)
+        else:
+            layer = picture.convert("RGBA")
+            if mask is not None:
+                layer.putalpha(ImageChops.multiply(layer.getchannel("A"), mask))
+            self.image.alpha_composite(layer, place)
+
+    def _local(self, rect: Rect) -> tuple[int, int, int, int]:
+        left, top = self.rect.left, self.rect.top
+        return rect.left - left, rect.top - top, rect.right - left, rect.bottom - top
+
+    def _cut(self, mask: Image.Image, left: int, top: int) -> tuple[Image.Image, int, int]:
+        whole = Rect(left, top, left + mask.width, top + mask.height)
+        seen = whole.within(self.rect)
+        if seen == whole:
+            return mask, left, top
+        if seen.empty:
+            return Image.new("L", (0, 0)), left, top
+        return mask.crop((seen.left - left, seen.top - top, seen.right - left, seen.bottom - top)), seen.left, seen.top
+
+
+def scaled(mask: Image.Image, alpha: int) -> Image.Image:
+    """Return a mask multiplied by an alpha in 0 to 255."""
+    return mask.point([(value * alpha + 127) // 255 for value in range(256)])

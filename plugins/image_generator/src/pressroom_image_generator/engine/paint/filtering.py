@@ -1,0 +1,220 @@
+"""Filters, blend modes and clip paths on layers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageChops
+from pressroom.graphics.color import BLACK, Color
+
+from pressroom_image_generator.engine.effects import Filter, Shape
+from pressroom_image_generator.engine.paint.borders import polygon_mask
+from pressroom_image_generator.engine.paint.canvas import Canvas, scaled
+from pressroom_image_generator.engine.paint.masks import blurred
+from pressroom_image_generator.engine.paint.rects import Rect, nearest
+from pressroom_image_generator.engine.paint.rounded import SQUARE, Corners, rounded_mask
+from pressroom_image_generator.engine.sources import Sources
+from pressroom_image_generator.engine.values import AnyLength
+
+_Matrix = NDArray[np.float32]
+LARGEST_REACH: Final = 700.0
+"""A shadow that is thrown farther is cut off."""
+
+_LUMINANCE: Final = (0.2126, 0.7152, 0.0722)
+
+
+def filter_reach(filters: Sequence[Filter]) -> int:
+    """Return by how many pixels filters may spread what they are applied to."""
+    reach = 0.0
+    for one in filters:
+        if one.name == "blur":
+            reach += 3 * one.amount
+        elif one.shadow is not None:
+            reach += 1.5 * one.shadow.blur + max(abs(one.shadow.x), abs(one.shadow.y))
+    return math.ceil(min(reach, LARGEST_REACH))
+
+
+def filtered(picture: Image.Image, filters: Sequence[Filter], current: Color) -> Image.Image:
+    """Return an `RGBA` or `RGB` picture under filters, in their order (Filter Effects 1)."""
+    for one in filters:
+        if one.shadow is not None:
+            picture = _dropped(picture, one, current)
+        elif one.name == "blur":
+            picture = _blurred(picture, one.amount)
+        elif one.name == "opacity":
+            if one.amount < 1:
+                picture = picture.convert("RGBA")
+                picture.putalpha(scaled(picture.getchannel("A"), round(one.amount * 255)))
+        elif one.name in ("brightness", "contrast", "invert"):
+            picture = _curve(picture, one)
+        else:
+            picture = _mixed(picture, _matrix(one))
+    return picture
+
+
+def _blurred(picture: Image.Image, sigma: float) -> Image.Image:
+    if picture.mode == "RGB":
+        return blurred(picture, sigma)
+    return blurred(picture.convert("RGBa"), sigma).convert("RGBA")
+
+
+def _dropped(picture: Image.Image, one: Filter, current: Color) -> Image.Image:
+    shadow = one.shadow
+    if shadow is None or picture.mode == "RGB":
+        return picture
+    moved = Image.new("L", picture.size, 0)
+    moved.paste(picture.getchannel("A"), (nearest(shadow.x), nearest(shadow.y)))
+    below = Canvas(Image.new("RGBA", picture.size))
+    below.tint(shadow.color or current, blurred(moved, min(shadow.blur, 200.0)), 0, 0)
+    below.image.alpha_composite(picture)
+    return below.image
+
+
+def _curve(picture: Image.Image, one: Filter) -> Image.Image:
+    def value(level: int) -> int:
+        part = level / 255
+        match one.name:
+            case "brightness":
+                part *= one.amount
+            case "contrast":
+                part = (part - 0.5) * one.amount + 0.5
+            case _:
+                part = one.amount * (1 - part) + (1 - one.amount) * part
+        return min(max(int(part * 255 + 0.5), 0), 255)
+
+    table = [value(level) for level in range(256)]
+    return picture.point(table * 3 + (list(range(256)) if picture.mode == "RGBA" else []))
+
+
+def _matrix(one: Filter) -> _Matrix:
+    amount = one.amount
+    red, green, blue = _LUMINANCE
+    match one.name:
+        case "grayscale":
+            amount = 1 - amount
+        case "sepia":
+            full = np.array([[0.393, 0.769, 0.189], [0.349, 0.686, 0.168], [0.272, 0.534, 0.131]])
+            return np.asarray(full * amount + np.eye(3) * (1 - amount), dtype=np.float32)
+        case "hue-rotate":
+            cosine, sine = math.cos(math.radians(amount)), math.sin(math.radians(amount))
+            still = np.array([[0.213, 0.715, 0.072]] * 3)
+            even = np.array([[0.787, -0.715, -0.072], [-0.213, 0.285, -0.072], [-0.213, -0.715, 0.928]])
+            odd = np.array([[-0.213, -0.715, 0.928], [0.143, 0.140, -0.283], [-0.787, 0.715, 0.072]])
+            return np.asarray(still + cosine * even + sine * odd, dtype=np.float32)
+    grey = np.array([[red, green, blue]] * 3)
+    return np.asarray(grey * (1 - amount) + np.eye(3) * amount, dtype=np.float32)
+
+
+def _mixed(picture: Image.Image, matrix: _Matrix) -> Image.Image:
+    rows = [(*(float(value) for value in row), 0.0) for row in matrix]
+    mixed = picture.convert("RGB").convert("RGB", (*rows[0], *rows[1], *rows[2]))
+    if picture.mode == "RGBA":
+        mixed.putalpha(picture.getchannel("A"))
+    return mixed
+
+
+def clip_mask(shape: Shape, box: Rect, window: Rect, sources: Sources) -> Image.Image:
+    """Return the part of the mask of a basic shape that a window shows (CSS Shapes 1, section 3)."""
+    width, height = float(box.width), float(box.height)
+    if shape.name == "polygon":
+        points = [(box.left + x.of(width), box.top + y.of(height)) for x, y in shape.points]
+        return polygon_mask(points, window)
+    if shape.name == "path":
+        return _path(shape, box, window, sources)
+    if shape.name == "inset":
+        top, right, bottom, left = (
+            0.0 if isinstance(side, str) else side.of(base)
+            for side, base in zip(shape.lengths, (height, width, height, width), strict=True)
+        )
+        inner = Rect(
+            nearest(box.left + left), nearest(box.top + top), nearest(box.right - right), nearest(box.bottom - bottom)
+        )
+        corners = SQUARE
+        if shape.radii and not inner.empty:
+            radii = [(max(0.0, radius.of(width)), max(0.0, radius.of(height))) for radius in shape.radii]
+            corners = Corners(*radii).fitted(*inner.size)
+        return rounded_mask(inner, corners, window)
+    return _ellipse(shape, box, window)
+
+
+def _path(shape: Shape, box: Rect, window: Rect, sources: Sources) -> Image.Image:
+    """Return the mask of a path, which is drawn as the SVG that it is."""
+    rule = "evenodd" if shape.even_odd else "nonzero"
+    view = f"{window.left - box.left} {window.top - box.top} {window.width} {window.height}"
+    size = f'width="{window.width}" height="{window.height}"'
+    markup = f'<svg {size} viewBox="{view}"><path fill-rule="{rule}" d="{shape.commands}"/></svg>'
+    drawing = sources.inline_svg(markup, BLACK)
+    if drawing is None:
+        return Image.new("L", window.size, 0)
+    return drawing.image(window.width, window.height).getchannel("A")
+
+
+def _ellipse(shape: Shape, box: Rect, window: Rect) -> Image.Image:
+    width, height = float(box.width), float(box.height)
+    x, y = shape.centre[0].of(width), shape.centre[1].of(height)
+    if shape.name == "circle":
+        base = math.hypot(width, height) / math.sqrt(2)
+        across = down = _radius(shape.lengths[0], base, [abs(x), abs(width - x), abs(y), abs(height - y)])
+    else:
+        across = _radius(shape.lengths[0], width, [abs(x), abs(width - x)])
+        down = _radius(shape.lengths[1], height, [abs(y), abs(height - y)])
+    mask = Image.new("L", window.size, 0)
+    if across <= 0 or down <= 0:
+        return mask
+    left, top = box.left + x - window.left, box.top + y - window.top
+    columns = (np.arange(window.width) + 0.5 - left)[None, :] / across
+    rows = (np.arange(window.height) + 0.5 - top)[:, None] / down
+    place = np.hypot(columns, rows)
+    slope = np.hypot(columns / across, rows / down) / np.maximum(place, 1e-9)
+    coverage = np.clip((1 - place) / np.maximum(slope, 1e-9) + 0.5, 0, 1)
+    return Image.fromarray((coverage * 255 + 0.5).astype(np.uint8))
+
+
+def _radius(value: AnyLength | str, base: float, sides: list[float]) -> float:
+    if isinstance(value, str):
+        return max(sides) if value == "farthest-side" else min(sides)
+    return value.of(base)
+
+
+def blended(below: Image.Image, above: Image.Image, mode: str) -> Image.Image:
+    """Return the colours of two `RGB` pictures mixed (Compositing 1, section 9)."""
+    match mode:
+        case "multiply":
+            return ImageChops.multiply(below, above)
+        case "screen":
+            return ImageChops.screen(below, above)
+        case "darken":
+            return ImageChops.darker(below, above)
+        case "lighten":
+            return ImageChops.lighter(below, above)
+        case "difference":
+            return ImageChops.difference(below, above)
+        case "plus-lighter":
+            return ImageChops.add(below, above)
+        case "overlay":
+            return ImageChops.overlay(below, above)
+        case "hard-light":
+            return ImageChops.overlay(above, below)
+    one, other = (np.asarray(picture, dtype=np.float32) / np.float32(255) for picture in (below, above))
+    return Image.fromarray((np.clip(_blend(one, other, mode), 0, 1) * 255 + 0.5).astype(np.uint8))
+
+
+def _blend(below: NDArray[np.float32], above: NDArray[np.float32], mode: str) -> NDArray[np.float32]:
+    match mode:
+        case "exclusion":
+            return below + above - 2 * below * above
+        case "color-dodge":
+            lit = np.minimum(1, below / np.maximum(1 - above, 1e-6))
+            return np.where(below <= 0, np.float32(0), lit).astype(np.float32)
+        case "color-burn":
+            burnt = 1 - np.minimum(1, (1 - below) / np.maximum(above, 1e-6))
+            return np.where(below >= 1, np.float32(1), burnt).astype(np.float32)
+        case "soft-light":
+            curve = np.where(below <= 0.25, ((16 * below - 12) * below + 4) * below, np.sqrt(below))
+            dark = below - (1 - 2 * above) * below * (1 - below)
+            return np.where(above <= 0.5, dark, below + (2 * above - 1) * (curve - below)).astype(np.float32)
+    return above

@@ -1,0 +1,220 @@
+"""Painting text: glyphs, shadows, decorations, strokes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw
+from pressroom.graphics.color import Color
+from pressroom.graphics.emoji import emoji_picture
+from pressroom.graphics.text.drawing import placed_mask
+from pressroom.graphics.text.shaping import emoji_box
+
+from pressroom_image_generator.engine.boxes import Decoration
+from pressroom_image_generator.engine.layout.fragments import TextPiece
+from pressroom_image_generator.engine.paint.canvas import BLUR, Canvas, scaled
+from pressroom_image_generator.engine.paint.masks import blurred
+from pressroom_image_generator.engine.paint.rects import Rect, nearest
+from pressroom_image_generator.engine.paint.tilted import TiltedCanvas
+from pressroom_image_generator.engine.readers import Shadow
+
+LARGEST_STROKE: Final = 40.0
+LARGEST_BLUR: Final = 200.0
+_LONGEST_LINE: Final = 10_000
+_INK: Final = 60
+
+
+def text_rect(piece: TextPiece, x: float, y: float) -> Rect:
+    """Return where the glyphs of a text may leave ink, for a paragraph at a place of the page."""
+    size = piece.style.font_size
+    left, baseline = x + piece.x, y + piece.baseline
+    reach = size * 0.5 + min(piece.style.text_stroke_width, LARGEST_STROKE)
+    return Rect(
+        math.floor(left - reach), math.floor(baseline - size * 1.3 - reach),
+        math.ceil(left + piece.text.width + reach), math.ceil(baseline + size * 0.6 + reach),
+    )  # fmt: skip
+
+
+def paint_text(canvas: Canvas, piece: TextPiece, x: float, y: float) -> None:
+    """Paint one piece of text with its shadows and decorations, for a paragraph at a place of the page."""
+    style = piece.style
+    if style.visibility != "visible" or style.font_size <= 0:
+        return
+    color = style.text_fill_color or style.color
+    left, baseline = x + piece.x, float(nearest(y + piece.baseline))
+    rect = text_rect(piece, x, y)
+    for shadow in reversed(style.text_shadow):
+        _shadow(canvas, piece, left, baseline, rect, shadow)
+    if rect.within(canvas.rect).empty:
+        return
+    for decoration in piece.decorations:
+        _decorate(canvas, piece, decoration, left, baseline, over=False)
+    if color.alpha > 0:
+        _glyphs(canvas, piece, left, baseline, color, rect)
+    if style.text_stroke_width > 0:
+        seen = rect.within(canvas.rect.grown(int(LARGEST_STROKE)))
+        canvas.budget.spend(seen.size, min(style.text_stroke_width, LARGEST_STROKE) ** 2)
+        mask = stroke_mask(glyph_mask(piece, left, baseline, seen), min(style.text_stroke_width, LARGEST_STROKE))
+        canvas.tint(style.text_stroke_color or style.color, mask, seen.left, seen.top)
+    for decoration in piece.decorations:
+        _decorate(canvas, piece, decoration, left, baseline, over=True)
+
+
+def _glyphs(canvas: Canvas, piece: TextPiece, left: float, baseline: float, color: Color, rect: Rect) -> None:
+    if isinstance(canvas, TiltedCanvas):
+        canvas.draw_glyphs(piece.text, left, baseline, color, rect)
+    elif canvas.image.mode == "RGB" and color.rgba8[3] == 255:
+        red, green, blue, _ = color.rgba8
+        x, y = left - canvas.rect.left, baseline - canvas.rect.top
+        image = canvas.image
+        for glyph in piece.text.glyphs:
+            mask, at, top = placed_mask(glyph, piece.text.style, x, y)
+            if mask is not None and at < image.width and top < image.height and at + mask.width > 0:
+                image.paste((red, green, blue), (at, top), mask)
+    else:
+        seen = rect.within(canvas.rect)
+        canvas.tint(color, glyph_mask(piece, left, baseline, seen), seen.left, seen.top)
+    for emoji, at, top in _emoji(piece, left, baseline, canvas.rect):
+        faded = scaled(Image.new("L", emoji.size, 255), color.rgba8[3]) if color.alpha < 1 else None
+        canvas.draw(emoji, at, top, faded)
+
+
+def _emoji(piece: TextPiece, left: float, baseline: float, seen: Rect) -> Iterable[tuple[Image.Image, int, int]]:
+    for glyph in piece.text.glyphs:
+        if glyph.face is None:
+            x, y, edge = emoji_box(glyph, piece.text.style)
+            at, top, size = nearest(left + x), nearest(baseline + y), max(1, round(edge))
+            if Rect(at, top, at + size, top + size).within(seen).empty:
+                continue
+            picture = emoji_picture(glyph.emoji, size)
+            if picture is not None:
+                yield picture, at, top
+
+
+def glyph_mask(piece: TextPiece, left: float, baseline: float, window: Rect) -> Image.Image:
+    """Return the coverage of the glyphs of a text in a window of the page, emoji without their colours included."""
+    mask = Image.new("L", window.size, 0)
+    for glyph in piece.text.glyphs:
+        ink, at, top = placed_mask(glyph, piece.text.style, left - window.left, baseline - window.top)
+        if ink is not None and at < window.width and top < window.height and at + ink.width > 0:
+            mask.paste(255, (at, top), ink)
+    return mask
+
+
+def _shadow(canvas: Canvas, piece: TextPiece, left: float, baseline: float, rect: Rect, shadow: Shadow) -> None:
+    x, y, color = shadow.x, shadow.y, shadow.color or piece.style.color
+    sigma = min(shadow.blur, LARGEST_BLUR) / 2
+    reach = math.ceil(3 * sigma)
+    moved = Rect(
+        rect.left + math.floor(x), rect.top + math.floor(y), rect.right + math.ceil(x), rect.bottom + math.ceil(y)
+    )
+    window = moved.within(canvas.rect.grown(reach)).grown(reach)
+    if moved.grown(reach).within(canvas.rect).empty or color.alpha <= 0:
+        return
+    canvas.budget.spend(window.size, BLUR)
+    mask = glyph_mask(piece, left + x, baseline + y, window)
+    for emoji, at, top in _emoji(piece, left + x, baseline + y, window):
+        mask.paste(255, (at - window.left, top - window.top), emoji.getchannel("A"))
+    canvas.tint(color, blurred(mask, sigma), window.left, window.top)
+
+
+def stroke_mask(mask: Image.Image, width: float) -> Image.Image:
+    """Return a line of a width along the edge of a mask, half of it inside."""
+    radius = width / 2
+    grown = _dilated(np.asarray(mask), radius)
+    shrunk = 255 - _dilated(255 - np.asarray(mask), radius)
+    return Image.fromarray(np.where(grown > shrunk, grown - shrunk, 0).astype(np.uint8))
+
+
+def _dilated(pixels: NDArray[np.uint8], radius: float) -> NDArray[np.uint8]:
+    """Return a mask grown by a disc whose edge is antialiased."""
+    reach = math.ceil(radius)
+    height, width = pixels.shape
+    padded = np.pad(pixels, reach)
+    result = pixels.copy()
+    for down in range(-reach, reach + 1):
+        for across in range(-reach, reach + 1):
+            part = min(1.0, radius + 0.5 - math.hypot(across, down))
+            if part <= 0:
+                continue
+            moved = padded[reach + down : reach + down + height, reach + across : reach + across + width]
+            np.maximum(result, moved if part == 1.0 else (moved * part).astype(np.uint8), out=result)
+    return result
+
+
+def _decorate(
+    canvas: Canvas, piece: TextPiece, decoration: Decoration, left: float, baseline: float, *, over: bool
+) -> None:
+    size = decoration.font_size
+    thickness = max(1.0, size / 10 if isinstance(decoration.thickness, str) else decoration.thickness.of(size))
+    line = max(1, math.floor(thickness))
+    offset = 0.0 if isinstance(decoration.offset, str) else decoration.offset.of(size)
+    for name in decoration.lines:
+        if (name == "line-through") != over:
+            continue
+        if name == "underline":
+            automatic = isinstance(decoration.offset, str)
+            top = baseline + (max(1, math.ceil(thickness / 2)) if automatic else offset)
+        elif name == "overline":
+            top = baseline - piece.ascent - line
+        else:
+            top = baseline - piece.ascent / 3 - line / 2
+        skips = name == "underline" and decoration.style == "solid"
+        gaps = _descenders(piece, left, baseline, nearest(top), line) if skips else []
+        _rule(canvas, decoration, left, nearest(top), piece.text.width, line, gaps)
+
+
+def _descenders(piece: TextPiece, left: float, baseline: float, top: int, line: int) -> list[tuple[int, int]]:
+    """Return from where to where an underline leaves room for descenders (CSS Text Decoration 4, section 2.7)."""
+    window = Rect(nearest(left), top, nearest(left + piece.text.width), top + line)
+    if window.empty or window.width > _LONGEST_LINE:
+        return []
+    inked = np.flatnonzero(np.asarray(glyph_mask(piece, left, baseline, window)).max(axis=0) > _INK)
+    gaps: list[tuple[int, int]] = []
+    for column in (int(one) + window.left for one in inked):
+        if gaps and column - line <= gaps[-1][1]:
+            gaps[-1] = (gaps[-1][0], column + 1 + line)
+        else:
+            gaps.append((column - line, column + 1 + line))
+    return gaps
+
+
+def _rule(
+    canvas: Canvas, decoration: Decoration, x: float, top: int, width: float, line: int, gaps: list[tuple[int, int]]
+) -> None:
+    left, right = nearest(x), nearest(x + width)
+    match decoration.style:
+        case "double":
+            canvas.fill(Rect(left, top, right, top + line), decoration.color)
+            canvas.fill(Rect(left, top + 2 * line, right, top + 3 * line), decoration.color)
+        case "dashed" | "dotted":
+            length = line * (3 if decoration.style == "dashed" else 1)
+            seen = Rect(left, top, right, top + line).within(canvas.rect)
+            for start in range(left, right, max(1, length + (2 * line if length > line else line))):
+                if start + length >= seen.left and start <= seen.right:
+                    canvas.fill(Rect(start, top, min(start + length, right), top + line), decoration.color)
+        case "wavy":
+            _wave(canvas, decoration.color, Rect(left, top, right, top + line), line)
+        case _:
+            for start, end in gaps:
+                canvas.fill(Rect(left, top, min(start, right), top + line), decoration.color)
+                left = max(left, end)
+            canvas.fill(Rect(left, top, right, top + line), decoration.color)
+
+
+def _wave(canvas: Canvas, color: Color, rect: Rect, line: int) -> None:
+    seen = Rect(rect.left, rect.top - 2 * line, rect.right, rect.bottom + 2 * line).within(canvas.rect)
+    if seen.empty:
+        return
+    mask = Image.new("L", (seen.width * 2, seen.height * 2), 0)
+    middle = (rect.top + line / 2 - seen.top) * 2
+    points = [
+        (x, middle + math.sin((x / 2 + seen.left - rect.left) * math.pi / (3 * line)) * 2.5 * line)
+        for x in range(mask.width)
+    ]
+    ImageDraw.Draw(mask).line(points, fill=255, width=2 * line)
+    canvas.tint(color, mask.reduce(2), seen.left, seen.top)

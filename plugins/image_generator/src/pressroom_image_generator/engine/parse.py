@@ -1,0 +1,137 @@
+"""From HTML to a tree of elements. What could load or run something is refused here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from pressroom.sdk import InvalidInput
+from selectolax.lexbor import LexborHTMLParser
+
+from pressroom_image_generator.engine.notes import Notes, shown
+
+MOST_ELEMENTS: Final = 5000
+DEEPEST: Final = 100
+"""How many elements may stand inside each other."""
+
+_REFUSED: Final = {
+    "script": "scripts do not run here",
+    "style": "style sheets are not read; write the styles into style attributes",
+    "link": "style sheets and fonts are not loaded; write the styles into style attributes",
+    "iframe": "other pages cannot be embedded",
+    "frame": "other pages cannot be embedded",
+    "object": "other documents cannot be embedded",
+    "embed": "other documents cannot be embedded",
+    "video": "videos cannot be shown; use an <img>",
+    "audio": "sound cannot be shown",
+    "base": "there are no addresses to complete",
+}
+_LEFT_OUT: Final = frozenset(
+    {"head", "title", "meta", "template", "noscript", "source", "track", "param", "area", "map"}
+)
+_IMAGE_DATA: Final = re.compile(r"data:image/(png|jpe?g|gif|webp|avif|svg\+xml)[;,]", re.IGNORECASE)
+_CONTROLS: Final = re.compile(r"[\x00-\x20]")
+
+
+@dataclass(slots=True, eq=False)
+class Element:
+    """An element with its attributes in lower case; `children` are elements and texts. `markup` is an `<svg>` whole."""
+
+    tag: str
+    attributes: dict[str, str] = field(default_factory=dict)
+    children: list[Element | str] = field(default_factory=list)
+    markup: str = ""
+
+    @property
+    def text(self) -> str:
+        """The text in it, at any depth."""
+        return "".join(child if isinstance(child, str) else child.text for child in self.children)
+
+
+def parse_html(html: str, notes: Notes) -> Element:
+    """Return the tree of an HTML text under a root that stands for the canvas.
+
+    Raises:
+        InvalidInput: the text holds what is refused, too many elements or too deep ones.
+    """
+    parser = LexborHTMLParser(html, is_fragment=True)
+    root = Element("canvas")
+    elements = 0
+    # A stack instead of recursion: a hostile text nests thousands of elements.
+    waiting: list[tuple[Any, Element, int]] = [(node, root, 1) for node in reversed(_siblings(parser.root))]
+    while waiting:
+        node, parent, depth = waiting.pop()
+        if node.is_text_node:
+            parent.children.append(node.text_content or "")
+            continue
+        if not node.is_element_node:
+            continue
+        elements += 1
+        if elements > MOST_ELEMENTS:
+            raise InvalidInput("html", f"it has more than {MOST_ELEMENTS} elements; draw fewer of them")
+        if depth > DEEPEST:
+            raise InvalidInput("html", f"more than {DEEPEST} elements stand inside each other; nest fewer of them")
+        element = _element(node, html, notes)
+        if element is None:
+            continue
+        parent.children.append(element)
+        if not element.markup:
+            waiting += [(child, element, depth + 1) for child in reversed(_siblings(node.child))]
+    return root
+
+
+def image_sources(root: Element) -> Iterator[str]:
+    """Yield what the `<img>` elements name, in the order of the document."""
+    waiting: list[Element] = [root]
+    while waiting:
+        element = waiting.pop()
+        if element.tag == "img" and element.attributes.get("src"):
+            yield element.attributes["src"]
+        waiting += [child for child in reversed(element.children) if isinstance(child, Element)]
+
+
+def refuse_address(address: str, where: str, html: str = "") -> None:
+    """Raise `InvalidInput` for an address that is neither `https` nor a picture in a `data:` URL."""
+    if address.lower().startswith("https://") or _IMAGE_DATA.match(address):
+        return
+    raise InvalidInput(
+        "html",
+        f"{where}{_place(html, address)} names {shown(address)}; only https:// addresses and data:image/ "
+        "(png, jpeg, gif, webp, avif, svg+xml) are allowed",
+    )
+
+
+def _siblings(node: Any) -> list[Any]:
+    found = []
+    while node is not None:
+        found.append(node)
+        node = node.next
+    return found
+
+
+def _element(node: Any, html: str, notes: Notes) -> Element | None:
+    tag = str(node.tag or "").lower()
+    if tag in _REFUSED:
+        raise InvalidInput("html", f"<{tag}>{_place(html, f'<{tag}')} is not allowed: {_REFUSED[tag]}")
+    if tag in _LEFT_OUT:
+        return None
+    attributes = {str(name).lower(): str(value or "") for name, value in node.attributes.items()}
+    for name in attributes:
+        if name.startswith("on"):
+            notes.warn(f"the attribute {shown(name)} is ignored: scripts do not run here")
+    if tag == "img" and (source := attributes.get("src", "")):
+        attributes["src"] = _CONTROLS.sub("", source) if source.strip().lower().startswith("https:") else source.strip()
+        refuse_address(attributes["src"], "<img src>", html)
+    return Element(tag, attributes, markup=str(node.html or "") if tag == "svg" else "")
+
+
+def _place(html: str, what: str) -> str:
+    """Return where a text first stands, for a message: the parser keeps no places."""
+    index = html.lower().find(what.lower()) if what else -1
+    if index < 0:
+        return ""
+    line = html.count("\n", 0, index) + 1
+    column = index - (html.rfind("\n", 0, index) + 1) + 1
+    return f" at line {line}, column {column}"

@@ -1,0 +1,143 @@
+"""Readers of backgrounds: images, gradients, positions and sizes, a list of layers each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from pressroom.errors import InvalidStyle
+from pressroom.graphics.css import Length, keyword, split_commas
+from pressroom.graphics.gradient import Gradient, gradient_of
+from tinycss2.ast import FunctionBlock, Node, URLToken
+
+from pressroom_image_generator.engine.readers import Reader, T
+from pressroom_image_generator.engine.values import AnyLength, Mixed, Size, Units, any_length
+
+MOST_LAYERS: Final = 16
+_REPEATS: Final = {
+    "repeat": ("repeat", "repeat"), "no-repeat": ("no-repeat", "no-repeat"), "repeat-x": ("repeat", "no-repeat"),
+    "repeat-y": ("no-repeat", "repeat"), "space": ("space", "space"), "round": ("round", "round"),
+}  # fmt: skip
+_PLACES: Final = {"left": 0.0, "top": 0.0, "center": 0.5, "right": 1.0, "bottom": 1.0}
+_HORIZONTAL, _VERTICAL = ("left", "right"), ("top", "bottom")
+
+
+@dataclass(frozen=True, slots=True)
+class UrlImage:
+    """A picture in a `data:` URL."""
+
+    address: str
+
+
+Picture = Gradient | UrlImage
+Position = tuple[AnyLength, AnyLength]
+BackgroundSize = str | tuple[Size, Size]
+
+MIDDLE: Final[Position] = (Length(part=0.5), Length(part=0.5))
+
+
+def layers(read_one: Reader[T]) -> Reader[tuple[T, ...]]:
+    """Return a reader of a list of layers."""
+
+    def read(nodes: Sequence[Node], units: Units) -> tuple[T, ...] | None:
+        found = [read_one(part, units) if part else None for part in split_commas(nodes)[:MOST_LAYERS]]
+        known = tuple(one for one in found if one is not None)
+        return known if len(known) == len(found) else None
+
+    return read
+
+
+def url_of(node: Node) -> str | None:
+    """Return the address that a `url()` names."""
+    if isinstance(node, URLToken):
+        return str(node.value)
+    if isinstance(node, FunctionBlock) and node.lower_name == "url":
+        strings = [one for one in node.arguments if one.type == "string"]
+        return str(strings[0].value) if len(strings) == 1 else None
+    return None
+
+
+def picture(nodes: Sequence[Node], units: Units) -> Picture | str | None:
+    """Read `none`, a gradient or a `url()`."""
+    if len(nodes) != 1:
+        return None
+    node = nodes[0]
+    if keyword(node) == "none":
+        return "none"
+    if (address := url_of(node)) is not None:
+        return UrlImage(address)
+    if isinstance(node, FunctionBlock) and node.lower_name.endswith("gradient"):
+        try:
+            return gradient_of(node, units.color)
+        except InvalidStyle:
+            return None
+    return None
+
+
+def position(nodes: Sequence[Node], units: Units) -> Position | None:
+    """Read a position of one to four values (CSS Backgrounds 3, section 2.6)."""
+    if not 1 <= len(nodes) <= 4:
+        return None
+    if len(nodes) > 2:
+        return _from_edges(nodes)
+    found: dict[str, AnyLength] = {}
+    unclear: list[AnyLength] = []
+    for node in nodes:
+        word = keyword(node)
+        if word in _HORIZONTAL or word in _VERTICAL:
+            axis = "x" if word in _HORIZONTAL else "y"
+            if axis in found:
+                return None
+            found[axis] = Length(part=_PLACES[word])
+        else:
+            value = Length(part=0.5) if word == "center" else any_length(node)
+            if value is None:
+                return None
+            unclear.append(value)
+    for value in unclear:
+        found.setdefault("y" if "x" in found else "x", value)
+    return found.get("x", MIDDLE[0]), found.get("y", MIDDLE[1])
+
+
+def _from_edges(nodes: Sequence[Node]) -> Position | None:
+    found: dict[str, AnyLength] = {}
+    index = 0
+    while index < len(nodes):
+        word = keyword(nodes[index])
+        index += 1
+        if word not in _PLACES:
+            return None
+        axis = "x" if word in _HORIZONTAL or (word == "center" and "x" not in found) else "y"
+        value: AnyLength = Length(part=_PLACES[word])
+        if index < len(nodes) and word != "center" and (offset := any_length(nodes[index])) is not None:
+            index += 1
+            value = _inward(offset) if _PLACES[word] else offset
+        found[axis] = value
+    return (found["x"], found["y"]) if len(found) == 2 else None
+
+
+def _inward(offset: AnyLength) -> AnyLength:
+    if isinstance(offset, Length):
+        return Length(-offset.pixels, 1 - offset.part)
+    return Mixed("sum", (Length(part=1.0), Length(-offset.of(0))))
+
+
+def background_size(nodes: Sequence[Node], units: Units) -> BackgroundSize | None:
+    """Read `cover`, `contain`, or the width and the height."""
+    if len(nodes) == 1 and keyword(nodes[0]) in ("cover", "contain"):
+        return keyword(nodes[0])
+    values: list[Size | None] = ["auto" if keyword(node) == "auto" else any_length(node) for node in nodes]
+    if not 1 <= len(values) <= 2 or values[0] is None or values[-1] is None:
+        return None
+    return values[0], values[1] if len(values) == 2 and values[1] is not None else "auto"
+
+
+def repeat(nodes: Sequence[Node], units: Units) -> tuple[str, str] | None:
+    """Read how a background repeats in each direction."""
+    words = [keyword(node) for node in nodes]
+    if len(words) == 1:
+        return _REPEATS.get(words[0])
+    if len(words) == 2 and all(word in ("repeat", "no-repeat", "space", "round") for word in words):
+        return words[0], words[1]
+    return None

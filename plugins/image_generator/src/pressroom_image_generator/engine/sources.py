@@ -1,0 +1,163 @@
+"""Pictures from bytes: `data:` URLs, fetched ones and SVG, decoded within bounds."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import io
+import re
+from collections.abc import Mapping
+from typing import Final, Protocol
+from urllib.parse import unquote_to_bytes
+
+from PIL import Image, ImageOps
+from pressroom.graphics.color import Color
+
+from pressroom_image_generator.engine.notes import Notes, shown
+from pressroom_image_generator.engine.svg import Svg, UnsafeSvg, safe_svg
+from pressroom_image_generator.engine.vectors import TooCostly, VectorBudget
+
+MOST_PIXELS: Final = 25_000_000
+LARGEST_EDGE: Final = 4096
+_FORMATS: Final = ("PNG", "JPEG", "GIF", "WEBP", "AVIF")
+_NEUTRAL: Final = (128, 128, 128, 64)
+_DATA: Final = re.compile(r"data:([^;,]*)((?:;[^;,]*)*),", re.IGNORECASE)
+
+ImageSource = bytes | None
+"""The bytes of a fetched picture, or `None` where it could not be fetched."""
+
+
+class Source(Protocol):
+    """A picture that can be drawn at any size. `ratio` is width to height; sizes may be unknown."""
+
+    width: float | None
+    height: float | None
+    ratio: float | None
+
+    def image(self, width: int, height: int) -> Image.Image:
+        """Return the picture as `RGBA` or `RGB` of that many pixels."""
+        ...
+
+
+class _Raster:
+    def __init__(self, picture: Image.Image, scale: float) -> None:
+        self._picture = picture
+        self.width: float | None = picture.width * scale
+        self.height: float | None = picture.height * scale
+        self.ratio: float | None = picture.width / picture.height
+
+    def image(self, width: int, height: int) -> Image.Image:
+        """Return the picture in another size; what has an alpha channel is mixed premultiplied."""
+        picture = self._picture
+        if picture.size == (width, height):
+            return picture
+        smaller = width < picture.width or height < picture.height
+        resampling = Image.Resampling.LANCZOS if smaller else Image.Resampling.BICUBIC
+        if picture.mode == "RGB":
+            return picture.resize((width, height), resampling, reducing_gap=3.0)
+        return picture.convert("RGBa").resize((width, height), resampling, reducing_gap=3.0).convert("RGBA")
+
+
+class _Vector:
+    def __init__(self, svg: Svg, what: str, budget: VectorBudget, notes: Notes) -> None:
+        self._svg, self._what, self._budget, self._notes = svg, what, budget, notes
+        self.width = svg.width
+        self.height = svg.height
+        self.ratio = svg.ratio
+
+    def image(self, width: int, height: int) -> Image.Image:
+        """Return the drawing at that size; one that cannot be drawn is transparent, one that takes too long is grey."""
+        try:
+            return self._budget.draw(self._svg, width, height)
+        except TooCostly:
+            self._notes.warn(f"{self._what} takes too long to draw; simplify it, or save it as a PNG")
+            return Image.new("RGBA", (width, height), _NEUTRAL)
+        except ValueError:
+            return Image.new("RGBA", (width, height))
+
+
+class Sources:
+    """The pictures of one render: each is decoded once."""
+
+    def __init__(self, fetched: Mapping[str, ImageSource], notes: Notes) -> None:
+        self._fetched = fetched
+        self._notes = notes
+        self._decoded: dict[str, Source | None] = {}
+        self._budget = VectorBudget()
+
+    def named(self, address: str) -> Source | None:
+        """Return the picture at an address, or `None` (and a warning) where there is none."""
+        if not address:
+            self._notes.warn("an <img> has no src")
+            return None
+        if address not in self._decoded:
+            self._decoded[address] = self._decode(address)
+        return self._decoded[address]
+
+    def inline_svg(self, markup: str, color: Color) -> Source | None:
+        """Return an `<svg>` element as a picture; `currentColor` in it is the text's colour."""
+        red, green, blue, _ = color.rgba8
+        paint = f"#{red:02x}{green:02x}{blue:02x}"
+        if "xmlns=" not in markup[:2000].partition(">")[0]:
+            markup = markup.replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1)
+        if "xlink:" in markup and "xmlns:xlink" not in markup:
+            markup = markup.replace("<svg", '<svg xmlns:xlink="http://www.w3.org/1999/xlink"', 1)
+        return self._svg(re.sub("currentcolor", paint, markup, flags=re.IGNORECASE), "an <svg>")
+
+    def _decode(self, address: str) -> Source | None:
+        what = f"the picture {shown(address)}"
+        if not address.startswith("data:") and not address.lower().startswith("data:"):
+            content = self._fetched.get(address)
+            if content is None:
+                self._notes.warn(f"{what} could not be loaded")
+                return None
+        else:
+            found = data_of(address)
+            if found is None:
+                self._notes.warn(f"{what} cannot be read: its data is damaged")
+                return None
+            content = found
+        return self._picture(content, what)
+
+    def _picture(self, content: bytes, what: str) -> Source | None:
+        start = content[:1000].lstrip(b"\xef\xbb\xbf \t\r\n")
+        if start.startswith(b"<"):
+            return self._svg(content.decode("utf-8", "replace").lstrip("\ufeff"), what)
+        try:
+            with Image.open(io.BytesIO(content), formats=_FORMATS) as opened:
+                width, height = opened.size
+                if width * height > MOST_PIXELS:
+                    self._notes.warn(f"{what} has {width} by {height} pixels, more than {MOST_PIXELS // 10**6} million")
+                    return None
+                # A JPEG can be decoded at a fraction of its size, which is all that a canvas shows.
+                opened.draft(None, (LARGEST_EDGE // 2, LARGEST_EDGE // 2))
+                scale = width / opened.width
+                turned = ImageOps.exif_transpose(opened)
+                opaque = turned.mode in ("RGB", "L", "CMYK", "YCbCr", "1", "I;16") and "transparency" not in turned.info
+                return _Raster(turned.convert("RGB" if opaque else "RGBA"), scale)
+        # Decoders raise whatever a damaged file leads them to.
+        except Exception:  # noqa: BLE001
+            self._notes.warn(f"{what} cannot be read; png, jpeg, gif, webp, avif and svg can")
+            return None
+
+    def _svg(self, text: str, what: str) -> Source | None:
+        try:
+            return _Vector(safe_svg(text), what, self._budget, self._notes)
+        except UnsafeSvg as error:
+            self._notes.warn(f"{what} is not drawn: {error}")
+            return None
+
+
+def data_of(address: str) -> bytes | None:
+    """Return what a `data:` URL holds, or `None` where it cannot be read (RFC 2397)."""
+    match = _DATA.match(address)
+    if match is None:
+        return None
+    payload = address[match.end() :]
+    if ";base64" not in match[2].lower():
+        return unquote_to_bytes(payload)
+    try:
+        compact = re.sub(rb"\s+", b"", unquote_to_bytes(payload))
+        return base64.b64decode(compact + b"=" * (-len(compact) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        return None

@@ -1,0 +1,150 @@
+"""Readers of grid tracks and lines (CSS Grid 2, sections 7 and 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from pressroom.graphics.css import bounded, keyword, number, significant, split_commas
+from tinycss2.ast import DimensionToken, FunctionBlock, Node
+
+from pressroom_image_generator.engine.values import Size, Units, any_length
+
+MOST_TRACKS: Final = 200
+FARTHEST_LINE: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """The least and the greatest size of a row or column; `fraction` is its share of the rest (`fr`), 0 for none.
+
+    `fill` marks tracks that repeat as often as they fit. `names` are those of the line before it, `after` those of the
+    line after it that the next one does not know.
+    """
+
+    least: Size = "auto"
+    most: Size = "auto"
+    fraction: float = 0.0
+    fill: str = ""
+    names: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GridLine:
+    """Where an item starts or ends: a line (from 1, or from -1 backwards), a span, or 0 for `auto`.
+
+    With a `name` only the lines of that name count; a name alone may be that of an area too.
+    """
+
+    line: int = 0
+    span: int = 0
+    name: str = ""
+
+
+def track_list(nodes: Sequence[Node], units: Units) -> tuple[Track, ...] | None:
+    """Read a list of tracks, `repeat()` written out."""
+    if len(nodes) == 1 and keyword(nodes[0]) in ("none", "auto"):
+        return (Track(),) if keyword(nodes[0]) == "auto" else ()
+    tracks = _tracks(nodes, units)
+    return None if tracks is None else tuple(tracks[:MOST_TRACKS])
+
+
+def _tracks(nodes: Sequence[Node], units: Units) -> list[Track] | None:
+    tracks: list[Track] = []
+    names: tuple[str, ...] = ()
+    for node in nodes:
+        if node.type == "[] block":
+            names += tuple(one.value for one in node.content if one.type == "ident")
+            continue
+        if isinstance(node, FunctionBlock) and node.lower_name == "repeat":
+            found = _repeated(node, units)
+        else:
+            found = None if (track := _track(node)) is None else [track]
+        if not found:
+            return None
+        tracks += [replace(found[0], names=(*names, *found[0].names)), *found[1:]]
+        names = ()
+    if names and tracks:
+        tracks[-1] = replace(tracks[-1], after=(*tracks[-1].after, *names))
+    return tracks
+
+
+def _repeated(block: FunctionBlock, units: Units) -> list[Track] | None:
+    parts = split_commas(block.arguments)
+    if len(parts) != 2 or len(parts[0]) != 1 or any(getattr(node, "lower_name", "") == "repeat" for node in parts[1]):
+        return None
+    known = _tracks(parts[1], units)
+    if not known:
+        return None
+    if (fill := keyword(parts[0][0])) in ("auto-fill", "auto-fit"):
+        return [replace(track, fill=fill) for track in known]
+    times = number(parts[0][0])
+    if times is None or not times.is_integer() or times < 1:
+        return None
+    return (known * int(min(times, MOST_TRACKS)))[:MOST_TRACKS]
+
+
+def areas(nodes: Sequence[Node], units: Units) -> tuple[tuple[str, ...], ...] | None:
+    """Read the rows of named areas; an empty name is a cell of none. Areas must be rectangles (section 7.3)."""
+    if len(nodes) == 1 and keyword(nodes[0]) == "none":
+        return ()
+    if not nodes or any(node.type != "string" for node in nodes):
+        return None
+    rows = [
+        tuple("" if not cell.strip(".") else cell for cell in node.value.split())[:MOST_TRACKS]
+        for node in nodes[:MOST_TRACKS]
+    ]
+    if not rows[0] or len({len(row) for row in rows}) != 1:
+        return None
+    for name in {name for row in rows for name in row if name}:
+        places = [(column, row) for row, names in enumerate(rows) for column, one in enumerate(names) if one == name]
+        wide = len({column for column, _ in places})
+        high = len({row for _, row in places})
+        across = max(column for column, _ in places) - min(column for column, _ in places) + 1
+        down = max(row for _, row in places) - min(row for _, row in places) + 1
+        if (wide, high) != (across, down) or wide * high != len(places):
+            return None
+    return tuple(rows)
+
+
+def _track(node: Node) -> Track | None:
+    if isinstance(node, DimensionToken) and node.lower_unit == "fr":
+        return Track("auto", "auto", max(0.0, bounded(node.value))) if node.value >= 0 else None
+    if isinstance(node, FunctionBlock) and node.lower_name == "minmax":
+        parts = split_commas(node.arguments)
+        if len(parts) != 2 or any(len(part) != 1 for part in parts):
+            return None
+        least, most = _track(parts[0][0]), _track(parts[1][0])
+        if least is None or most is None or least.fraction:
+            return None
+        return Track(least.least, most.most, most.fraction)
+    if isinstance(node, FunctionBlock) and node.lower_name == "fit-content":
+        arguments = significant(node.arguments)
+        limit = any_length(arguments[0]) if len(arguments) == 1 else None
+        return None if limit is None else Track("auto", limit)
+    if (word := keyword(node)) in ("auto", "min-content", "max-content"):
+        return Track(word, word)
+    value = any_length(node)
+    return None if value is None else Track(value, value)
+
+
+def grid_line(nodes: Sequence[Node], units: Units) -> GridLine | None:
+    """Read `auto`, the number of a line, a name, or a span."""
+    if [keyword(node) for node in nodes] == ["auto"]:
+        return GridLine()
+    spans = [node for node in nodes if keyword(node) == "span"]
+    names = [str(node.value) for node in nodes if node.type == "ident" and keyword(node) not in ("span", "auto")]
+    numbers = [number(node) for node in nodes if node.type == "number"]
+    if len(spans) > 1 or len(names) > 1 or len(numbers) > 1 or len(spans) + len(names) + len(numbers) != len(nodes):
+        return None
+    name = names[0] if names else ""
+    given = 0
+    if numbers:
+        if numbers[0] is None or not numbers[0].is_integer() or not numbers[0]:
+            return None
+        given = int(min(max(numbers[0], -FARTHEST_LINE), FARTHEST_LINE))
+    if not spans:
+        return GridLine(line=given, name=name) if given or name else None
+    return GridLine(span=given or 1, name=name) if given >= 0 and (given or name) else None

@@ -1,0 +1,226 @@
+"""Lengths as styles write them: relative units, `calc()` and its kin, percentages that layout resolves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from pressroom.graphics.color import BLACK, Color
+from pressroom.graphics.css import Length, bounded, length, significant
+from tinycss2.ast import DimensionToken, FunctionBlock, Node, NumberToken, PercentageToken
+
+_MATH: Final = frozenset({"calc", "min", "max", "clamp"})
+
+
+@dataclass(frozen=True, slots=True)
+class Mixed:
+    """A sum, the least or the greatest of lengths that cannot be told apart before layout."""
+
+    operation: Literal["sum", "min", "max"]
+    items: tuple[Length | Mixed, ...]
+
+    def of(self, whole: float) -> float:
+        """Return the pixels, where `whole` pixels are 100 %."""
+        values = [item.of(whole) for item in self.items]
+        return sum(values) if self.operation == "sum" else min(values) if self.operation == "min" else max(values)
+
+
+AnyLength = Length | Mixed
+Size = AnyLength | str
+"""A length, or a keyword such as `auto`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """What relative units and `currentcolor` stand for: pixels of 1em, 1rem, 100vw, 100vh."""
+
+    em: float = 16.0
+    rem: float = 16.0
+    width: float = 1200.0
+    height: float = 630.0
+    color: Color = BLACK
+
+    def pixels(self, unit: str) -> float | None:
+        """Return the pixels of one relative unit."""
+        match unit:
+            case "em":
+                return self.em
+            case "rem":
+                return self.rem
+            case "ch" | "ex":
+                return self.em / 2
+            case "lh":
+                return self.em * 1.2
+            case "vw" | "dvw" | "svw" | "lvw" | "vi" | "cqw":
+                return self.width / 100
+            case "vh" | "dvh" | "svh" | "lvh" | "vb" | "cqh":
+                return self.height / 100
+            case "vmin":
+                return min(self.width, self.height) / 100
+            case "vmax":
+                return max(self.width, self.height) / 100
+        return None
+
+
+def depends_on_percentage(value: object) -> bool:
+    """Tell whether a size needs the base of percentages."""
+    if isinstance(value, Length):
+        return value.part != 0
+    return isinstance(value, Mixed) and any(depends_on_percentage(item) for item in value.items)
+
+
+def absolute(nodes: Iterable[Node], units: Units) -> list[Node]:
+    """Return component values with relative units as pixels, and with `calc()` worked out where it can be."""
+    return [_absolute_node(node, units) for node in nodes]
+
+
+def any_length(node: Node) -> AnyLength | None:
+    """Return a length or percentage whose units are absolute, `calc()` included."""
+    if isinstance(node, FunctionBlock) and node.lower_name in _MATH:
+        value = _calculated(node)
+        return value if isinstance(value, (Length, Mixed)) else None
+    return length(node)
+
+
+def _absolute_node(node: Node, units: Units) -> Node:
+    if isinstance(node, DimensionToken):
+        factor = units.pixels(node.lower_unit)
+        return node if factor is None else _pixels(node, bounded(node.value) * factor)
+    if isinstance(node, FunctionBlock):
+        block = FunctionBlock(node.source_line, node.source_column, node.name, absolute(node.arguments, units))
+        return _worked_out(block) if block.lower_name in _MATH else block
+    return node
+
+
+def _worked_out(block: FunctionBlock) -> Node:
+    value = _calculated(block)
+    place = (block.source_line, block.source_column)
+    if isinstance(value, float):
+        return NumberToken(*place, value, int(value) if value.is_integer() else None, f"{value:g}")
+    if isinstance(value, Length) and not value.part:
+        return _pixels(block, value.pixels)
+    if isinstance(value, Length) and not value.pixels:
+        return PercentageToken(*place, value.part * 100, None, f"{value.part * 100:g}")
+    return block
+
+
+def _pixels(node: Node, value: float) -> Node:
+    value = bounded(value)
+    return DimensionToken(node.source_line, node.source_column, value, None, f"{value:g}", "px")
+
+
+_Number = float | Length | Mixed
+
+
+def _calculated(block: FunctionBlock) -> _Number | None:
+    parts: list[list[Node]] = [[]]
+    for node in block.arguments:
+        if node.type == "literal" and node.value == ",":
+            parts.append([])
+        elif node.type != "comment":
+            parts[-1].append(node)
+    values = [_sum(part) for part in parts]
+    if any(value is None for value in values):
+        return None
+    known = [value for value in values if value is not None]
+    match block.lower_name:
+        case "calc":
+            return known[0] if len(known) == 1 else None
+        case "min":
+            return _extreme("min", known)
+        case "max":
+            return _extreme("max", known)
+        case "clamp" if len(known) == 3:
+            upper = _extreme("min", known[1:])
+            return None if upper is None else _extreme("max", [known[0], upper])
+    return None
+
+
+def _sum(nodes: Sequence[Node]) -> _Number | None:
+    """Return the value of products that are added; the signs must stand between white space (CSS Values 4, 10.1)."""
+    terms: list[tuple[int, list[Node]]] = [(1, [])]
+    for index, node in enumerate(nodes):
+        if node.type == "literal" and node.value in "+-" and 0 < index < len(nodes) - 1:
+            terms.append((1 if node.value == "+" else -1, []))
+        else:
+            terms[-1][1].append(node)
+    total: _Number | None = None
+    for sign, term in terms:
+        value = _product(significant(term))
+        if value is None:
+            return None
+        signed = _scaled(value, sign)
+        total = signed if total is None else _added(total, signed)
+        if total is None:
+            return None
+    return total
+
+
+def _product(nodes: Sequence[Node]) -> _Number | None:
+    if not nodes or len(nodes) % 2 == 0:
+        return None
+    result = _operand(nodes[0])
+    for operator, operand in zip(nodes[1::2], nodes[2::2], strict=True):
+        value = _operand(operand)
+        if result is None or value is None or operator.type != "literal":
+            return None
+        if operator.value == "/" and isinstance(value, float) and value:
+            result = _scaled(result, 1 / value)
+        elif operator.value == "*" and isinstance(value, float):
+            result = _scaled(result, value)
+        elif operator.value == "*" and isinstance(result, float):
+            result = _scaled(value, result)
+        else:
+            return None
+    return result
+
+
+def _operand(node: Node) -> _Number | None:
+    if isinstance(node, NumberToken):
+        return bounded(float(node.value))
+    if node.type == "() block":
+        return _sum(node.content)
+    if node.type == "ident" and node.lower_value in ("pi", "e"):
+        return math.pi if node.lower_value == "pi" else math.e
+    if isinstance(node, FunctionBlock) and node.lower_name in _MATH:
+        return _calculated(node)
+    return length(node)
+
+
+def _scaled(value: _Number, factor: float) -> _Number:
+    if isinstance(value, float):
+        return bounded(value * factor)
+    if isinstance(value, Length):
+        return Length(bounded(value.pixels * factor), bounded(value.part * factor))
+    operation = value.operation
+    if factor < 0 and operation != "sum":
+        operation = "max" if operation == "min" else "min"
+    scaled = (_scaled(item, factor) for item in value.items)
+    return Mixed(operation, tuple(item for item in scaled if not isinstance(item, float)))
+
+
+def _added(one: _Number, other: _Number) -> _Number | None:
+    if isinstance(one, float) or isinstance(other, float):
+        return bounded(one + other) if isinstance(one, float) and isinstance(other, float) else None
+    if isinstance(one, Length) and isinstance(other, Length):
+        return Length(bounded(one.pixels + other.pixels), bounded(one.part + other.part))
+    return Mixed("sum", (one, other))
+
+
+def _extreme(operation: Literal["min", "max"], values: Sequence[_Number]) -> _Number | None:
+    pick = min if operation == "min" else max
+    numbers = [value for value in values if isinstance(value, float)]
+    if len(numbers) == len(values):
+        return pick(numbers)
+    lengths = [value for value in values if not isinstance(value, float)]
+    if len(lengths) != len(values):
+        return None
+    plain = [value for value in lengths if isinstance(value, Length)]
+    if len(plain) == len(lengths):
+        if not any(value.part for value in plain):
+            return Length(pixels=pick(value.pixels for value in plain))
+        if not any(value.pixels for value in plain):
+            return Length(part=pick(value.part for value in plain))
+    return Mixed(operation, tuple(lengths))

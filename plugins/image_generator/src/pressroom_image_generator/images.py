@@ -1,0 +1,130 @@
+"""The pictures that somebody's HTML names: fetched by the server, before the drawing."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from pressroom.sdk import Fetcher, FetchFailed, FetchRefused, InvalidInput
+
+MOST_IMAGES: Final = 10
+MOST_BYTES: Final = 5 * 2**20
+SECONDS_EACH: Final = 5.0
+SECONDS_TOGETHER: Final = 8.0
+
+ACCEPT: Final = "image/avif,image/webp,image/png,image/jpeg,image/svg+xml,image/gif"
+
+_KEPT_SECONDS: Final = 120.0
+_KEPT_BYTES: Final = 32 * 2**20
+_LONGEST_SHOWN: Final = 120
+_SVG: Final = re.compile(rb"(?>\s+|<\?xml[^>]*>|<!--.*?-->|<!DOCTYPE[^>\[]*>)*+<svg[\s>/]", re.DOTALL | re.IGNORECASE)
+"""The beginning of an SVG. Atomic groups keep a hostile one from being read in many ways."""
+
+_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteImages:
+    """What became of the addresses: their contents, `None` for one that failed, and a sentence on each of those."""
+
+    contents: Mapping[str, bytes | None] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+
+NO_IMAGES: Final = RemoteImages()
+
+
+class ImageFetcher:
+    """Fetches pictures, and keeps the last ones for a short time.
+
+    Args:
+        kept_seconds: how long a picture is used again.
+        kept_bytes: how large all pictures together may be that are kept.
+    """
+
+    def __init__(self, *, kept_seconds: float = _KEPT_SECONDS, kept_bytes: int = _KEPT_BYTES) -> None:
+        self._kept_seconds = kept_seconds
+        self._most_kept = kept_bytes
+        self._kept: OrderedDict[str, tuple[float, bytes]] = OrderedDict()
+        self._bytes = 0
+
+    async def fetch(self, fetcher: Fetcher, addresses: Sequence[str], field_name: str) -> RemoteImages:
+        """Return what lies at the addresses, all fetched at once.
+
+        Raises:
+            InvalidInput: there are too many; the error names the field.
+        """
+        wanted = tuple(dict.fromkeys(addresses))
+        if len(wanted) > MOST_IMAGES:
+            raise InvalidInput(field_name, f"has {len(wanted)} pictures with an address; at most {MOST_IMAGES} may be")
+        tasks = {address: asyncio.create_task(self._one(fetcher, address)) for address in wanted}
+        try:
+            if tasks:
+                await asyncio.wait(tasks.values(), timeout=SECONDS_TOGETHER)
+        finally:
+            for task in tasks.values():
+                task.cancel()
+        contents: dict[str, bytes | None] = {}
+        warnings = []
+        for address, task in tasks.items():
+            outcome = task.result() if task.done() and not task.cancelled() else "it was not there in time"
+            contents[address] = outcome if isinstance(outcome, bytes) else None
+            if isinstance(outcome, str):
+                warnings.append(f"The picture {_shown(address)} is missing: {outcome}.")
+        return RemoteImages(contents, tuple(warnings))
+
+    async def _one(self, fetcher: Fetcher, address: str) -> bytes | str:
+        """Return a picture, or why there is none."""
+        kept = self._recall(address)
+        if kept is not None:
+            return kept
+        try:
+            fetched = await fetcher.get(address, accept=ACCEPT, max_bytes=MOST_BYTES, seconds=SECONDS_EACH)
+        except (FetchRefused, FetchFailed) as error:
+            return error.message
+        if fetched.status != 200:
+            return f"its server answered with status {fetched.status}"
+        if not is_picture(fetched.content):
+            return "it is no PNG, JPEG, GIF, WebP, AVIF or SVG"
+        self._keep(address, fetched.content)
+        return fetched.content
+
+    def _recall(self, address: str) -> bytes | None:
+        expires, content = self._kept.get(address, (0.0, b""))
+        return content if expires > time.monotonic() else None
+
+    def _keep(self, address: str, content: bytes) -> None:
+        self._forget(address)
+        self._kept[address] = (time.monotonic() + self._kept_seconds, content)
+        self._bytes += len(content)
+        now = time.monotonic()
+        while self._kept:
+            oldest, (expires, _) = next(iter(self._kept.items()))
+            if self._bytes <= self._most_kept and expires > now:
+                break
+            self._forget(oldest)
+
+    def _forget(self, address: str) -> None:
+        _, content = self._kept.pop(address, (0.0, b""))
+        self._bytes -= len(content)
+
+
+def is_picture(content: bytes) -> bool:
+    """Tell by its first bytes whether a content is of a kind that can be drawn, whatever its sender called it."""
+    head = content[:2048]
+    return (
+        head.startswith((b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a"))
+        or (head[:4] == b"RIFF" and head[8:12] == b"WEBP")
+        or (head[4:8] == b"ftyp" and head[8:12] in (b"avif", b"avis", b"mif1"))
+        or _SVG.match(head.removeprefix(_BYTE_ORDER_MARK)) is not None
+    )
+
+
+def _shown(address: str) -> str:
+    flat = "".join(one if one.isprintable() else " " for one in address)
+    return flat if len(flat) <= _LONGEST_SHOWN else f"{flat[: _LONGEST_SHOWN - 1]}…"

@@ -1,0 +1,193 @@
+"""What a picture is made from, and what is said of it."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Annotated, Any, Final, Literal
+
+from pressroom.sdk import HexColor, InvalidInput, Params
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, model_validator
+
+from pressroom_image_generator.sizes import HTML_SIZE, LARGEST, SMALLEST, Size, computed_size
+from pressroom_image_generator.templates import BUILT_IN, NAME, THEMES
+
+ImageFormat = Literal["png", "jpeg"]
+Theme = Literal["light", "dark", "gradient", "minimal", "bold"]
+Align = Literal["left", "center"]
+
+LONGEST_HTML: Final = 10_000
+LONGEST_ADDRESS: Final = 2_048
+LONGEST_DATA_URL: Final = 200_000
+
+_ASPECT_RATIO: Final = re.compile(r"(\d{1,5}(?:\.\d{1,4})?):(\d{1,5}(?:\.\d{1,4})?)", re.ASCII)
+
+_IMAGE_DATA: Final = re.compile(r"data:image/(png|jpe?g|gif|webp|avif|svg\+xml)[;,]", re.IGNORECASE)
+_INVISIBLE: Final = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
+
+
+def _whole_number(value: Any) -> Any:
+    return int(value) if type(value) is float and value.is_integer() else value
+
+
+Pixels = Annotated[int, BeforeValidator(_whole_number), Field(ge=SMALLEST, le=LARGEST)]
+
+
+def _ratio(value: str) -> str:
+    match = _ASPECT_RATIO.fullmatch(value)
+    if match is None or not (float(match[1]) and float(match[2])):
+        raise ValueError("must be two numbers above 0 as W:H, such as 16:9 or 1.91:1")
+    return value
+
+
+def _template(value: str) -> str:
+    if not NAME.fullmatch(value):
+        raise ValueError(f"must be one of {', '.join(BUILT_IN)}, or a template that a plugin adds")
+    return value
+
+
+def _picture_address(value: str) -> str:
+    if value[:8].lower() == "https://":
+        if len(value) > LONGEST_ADDRESS:
+            raise ValueError(f"must be at most {LONGEST_ADDRESS} characters")
+        return value
+    if _IMAGE_DATA.match(value):
+        return value
+    raise ValueError("must begin with https:// or data:image/ (png, jpeg, gif, webp, avif, svg+xml)")
+
+
+def _visible(value: str) -> str:
+    """Return a text with its white space as one line; what has no visible character is as good as left out."""
+    text = " ".join(value.split())
+    return text if any(unicodedata.category(character) not in _INVISIBLE for character in text) else ""
+
+
+PictureAddress = Annotated[
+    str, Field(max_length=LONGEST_DATA_URL, json_schema_extra={"format": "uri"}), AfterValidator(_picture_address)
+]
+
+
+class TemplateProps(Params):
+    """What a template shows. Everything may be left out; no template leaves a hole for it."""
+
+    title: Annotated[str, Field(max_length=200), AfterValidator(_visible)] = Field(
+        default="", description="The headline. A long one shrinks, then ends in an ellipsis.", examples=["Hello, world"]
+    )
+    subtitle: Annotated[str, Field(max_length=300), AfterValidator(_visible)] = Field(
+        default="", description="A sentence below the title.", examples=["What we learned in a year of writing"]
+    )
+    eyebrow: Annotated[str, Field(max_length=60), AfterValidator(_visible)] = Field(
+        default="", description="A word or two above the title, such as a category.", examples=["Engineering"]
+    )
+    author: Annotated[str, Field(max_length=80), AfterValidator(_visible)] = Field(
+        default="", description="Who wrote it.", examples=["Ada Lovelace"]
+    )
+    siteName: Annotated[str, Field(max_length=60), AfterValidator(_visible)] = Field(  # noqa: N815 - the contract's name
+        default="", description="The name of the site, beside the logo.", examples=["example.com"]
+    )
+    theme: Theme = Field(default="light", description="The look.", examples=["dark"])
+    accentColor: HexColor = Field(  # noqa: N815 - the contract's name
+        default="#b9502a",
+        description="The brand's colour. Colours of texts are chosen so that they can be read beside it.",
+        examples=["#0f766e"],
+    )
+    align: Align = Field(default="left", description="Where the texts stand.", examples=["center"])
+    logoUrl: PictureAddress | None = Field(  # noqa: N815 - the contract's name
+        default=None,
+        description="Address of a logo: https:// or data:image/.",
+        examples=["https://example.com/logo.png"],
+    )
+    imageUrl: PictureAddress | None = Field(  # noqa: N815 - the contract's name
+        default=None,
+        description="Address of a large picture: https:// or data:image/.",
+        examples=["https://example.com/cover.jpg"],
+    )
+    avatarUrl: PictureAddress | None = Field(  # noqa: N815 - the contract's name
+        default=None,
+        description="Address of the author's picture: https:// or data:image/.",
+        examples=["https://example.com/ada.jpg"],
+    )
+
+
+class ImageParams(Params):
+    """The parameters of a picture: exactly one of `html` and `template`."""
+
+    html: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=LONGEST_HTML,
+        json_schema_extra={"contentMediaType": "text/html"},
+        description=(
+            "HTML with inline styles. Every element must be display:flex or a leaf; <img src> takes https:// and "
+            "data:image/ addresses only."
+        ),
+        examples=[
+            '<div style="display:flex;width:100%;height:100%;padding:80px;background:#1d1a17;color:#fff">Hello</div>'
+        ],
+    )
+    template: Annotated[str, AfterValidator(_template)] | None = Field(
+        default=None,
+        json_schema_extra={"enum": list(BUILT_IN)},
+        description="A designed template, in the place of html.",
+        examples=["og"],
+    )
+    props: TemplateProps | None = Field(
+        default=None,
+        description=f"What the template shows; only with template. Themes are {', '.join(THEMES)}.",
+        examples=[{"title": "Hello, world", "theme": "dark"}],
+    )
+    width: Pixels | None = Field(
+        default=None,
+        json_schema_extra={"default": HTML_SIZE.width},
+        description="Width in pixels. A template has its own default; og has 1200.",
+        examples=[1200],
+    )
+    height: Pixels | None = Field(
+        default=None,
+        description=(
+            "Height in pixels; instead of it aspectRatio may be given. Without both, html is 630/1200 as high as wide, "
+            "and a template keeps its own ratio."
+        ),
+        examples=[630],
+    )
+    aspectRatio: Annotated[str, AfterValidator(_ratio)] | None = Field(  # noqa: N815 - the contract's name
+        default=None, description="Width to height as W:H, decimals allowed; the height follows.", examples=["1.91:1"]
+    )
+    format: ImageFormat = Field(default="png", description="png, or jpeg for photographs.", examples=["jpeg"])
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> ImageParams:
+        if self.html is not None and self.template is not None:
+            raise InvalidInput("template", "give either html or template, not both")
+        if self.html is None and self.template is None:
+            raise InvalidInput("html", "is missing; give html, or template with one of " + ", ".join(BUILT_IN))
+        if self.props is not None and self.template is None:
+            raise InvalidInput("props", "only goes with template; html has its texts in itself")
+        if self.height is not None and self.aspectRatio is not None:
+            raise InvalidInput("aspectRatio", "give either height or aspectRatio, not both")
+        if self.template is not None and self.props is None:
+            self.__dict__["props"] = TemplateProps()
+        natural = HTML_SIZE if self.template is None else BUILT_IN.get(self.template)
+        if natural is not None:
+            self._settle(self.size(natural))
+        return self
+
+    def _settle(self, size: Size) -> None:
+        """Put the size in the place of what it follows from, so that equal pictures have equal parameters."""
+        self.__dict__.update(width=size.width, height=size.height, aspectRatio=None)
+
+    def size(self, natural: Size) -> Size:
+        """Return the size of the picture, where `natural` is that of a picture of which nothing is said.
+
+        Raises `InvalidInput` where the height that follows is out of bounds.
+        """
+        width = natural.width if self.width is None else self.width
+        return computed_size(width, self.height, self.aspectRatio, natural)
+
+
+class ImageDetails(BaseModel):
+    """What the answer says of the file, besides its address."""
+
+    width: int = Field(description="Width in pixels.")
+    height: int = Field(description="Height in pixels.")
+    format: ImageFormat = Field(description="The file's format.")

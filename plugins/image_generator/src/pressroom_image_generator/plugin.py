@@ -1,0 +1,116 @@
+"""The plugin: one generator, `image-generator`, and a hook for more templates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from pressroom.graphics.font_sources import fonts_revision
+from pressroom.sdk import (
+    Artifact,
+    Call,
+    Generator,
+    Mcp,
+    Mode,
+    Page,
+    Plugin,
+    PluginContext,
+    Preview,
+    Promo,
+    Snippet,
+    generator,
+    hookimpl,
+    per_hour,
+)
+
+from pressroom_image_generator.examples import EXAMPLES
+from pressroom_image_generator.guidance import GUIDANCE
+from pressroom_image_generator.offering import offered_params
+from pressroom_image_generator.params import ImageDetails, ImageParams
+from pressroom_image_generator.preparing import Preparation, Prepared
+from pressroom_image_generator.templates import ImageTemplateHooks
+
+PLUGIN = Plugin(
+    id="image_generator",
+    title="Image generator",
+    summary="Makes PNG and JPEG pictures of HTML with inline styles, and of designed templates.",
+    hookspecs=ImageTemplateHooks,
+)
+
+MCP = Mcp(name="generate_image", quota="images_generated", description=GUIDANCE)
+
+PROMO = Promo(
+    tagline="Pictures from HTML, or from templates that look designed.",
+    description="Open Graph images, banners, squares and stories, in any brand's colour, as PNG or JPEG.",
+    use_cases=(
+        "Open Graph images for every page of a site",
+        "Headers for profiles",
+        "Quotes and announcements for social networks",
+        "Certificates, tickets and badges made by a script",
+    ),
+    llm_instructions=(
+        "POST a JSON object with `template` and `props`, or with `html`, to the generate endpoint; every other "
+        "parameter has a default. The answer's data.url is the picture. Use response=binary to receive the bytes."
+    ),
+    related_features=("code-to-image", "qr-code-generator", "favicon-generator"),
+)
+
+PAGE = Page(
+    gallery=True,
+    modes=(Mode("Template", ("template", "props")), Mode("HTML", ("html",))),
+    sample=ImageDetails(width=1200, height=630, format="png"),
+    snippets=(
+        Snippet(
+            title="og:image tags",
+            text=(
+                '<meta property="og:image" content="{url}">\n'
+                '<meta property="og:image:type" content="image/{format}">\n'
+                '<meta property="og:image:width" content="{width}">\n'
+                '<meta property="og:image:height" content="{height}">\n'
+                '<meta name="twitter:card" content="summary_large_image">'
+            ),
+            note=(
+                "The address works for three hours, enough to try it. For good, put the file on your own site and "
+                "write its address in the place of this one: networks fetch it again and again."
+            ),
+        ),
+    ),
+)
+
+NOTES = (
+    "What cannot be drawn is left out and named in data.warnings and in the header X-Warnings.",
+    "Pictures are fetched from public https addresses: at most 10, of 5 MB each, within 8 seconds together.",
+    "The same parameters give the same file for as long as it is cached, even if a picture at an address changes.",
+    "Emoji are Twemoji's, copyright Twitter and other contributors, CC-BY 4.0: keep that notice with them.",
+)
+
+
+@generator(
+    slug="image-generator",
+    name="Image generator",
+    summary="Makes PNG and JPEG pictures of HTML with inline styles, and of designed templates.",
+    tags=("image", "open-graph", "html", "template", "png", "jpeg"),
+    rate_limit=per_hour(60),
+    lane="process",
+    timeout=10,
+    cache_revision=fonts_revision(),
+    produces=("image/png", "image/jpeg"),
+    details=ImageDetails,
+    mcp=MCP,
+    promo=PROMO,
+    examples=EXAMPLES,
+    notes=NOTES,
+    preview=Preview(live=True),
+    page=PAGE,
+)
+def generate(params: ImageParams, call: Call) -> Artifact:
+    """Draws HTML with inline styles, or one of the templates with your texts, as a picture of an exact size."""
+    from pressroom_image_generator.rendering import render  # noqa: PLC0415 - fonts load in the worker
+
+    return render(params, call.prepared or Prepared())
+
+
+@hookimpl
+def pressroom_generators(plugin: PluginContext) -> Iterable[Generator]:
+    """Offer the generator."""
+    return [replace(generate, params=offered_params(plugin), prepare=Preparation(plugin).prepare)]

@@ -1,0 +1,47 @@
+"""How large a picture becomes."""
+
+from __future__ import annotations
+
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Final, NamedTuple
+
+from pressroom.sdk import InvalidInput
+
+SMALLEST: Final = 200
+LARGEST: Final = 2400
+"""The bounds of width and height, in pixels."""
+
+
+class Size(NamedTuple):
+    """The size of a picture in pixels."""
+
+    width: int
+    height: int
+
+
+HTML_SIZE: Final = Size(1200, 630)
+"""The size of HTML of which nothing is said: what link previews show whole."""
+
+
+def computed_size(width: int, height: int | None, aspect_ratio: str | None, natural: Size) -> Size:
+    """Return the size of a picture; a height that follows from the width is rounded half up.
+
+    Args:
+        width: the width in pixels.
+        height: the height, where it is given.
+        aspect_ratio: `W:H` of two positive decimal numbers, where it is given.
+        natural: a size whose ratio holds where neither is.
+
+    Raises:
+        InvalidInput: the height is out of bounds.
+    """
+    if height is not None:
+        return Size(width, height)
+    across, down = map(Decimal, aspect_ratio.split(":") if aspect_ratio is not None else natural)
+    computed = (width * down / across).quantize(Decimal(1), ROUND_HALF_UP)
+    if not SMALLEST <= computed <= LARGEST:
+        raise InvalidInput(
+            "width" if aspect_ratio is None else "aspectRatio",
+            f"makes a height of {computed} at a width of {width}; it must be between {SMALLEST} and {LARGEST}",
+        )
+    return Size(width, int(computed))

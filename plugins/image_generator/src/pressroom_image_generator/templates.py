@@ -1,0 +1,71 @@
+"""Which templates there are, and how other plugins add theirs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import pluggy
+from pressroom.sdk import PluginContext
+
+from pressroom_image_generator.sizes import LARGEST, SMALLEST, Size
+
+FOLDER: Final = Path(__file__).parent / "templates"
+"""The built-in templates, a folder each, and beside them the parts that every template may import."""
+
+FILE: Final = "template.html"
+
+NAME: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", re.ASCII)
+
+THEMES: Final = ("light", "dark", "gradient", "minimal", "bold")
+
+BUILT_IN: Final = {
+    "og": Size(1200, 630),
+    "twitter-header": Size(1500, 500),
+    "linkedin-banner": Size(1584, 396),
+    "square": Size(1080, 1080),
+    "story": Size(1080, 1920),
+}
+"""The templates of this plugin and their own sizes."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImageTemplate:
+    """A template that the parameter `template` can name.
+
+    `width` and `height` are its own size in pixels. `folder` holds `template.html`: the HTML that the generator takes,
+    as a Jinja template. Everything that is written into it is escaped. It is given `props` (`TemplateProps`), `colors`
+    (`Palette`), `width`, `height`, and the functions that `pressroom_image_generator.expanding` describes.
+    """
+
+    name: str
+    title: str
+    width: int
+    height: int
+    folder: Path
+
+    def __post_init__(self) -> None:
+        """Raise `ValueError` where a member cannot be right."""
+        if not NAME.fullmatch(self.name) or self.name in BUILT_IN:
+            raise ValueError(f"name {self.name!r} must be lower-case words joined by hyphens, and no built-in template")
+        if not all(SMALLEST <= edge <= LARGEST for edge in self.size):
+            raise ValueError(f"{self.name}: width and height must be between {SMALLEST} and {LARGEST}")
+        if not (self.folder / FILE).is_file():
+            raise ValueError(f"{self.name}: {self.folder} holds no {FILE}")
+
+    @property
+    def size(self) -> Size:
+        """The template's own size."""
+        return Size(self.width, self.height)
+
+
+class ImageTemplateHooks:
+    """The hook that this plugin offers to others."""
+
+    @pluggy.HookspecMarker("pressroom")
+    def pressroom_image_templates(self, plugin: PluginContext) -> Iterable[ImageTemplate]:
+        """Offer templates for the image generator. The first one of a name counts, in the order of plugin ids."""
+        raise NotImplementedError

@@ -1,0 +1,321 @@
+"""Fitting texts into their places: how large they are, and where their lines break."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Final
+
+from pressroom.graphics.segments import line_units
+from pressroom.graphics.text import (
+    FontLibrary,
+    TextStyle,
+    break_lines,
+    clamp_lines,
+    default_library,
+    ellipsized,
+    shape,
+)
+
+TITLE_LEADING: Final = 1.12
+SUBTITLE_LEADING: Final = 1.42
+_TALL: Final = (
+    ("\u0600", "\u109f", 1.3),
+    ("\u1100", "\u11ff", 1.2),
+    ("\u1780", "\u17ff", 1.3),
+    ("\u2e80", "\ud7ff", 1.2),
+    ("\uf900", "\ufaff", 1.2),
+    ("\ufb50", "\ufefc", 1.3),
+    ("\U0001f000", "\U0001faff", 1.26),
+    ("\U00020000", "\U0003ffff", 1.2),
+)
+"""The leading of titles whose letters are taller than those of Latin: marks above and below, squares, emoji."""
+
+_SUBTITLE: Final = 0.42
+"""The size of a subtitle, in sizes of its title."""
+
+_LEAST_SUBTITLE: Final = 0.8
+_LEAST_EYEBROW: Final = 0.7
+"""Their smallest sizes, in smallest sizes of a title."""
+
+_TRACKING: Final = -0.02
+_PLAIN_FAMILY: Final = "Inter"
+"""Stands beside every other script: there are no serifs for those, nor letters that are set closer."""
+
+_PLAIN_WEIGHT: Final = 700
+_JOINER: Final = "\u2060"
+_IN_KOREAN_WORD: Final = re.compile("(?<=[\uac00-\ud7a3])(?=[\uac00-\ud7a3])")
+_LEAST_KEPT: Final = 0.7
+"""How much of a line must be left where it is cut at the end of a word."""
+
+_STEPS: Final = 40
+_SLACK: Final = 1.0
+"""Pixels that lines leave free, so that a rounding elsewhere does not break them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """How large a title may be, in pixels, how it looks, and how many lines the texts may take.
+
+    A title takes more lines than `title_lines` before any of it is cut.
+    """
+
+    largest: float
+    smallest: float
+    family: str = "Inter"
+    weight: int = 800
+    title_lines: int = 4
+    subtitle_lines: int = 3
+    subtitle_largest: float = 1000.0
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """A text that was set. All lengths are in pixels; `leading` is from one base line to the next."""
+
+    lines: tuple[str, ...] = ()
+    size: float = 0.0
+    leading: float = 0.0
+    tracking: float = 0.0
+    family: str = "Inter"
+    weight: int = 400
+    right_to_left: bool = False
+
+    @property
+    def height(self) -> float:
+        """How high the lines stand."""
+        return len(self.lines) * self.leading
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """The texts in the middle of a card. `gap` is what lies between two of them; those that are missing are empty."""
+
+    eyebrow: Lines
+    title: Lines
+    subtitle: Lines
+    gap: float
+
+    @property
+    def height(self) -> float:
+        """How high the texts stand, with the gaps between them."""
+        parts = [part.height for part in (self.eyebrow, self.title, self.subtitle) if part.lines]
+        return sum(parts) + self.gap * max(0, len(parts) - 1)
+
+
+@lru_cache(maxsize=1)
+def _library() -> FontLibrary:
+    return default_library()
+
+
+def is_right_to_left(text: str) -> bool:
+    """Tell whether a text begins in a script that is written from right to left."""
+    return shape(text, TextStyle(16), _library()).right_to_left
+
+
+def one_line(text: str, width: float, size: float, weight: int = 400, tracking: float = 0.0) -> Lines:
+    """Return a text as one line, which ends in an ellipsis where it is too wide."""
+    if not text:
+        return Lines()
+    style = TextStyle(size, weight=weight, letter_spacing=tracking)
+    line = ellipsized(text, style, _library(), max(0.0, width - _SLACK))
+    return Lines((line,), size, size * 1.3, tracking, weight=weight, right_to_left=is_right_to_left(text))
+
+
+def line_width(lines: Lines) -> float:
+    """Return how wide the widest line is."""
+    return max((shape(line, _style(lines), _library()).width for line in lines.lines), default=0.0)
+
+
+def set_copy(eyebrow: str, title: str, subtitle: str, width: float, height: float, scale: Scale) -> Copy:
+    """Return the texts as large as they fit into a place, in balanced lines.
+
+    A title shrinks before a word of it breaks. What does not fit at the smallest size is cut, the subtitle first.
+    """
+    setting = _Setting(eyebrow, title, subtitle, width, height, scale)
+    return setting.whole(scale.title_lines) or setting.whole(None) or setting.shortened() or setting.cut()
+
+
+class _Setting:
+    """One set of texts in one place, at any size."""
+
+    def __init__(self, eyebrow: str, title: str, subtitle: str, width: float, height: float, scale: Scale) -> None:
+        self._eyebrow, self._title, self._subtitle = eyebrow, _unbroken(title), _unbroken(subtitle)
+        self._leading = _leading(title)
+        self._width, self._height, self._scale = max(1.0, width - _SLACK), height, scale
+
+    def whole(self, title_lines: int | None) -> Copy | None:
+        """Return all of the texts, in balanced lines, or `None` where they do not fit at any size."""
+        whole_words = _widest_word(self._title, self._title_style(self._scale.smallest)) <= self._width
+
+        def fits(copy: Copy) -> bool:
+            return self._fits(copy, title_lines) and not (whole_words and self._breaks_word(copy))
+
+        found = self._largest(self.at, fits)
+        return None if found is None else self.balanced(found)
+
+    def shortened(self) -> Copy | None:
+        """Return all of the title, and as much as there may be of the subtitle at its smallest size."""
+        least = self._scale.smallest * _LEAST_SUBTITLE
+        most = self._scale.subtitle_lines
+
+        def at(part: float) -> Copy:
+            copy = self.at(part)
+            return replace(copy, subtitle=self._clamped(copy.subtitle, most))
+
+        found = self._largest(
+            at, lambda copy: copy.subtitle.size <= least and self._fits(copy, None) and not self._breaks_word(copy)
+        )
+        return None if found is None else replace(found, title=self._balanced(self._title, found.title))
+
+    @staticmethod
+    def _largest(at: Callable[[float], Copy], fits: Callable[[Copy], bool]) -> Copy | None:
+        low, high, found = 0, _STEPS, None
+        while low <= high:
+            middle = (low + high) // 2
+            copy = at(middle / _STEPS)
+            if fits(copy):
+                low, found = middle + 1, copy
+            else:
+                high = middle - 1
+        return found
+
+    def _breaks_word(self, copy: Copy) -> bool:
+        return _widest_word(self._title, _style(copy.title)) > self._width
+
+    def at(self, part: float) -> Copy:
+        """Return the texts where the title has a size between the smallest (0) and the largest (1)."""
+        scale = self._scale
+        size = scale.smallest + (scale.largest - scale.smallest) * part
+        small = min(size * _SUBTITLE, scale.subtitle_largest)
+        small = max(small, scale.smallest * _LEAST_SUBTITLE)
+        return Copy(
+            eyebrow=one_line(self._eyebrow, self._width, max(small * 0.82, scale.smallest * _LEAST_EYEBROW), 600),
+            title=self._set(self._title, self._title_style(size), self._leading),
+            subtitle=self._set(self._subtitle, TextStyle(small), SUBTITLE_LEADING),
+            gap=max(size * 0.3, scale.smallest * 0.5),
+        )
+
+    def _fits(self, copy: Copy, title_lines: int | None) -> bool:
+        """Tell whether the texts keep to their place, and to the lines that they may take."""
+        return (
+            copy.height <= self._height
+            and (title_lines is None or len(copy.title.lines) <= title_lines)
+            and len(copy.subtitle.lines) <= self._scale.subtitle_lines
+        )
+
+    def balanced(self, copy: Copy) -> Copy:
+        """Return the texts in as many lines that are about as long as each other."""
+        return Copy(
+            copy.eyebrow,
+            self._balanced(self._title, copy.title),
+            self._balanced(self._subtitle, copy.subtitle),
+            copy.gap,
+        )
+
+    def cut(self) -> Copy:
+        """Return as much as there is room for at the smallest size; at least a line of the title."""
+        whole = self.at(0)
+        title, subtitle, gap = whole.title, whole.subtitle, whole.gap
+        eyebrow = whole.eyebrow if whole.eyebrow.height + gap + title.leading <= self._height else Lines()
+        room = self._height - (eyebrow.height + gap if eyebrow.lines else 0)
+        title = self._clamped(title, int(room / title.leading) if title.lines else 0)
+        room -= title.height + gap
+        lines = min(self._scale.subtitle_lines, int(room / subtitle.leading)) if subtitle.lines else 0
+        return Copy(eyebrow, title, self._clamped(subtitle, lines, least=0), gap)
+
+    def _title_style(self, size: float) -> TextStyle:
+        family, weight = self._scale.family, self._scale.weight
+        alone = all(map(_stands_alone, self._title))
+        if family != _PLAIN_FAMILY and not alone:
+            family, weight = _PLAIN_FAMILY, _PLAIN_WEIGHT
+        tracking = size * _TRACKING if alone and family == _PLAIN_FAMILY else 0.0
+        return TextStyle(size, (family,), weight=weight, letter_spacing=tracking)
+
+    def _set(self, text: str, style: TextStyle, leading: float) -> Lines:
+        if not text:
+            return Lines()
+        return Lines(
+            _broken(text, style, self._width),
+            style.size,
+            style.size * leading,
+            style.letter_spacing,
+            style.families[0],
+            int(style.weight),
+            is_right_to_left(text),
+        )
+
+    def _balanced(self, text: str, lines: Lines) -> Lines:
+        """Narrow the lines for as long as there are no more of them."""
+        count, style = len(lines.lines), _style(lines)
+        if count < 2:
+            return lines
+        low, high = self._width / count, self._width
+        widest = _widest_word(text, style)
+        if widest <= self._width:
+            low = max(low, widest)
+        kept = lines.lines
+        while high - low > lines.size / 8:
+            middle = (low + high) / 2
+            broken = _broken(text, style, middle)
+            if len(broken) <= count:
+                high, kept = middle, broken
+            else:
+                low = middle
+        return replace(lines, lines=kept)
+
+    def _clamped(self, lines: Lines, most: int, *, least: int = 1) -> Lines:
+        if len(lines.lines) <= max(most, least):
+            return lines
+        if max(most, least) == 0:
+            return Lines()
+        most = max(most, least)
+        kept = clamp_lines(lines.lines, most, _style(lines), _library(), self._width)
+        last = _cut_after_word(kept[-1], f"{lines.lines[most - 1]} {lines.lines[most]}")
+        return replace(lines, lines=(*kept[:-1], last))
+
+
+def _stands_alone(character: str) -> bool:
+    """Tell whether a letter may be moved nearer to the next: those of Latin, Greek and Cyrillic do not join."""
+    if character < "\u0530" or "\ufe00" <= character <= "\ufe0f":
+        return True
+    return unicodedata.category(character)[0] not in "LM"
+
+
+def _leading(text: str) -> float:
+    """Return the distance of a title's lines, in its size."""
+    return max(
+        (leading for first, last, leading in _TALL for one in text if first <= one <= last), default=TITLE_LEADING
+    )
+
+
+def _unbroken(text: str) -> str:
+    """Return a text whose Korean words hold together: by the general rules they break at any syllable."""
+    return _IN_KOREAN_WORD.sub(_JOINER, text)
+
+
+def _broken(text: str, style: TextStyle, width: float) -> tuple[str, ...]:
+    return tuple(line.replace(_JOINER, "") for line in break_lines(text, style, _library(), width))
+
+
+def _cut_after_word(line: str, whole: str) -> str:
+    """Return a line that ends in an ellipsis, without the beginning of the word that is cut."""
+    end = 0
+    kept = len(line) - 1
+    for unit in line_units(whole):
+        if end + len(unit.rstrip()) > kept:
+            break
+        end += len(unit)
+    return f"{whole[:end].rstrip()}…" if end >= _LEAST_KEPT * kept else line
+
+
+def _widest_word(text: str, style: TextStyle) -> float:
+    """Return the width of the widest part that has no place for a break within."""
+    return max((shape(part.rstrip(), style, _library()).width for part in line_units(text)), default=0.0)
+
+
+def _style(lines: Lines) -> TextStyle:
+    return TextStyle(lines.size, (lines.family,), weight=lines.weight, letter_spacing=lines.tracking)

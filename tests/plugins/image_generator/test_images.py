@@ -1,0 +1,165 @@
+"""Pictures from other servers, over TLS."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from pressroom.fetch import GuardedFetcher
+from pressroom.sdk import InvalidInput
+from pressroom_image_generator import images
+from pressroom_image_generator.images import ImageFetcher, is_picture
+from support.origins import Authority, Origin, StubNames, Visit, origin
+
+NAME = "pictures.example.org"
+PNG = b"\x89PNG\r\n\x1a\n" + b"0" * 100
+
+
+@pytest.fixture(scope="module")
+def authority() -> Authority:
+    return Authority()
+
+
+async def _reply(visit: Visit) -> None:
+    path = visit.target
+    if path.startswith("/ok"):
+        await visit.answer(PNG, "Content-Type: text/html")
+    elif path == "/page":
+        await visit.answer(b"<html>", "Content-Type: image/png")
+    elif path == "/large":
+        await visit.answer(PNG + b"0" * 1000)
+    elif path == "/moved":
+        await visit.answer(b"", "Location: /ok", status="302 Found")
+    elif path == "/inside":
+        await visit.answer(b"", "Location: https://169.254.169.254/latest", status="302 Found")
+    elif path == "/never":
+        await visit.until_left()
+    else:
+        await visit.answer(PNG, status="404 Not Found")
+
+
+@asynccontextmanager
+async def serving(authority: Authority, folder: Path) -> AsyncIterator[tuple[Origin, GuardedFetcher]]:
+    async with origin(_reply, authority.server_context(folder, NAME)) as running:
+        fetcher = GuardedFetcher(
+            concurrency=16,
+            tls=authority.client_context(),
+            resolver=StubNames(["127.0.0.1"]),
+            exempt=[("127.0.0.1", running.port)],
+        )
+        async with fetcher:
+            yield running, fetcher
+
+
+def at(running: Origin, path: str) -> str:
+    return f"https://{NAME}:{running.port}{path}"
+
+
+async def test_pictures_are_fetched_at_once_and_failures_are_told(
+    authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(images, "MOST_BYTES", 1000)
+    async with serving(authority, tmp_path) as (running, fetcher):
+        good = [at(running, path) for path in ("/ok", "/ok?2", "/moved")]
+        bad = [at(running, path) for path in ("/page", "/large", "/inside", "/gone")]
+        found = await ImageFetcher().fetch(fetcher, [*good, *bad, good[0]], "html")
+    assert found.contents == {**dict.fromkeys(good, PNG), **dict.fromkeys(bad)}
+    assert [warning.partition(" is missing: ")[2] for warning in found.warnings] == [
+        "it is no PNG, JPEG, GIF, WebP, AVIF or SVG.",
+        f"{NAME} sends more than 1000 bytes.",
+        "169.254.169.254 is not on the public internet.",
+        "its server answered with status 404.",
+    ]
+
+
+async def test_one_that_never_answers_does_not_hold_up_the_others(
+    authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(images, "SECONDS_EACH", 60.0)
+    monkeypatch.setattr(images, "SECONDS_TOGETHER", 1.0)
+    async with serving(authority, tmp_path) as (running, fetcher):
+        addresses = [at(running, "/ok"), at(running, "/never")]
+        found = await ImageFetcher().fetch(fetcher, addresses, "html")
+        await asyncio.wait_for(running.left.wait(), 10)
+    assert list(found.contents.values()) == [PNG, None]
+    assert found.warnings == (f"The picture {addresses[1]} is missing: it was not there in time.",)
+
+
+async def test_a_picture_is_used_again_for_a_short_time(authority: Authority, tmp_path: Path) -> None:
+    async with serving(authority, tmp_path) as (running, fetcher):
+        fetching, forgetful = ImageFetcher(), ImageFetcher(kept_seconds=0)
+        for _ in range(3):
+            await fetching.fetch(fetcher, [at(running, "/ok")], "html")
+        assert len(running.visits) == 1
+        for _ in range(3):
+            await forgetful.fetch(fetcher, [at(running, "/ok")], "html")
+        assert len(running.visits) == 4
+
+
+async def test_what_is_kept_is_bounded(authority: Authority, tmp_path: Path) -> None:
+    async with serving(authority, tmp_path) as (running, fetcher):
+        fetching = ImageFetcher(kept_bytes=2 * len(PNG))
+        for path in ("/ok1", "/ok2", "/ok3", "/ok2", "/ok1"):
+            await fetching.fetch(fetcher, [at(running, path)], "html")
+        assert [visit.target for visit in running.visits] == ["/ok1", "/ok2", "/ok3", "/ok1"]
+
+
+async def test_a_failure_is_not_kept(authority: Authority, tmp_path: Path) -> None:
+    async with serving(authority, tmp_path) as (running, fetcher):
+        fetching = ImageFetcher()
+        for _ in range(2):
+            await fetching.fetch(fetcher, [at(running, "/gone")], "html")
+        assert len(running.visits) == 2
+
+
+async def test_more_than_ten_are_refused_before_any_is_fetched(authority: Authority, tmp_path: Path) -> None:
+    async with serving(authority, tmp_path) as (running, fetcher):
+        addresses = [at(running, f"/ok{number}") for number in range(11)]
+        with pytest.raises(InvalidInput, match="html: has 11 pictures with an address; at most 10 may be"):
+            await ImageFetcher().fetch(fetcher, addresses, "html")
+        assert not running.visits
+        found = await ImageFetcher().fetch(fetcher, [*addresses[:10], *addresses[:10]], "html")
+    assert len(found.contents) == 10
+
+
+async def test_an_address_inside_is_never_connected_to() -> None:
+    async with GuardedFetcher() as fetcher:
+        found = await ImageFetcher().fetch(fetcher, ["https://127.0.0.1/a.png", "https://[::1]/"], "html")
+    assert list(found.contents.values()) == [None, None]
+    assert all("not on the public internet" in warning for warning in found.warnings)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        PNG,
+        b"\xff\xd8\xff\xe0",
+        b"GIF89a",
+        b"RIFF\0\0\0\0WEBPVP8 ",
+        b"\0\0\0\x20ftypavif",
+        b"<svg xmlns='http://www.w3.org/2000/svg'/>",
+        b"\xef\xbb\xbf\n<?xml version='1.0'?>\n<!-- a --><!DOCTYPE svg>\n<svg>",
+    ],
+)
+def test_pictures_are_known_by_their_first_bytes(content: bytes) -> None:
+    assert is_picture(content)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"<html><svg>",
+        b"%PDF-1.7",
+        b"RIFF\0\0\0\0WAVE",
+        b"\0\0\0\x20ftypmp42",
+        b'<!DOCTYPE svg [<!ENTITY a "b">]><svg>',
+        b"<!---->" * 300 + b"<html>",
+        b" " * 5000 + b"<svg>",
+    ],
+)
+def test_other_contents_are_not(content: bytes) -> None:
+    assert not is_picture(content)

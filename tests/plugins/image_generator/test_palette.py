@@ -1,0 +1,65 @@
+"""The colours of the themes can be read around any accent."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from pressroom.graphics.color import Color, contrast, parse_color
+from pressroom_image_generator.palette import Palette, palette
+from pressroom_image_generator.templates import THEMES
+
+ACCENTS = st.from_regex(r"#[0-9a-f]{6}([0-9a-f]{2})?", fullmatch=True)
+AA = 4.5
+
+
+def grounds(colors: Palette) -> list[Color]:
+    """Return what may lie under texts: the colours of the background, all between two of them, and the shapes."""
+    named = [parse_color(text) for text in re.findall(r"#[0-9a-f]{6}", colors.background)]
+    found = [parse_color(colors.shape), *named]
+    for one, other in pairwise(named):
+        for step in range(1, 20):
+            part = step / 20
+            found.append(
+                Color(
+                    one.red + (other.red - one.red) * part,
+                    one.green + (other.green - one.green) * part,
+                    one.blue + (other.blue - one.blue) * part,
+                )
+            )
+    return found
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@given(accent=ACCENTS)
+@example(accent="#808080")
+@example(accent="#ffff00")
+@example(accent="#0000ff")
+@example(accent="#767676")
+@example(accent="#00ff0000")
+def test_every_text_can_be_read_on_all_that_lies_under_it(theme: str, accent: str) -> None:
+    colors = palette(theme, accent)
+    for ground in grounds(colors):
+        for name in ("text", "muted", "accent_text"):
+            ratio = contrast(parse_color(getattr(colors, name)), ground)
+            assert ratio >= AA - 0.01, (name, ratio, colors)
+    assert contrast(parse_color(colors.on_accent), parse_color(colors.accent)) >= AA
+
+
+def test_a_dark_accent_stays_as_it_is_on_paper() -> None:
+    assert palette("light", "#b9502a").accent == "#b9502a"
+    assert palette("bold", "#0f766e").background == "#0f766e"
+
+
+def test_an_accent_that_could_not_be_seen_is_moved() -> None:
+    assert palette("minimal", "#ffffff").accent != "#ffffff"
+    assert palette("dark", "#000000").accent != "#000000"
+
+
+@pytest.mark.parametrize("accent", ["#ffffff", "#000000", "#fefefe", "#ffff00", "#808080", "#00ff0000"])
+def test_a_bold_picture_has_a_shape_on_any_colour(accent: str) -> None:
+    colors = palette("bold", accent)
+    assert contrast(parse_color(colors.shape), parse_color(colors.ground)) > 1.05

@@ -1,0 +1,344 @@
+"""Pictures of every kind in `<img>`, and files that are made to do harm."""
+
+from __future__ import annotations
+
+import base64
+import io
+import struct
+import subprocess
+import sys
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pytest
+from PIL import Image
+from pressroom_image_generator.engine import Rendered, render, vectors
+from pressroom_image_generator.engine.notes import Notes
+from pressroom_image_generator.engine.sources import Sources
+from pressroom_image_generator.images import RemoteImages
+from pressroom_image_generator.params import ImageParams
+from pressroom_image_generator.preparing import Prepared
+from pressroom_image_generator.rendering import render as render_params
+
+ADDRESS: Final = "https://example.com/a"
+GREY: Final = (128, 128, 128, 64)
+SVG: Final = '<svg xmlns="http://www.w3.org/2000/svg" width="100" height="100" viewBox="0 0 10 10">{}</svg>'
+GREEN: Final = '<rect width="10" height="10" fill="#00ff00"/>'
+
+
+def shown(content: bytes) -> Rendered:
+    """Draw a fetched picture over a canvas of 100 pixels each way."""
+    html = f'<img src="{ADDRESS}" style="display:block;width:100px;height:100px">'
+    return render(html, 100, 100, images={ADDRESS: content})
+
+
+def svg(inner: str) -> Rendered:
+    return shown(SVG.format(inner).encode())
+
+
+def written(picture: Image.Image, kind: str, **options: Any) -> bytes:
+    file = io.BytesIO()
+    picture.save(file, kind, **options)
+    return file.getvalue()
+
+
+def chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def png_bomb(width: int, height: int) -> bytes:
+    """Return a small PNG that unpacks to so many pixels."""
+    rows = zlib.compressobj(9)
+    data = b"".join(rows.compress(bytes(1 + width // 8)) for _ in range(height)) + rows.flush()
+    head = struct.pack(">IIBBBBB", width, height, 1, 0, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", data) + chunk(b"IEND", b"")
+
+
+def gif_of(width: int, height: int) -> bytes:
+    """Return a GIF whose head claims so many pixels."""
+    content = bytearray(written(Image.new("P", (1, 1)), "GIF"))
+    content[6:10] = struct.pack("<HH", width, height)
+    return bytes(content)
+
+
+def resized(content: bytes, marker: bytes, offset: int, replacement: bytes) -> bytes:
+    place = content.index(marker) + offset
+    return content[:place] + replacement + content[place + len(replacement) :]
+
+
+def avif_of(width: int, height: int) -> bytes:
+    """Return an AVIF whose image spatial extents (`ispe`) claim so many pixels."""
+    content = written(Image.new("RGB", (64, 64)), "AVIF")
+    return resized(content, b"ispe", 8, struct.pack(">II", width, height))
+
+
+RED_AND_BLUE: Final = [Image.new("RGB", (20, 20), color) for color in ("#ff0000", "#0000ff")]
+KINDS: Final[dict[str, Callable[[Image.Image], bytes]]] = {
+    "PNG": lambda picture: written(picture, "PNG"),
+    "PNG of a palette": lambda picture: written(picture.convert("P"), "PNG"),
+    "interlaced grey PNG": lambda picture: written(picture.convert("L"), "PNG"),
+    "JPEG": lambda picture: written(picture, "JPEG", quality=95),
+    "progressive CMYK JPEG": lambda picture: written(picture.convert("CMYK"), "JPEG", quality=95, progressive=True),
+    "GIF": lambda picture: written(picture, "GIF"),
+    "WebP": lambda picture: written(picture, "WEBP", quality=95),
+    "lossless WebP": lambda picture: written(picture, "WEBP", lossless=True),
+    "AVIF": lambda picture: written(picture, "AVIF", quality=95),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_picture_is_drawn(kind: str) -> None:
+    """As a fetched file and as a `data:` URL, which may name another kind."""
+    wanted = Image.new("RGB", (20, 20), "#808080")
+    content = KINDS[kind](wanted)
+    fetched = shown(content)
+    embedded = base64.b64encode(content).decode()
+    inline = render(
+        f'<img src="data:image/png;base64,{embedded}" style="display:block;width:100px;height:100px">', 100, 100
+    )
+    assert fetched.warnings == inline.warnings == ()
+    for drawn in (fetched, inline):
+        colour = drawn.picture.convert("RGB").getpixel((50, 50))
+        assert all(abs(one - 128) <= 6 for one in colour)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("kind", ["PNG", "GIF", "WEBP", "AVIF"])
+def test_of_a_moving_picture_the_first_one_is_drawn(kind: str) -> None:
+    first, second = RED_AND_BLUE
+    content = written(
+        first,
+        kind,
+        save_all=True,
+        append_images=[second],
+        duration=100,
+        **({"lossless": True} if kind == "WEBP" else {}),
+    )
+    red, green, blue = shown(content).picture.convert("RGB").getpixel((50, 50))  # type: ignore[misc]
+    assert (red > 240, green < 15, blue < 15) == (True, True, True)
+
+
+@pytest.mark.parametrize(("mode", "colour"), [("RGBA", (0, 255, 0, 128)), ("LA", (200, 128))])
+def test_what_shines_through_does_so(mode: str, colour: tuple[int, ...]) -> None:
+    picture = shown(written(Image.new(mode, (20, 20), colour), "PNG")).picture
+    assert picture.mode == "RGBA"
+    assert abs(picture.getpixel((50, 50))[3] - 128) <= 1  # type: ignore[index]
+
+
+def test_a_photograph_stands_upright() -> None:
+    """Cameras write how they were held into the file (Exif)."""
+    picture = Image.new("RGB", (40, 20), "#ff0000")
+    picture.paste("#0000ff", (0, 0, 20, 20))
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    drawn = shown(written(picture, "JPEG", exif=exif, quality=95)).picture.convert("RGB")
+    assert drawn.getpixel((50, 10))[2] > 240  # type: ignore[index]
+    assert drawn.getpixel((50, 90))[0] > 240  # type: ignore[index]
+
+
+BOMBS: Final[dict[str, Callable[[], bytes]]] = {
+    "PNG": lambda: png_bomb(30_000, 30_000),
+    "PNG of one row": lambda: png_bomb(2_000_000_000, 1),
+    "GIF": lambda: gif_of(65_535, 65_535),
+    "WebP": lambda: written(Image.new("RGB", (16_383, 2_000)), "WEBP", lossless=True, quality=0, method=0),
+    "AVIF": lambda: avif_of(65_535, 65_535),
+    "JPEG": lambda: resized(
+        written(Image.new("RGB", (8, 8)), "JPEG"), b"\xff\xc0", 5, struct.pack(">HH", 65_500, 65_500)
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", BOMBS)
+def test_a_picture_that_unpacks_to_too_many_pixels_is_refused(kind: str) -> None:
+    rendered = shown(BOMBS[kind]())
+    assert len(rendered.warnings) == 1
+    assert ADDRESS in rendered.warnings[0]
+    assert rendered.picture.getpixel((50, 50)) == GREY
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "interlaced grey PNG"])
+def test_a_damaged_picture_is_named_or_drawn_in_part(kind: str) -> None:
+    noise = Image.fromarray(np.random.default_rng(1).integers(0, 255, (60, 60, 3), dtype=np.uint8))
+    content = KINDS[kind](noise)
+    for part in (content[: len(content) // 2], content[:30], content[:-40] + bytes(40)):
+        assert shown(part).picture.size == (100, 100)
+    assert ADDRESS in shown(content[:30]).warnings[0]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        written(Image.new("RGB", (9, 9)), "BMP"),
+        written(Image.new("RGB", (9, 9)), "TIFF"),
+        written(Image.new("RGB", (9, 9)), "ICO", sizes=[(9, 9)]),
+        b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n(/etc/passwd) run\n",
+        b"P6 9 9 255 " + bytes(243),
+        b"",
+    ],
+    ids=["BMP", "TIFF", "ICO", "EPS", "PPM", "nothing"],
+)
+def test_other_kinds_are_not_even_tried(content: bytes) -> None:
+    assert "png, jpeg, gif, webp, avif and svg can" in shown(content).warnings[0]
+
+
+def test_an_svg_neither_runs_nor_loads(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.png"
+    secret.write_bytes(written(Image.new("RGB", (10, 10), "#ff0000"), "PNG"))
+    outside = [
+        f'<image width="10" height="10" href="{secret.as_uri()}"/>',
+        f'<image width="10" height="10" xlink:href="{secret}" xmlns:xlink="http://www.w3.org/1999/xlink"/>',
+        '<image width="10" height="10" href="https://example.com/b.png"/>',
+        '<use href="https://example.com/c.svg#a"/>',
+        '<style>@import "https://example.com/d.css"; rect { fill: url(https://example.com/e.svg#a) }</style>',
+        '<script>document.write("x")</script><rect width="1" height="1" onload="x()" fill="#00ff00"/>',
+        '<foreignObject width="10" height="10"><iframe xmlns="http://www.w3.org/1999/xhtml" src="file:///"/></foreignObject>',
+        '<filter id="f"><feImage href="https://example.com/f.png"/></filter>',
+    ]
+    drawn = svg(GREEN + "".join(outside))
+    assert drawn.warnings == ()
+    assert drawn.picture.convert("RGB").getcolors() == [(10_000, (0, 255, 0))]
+
+
+ENTITIES: Final = {
+    "a file": '<!DOCTYPE svg [<!ENTITY x SYSTEM "file:///etc/passwd">]>',
+    "an address": '<!DOCTYPE svg [<!ENTITY % x SYSTEM "https://example.com/x.dtd"> %x;]>',
+    "many laughs": "<!DOCTYPE svg [<!ENTITY a 'ha'>" + "".join(
+        f"<!ENTITY {chr(98 + n)} '{f'&{chr(97 + n)};' * 10}'>" for n in range(20)
+    ) + "]>",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", ENTITIES)
+def test_an_svg_with_entities_is_refused(what: str) -> None:
+    drawn = shown((ENTITIES[what] + SVG.format("<text>&x;</text>")).encode())
+    assert "declares entities" in drawn.warnings[0]
+    assert drawn.picture.getpixel((50, 50)) == GREY
+
+
+def nested(tag: str, times: int) -> str:
+    return f"<{tag}>" * times + GREEN + f"</{tag.partition(' ')[0]}>" * times
+
+
+HARMFUL: Final = {
+    "references to references": "".join(
+        f'<g id="a{level}">' + f'<use href="#a{level + 1}"/>' * 10 + "</g>" for level in range(9)
+    ) + '<g id="a9"><rect width="1" height="1"/></g>',
+    "depth": nested("g", 5000),
+    "elements": '<rect width="1" height="1"/>' * 30_000,
+    "masks in masks": '<mask id="m"><rect width="10" height="10" fill="#fff"/></mask>' + nested(
+        'g mask="url(#m)"', 150
+    ),
+    "large filters": (
+        '<filter id="f" x="-9999%" y="-9999%" width="99999%" height="99999%">'
+        + "<feDropShadow stdDeviation='9999'/><feTile/><feBlend mode='hue' in2='SourceGraphic'/>" * 20
+        + f'</filter><g filter="url(#f)">{GREEN}</g>'
+    ),
+    "a large tile": (
+        '<pattern id="p" width="9" height="9" patternUnits="userSpaceOnUse" patternTransform="scale(9999)">'
+        f'{GREEN}</pattern><rect width="10" height="10" fill="url(#p)"/>'
+    ),
+    "dashes": '<circle r="9" stroke="red" stroke-width="3" stroke-dasharray="0.0001 0.0001"/>' * 15_000,
+    "markers": (
+        f'<marker id="m">{GREEN * 200}</marker><path marker-mid="url(#m)" d="M0 0' + "L1 1L2 3" * 20_000 + '"/>'
+    ),
+    "a picture in it": (
+        '<image width="10" height="10" href="data:image/png;base64,'
+        + base64.b64encode(png_bomb(32_000, 32_000)).decode() + '"/>'
+    ),
+    "layers": f'<g opacity=".5">{GREEN}{GREEN}</g>' * 6000,
+}  # fmt: skip
+
+_IN_BOUNDS: Final = """
+import resource, sys
+from pressroom_image_generator.engine import vectors
+import test_pictures
+vectors.MOST_SECONDS = 1
+html = '<img src="https://example.com/a" style="display:block;width:1200px;height:630px">'
+svg = test_pictures.SVG.format(test_pictures.HARMFUL[sys.argv[1]]).encode()
+rendered = test_pictures.render(html, 1200, 630, images={test_pictures.ADDRESS: svg})
+assert len(rendered.warnings) == 1 and test_pictures.ADDRESS in rendered.warnings[0], rendered.warnings
+assert rendered.picture.getpixel((600, 300)) == test_pictures.GREY
+# `ru_maxrss` of a process counts what its parent had when it was forked, which is the whole test run.
+status = open("/proc/self/status").read()
+peaks = (int(status.partition("VmHWM:")[2].split()[0]), resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+assert max(peaks) < 800 * 1024, peaks
+for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN):
+    used = resource.getrusage(who)
+    assert used.ru_utime + used.ru_stime < 7, used
+"""
+
+
+@pytest.mark.parametrize("what", HARMFUL)
+@pytest.mark.timeout(60)
+def test_an_svg_ends_in_a_warning_before_it_takes_the_machine(what: str) -> None:
+    """In a process of its own, whose memory and time are measured."""
+    folder = str(Path(__file__).parent)
+    code = f"import sys; sys.path.insert(0, {folder!r})\n{_IN_BOUNDS}"
+    done = subprocess.run([sys.executable, "-c", code, what], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+def test_huge_dimensions_of_an_svg_are_bounded() -> None:
+    content = SVG.format(GREEN).replace('width="100" height="100"', 'width="1e9" height="1e9"').encode()
+    drawn = render(f'<img src="{ADDRESS}">', 300, 200, images={ADDRESS: content})
+    assert drawn.picture.convert("RGB").getcolors() == [(60_000, (0, 255, 0))]
+
+
+@pytest.mark.parametrize("size", ['width="90" height="1e9"', 'width="1e9" height="1"', 'width="1e-9" height="1e9"'])
+def test_an_extreme_ratio_of_an_svg_takes_no_longer(size: str) -> None:
+    html = f'<svg {size} style="width:0.5px">{GREEN}</svg><svg {size}>{GREEN}</svg>'
+    assert render(html, 200, 200).picture.size == (200, 200)
+
+
+def test_an_svg_keeps_its_ratio_in_any_box() -> None:
+    """By its own `preserveAspectRatio`; one without a `viewBox` is stretched."""
+    boxed = SVG.format('<rect width="10" height="10" fill="#00ff00"/>').encode()
+    stretched = boxed.replace(b' viewBox="0 0 10 10"', b"").replace(b'"10" height="10"', b'"100" height="100"')
+    html = f'<img src="{ADDRESS}" style="display:block;width:200px;height:100px">'
+    places = [(25, 50), (100, 50), (175, 50)]
+    for content, alphas in ((boxed, [0, 255, 0]), (stretched, [255, 255, 255])):
+        drawn = render(html, 200, 100, images={ADDRESS: content}).picture.convert("RGBA")
+        assert [drawn.getpixel(place)[3] for place in places] == alphas  # type: ignore[index]
+
+
+def test_what_is_more_than_shapes_is_drawn_as_well() -> None:
+    """By the process that is stopped where it takes too long."""
+    drawn = svg(
+        '<defs><filter id="f"><feFlood flood-color="#00ff00"/></filter>'
+        '<clipPath id="c"><rect width="5" height="10"/></clipPath></defs>'
+        '<g clip-path="url(#c)"><rect width="10" height="10" filter="url(#f)"/></g>'
+    )
+    assert drawn.warnings == ()
+    assert [drawn.picture.convert("RGBA").getpixel((x, 50)) for x in (20, 80)] == [(0, 255, 0, 255), (0, 0, 0, 0)]
+
+
+def test_drawings_share_their_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vectors, "MOST_SECONDS", 1)
+    costly = SVG.format(HARMFUL["masks in masks"]).replace('"100"', '"2400"')
+    notes = Notes()
+    sources = Sources({f"{ADDRESS}{number}": costly.encode() for number in range(5)}, notes)
+    for number in range(5):
+        source = sources.named(f"{ADDRESS}{number}")
+        assert source is not None
+        assert source.image(2400, 2400).getpixel((9, 9)) == GREY
+    assert len(notes.warnings) == 5
+
+
+@pytest.mark.parametrize("template", ["og", "square", "story", "twitter-header", "linkedin-banner"])
+def test_a_template_does_without_pictures_that_cannot_be_drawn(template: str) -> None:
+    """Whether they were fetched or embedded."""
+    props = {"title": "A title", "siteName": "example.com"}
+    plain = render_params(ImageParams.model_validate({"template": template, "props": props}), Prepared())
+    broken = {
+        **props,
+        "logoUrl": "data:image/png;base64,AAAA",
+        "imageUrl": ADDRESS,
+        "avatarUrl": "data:image/svg+xml,x",
+    }
+    fetched = Prepared(RemoteImages({ADDRESS: b"\x89PNG\r\n\x1a\nno more"}))
+    drawn = render_params(ImageParams.model_validate({"template": template, "props": broken}), fetched)
+    assert drawn.content == plain.content
+    assert len(drawn.warnings) == 3
+    assert all(warning.startswith("The picture ") for warning in drawn.warnings)

@@ -1,0 +1,142 @@
+"""Pictures from other servers, in a whole host: fetched by the server, drawn by a worker."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from PIL import Image
+from pressroom.fetch import GuardedFetcher
+from pressroom.testing import RunningHost, settings_for_test
+from support.origins import Authority, Origin, StubNames, Visit, origin
+
+NAME = "pictures.example.org"
+API = "/tools/image-generator/api/generate"
+
+
+def green() -> bytes:
+    written = io.BytesIO()
+    Image.new("RGB", (20, 10), (0, 255, 0)).save(written, "PNG")
+    return written.getvalue()
+
+
+async def _reply(visit: Visit) -> None:
+    if visit.target.startswith("/green"):
+        await visit.answer(green())
+    else:
+        await visit.answer(b"", status="404 Not Found")
+
+
+@contextmanager
+def serving(authority: Authority, folder: Path) -> Iterator[Origin]:
+    """Run the server of the pictures in a thread of its own."""
+    started, stop = threading.Event(), asyncio.Event()
+    found: list[tuple[Origin, asyncio.AbstractEventLoop]] = []
+
+    async def run() -> None:
+        async with origin(_reply, authority.server_context(folder, NAME)) as running:
+            found.append((running, asyncio.get_running_loop()))
+            started.set()
+            await stop.wait()
+
+    thread = threading.Thread(target=lambda: asyncio.run(run()))
+    thread.start()
+    assert started.wait(20)
+    running, loop = found[0]
+    try:
+        yield running
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join(20)
+
+
+@pytest.fixture(scope="module")
+def pictures(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Origin, httpx.Client]]:
+    """Return a server of pictures, and a client of a host that may go there."""
+    authority = Authority()
+    config = {"plugins": {"image_generator": {}}, "tools": {"image-generator": {"rate_limit": "10000/hour"}}}
+    with (
+        serving(authority, tmp_path_factory.mktemp("tls")) as running,
+        RunningHost(settings_for_test(config, tmp_path_factory.mktemp("data"))) as host,
+        httpx.Client(base_url=host.url, timeout=30) as client,
+    ):
+        fetcher = GuardedFetcher(
+            tls=authority.client_context(),
+            resolver=StubNames(["127.0.0.1"]),
+            exempt=[("127.0.0.1", running.port)],
+        )
+        host.run(fetcher.open())
+        parts = host.host
+        services = parts.compiled.plugins.services
+        services.fill(fetcher, parts.database, parts.accounts, parts.authorization_server, parts.jobs)
+        yield running, client
+        host.run(fetcher.close())
+
+
+def made(client: httpx.Client, **body: Any) -> tuple[Image.Image, list[str]]:
+    answer = client.post(API, json=body)
+    assert answer.status_code == 200, answer.text
+    data = answer.json()["data"]
+    return Image.open(io.BytesIO(client.get(data["url"]).content)).convert("RGB"), data.get("warnings", [])
+
+
+def at(running: Origin, path: str) -> str:
+    return f"https://{NAME}:{running.port}{path}"
+
+
+def test_a_picture_in_html_is_drawn(pictures: tuple[Origin, httpx.Client]) -> None:
+    running, client = pictures
+    html = f'<img src="{at(running, "/green?html")}" style="width:400px;height:200px">'
+    drawn, warnings = made(client, html=html, width=400, height=200)
+    assert drawn.getpixel((200, 100)) == (0, 255, 0)
+    assert warnings == []
+
+
+def test_a_cached_result_fetches_nothing(pictures: tuple[Origin, httpx.Client]) -> None:
+    running, client = pictures
+    html = f'<img src="{at(running, "/green?cached")}">'
+    for _ in range(3):
+        made(client, html=html)
+    assert [visit.target for visit in running.visits].count("/green?cached") == 1
+
+
+def test_one_that_is_missing_has_a_placeholder_and_a_warning(pictures: tuple[Origin, httpx.Client]) -> None:
+    running, client = pictures
+    address = at(running, "/gone")
+    html = f'<img src="{address}" style="width:400px;height:200px">'
+    _, warnings = made(client, html=html, width=400, height=200)
+    assert warnings == [f"The picture {address} is missing: its server answered with status 404."]
+
+
+@pytest.mark.parametrize("template", ["og", "twitter-header", "linkedin-banner", "square", "story"])
+def test_a_template_shows_its_pictures(pictures: tuple[Origin, httpx.Client], template: str) -> None:
+    running, client = pictures
+    props = {
+        "title": "A title",
+        "imageUrl": at(running, "/green?image"),
+        "logoUrl": at(running, "/green?logo"),
+        "avatarUrl": at(running, "/green?avatar"),
+        "siteName": "example.com",
+    }
+    drawn, warnings = made(client, template=template, props=props)
+    assert warnings == []
+    greens = sum(count for count, color in drawn.getcolors(2**24) or () if color == (0, 255, 0))
+    assert greens > 0.2 * drawn.width * drawn.height
+
+
+def test_a_template_looks_as_if_a_missing_picture_had_not_been_asked_for(
+    pictures: tuple[Origin, httpx.Client],
+) -> None:
+    running, client = pictures
+    props = {"title": "A title"}
+    without, _ = made(client, template="og", props=props)
+    drawn, warnings = made(client, template="og", props={**props, "imageUrl": at(running, "/gone")})
+    assert len(warnings) == 1
+    assert drawn.tobytes() == without.tobytes()

@@ -1,0 +1,146 @@
+"""Templates as they are drawn."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+from pressroom.graphics.text import default_library
+from pressroom_image_generator.params import ImageParams
+from pressroom_image_generator.preparing import Prepared
+from pressroom_image_generator.rendering import render
+from pressroom_image_generator.templates import BUILT_IN, THEMES
+
+LONG = {
+    "eyebrow": "A rather long eyebrow that takes nearly all sixty letters ok",
+    "title": "An unreasonably detailed guide to the many ways in which headlines break " * 2,
+    "subtitle": "With a subtitle that is far too long to be read by anybody who scrolls past. " * 3,
+    "author": "Maximiliane Konstantinopolitanskaja-Featherstonehaugh the Younger",
+    "siteName": "a-rather-long-domain-name.with-parts.example.org",
+}
+ONE_WORD = {"title": "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft"}
+HEBREW = {"title": "כותרת ארוכה מאוד שצריכה להישבר לכמה שורות בלי לגלוש", "subtitle": "משפט קצר", "author": "עדה"}
+TEXTS = {"long": LONG, "one word": ONE_WORD, "right to left": HEBREW}
+
+GREEN = (
+    "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 9 9'%3E"
+    "%3Crect width='9' height='9' fill='%2300ff00'/%3E%3C/svg%3E"
+)
+CHINESE = {"title": "我们从一年的小版本发布中学到了什么", "subtitle": "少一些意外", "author": "王小明"}
+KOREAN = {"title": "작은 릴리스의 한 해가 우리에게 가르쳐 준 것들", "siteName": "예시.한국"}
+JAPANESE = {"title": "長い題名は美しく折り返されなければならない。" * 9, "subtitle": "副題もまた長い。" * 30}
+
+FREE = 0.04
+"""The part of the shorter edge that no text comes near."""
+
+
+def drawn(**body: Any) -> Image.Image:
+    artifact = render(ImageParams.model_validate(body), Prepared())
+    assert artifact.warnings == ()
+    return Image.open(io.BytesIO(artifact.content)).convert("RGB")
+
+
+def ink(picture: Image.Image) -> np.ndarray[Any, Any]:
+    """Return where a picture on white is not white, without the mark at its upper edge."""
+    pixels = np.asarray(picture)
+    found = np.asarray((pixels < 250).any(axis=2))
+    found[: round(min(picture.size) * 0.03)] = False
+    return found
+
+
+@pytest.mark.parametrize("align", ["left", "center"])
+@pytest.mark.parametrize("texts", TEXTS)
+@pytest.mark.parametrize("template", BUILT_IN)
+def test_texts_keep_off_the_edges(template: str, texts: str, align: str) -> None:
+    picture = drawn(template=template, props={**TEXTS[texts], "theme": "minimal", "align": align})
+    found = ink(picture)
+    assert found.any()
+    margin = round(min(picture.size) * FREE)
+    for edge in (found[:margin], found[-margin:], found[:, :margin], found[:, -margin:]):
+        assert not edge.any()
+
+
+@pytest.mark.parametrize("texts", [CHINESE, KOREAN, JAPANESE], ids=["Chinese", "Korean", "Japanese"])
+@pytest.mark.parametrize("template", BUILT_IN)
+def test_chinese_japanese_and_korean_work_with_the_extra(template: str, texts: dict[str, str]) -> None:
+    needed = {ord(one) for text in texts.values() for one in text}
+    if not all(any(one in face.coverage for face in default_library().all_faces()) for one in needed):
+        pytest.skip("the extra cjk is not installed")
+    props = {**texts, "title": texts["title"][:200], "theme": "minimal"}
+    found = ink(drawn(template=template, props=props))
+    assert found.any()
+    for edge in (found[-4:], found[:, :4], found[:, -4:]):
+        assert not edge.any()
+
+
+@pytest.mark.parametrize("only", ["imageUrl", "logoUrl", "avatarUrl"])
+@pytest.mark.parametrize("template", BUILT_IN)
+def test_a_picture_by_itself_is_the_whole_design(template: str, only: str) -> None:
+    """A large one fills the picture, a logo or an avatar stands in the middle of it."""
+    picture = drawn(template=template, props={only: GREEN, "theme": "minimal"})
+    rows, columns = np.nonzero((np.asarray(picture) == (0, 255, 0)).all(axis=2))
+    if only == "imageUrl":
+        assert len(rows) == picture.width * picture.height
+    else:
+        assert len(rows) > 0.05 * min(picture.size) ** 2
+        assert abs((columns.min() + columns.max()) / 2 - picture.width / 2) <= 0.05 * picture.width
+        assert abs((rows.min() + rows.max()) / 2 - picture.height / 2) <= 0.05 * picture.height
+
+
+def test_a_text_without_a_visible_character_is_left_out() -> None:
+    invisible = {"title": "\u200b\u2060 \u00ad", "subtitle": "Seen", "author": "\u200e"}
+    assert drawn(template="og", props=invisible).tobytes() == drawn(template="og", props={"title": "Seen"}).tobytes()
+
+
+@pytest.mark.parametrize("size", [(2400, 200), (200, 2400), (200, 200), (2400, 2400)])
+@pytest.mark.parametrize("template", BUILT_IN)
+def test_any_size_holds_the_longest_texts(template: str, size: tuple[int, int]) -> None:
+    picture = drawn(template=template, props={**LONG, "theme": "minimal"}, width=size[0], height=size[1])
+    found = ink(picture)
+    assert picture.size == size
+    for edge in (found[-1:], found[:, :1], found[:, -1:]):
+        assert not edge.any()
+
+
+@pytest.mark.parametrize("template", BUILT_IN)
+def test_a_title_from_right_to_left_begins_at_the_right(template: str) -> None:
+    columns = np.flatnonzero(ink(drawn(template=template, props={**HEBREW, "theme": "minimal"})).any(axis=0))
+    mirrored = np.flatnonzero(ink(drawn(template=template, props={"title": "A", "theme": "minimal"})).any(axis=0))
+    width = BUILT_IN[template].width
+    assert width - columns[-1] < width * 0.1
+    assert mirrored[-1] < width * 0.5
+
+
+@pytest.mark.parametrize("template", BUILT_IN)
+def test_a_centred_text_stands_in_the_middle(template: str) -> None:
+    props = {"title": "Centred", "theme": "minimal", "align": "center"}
+    columns = np.flatnonzero(ink(drawn(template=template, props=props)).any(axis=0))
+    width = BUILT_IN[template].width
+    assert abs((columns[0] + columns[-1]) / 2 - width / 2) < width * 0.01
+
+
+@pytest.mark.parametrize("template", BUILT_IN)
+def test_themes_and_accents_differ(template: str) -> None:
+    props = {"title": "A title", "siteName": "example.com"}
+    bodies = [{**props, "theme": theme, "accentColor": accent} for theme in THEMES for accent in ("#b9502a", "#2563eb")]
+    pictures = {drawn(template=template, props=body, width=1000).tobytes() for body in bodies}
+    assert len(pictures) == len(bodies)
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    template=st.sampled_from(sorted(BUILT_IN)),
+    theme=st.sampled_from(THEMES),
+    title=st.text(max_size=200),
+    subtitle=st.text(max_size=300),
+    author=st.text(max_size=80),
+)
+def test_any_text_can_be_drawn(template: str, theme: str, title: str, subtitle: str, author: str) -> None:
+    props = {"title": title, "subtitle": subtitle, "author": author, "theme": theme}
+    body = {"template": template, "props": props, "width": 400, "height": 300}
+    assert render(ImageParams.model_validate(body), Prepared()).content.startswith(b"\x89PNG")
