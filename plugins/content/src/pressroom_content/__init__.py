@@ -1,0 +1,1 @@
+"""Websites that people have connected, the articles they write, and what of them is published where."""

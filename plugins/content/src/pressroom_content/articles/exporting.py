@@ -1,0 +1,211 @@
+"""Articles as files to take along: markdown with front matter, JSON, and WordPress's own format."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, Literal
+from xml.sax.saxutils import escape, quoteattr
+
+from pressroom.sdk import HttpRequest, HttpResponse, InvalidInput, NotFound, PluginContext, Route
+from pressroom.tables import as_id, hash_of, new_secret
+from sqlalchemy import insert, select
+
+from pressroom_content.articles.fields import FIELDS, article_of
+from pressroom_content.articles.forms import body_as
+from pressroom_content.articles.slugs import as_slug
+from pressroom_content.records import Article
+from pressroom_content.tables import ArticleRow, ExportRow
+
+Format = Literal["markdown", "json", "wxr"]
+
+PATH: Final = "/content/exports"
+LIFETIME: Final = timedelta(hours=1)
+MOST_ARTICLES: Final = 2_000
+LARGEST: Final = 33_554_432
+"""How many bytes the bodies of an export may have together."""
+
+_BATCH: Final = 100
+_LISTS: Final = ("tags", "categories", "synonyms")
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """A file that was made; `url` gives it to whoever has the link, until `expires_at`."""
+
+    url: str
+    expires_at: datetime
+    items: int
+
+
+async def export(
+    plugin: PluginContext, user_id: str, form: Format, *, website_id: str | None, content_ids: Sequence[str] | None
+) -> Export:
+    """Make a file of articles: those that are named, those of a website, or all that are not in the trash.
+
+    Raises:
+        InvalidInput: they are too many for one file, or there are none.
+        NotFound: one of the named ones does not exist.
+    """
+    articles = await _articles(plugin, user_id, website_id, content_ids)
+    content, ending, media_type = await asyncio.to_thread(_written, articles, form)
+    token, expires_at = new_secret(), datetime.now(UTC) + LIFETIME
+    row = {
+        "token_hash": hash_of(token),
+        "user_id": user_id,
+        "filename": f"articles-{datetime.now(UTC):%Y-%m-%d}.{ending}",
+        "media_type": media_type,
+        "content": content,
+        "expires_at": expires_at,
+    }
+    async with plugin.services.database.writing() as session:
+        await session.execute(insert(ExportRow).values(**row))
+    return Export(f"{plugin.base_url}{PATH}/{token}", expires_at, len(articles))
+
+
+def routes(plugin: PluginContext) -> Sequence[Route]:
+    """Return the address under which exports are fetched."""
+
+    async def serve(request: HttpRequest) -> HttpResponse:
+        wanted = select(ExportRow).where(ExportRow.token_hash == hash_of(request.path_params["token"]))
+        async with plugin.services.database.reading() as session:
+            row = await session.scalar(wanted)
+        if row is None or row.expires_at <= datetime.now(UTC):
+            raise NotFound("this link does not work, or not any more; ask for a new export")
+        headers = {
+            "Content-Disposition": f'attachment; filename="{row.filename}"',
+            "Cache-Control": "private, no-store",
+            "X-Robots-Tag": "noindex",
+        }
+        return HttpResponse(row.content, media_type=row.media_type, headers=headers)
+
+    return [Route(f"{PATH}/<token>", serve)]
+
+
+async def _articles(
+    plugin: PluginContext, user_id: str, website_id: str | None, content_ids: Sequence[str] | None
+) -> list[Article]:
+    wanted = select(ArticleRow).where(ArticleRow.user_id == user_id)
+    if content_ids is not None:
+        wanted = wanted.where(ArticleRow.id.in_([as_id(one) for one in content_ids]))
+    else:
+        wanted = wanted.where(ArticleRow.status != "trashed")
+    if website_id is not None:
+        wanted = wanted.where(ArticleRow.website_id == as_id(website_id))
+    found: list[Article] = []
+    size, last = 0, ""
+    async with plugin.services.database.reading() as session:
+        while rows := (
+            await session.scalars(wanted.where(ArticleRow.id > last).order_by(ArticleRow.id).limit(_BATCH))
+        ).all():
+            found += [article_of(row) for row in rows]
+            size += sum(len(row.body.encode("utf-8", "replace")) for row in rows)
+            last = rows[-1].id
+            if len(found) > MOST_ARTICLES or size > LARGEST:
+                raise InvalidInput(
+                    "content_ids",
+                    f"must name at most {MOST_ARTICLES:,} articles with {LARGEST >> 20} MB together; export in parts",
+                )
+            session.expunge_all()
+    missing = set(content_ids or ()) - {article.id for article in found}
+    if missing:
+        raise NotFound(f"this account has no article {min(missing)[:40]!r}; list_content shows the ones it has")
+    if not found:
+        raise InvalidInput("", "there are no articles to export")
+    return found
+
+
+def _written(articles: Sequence[Article], form: Format) -> tuple[bytes, str, str]:
+    """Return the file, the ending of its name and its media type."""
+    if form == "json":
+        document = {"generator": "Pressroom", "articles": [_plain(article) for article in articles]}
+        return json.dumps(document, ensure_ascii=False, indent=1).encode("utf-8", "replace"), "json", "application/json"
+    if form == "wxr":
+        return _wxr(articles).encode("utf-8", "replace"), "xml", "application/xml; charset=utf-8"
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        names: set[str] = set()
+        for article in articles:
+            name = as_slug(article.slug)[:80] or article.id
+            name = name if name not in names else f"{name}-{article.id}"
+            names.add(name)
+            archive.writestr(f"{name}.md", markdown_file(article).encode("utf-8", "replace"))
+    return buffer.getvalue(), "zip", "application/zip"
+
+
+def markdown_file(article: Article) -> str:
+    """Return an article as markdown with YAML front matter; every value is JSON, which YAML 1.2 includes."""
+    lines = ["---"]
+    for name, value in _plain(article).items():
+        if name not in ("body", "body_format") and value not in ("", None, []):
+            lines.append(f"{name}: {json.dumps(value, ensure_ascii=False)}")
+    return "\n".join([*lines, "---", "", body_as(article, "markdown")])
+
+
+def _plain(article: Article) -> dict[str, Any]:
+    said = {name: getattr(article, name) for name in FIELDS}
+    moments = {
+        name: moment.isoformat() if moment else None
+        for name in ("created_at", "updated_at", "published_at")
+        for moment in [getattr(article, name)]
+    }
+    return {"id": article.id, "status": article.status, **said, **{n: list(said[n]) for n in _LISTS}, **moments}
+
+
+def _wxr(articles: Sequence[Article]) -> str:
+    """Return a WordPress eXtended RSS document, version 1.2."""
+    head = (
+        '<?xml version="1.0" encoding="UTF-8"?>\n<rss version="2.0" '
+        'xmlns:excerpt="http://wordpress.org/export/1.2/excerpt/" '
+        'xmlns:content="http://purl.org/rss/1.0/modules/content/" xmlns:dc="http://purl.org/dc/elements/1.1/" '
+        'xmlns:wp="http://wordpress.org/export/1.2/">\n<channel>\n<title>Pressroom</title>\n'
+        "<wp:wxr_version>1.2</wp:wxr_version>\n"
+    )
+    return "".join([head, *map(_wxr_item, articles), "</channel>\n</rss>\n"])
+
+
+def _wxr_item(article: Article) -> str:
+    at = article.published_at or article.created_at
+    status = "publish" if article.status == "published" else "draft"
+    terms = [("post_tag", tag) for tag in article.tags] + [("category", name) for name in article.categories]
+    lines = [
+        "<item>",
+        f"<title>{_text(article.title)}</title>",
+        f"<pubDate>{at:%a, %d %b %Y %H:%M:%S +0000}</pubDate>",
+        f"<dc:creator>{_text(article.author)}</dc:creator>",
+        f'<guid isPermaLink="false">{_text(article.id)}</guid>',
+        f"<content:encoded>{_cdata(body_as(article, 'html'))}</content:encoded>",
+        f"<excerpt:encoded>{_cdata(article.excerpt)}</excerpt:encoded>",
+        f"<wp:post_name>{_text(article.slug)}</wp:post_name>",
+        f"<wp:post_date_gmt>{at:%Y-%m-%d %H:%M:%S}</wp:post_date_gmt>",
+        f"<wp:status>{status}</wp:status>",
+        "<wp:post_type>post</wp:post_type>",
+    ]
+    for domain, name in terms:
+        nicename = quoteattr(as_slug(name))
+        lines.append(f'<category domain="{domain}" nicename={nicename}>{_cdata(name)}</category>')
+    metas = {"_yoast_wpseo_title": article.meta_title, "_yoast_wpseo_metadesc": article.meta_description}
+    for key, value in {**metas, "_yoast_wpseo_focuskw": article.keyphrase}.items():
+        if value:
+            lines.append(
+                f"<wp:postmeta><wp:meta_key>{key}</wp:meta_key><wp:meta_value>{_cdata(value)}</wp:meta_value></wp:postmeta>"
+            )
+    return "\n".join([*lines, "</item>", ""])
+
+
+def _text(text: str) -> str:
+    return escape(_allowed(text))
+
+
+def _cdata(text: str) -> str:
+    return f"<![CDATA[{_allowed(text).replace(']]>', ']]]]><![CDATA[>')}]]>"
+
+
+def _allowed(text: str) -> str:
+    """Return a text without characters that XML 1.0 has no form for (section 2.2)."""
+    return "".join(one for one in text if one in "\t\n\r" or (one >= " " and one not in "\ufffe\uffff"))

@@ -1,0 +1,143 @@
+"""The fields of an article that people write, and how they are kept."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Final, Self
+
+from pressroom.sdk import InvalidInput
+
+from pressroom_content.articles.slugs import LONGEST_SLUG, as_slug, cut
+from pressroom_content.records import Article, BodyFormat
+from pressroom_content.tables import ArticleRow
+
+_SPACES = re.compile(r"\s+")
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*", re.ASCII)
+_LINES: Final = ("title", "keyphrase", "meta_title", "author")
+_TEXTS: Final = ("excerpt", "meta_description", "featured_alt")
+_LISTS: Final = ("synonyms", "tags", "categories")
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What an article says: everything that a version holds. `slug` may be empty, to be made from the title."""
+
+    title: str
+    body: str
+    body_format: BodyFormat = "markdown"
+    website_id: str | None = None
+    slug: str = ""
+    excerpt: str = ""
+    keyphrase: str = ""
+    synonyms: tuple[str, ...] = ()
+    meta_title: str = ""
+    meta_description: str = ""
+    tags: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    language: str = ""
+    canonical_url: str = ""
+    author: str = ""
+    featured_media_id: str = ""
+    featured_alt: str = ""
+
+    @classmethod
+    def of(cls, article: Article) -> Self:
+        """Return what an article says."""
+        return cls(**{name: getattr(article, name) for name in FIELDS})
+
+    @classmethod
+    def of_version(cls, stored: Mapping[str, Any], body: str) -> Self:
+        """Return what a stored version says. Fields that came later have their default."""
+        known = {name: value for name, value in stored.items() if name in FIELDS}
+        return cls(**{**known, **{name: tuple(known.get(name, ())) for name in _LISTS}, "body": body})
+
+    def with_changes(self, changes: Mapping[str, Any]) -> Draft:
+        """Return the draft with some fields changed, in the form in which they are kept.
+
+        Raises:
+            InvalidInput: a field cannot be kept so; its path begins with `fields.`.
+        """
+        return replace(self, **dict(_kept(changes)))
+
+    def kept(self) -> Draft:
+        """Return the draft in the form in which it is kept. Raises `InvalidInput`."""
+        return self.with_changes({name: getattr(self, name) for name in FIELDS})
+
+    def stored(self) -> dict[str, Any]:
+        """Return all but the body as JSON."""
+        values = {name: getattr(self, name) for name in FIELDS if name != "body"}
+        return {**values, **{name: list(values[name]) for name in _LISTS}}
+
+    def columns(self) -> dict[str, Any]:
+        """Return the values of the row's columns."""
+        return {**self.stored(), "body": self.body, "slug_scope": self.website_id or ""}
+
+    def changed_from(self, other: Draft) -> tuple[str, ...]:
+        """Return the names of the fields that differ."""
+        return tuple(name for name in FIELDS if getattr(self, name) != getattr(other, name))
+
+
+FIELDS: Final = tuple(field.name for field in fields(Draft))
+"""The names of the fields of an article that people write."""
+
+
+def article_of(row: ArticleRow) -> Article:
+    """Return the record of a row."""
+    said: dict[str, Any] = {name: getattr(row, name) for name in FIELDS}
+    return Article(
+        id=row.id,
+        user_id=row.user_id,
+        status=row.status,  # type: ignore[arg-type]
+        version=row.version,
+        word_count=row.word_count,
+        score=row.score,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        published_at=row.published_at,
+        trashed_at=row.trashed_at,
+        **{**said, **{name: tuple(said[name]) for name in _LISTS}},
+    )
+
+
+def _kept(changes: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name, value in changes.items():
+        if name in _LINES:
+            yield name, _SPACES.sub(" ", value).strip()
+        elif name in _TEXTS:
+            yield name, value.strip()
+        elif name in _LISTS:
+            lines = (_SPACES.sub(" ", one).strip() for one in value)
+            yield name, tuple(dict.fromkeys(line for line in lines if line))
+        elif name == "slug":
+            yield name, _slug(value)
+        elif name == "language":
+            yield name, _language(value)
+        elif name == "canonical_url":
+            yield name, _address(value)
+        else:
+            yield name, value
+    if "title" in changes and not changes["title"].strip():
+        raise InvalidInput("title", "must not be empty")
+
+
+def _slug(text: str) -> str:
+    slug = cut(as_slug(text), LONGEST_SLUG)
+    if text.strip() and not slug:
+        raise InvalidInput("slug", "must hold letters or digits; leave it out to have it made from the title")
+    return slug
+
+
+def _language(tag: str) -> str:
+    tag = tag.strip().replace("_", "-")
+    if tag and not _LANGUAGE.fullmatch(tag):
+        raise InvalidInput("language", "must be a language tag such as en, de-CH or pt-BR (BCP 47)")
+    return tag
+
+
+def _address(url: str) -> str:
+    url = url.strip()
+    if url and not re.fullmatch(r"https?://[^\s/?#<>\"'\\]+[^\s<>\"'\\]*", url):
+        raise InvalidInput("canonical_url", "must be a whole address that begins with https:// or http://")
+    return url

@@ -1,0 +1,158 @@
+"""Articles from elsewhere: a page of a connected site, an item of a feed, or HTML that somebody pasted."""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import re
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlsplit
+from xml.etree.ElementTree import Element, ParseError
+
+import defusedxml.ElementTree as Xml
+from defusedxml import DefusedXmlException
+from pressroom.sdk import Fetched, FetchFailed, FetchRefused, InvalidInput, PluginContext
+
+from pressroom_content.articles.fields import Draft
+from pressroom_content.articles.store import Articles, Written
+from pressroom_content.rendering.extraction import Extracted, extract
+from pressroom_content.rendering.from_html import to_markdown
+from pressroom_content.rendering.sanitising import sanitise
+from pressroom_content.rendering.text import text_of
+from pressroom_content.websites.store import Websites
+
+LARGEST_PAGE: Final = 5_242_880
+SECONDS: Final = 20.0
+_SITES: Final = 200
+
+_ACCEPT: Final = "text/html, application/xhtml+xml, application/atom+xml, application/rss+xml, application/xml;q=0.9"
+_CHARSET = re.compile(r"charset=[\"']?([\w.:-]{1,40})", re.IGNORECASE)
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*", re.ASCII)
+_ATOM: Final = "{http://www.w3.org/2005/Atom}"
+_CONTENT: Final = "{http://purl.org/rss/1.0/modules/content/}encoded"
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """The article that was made, and what may have been lost on the way, in words."""
+
+    written: Written
+    warnings: tuple[str, ...]
+
+
+async def import_page(
+    plugin: PluginContext, user_id: str, url: str, website_id: str | None, *, origin: str = ""
+) -> Imported:
+    """Make an article of a page, or of the newest item of a feed, on a website that the account has connected.
+
+    Raises:
+        InvalidInput: the address is not on such a website, cannot be fetched, or shows no article.
+        NotFound: the account has no such website.
+    """
+    site_id = await _site_of(plugin, user_id, url, website_id)
+    try:
+        answer = await plugin.services.fetcher.get(url, accept=_ACCEPT, max_bytes=LARGEST_PAGE, seconds=SECONDS)
+    except (FetchRefused, FetchFailed) as error:
+        raise InvalidInput("url", f"cannot be fetched: {error.message}") from error
+    if answer.status != 200:
+        raise InvalidInput("url", f"answers with the status {answer.status}; open it in a browser to see why")
+    text = _decoded(answer)
+    found, warnings = await asyncio.to_thread(_read, text, answer)
+    return await _store(plugin, user_id, found, site_id, warnings, origin)
+
+
+async def import_html(
+    plugin: PluginContext, user_id: str, html: str, website_id: str | None, *, origin: str = ""
+) -> Imported:
+    """Make an article of HTML. Raises what `import_page` raises."""
+    if website_id is not None:
+        await Websites(plugin).get(user_id, website_id)
+    found = await asyncio.to_thread(extract, html)
+    return await _store(plugin, user_id, found, website_id, [], origin)
+
+
+async def _store(
+    plugin: PluginContext, user_id: str, found: Extracted, website_id: str | None, warnings: list[str], origin: str
+) -> Imported:
+    markdown, removed = await asyncio.to_thread(_converted, found.html)
+    if not markdown.strip():
+        raise InvalidInput("", "no text was found in it: the page may need scripts to show its article")
+    if not found.sure:
+        warnings.append("nothing marks the article in the page, so the part with the most text was taken: look it over")
+    if removed:
+        warnings.append(f"left out: {', '.join(removed)}")
+    if "](http" in markdown and "![" in markdown:
+        warnings.append("its images still lie on the other site; take them into the library with import_image")
+    draft = Draft(
+        title=found.title or "Imported article",
+        body=markdown,
+        website_id=website_id,
+        excerpt=found.description[:5000],
+        language=found.language if _LANGUAGE.fullmatch(found.language) and len(found.language) <= 35 else "",
+        author=found.author[:200],
+    )
+    written = await Articles(plugin).create(user_id, draft, origin=origin)
+    return Imported(written, tuple(warnings))
+
+
+async def _site_of(plugin: PluginContext, user_id: str, url: str, website_id: str | None) -> str:
+    """Return the website that an address is on. Raises `InvalidInput` and `NotFound`."""
+    websites = Websites(plugin)
+    if website_id is not None:
+        sites = [await websites.get(user_id, website_id)]
+    else:
+        sites = [*(await websites.page(user_id, limit=_SITES))[0]]
+    host = _host(url)
+    for site in sites:
+        if host and host == _host(site.url):
+            return site.id
+    names = ", ".join(site.url for site in sites if site.url) or "none is connected"
+    raise InvalidInput("url", f"must be on a connected website ({names}); for any other page, paste its html")
+
+
+def _host(url: str) -> str:
+    try:
+        return (urlsplit(url).hostname or "").removeprefix("www.")
+    except ValueError:
+        return ""
+
+
+def _decoded(answer: Fetched) -> str:
+    """Return the text of an answer by its own word: header, then document, else UTF-8."""
+    head = answer.content[:2048].decode("ascii", "replace")
+    found = _CHARSET.search(answer.headers.get("content-type", "")) or _CHARSET.search(head)
+    try:
+        encoding = codecs.lookup(found[1]).name if found else "utf-8"
+        return answer.content.decode(encoding, "replace").replace("\0", "")
+    except (LookupError, ValueError):
+        return answer.content.decode("utf-8", "replace").replace("\0", "")
+
+
+def _read(text: str, answer: Fetched) -> tuple[Extracted, list[str]]:
+    start = text.lstrip("\ufeff \t\r\n")[:1000].lower()
+    if "<rss" in start or "<feed" in start or "<rdf:rdf" in start:
+        return _from_feed(answer.content, answer.url), ["this is a feed: its first item was taken"]
+    if answer.media_type not in ("text/html", "application/xhtml+xml", ""):
+        raise InvalidInput("url", f"is no web page: it answers with {answer.media_type[:60]}")
+    return extract(text, answer.url), []
+
+
+def _from_feed(content: bytes, url: str) -> Extracted:
+    """Return the first item of a feed (RSS 2.0, RFC 4287). Raises `InvalidInput`."""
+    try:
+        root: Element = Xml.fromstring(content, forbid_dtd=False)
+    except (ParseError, DefusedXmlException, ValueError) as error:
+        raise InvalidInput("url", f"is a feed that cannot be read: {error}") from error
+    item = next((node for node in root.iter() if node.tag in ("item", f"{_ATOM}entry")), None)
+    if item is None:
+        raise InvalidInput("url", "is a feed without items")
+    texts = (item.findtext(name) for name in (_CONTENT, f"{_ATOM}content", f"{_ATOM}summary", "description"))
+    html = next((text for text in texts if text), "")
+    title = item.findtext("title") or item.findtext(f"{_ATOM}title") or ""
+    found = extract(f"<article>{html}</article>", url)
+    return Extracted(html=found.html, title=" ".join(text_of(title).split())[:500])
+
+
+def _converted(html: str) -> tuple[str, tuple[str, ...]]:
+    return to_markdown(html), sanitise(html).removed

@@ -1,0 +1,220 @@
+"""Links between an account's own texts: what an article could link to, where, and putting the links in."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Final
+
+from pressroom.sdk import InvalidInput, PluginContext
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from pressroom_content.articles.analysis import plain_text
+from pressroom_content.articles.anchors import (
+    LONGEST_ANCHOR,
+    Place,
+    Word,
+    as_link,
+    free_text,
+    places_of,
+    words_with_places,
+)
+from pressroom_content.articles.fields import Draft
+from pressroom_content.articles.store import Articles, Written, stale
+from pressroom_content.records import Article
+from pressroom_content.rendering.words import words_of
+from pressroom_content.tables import ArticleRow, PageRow, PublicationRow
+from pressroom_content.text_index.related import related
+from pressroom_content.text_index.stems import counted_stems, language_of, stem_of, stems_of
+
+_LOOKED_AT: Final = 60
+"""How many related texts are looked at for a place to link from."""
+
+_URL = re.compile(r"(?:https?://[^\s<>\"'\\/]+|/(?![/\\]))[^\s<>\"'\\]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A text that can be linked to."""
+
+    url: str
+    title: str
+    keyphrase: str
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A link: where it leads, which text becomes the link and where that begins, and why."""
+
+    target: Target
+    place: Place
+    reason: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenLink:
+    """A link that is to be put in."""
+
+    target_url: str
+    anchor_text: str
+    position: int
+
+
+async def suggested(
+    plugin: PluginContext, user_id: str, content_id: str, limit: int
+) -> tuple[Article, list[Suggestion]]:
+    """Return an article and links that would stand well in it, best first. Raises `NotFound`.
+
+    Where the article is meant for a website, only texts of that one are linked to.
+    """
+    article = await Articles(plugin).get(user_id, content_id)
+    stems, weighty = await asyncio.to_thread(_stems, article)
+    async with plugin.services.database.reading() as session:
+        ranked = (await related(session, user_id, stems, weighty, without=article.id))[: 4 * _LOOKED_AT]
+        targets = await _targets(session, article, [one.document_id for one in ranked])
+    scored = [(targets[one.document_id], one.score) for one in ranked if one.document_id in targets]
+    return article, await asyncio.to_thread(_placed, article, scored[:_LOOKED_AT], limit)
+
+
+async def applied(
+    plugin: PluginContext,
+    user_id: str,
+    content_id: str,
+    expected_version: int,
+    links: Sequence[ChosenLink],
+    *,
+    origin: str = "",
+) -> Written:
+    """Put links into an article: all of them, or none.
+
+    Raises:
+        InvalidInput: the article is at another version, or a link cannot stand where it is asked for.
+        NotFound: the account has no such article.
+    """
+    articles = Articles(plugin)
+    article = await articles.get(user_id, content_id)
+    if article.status == "trashed":
+        raise InvalidInput("content_id", "is in the trash; bring it back with restore_content, then change it")
+    if article.version != expected_version:
+        raise stale(article.version, expected_version)
+    body = await asyncio.to_thread(_linked, article, links)
+    return await articles.write(article, replace(Draft.of(article), body=body), origin=origin)
+
+
+def _stems(article: Article) -> tuple[Mapping[str, int], frozenset[str]]:
+    language = language_of(article.language)
+    weighty = frozenset(stems_of(f"{article.title} {article.keyphrase}", language))
+    try:
+        text = plain_text(Draft.of(article))
+    except InvalidInput:
+        text = ""  # it was stored under bounds that were wider
+    return counted_stems(f"{article.title} {article.keyphrase}\n{text}", language), weighty
+
+
+async def _targets(session: AsyncSession, article: Article, ids: Sequence[str]) -> dict[str, Target]:
+    """Return those of the documents that have an address: articles that are published, and pages of sites."""
+    published = (
+        select(ArticleRow.id, PublicationRow.url, ArticleRow.title, ArticleRow.keyphrase)
+        .join(PublicationRow, PublicationRow.article_id == ArticleRow.id)
+        .where(ArticleRow.id.in_(ids), PublicationRow.status == "published", PublicationRow.url != "")
+    )
+    pages = select(PageRow.id, PageRow.url, PageRow.title, PageRow.keyphrase, PageRow.article_id).where(
+        PageRow.id.in_(ids)
+    )
+    if article.website_id is not None:
+        published = published.where(PublicationRow.website_id == article.website_id)
+        pages = pages.where(PageRow.website_id == article.website_id)
+    found = {row.id: Target(row.url, row.title, row.keyphrase) for row in await session.execute(published)}
+    known = {target.url for target in found.values()}
+    for row in await session.execute(pages):
+        if row.article_id != article.id and row.url not in known:
+            found[row.id] = Target(row.url, row.title, row.keyphrase)
+    return found
+
+
+def _placed(article: Article, targets: Sequence[tuple[Target, float]], limit: int) -> list[Suggestion]:
+    """Return suggestions for the targets whose words stand somewhere in the article, each in a place of its own."""
+    language = language_of(article.language)
+    free = free_text(article.body, article.body_format)
+    words = words_with_places(free, language)
+    present = {word.stem for word in words}
+    taken: list[Place] = []
+    found: list[Suggestion] = []
+    for target, score in targets:
+        if len(found) == limit:
+            break
+        if target.url in article.body:
+            continue  # it is linked already
+        best = _best_place(target, words, present, free, language, taken)
+        if best is not None:
+            place, reason = best
+            taken.append(place)
+            found.append(Suggestion(target, place, reason, round(score, 3)))
+    return found
+
+
+def _best_place(
+    target: Target, words: Sequence[Word], present: set[str], text: str, language: str, taken: Sequence[Place]
+) -> tuple[Place, str] | None:
+    for phrase, reason in _phrases(target, language):
+        if present.issuperset(phrase):
+            for place in places_of(phrase, words, text):
+                if all(_apart(place, other) for other in taken):
+                    return place, reason
+    return None
+
+
+def _phrases(target: Target, language: str) -> list[tuple[tuple[str, ...], str]]:
+    """Return what an anchor may be, best first: the keyphrase, then runs of words of the title, the longest first.
+
+    A run neither begins nor ends with a word that is common in the language, and has two words at least.
+    """
+    found: list[tuple[tuple[str, ...], str]] = []
+    if target.keyphrase:
+        phrase = tuple(stem_of(word, language) for word in words_of(target.keyphrase))
+        found.append((phrase, f"the keyphrase of “{target.title}”"))
+    title = [stem_of(word, language) for word in words_of(target.title)][:30]
+    telling = set(stems_of(target.title, language))
+    for size in range(min(LONGEST_ANCHOR, len(title)), 1, -1):
+        for start in range(len(title) - size + 1):
+            run = tuple(title[start : start + size])
+            if run[0] in telling and run[-1] in telling:
+                found.append((run, f"words of the title “{target.title}”"))
+    return found
+
+
+def _apart(one: Place, other: Place) -> bool:
+    return one.position + len(one.text) <= other.position or other.position + len(other.text) <= one.position
+
+
+def _linked(article: Article, links: Sequence[ChosenLink]) -> str:
+    free = free_text(article.body, article.body_format)
+    numbered = sorted(enumerate(links), key=lambda pair: pair[1].position)
+    for number, link in numbered:
+        _check_link(f"links.{number}", link, article.body, free)
+    for (_, one), (number, other) in pairwise(numbered):
+        if one.position + len(one.anchor_text) > other.position:
+            raise InvalidInput(f"links.{number}.position", "is inside of another of these links")
+    body = article.body
+    for _, link in reversed(numbered):
+        end = link.position + len(link.anchor_text)
+        body = body[: link.position] + as_link(link.anchor_text, link.target_url, article.body_format) + body[end:]
+    return body
+
+
+def _check_link(path: str, link: ChosenLink, body: str, free: str) -> None:
+    if not _URL.fullmatch(link.target_url):
+        raise InvalidInput(f"{path}.target_url", "must be an http or https address, or a path that begins with /")
+    end = link.position + len(link.anchor_text)
+    if body[link.position : end] != link.anchor_text:
+        raise InvalidInput(
+            f"{path}.position",
+            "must be where anchor_text begins in the stored body: give both exactly as suggest_internal_links did",
+        )
+    if free[link.position : end] != link.anchor_text or not link.anchor_text.strip():
+        raise InvalidInput(f"{path}.anchor_text", "is inside of a link, a heading, code or markup; choose another")

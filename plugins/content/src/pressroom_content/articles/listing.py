@@ -1,0 +1,183 @@
+"""Lists of articles, and the search in them."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from pressroom.sdk import InvalidInput, PluginContext
+from pressroom.tables import as_id
+from sqlalchemy import ColumnElement, Text, and_, case, cast, func, literal, or_, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from pressroom_content.records import ArticleStatus
+from pressroom_content.tables import ArticleRow, PublicationRow, WordRow
+from pressroom_content.text_index.stems import variants_of
+
+MOST_QUERY_WORDS: Final = 12
+LIVE: Final = ("published",)
+"""The statuses of publications whose address people can open."""
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """An article in a list. `urls` are where it is published."""
+
+    id: str
+    title: str
+    slug: str
+    status: ArticleStatus
+    website_id: str | None
+    version: int
+    word_count: int
+    score: int | None
+    updated_at: datetime
+    urls: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which articles: all that are not in the trash, where nothing is given."""
+
+    website_id: str | None = None
+    status: str | None = None
+    query: str = ""
+    tag: str = ""
+    updated_since: datetime | None = None
+
+
+async def page(
+    plugin: PluginContext, user_id: str, wanted: Filter, *, limit: int, cursor: str | None = None
+) -> tuple[Sequence[Listed], str | None]:
+    """Return articles of an account, and the cursor of the next page.
+
+    They come as they were changed, newest first; those that a search finds by their title come before others. An
+    article that is made or changed meanwhile moves to the front, and the next page goes on where this one ended.
+
+    Raises:
+        InvalidInput: the cursor is none.
+    """
+    async with plugin.services.database.reading() as session:
+        conditions = _conditions(user_id, wanted)
+        found = await _search(session, user_id, wanted.query) if wanted.query else None
+        if wanted.query and found is None:
+            conditions.append(ArticleRow.title.icontains(wanted.query, autoescape=True))
+        newest = (ArticleRow.updated_at.desc(), ArticleRow.id.desc())
+        statement: Any
+        if found is None:
+            statement = select(*_COLUMNS, literal(0).label("rank")).order_by(*newest)
+        else:
+            statement = select(*_COLUMNS, found.c.in_title.label("rank"))
+            statement = statement.join(found, found.c.document_id == ArticleRow.id)
+            statement = statement.order_by(found.c.in_title.desc(), *newest)
+        if cursor is not None:
+            conditions.append(_behind(None if found is None else found.c.in_title, cursor))
+        rows = (await session.execute(statement.where(*conditions).limit(limit + 1))).all()
+        urls = await urls_of(session, [row.id for row in rows[:limit]])
+    more = len(rows) > limit
+    listed = [_listed(row, urls.get(row.id, ())) for row in rows[:limit]]
+    return listed, _cursor(rows[limit - 1].rank, listed[-1]) if more else None
+
+
+async def urls_of(session: AsyncSession, article_ids: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
+    """Return where articles are published, by their id."""
+    wanted = (
+        select(PublicationRow.article_id, PublicationRow.url)
+        .where(PublicationRow.article_id.in_(article_ids), PublicationRow.status.in_(LIVE), PublicationRow.url != "")
+        .order_by(PublicationRow.created_at)
+    )
+    found: dict[str, tuple[str, ...]] = {}
+    for article_id, url in await session.execute(wanted):
+        found[article_id] = (*found.get(article_id, ()), url)
+    return found
+
+
+_COLUMNS: Final = (
+    ArticleRow.id,
+    ArticleRow.title,
+    ArticleRow.slug,
+    ArticleRow.status,
+    ArticleRow.website_id,
+    ArticleRow.version,
+    ArticleRow.word_count,
+    ArticleRow.score,
+    ArticleRow.updated_at,
+)
+
+
+def _conditions(user_id: str, wanted: Filter) -> list[ColumnElement[bool]]:
+    conditions = [ArticleRow.user_id == user_id]
+    if wanted.status is not None:
+        conditions.append(ArticleRow.status == wanted.status)
+    else:
+        conditions.append(ArticleRow.status != "trashed")
+    if wanted.website_id is not None:
+        conditions.append(ArticleRow.website_id == as_id(wanted.website_id))
+    if wanted.updated_since is not None:
+        conditions.append(ArticleRow.updated_at >= wanted.updated_since)
+    if wanted.tag:
+        conditions.append(cast(ArticleRow.tags, Text).icontains(json.dumps(wanted.tag), autoescape=True))
+    return conditions
+
+
+async def _search(session: AsyncSession, user_id: str, query: str) -> Any:
+    """Return the documents that have every word of a query, or `None` where all its words are too common."""
+    languages = await session.scalars(select(ArticleRow.language).where(ArticleRow.user_id == user_id).distinct())
+    groups = variants_of(query, languages.all())[:MOST_QUERY_WORDS]
+    if not groups:
+        return None
+    has_all = [func.sum(case((WordRow.stem.in_(group), 1), else_=0)) > 0 for group in groups]
+    return (
+        select(WordRow.document_id, func.sum(case((WordRow.in_title, 1), else_=0)).label("in_title"))
+        .where(WordRow.user_id == user_id, WordRow.stem.in_(frozenset().union(*groups)))
+        .group_by(WordRow.document_id)
+        .having(and_(*has_all))
+        .subquery()
+    )
+
+
+def _listed(row: Any, urls: tuple[str, ...]) -> Listed:
+    return Listed(
+        id=row.id,
+        title=row.title,
+        slug=row.slug,
+        status=row.status,
+        website_id=row.website_id,
+        version=row.version,
+        word_count=row.word_count,
+        score=row.score,
+        updated_at=row.updated_at,
+        urls=urls,
+    )
+
+
+def _cursor(rank: int, last: Listed) -> str:
+    micros = (last.updated_at - _EPOCH) // timedelta(microseconds=1)
+    return base64.urlsafe_b64encode(f"{rank}.{micros}.{last.id}".encode()).decode().rstrip("=")
+
+
+def _behind(rank: ColumnElement[int] | None, cursor: str) -> ColumnElement[bool]:
+    last_rank, last_at, last_id = _read_cursor(cursor)
+    at, id_ = ArticleRow.updated_at, ArticleRow.id
+    # The first condition alone is what an index serves.
+    older = and_(at <= last_at, or_(at < last_at, id_ < last_id))
+    return older if rank is None else or_(rank < last_rank, and_(rank == last_rank, older))
+
+
+def _read_cursor(cursor: str) -> tuple[int, datetime, str]:
+    try:
+        text = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode("ascii")
+        rank, micros, id_ = text.split(".", 2)
+        found = int(rank) % 2**31, _EPOCH + timedelta(microseconds=int(micros)), as_id(id_)
+    except (binascii.Error, UnicodeError, ValueError, OverflowError):
+        found = 0, _EPOCH, ""
+    if not found[2]:
+        raise InvalidInput("cursor", "must be the next_cursor of an earlier answer; leave it out to begin anew")
+    return found

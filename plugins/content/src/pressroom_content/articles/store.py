@@ -1,0 +1,256 @@
+"""The articles of accounts: reading, making and changing them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from pressroom.sdk import InvalidInput, NotFound, PluginContext
+from pressroom.tables import as_id, new_id
+from sqlalchemy import select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from pressroom_content.articles import versions
+from pressroom_content.articles.analysis import Analysis, analyse
+from pressroom_content.articles.edits import Edit, with_edits
+from pressroom_content.articles.fields import Draft, article_of
+from pressroom_content.articles.placing import check_room, check_website, explicit_slug, free_slug
+from pressroom_content.contract import Score
+from pressroom_content.records import Article, ArticleStatus
+from pressroom_content.tables import ArticleRow
+from pressroom_content.text_index import corpus
+
+_TRIES = 20
+"""How often a slug is chosen anew where somebody else takes it at the same moment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What became of an article. `score` is `None` where nothing on this server scores; `delta` is against before.
+
+    `repeated` tells that an earlier request had made it already.
+    """
+
+    article: Article
+    changed: tuple[str, ...] = ()
+    score: Score | None = None
+    delta: int | None = None
+    repeated: bool = False
+
+
+class Articles:
+    """The articles of all accounts. What belongs to another account does not exist."""
+
+    def __init__(self, plugin: PluginContext) -> None:
+        self._plugin = plugin
+        self._database = plugin.services.database
+
+    async def get(self, user_id: str, content_id: str, version: int | None = None) -> Article:
+        """Return an article, or an older version of it. Raises `NotFound`."""
+        async with self._database.reading() as session:
+            row = await owned(session, user_id, content_id)
+            article = article_of(row)
+            if version is None or version == row.version:
+                return article
+            older = await versions.read(session, row.id, version)
+        fields = {name: getattr(older, name) for name in Draft.__dataclass_fields__}
+        return replace(article, version=version, **fields)
+
+    async def create(self, user_id: str, draft: Draft, *, request_id: str | None = None, origin: str = "") -> Written:
+        """Store a new article. With the `request_id` of an earlier one that one is returned, whatever `draft` says.
+
+        `origin` says which client wrote it.
+
+        Raises:
+            InvalidInput: a field cannot be kept, or the account has as many articles as it may have.
+            NotFound: the account has no such website.
+        """
+        if request_id is not None and (known := await self._made_before(user_id, request_id)) is not None:
+            return known
+        draft = draft.kept()
+        analysis = await analyse(self._plugin, draft)
+        for attempt in range(_TRIES):
+            try:
+                async with self._database.writing() as session:
+                    await check_room(session, user_id, self._plugin.config.max_articles)
+                    await check_website(session, user_id, draft.website_id)
+                    slug = await free_slug(session, user_id, draft)
+                    row = _new_row(user_id, replace(draft, slug=slug), analysis, request_id)
+                    session.add(row)
+                    await session.flush()
+                    await versions.add(session, row, replace(draft, slug=slug), None, origin)
+                    await corpus.remember(session, user_id, row.id, analysis.fingerprint)
+                return Written(article_of(row), score=analysis.score)
+            except IntegrityError:
+                # Somebody took the slug at the same moment, or the same request came twice.
+                if request_id is not None and (known := await self._made_before(user_id, request_id)) is not None:
+                    return known
+                if attempt == _TRIES - 1:
+                    raise
+        raise AssertionError("unreachable")
+
+    async def update(
+        self,
+        user_id: str,
+        content_id: str,
+        expected_version: int,
+        *,
+        changes: Mapping[str, Any] | None = None,
+        edits: Sequence[Edit] = (),
+        origin: str = "",
+    ) -> Written:
+        """Change an article. What changes nothing makes no new version; a change that was made before is not repeated.
+
+        Raises:
+            InvalidInput: the article is not at that version any more, is in the trash, or a change cannot be made.
+            NotFound: the account has no such article, or no such website.
+        """
+        article = await self.get(user_id, content_id)
+        if article.status == "trashed":
+            raise InvalidInput("content_id", "is in the trash; bring it back with restore_content, then change it")
+        if article.version != expected_version:
+            return await self._repeated(article, expected_version, changes, edits)
+        draft = _changed(Draft.of(article), changes, edits)
+        return await self.write(article, draft, origin=origin)
+
+    async def write(self, article: Article, draft: Draft, *, origin: str = "") -> Written:
+        """Make a draft the newest version of an article, which is at the version that was read.
+
+        Raises what `update` raises.
+        """
+        before = Draft.of(article)
+        if not draft.slug:
+            draft = replace(draft, slug=article.slug)
+        changed = draft.changed_from(before)
+        analysis = await analyse(self._plugin, draft)
+        delta = _delta(article.score, analysis.score)
+        if not changed:
+            return Written(article, (), analysis.score, delta)
+        now = datetime.now(UTC)
+        values = {
+            **draft.columns(),
+            "version": article.version + 1,
+            "word_count": analysis.word_count,
+            "length": analysis.fingerprint.length,
+            "score": analysis.score.score if analysis.score else None,
+            "updated_at": now,
+        }
+        try:
+            async with self._database.writing() as session:
+                if "website_id" in changed:
+                    await check_website(session, article.user_id, draft.website_id)
+                if {"slug", "website_id"}.intersection(changed):
+                    await explicit_slug(session, article.user_id, article.id, draft)
+                row = await self._take_turn(session, article, values)
+                await versions.add(session, row, draft, before, origin, most=self._plugin.config.max_versions)
+                if {"title", "body", "body_format", "language"}.intersection(changed):
+                    await corpus.remember(session, article.user_id, article.id, analysis.fingerprint)
+        except IntegrityError:
+            raise InvalidInput("fields.slug", "was taken by another article just now; choose another one") from None
+        return Written(article_of(row), changed, analysis.score, delta)
+
+    async def set_status(
+        self, user_id: str, content_id: str, status: ArticleStatus, published_at: datetime | None = None
+    ) -> None:
+        """Note what publishing made of an article; that is no new version. One in the trash stays there.
+
+        Raises `NotFound`.
+        """
+        values: dict[str, Any] = {"status": status}
+        if published_at is not None:
+            values["published_at"] = published_at
+        async with self._database.writing() as session:
+            row = await owned(session, user_id, content_id)
+            wanted = (ArticleRow.id == row.id, ArticleRow.status != "trashed")
+            await session.execute(update(ArticleRow).where(*wanted).values(**values))
+
+    async def _take_turn(self, session: AsyncSession, article: Article, values: Mapping[str, Any]) -> ArticleRow:
+        """Write the new version where nobody else has, and return the row."""
+        mine = (
+            ArticleRow.id == article.id,
+            ArticleRow.user_id == article.user_id,
+            ArticleRow.version == article.version,
+            ArticleRow.status != "trashed",
+        )
+        result: Any = await session.execute(update(ArticleRow).where(*mine).values(**values))
+        row = await owned(session, article.user_id, article.id)
+        if not result.rowcount:
+            raise stale(row.version, article.version)
+        return row
+
+    async def _repeated(
+        self, article: Article, expected: int, changes: Mapping[str, Any] | None, edits: Sequence[Edit]
+    ) -> Written:
+        """Return what a change made that is asked for again, as after an answer that got lost; refuse any other."""
+        if article.version == expected + 1:
+            try:
+                before = Draft.of(await self.get(article.user_id, article.id, expected))
+                wanted = _changed(before, changes, edits)
+            except (NotFound, InvalidInput):
+                raise stale(article.version, expected) from None
+            if not wanted.changed_from(Draft.of(article)):
+                score = (await analyse(self._plugin, wanted)).score
+                return Written(article, wanted.changed_from(before), score, None)
+        raise stale(article.version, expected)
+
+    async def _made_before(self, user_id: str, request_id: str) -> Written | None:
+        wanted = select(ArticleRow).where(ArticleRow.user_id == user_id, ArticleRow.request_id == request_id)
+        async with self._database.reading() as session:
+            row = await session.scalar(wanted)
+        if row is None:
+            return None
+        article = article_of(row)
+        return Written(article, score=(await analyse(self._plugin, Draft.of(article))).score, repeated=True)
+
+
+async def owned(session: AsyncSession, user_id: str, content_id: str) -> ArticleRow:
+    """Return the row of an article of an account. Raises `NotFound`."""
+    wanted = select(ArticleRow).where(ArticleRow.id == as_id(content_id), ArticleRow.user_id == as_id(user_id))
+    row = await session.scalar(wanted.execution_options(populate_existing=True))
+    if row is None:
+        raise NotFound(f"this account has no article {content_id[:40]!r}; list_content shows the ones it has")
+    return row
+
+
+def stale(version: int, expected: int) -> InvalidInput:
+    """Return the refusal of a change that was made to another version than the newest."""
+    return InvalidInput(
+        "expected_version",
+        f"the article is at version {version} by now, not {expected}: somebody changed it meanwhile, and nothing was "
+        "written. Read it with get_content, make the change to that text, and repeat with its version",
+    )
+
+
+def _changed(draft: Draft, changes: Mapping[str, Any] | None, edits: Sequence[Edit]) -> Draft:
+    changes = dict(changes or {})
+    if edits and "body" in changes:
+        raise InvalidInput("edits", "cannot be given together with fields.body; give the whole body or edits of it")
+    if "body_format" in changes and changes["body_format"] != draft.body_format and "body" not in changes:
+        raise InvalidInput("fields.body_format", "needs fields.body: the whole body in the new format")
+    if changes:
+        draft = draft.with_changes(changes)
+    return replace(draft, body=with_edits(draft.body, edits)) if edits else draft
+
+
+def _new_row(user_id: str, draft: Draft, analysis: Analysis, request_id: str | None) -> ArticleRow:
+    now = datetime.now(UTC)
+    return ArticleRow(
+        id=new_id("a"),
+        user_id=user_id,
+        status="draft",
+        version=1,
+        word_count=analysis.word_count,
+        length=analysis.fingerprint.length,
+        score=analysis.score.score if analysis.score else None,
+        request_id=request_id,
+        created_at=now,
+        updated_at=now,
+        **draft.columns(),
+    )
+
+
+def _delta(before: int | None, score: Score | None) -> int | None:
+    return score.score - before if score is not None and before is not None else None

@@ -1,0 +1,150 @@
+"""The trash, and the way back from it and from older versions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from pressroom.sdk import InvalidInput, Job, JobRun, PluginContext
+from sqlalchemy import delete, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from pressroom_content.articles import versions
+from pressroom_content.articles.fields import Draft
+from pressroom_content.articles.store import Articles, owned
+from pressroom_content.publishing.publications import Publications
+from pressroom_content.publishing.taking_down import unpublish as unpublish_post
+from pressroom_content.records import Article, ArticleStatus, Publication
+from pressroom_content.tables import ArticleRow, ExportRow, PublicationRow
+from pressroom_content.text_index import corpus
+
+DAY: Final = 86_400.0
+_BATCH: Final = 200
+_WAITING: Final = ("queued", "publishing", "scheduled", "unknown")
+_ON_A_SITE: Final = ("published", "draft", *_WAITING)
+
+
+async def trash(plugin: PluginContext, user_id: str, content_id: str, *, unpublish: bool) -> Sequence[Publication]:
+    """Move an article to the trash and return its publications. Live posts stay, unless they are to be taken down.
+
+    Raises:
+        InvalidInput: it waits to be published, which has to be cancelled first.
+        NotFound: the account has no such article.
+    """
+    async with plugin.services.database.reading() as session:
+        row = await owned(session, user_id, content_id)
+        content_id, trashed = row.id, row.status == "trashed"
+    if unpublish:
+        await _take_down(plugin, user_id, content_id)
+    if not trashed:
+        async with plugin.services.database.writing() as session:
+            await _refuse_waiting(session, content_id)
+            now = datetime.now(UTC)
+            wanted = (ArticleRow.id == content_id, ArticleRow.user_id == user_id, ArticleRow.status != "trashed")
+            await session.execute(update(ArticleRow).where(*wanted).values(status="trashed", trashed_at=now))
+    return await _publications(plugin, user_id, content_id)
+
+
+async def restore(
+    plugin: PluginContext, user_id: str, content_id: str, version: int | None = None, *, origin: str = ""
+) -> Article:
+    """Bring an article back from the trash, and to what an older version says; that makes a new version.
+
+    Raises:
+        InvalidInput: somebody changes it at the same moment.
+        NotFound: the account has no such article, or there is no such version any more.
+    """
+    articles = Articles(plugin)
+    older = await articles.get(user_id, content_id, version)
+    if older.status == "trashed":
+        async with plugin.services.database.writing() as session:
+            row = await owned(session, user_id, content_id)
+            status = await _status_of(session, row.id)
+            wanted = (ArticleRow.id == row.id, ArticleRow.status == "trashed")
+            await session.execute(update(ArticleRow).where(*wanted).values(status=status, trashed_at=None))
+    newest = await articles.get(user_id, content_id)
+    if version is None or version == newest.version:
+        return newest
+    # The place of the article is not part of its text: another article may have its old one by now.
+    wanted_draft = replace(Draft.of(older), slug=newest.slug, website_id=newest.website_id)
+    return (await articles.write(newest, wanted_draft, origin=origin)).article
+
+
+async def listed_versions(plugin: PluginContext, user_id: str, content_id: str) -> Sequence[versions.Version]:
+    """Return what is known of the versions of an article, the newest first. Raises `NotFound`."""
+    async with plugin.services.database.reading() as session:
+        row = await owned(session, user_id, content_id)
+        return await versions.listed(session, row.id)
+
+
+def jobs(plugin: PluginContext) -> Sequence[Job]:
+    """Return the daily tidying."""
+
+    async def tidy(_run: JobRun) -> Mapping[str, Any]:
+        return {"articles": await remove_old(plugin), "exports": await remove_exports(plugin)}
+
+    return [Job("content.tidy", tidy, every=DAY)]
+
+
+async def remove_old(plugin: PluginContext) -> int:
+    """Remove what was in the trash for longer than the operator keeps it, and return how many articles that were.
+
+    Those with something on a site stay until it is taken down: nobody could reach it any more.
+    """
+    before = datetime.now(UTC) - timedelta(days=plugin.config.trash_days)
+    on_a_site = select(PublicationRow.article_id).where(
+        PublicationRow.article_id == ArticleRow.id, PublicationRow.status.in_(_ON_A_SITE)
+    )
+    wanted = select(ArticleRow.id).where(ArticleRow.trashed_at < before, ~on_a_site.exists()).limit(_BATCH)
+    removed = 0
+    while True:
+        async with plugin.services.database.writing() as session:
+            ids = (await session.scalars(wanted)).all()
+            if ids:
+                await corpus.forget(session, *ids)
+                await session.execute(delete(ArticleRow).where(ArticleRow.id.in_(ids)))
+        removed += len(ids)
+        if len(ids) < _BATCH:
+            return removed
+
+
+async def remove_exports(plugin: PluginContext) -> int:
+    """Remove exports whose links do not work any more, and return how many."""
+    async with plugin.services.database.writing() as session:
+        result: Any = await session.execute(delete(ExportRow).where(ExportRow.expires_at < datetime.now(UTC)))
+    count: int = result.rowcount
+    return count
+
+
+async def _take_down(plugin: PluginContext, user_id: str, content_id: str) -> None:
+    for publication in await _publications(plugin, user_id, content_id):
+        if publication.status in _ON_A_SITE:
+            await unpublish_post(plugin, user_id, publication.id, "draft")
+
+
+async def _publications(plugin: PluginContext, user_id: str, content_id: str) -> Sequence[Publication]:
+    found, _ = await Publications(plugin).page(user_id, article_id=content_id, limit=_BATCH)
+    return found
+
+
+async def _refuse_waiting(session: AsyncSession, article_id: str) -> None:
+    wanted = select(PublicationRow.status).where(
+        PublicationRow.article_id == article_id, PublicationRow.status.in_(_WAITING)
+    )
+    status = await session.scalar(wanted.limit(1))
+    if status is not None:
+        raise InvalidInput(
+            "content_id",
+            f"has a publication that is {status}; cancel it with reschedule_content or unpublish_content, wait until "
+            "it is through, or set unpublish to true",
+        )
+
+
+async def _status_of(session: AsyncSession, article_id: str) -> ArticleStatus:
+    wanted = select(PublicationRow.status).where(PublicationRow.article_id == article_id)
+    found = set(await session.scalars(wanted))
+    if "published" in found:
+        return "published"
+    return "scheduled" if "scheduled" in found else "draft"

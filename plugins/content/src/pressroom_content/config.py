@@ -1,0 +1,46 @@
+"""What operators configure: `[plugins.content.config]`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pressroom.sdk import PluginConfig
+from pydantic import Field, SecretStr
+
+
+class ContentConfig(PluginConfig):
+    """Keys, and bounds on what an account may keep."""
+
+    credential_keys: tuple[Annotated[SecretStr, Field(min_length=32)], ...] = Field(
+        (),
+        description=(
+            "Keys that sites' credentials are encrypted with, at least 32 characters each. The first one encrypts, all "
+            "of them decrypt: to change keys, put the new one first. Empty: a key is made in the plugin's data folder."
+        ),
+    )
+    max_websites: int = Field(50, ge=1, le=10_000, description="Websites that an account may connect.")
+    max_articles: int = Field(20_000, ge=1, le=1_000_000, description="Articles that an account may keep.")
+    max_body_bytes: int = Field(2_097_152, ge=10_000, le=16_777_216, description="Largest body of an article.")
+    max_versions: int = Field(
+        100, ge=10, le=10_000, description="Versions of an article that are kept, besides those that are published."
+    )
+    trash_days: int = Field(30, ge=1, le=365, description="Days after which trashed articles are gone.")
+    connect_minutes: int = Field(30, ge=5, le=1440, description="Minutes for which a link to connect a site works.")
+    settle_seconds: float = Field(
+        60,
+        ge=0,
+        le=3600,
+        description=(
+            "Seconds after which a site has surely acted on a request that it never answered, or never will. Until "
+            "then it is only looked whether it did; nothing is sent twice."
+        ),
+    )
+    lease_seconds: float = Field(
+        60,
+        ge=0.2,
+        le=600,
+        description=(
+            "Seconds for which a silent process is waited for before another goes on with what it was publishing."
+        ),
+    )
+    index_items: int = Field(50, ge=1, le=1000, description="Newest articles whose text /llms-full.txt holds.")

@@ -1,0 +1,176 @@
+"""Requests to the API of a website, with every failure told apart: what had no effect, and what may have had one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from pressroom.sdk import Fetcher, FetchFailed, FetchRefused, FetchUnknown
+
+from pressroom_content.contract.connectors import (
+    SiteError,
+    SiteGone,
+    SiteRefused,
+    SiteRejected,
+    SiteUnavailable,
+    UnknownOutcome,
+)
+
+_SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+_LARGEST: Final = 16_777_216
+_SECONDS: Final = 30.0
+_LONGEST_TOLD: Final = 300
+
+_OK, _REDIRECT, _REFUSED, _FAILED = 200, 300, 400, 500
+_UNAUTHORIZED: Final = frozenset({401, 403})
+_GONE: Final = frozenset({404, 410})
+_TOO_LARGE: Final = 413
+_NOT_NOW: Final = frozenset({429, 503})
+"""Answers that say that nothing was done, and that it can be done later (RFC 9110, 15.6.4; RFC 6585, section 4)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer with a status below 300. `body` is its JSON, or `None` where it has none; `source` is who answered."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: Any
+    source: str = "the site"
+
+    def rows(self, name: str = "") -> list[dict[str, Any]]:
+        """Return the objects of the list that the body is, or that it has under a name.
+
+        Raises `SiteUnavailable` where it is something else: to take that for an empty list does harm.
+        """
+        found = self.body.get(name) if name and isinstance(self.body, dict) else None if name else self.body
+        if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+            raise SiteUnavailable(f"{self.source} answered with something else than a list of {name or 'objects'}")
+        return found
+
+    def row(self, name: str = "", *, written: bool) -> dict[str, Any]:
+        """Return the object with an `id` that the body is, or the first one of its list with a name.
+
+        Raises `UnknownOutcome` where it is something else and something was written, else `SiteUnavailable`.
+        """
+        found = self.body
+        if name:
+            listed = found.get(name) if isinstance(found, dict) else None
+            found = listed[0] if isinstance(listed, list) and listed else None
+        known = found.get("id") if isinstance(found, dict) else None
+        if not isinstance(found, dict) or isinstance(known, bool) or not isinstance(known, int | str) or not str(known):
+            message = f"{self.source} did not say which object it is about"
+            raise UnknownOutcome(message) if written else SiteUnavailable(message)
+        return found
+
+
+class SiteApi:
+    """The API of one website.
+
+    Args:
+        fetcher: what requests go through.
+        name: what the site is called in messages, such as `WordPress at example.org`.
+        root: the address that paths are added to.
+        headers: what is sent with every request, such as the credential; it never shows in an error.
+    """
+
+    def __init__(self, fetcher: Fetcher, name: str, root: str, headers: Mapping[str, str]) -> None:
+        self._fetcher = fetcher
+        self._name = name
+        self._root = root
+        self._headers = {"Accept": "application/json", **headers}
+
+    async def get(self, path: str, query: Mapping[str, Any] | None = None) -> Answer:
+        """Ask for something. Raises `SiteError`, but never `UnknownOutcome`."""
+        return await self.send("GET", path, query=query)
+
+    async def send(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        document: Any = None,
+        content: bytes = b"",
+        headers: Mapping[str, str] | None = None,
+    ) -> Answer:
+        """Send a request, with a JSON document or with bytes, and return its answer.
+
+        Raises:
+            SiteUnavailable: nothing was done; later it may work.
+            SiteRejected: the credential is not accepted, or may not do this.
+            SiteGone: there is nothing at that path.
+            SiteRefused: the site says no, with its own words.
+            UnknownOutcome: it may have been done: the method changes something, and no answer that can be read came.
+                So it is where the answer is larger than 16 MiB.
+        """
+        words = {name: value for name, value in (query or {}).items() if value not in ("", None)}
+        url = f"{self._root}{path}"
+        if words:
+            url += ("&" if "?" in url else "?") + urlencode(words, doseq=True)
+        sent = {**self._headers, **(headers or {})}
+        if document is not None:
+            content = json.dumps(document, ensure_ascii=False).encode(errors="replace")
+            sent["Content-Type"] = "application/json"
+        try:
+            fetched = await self._fetcher.request(
+                method, url, headers=sent, content=content, max_bytes=_LARGEST, seconds=_SECONDS
+            )
+        except FetchRefused as error:
+            raise SiteRefused(f"{self._name} cannot be used: {error.message}") from None
+        except FetchFailed as error:
+            raise SiteUnavailable(f"{self._name} cannot be reached: {error.message}") from None
+        except FetchUnknown as error:
+            raise UnknownOutcome(f"{self._name} did not say what it did: {error.message}") from None
+        body = _parsed(fetched.content)
+        if _OK <= fetched.status < _REDIRECT and (body is not None or not fetched.content.strip()):
+            return Answer(fetched.status, fetched.headers, body, self._name)
+        raise self._error(method, fetched.status, fetched.headers, body)
+
+    def _error(self, method: str, status: int, headers: Mapping[str, str], body: Any) -> SiteError:
+        told = f"HTTP {status}{_words(body)}"
+        if status < _REDIRECT:
+            message = f"{self._name} answered with a page instead of its API; is there a firewall in front of it?"
+            return SiteUnavailable(message) if method in _SAFE else UnknownOutcome(message)
+        if status < _REFUSED:
+            location = headers.get("location", "elsewhere")[:_LONGEST_TOLD]
+            return SiteRefused(f"{self._name} redirects to {location}; change the website's address to where it is now")
+        if status in _UNAUTHORIZED:
+            return SiteRejected(
+                f"{self._name} does not allow this ({told}); connect the website again if it did before"
+            )
+        if status in _GONE:
+            return SiteGone(f"{self._name} does not have this ({told})")
+        if status == _TOO_LARGE:
+            return SiteRefused(
+                f"{self._name} takes no request of this size ({told}); make the article or its images smaller, or have "
+                "the site's host raise its limit for uploads"
+            )
+        if status in _NOT_NOW:
+            return SiteUnavailable(f"{self._name} takes no requests at the moment ({told})")
+        if status < _FAILED:
+            return SiteRefused(f"{self._name} refused this ({told})")
+        message = f"{self._name} failed ({told})"
+        return SiteUnavailable(message) if method in _SAFE else UnknownOutcome(message)
+
+
+def _parsed(content: bytes) -> Any:
+    try:
+        return json.loads(content)
+    except ValueError:
+        return None
+
+
+def _words(body: Any) -> str:
+    """Return what an API says of an error, in the places where APIs say it."""
+    if not isinstance(body, dict):
+        return ""
+    errors = body.get("errors")
+    first = errors[0] if isinstance(errors, list) and errors and isinstance(errors[0], dict) else {}
+    for words in (body.get("message"), body.get("error"), first.get("context"), first.get("message")):
+        if isinstance(words, str) and words.strip():
+            return f": {' '.join(words.split())[:_LONGEST_TOLD]}"
+    return ""

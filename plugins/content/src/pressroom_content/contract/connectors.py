@@ -1,0 +1,343 @@
+"""How a platform such as WordPress is spoken to.
+
+A `SiteConnector` describes a platform and opens `Site` objects. A `Site` is one website with its credential: small
+verbs, each one request or a few, none of which retries by itself. Publishing puts them together, step by step, and
+remembers what was done.
+
+Whatever goes wrong at the other side is raised as one of the `SiteError` classes. The one that matters most is
+`UnknownOutcome`: a request that changes something went out and no whole answer came back. Nobody may send it again
+before the site was looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal, Protocol, runtime_checkable
+
+from pressroom.sdk import CallError, Fetcher
+
+from pressroom_content.contract.media import MediaFile
+
+TermKind = Literal["category", "tag", "author", "blog", "collection"]
+"""Kinds of what posts are sorted by on platforms."""
+
+PostState = Literal["draft", "scheduled", "live", "trashed", "gone"]
+"""What a post is on its platform."""
+
+
+class SiteError(CallError):
+    """Something went wrong at somebody's website. The message is for the person whose site it is."""
+
+    code = "site_error"
+
+
+class SiteUnavailable(SiteError):
+    """The site could not be reached, or answered 5xx, 429 or no API at all. Nothing was changed; later it may work."""
+
+    code = "site_unavailable"
+
+
+class SiteRejected(SiteError):
+    """The site does not accept the credential any more, or the role that it stands for may not do this."""
+
+    code = "site_rejected"
+
+
+class SiteRefused(SiteError):
+    """The site understood and said no, such as to a slug that is taken. The same request will not work later either."""
+
+    code = "site_refused"
+
+
+class SiteGone(SiteError):
+    """What was asked for is not on the site any more."""
+
+    code = "site_gone"
+
+
+class RemoteChanged(SiteError):
+    """The post was edited on the site since it was last written or read from here."""
+
+    code = "remote_changed"
+
+
+class UnknownOutcome(SiteError):
+    """A request that changes something went out, and nobody knows whether it had its effect: look before you repeat."""
+
+    code = "unknown_outcome"
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What can be done on a site. A connector's are what its platform can; a site's, what its credential may.
+
+    `read_back` tells that the site shows posts as it keeps them. Where it does not, nothing is compared with what was
+    sent, edits made there are not noticed, and the site keeps `RecallingSite`.
+    """
+
+    draft: bool = False
+    schedule: bool = False
+    update: bool = False
+    unpublish: bool = False
+    delete: bool = False
+    tags: bool = False
+    categories: bool = False
+    canonical: bool = False
+    featured_image: bool = False
+    upload: bool = False
+    seo_meta: bool = False
+    redirects: bool = False
+    import_posts: bool = False
+    read_back: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class CredentialField:
+    """A field of the form in which people type a site's credential. `secret` ones are never shown again.
+
+    `pattern` is a regular expression that the whole value has to match; `hint` says where people find the value.
+    """
+
+    name: str
+    label: str
+    hint: str = ""
+    secret: bool = True
+    required: bool = True
+    pattern: str = ""
+    options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SiteAddress:
+    """Which website it is. `url` has no slash at its end. `settings` are those of `update_website_settings`."""
+
+    id: str
+    user_id: str
+    name: str
+    url: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One point of a live check. `id` is stable, such as `reachable`; `fix` says what its owner can do about it."""
+
+    id: str
+    status: Literal["ok", "warning", "error"]
+    message: str
+    fix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a live check found: its points, and what the credential may do."""
+
+    checks: tuple[Check, ...]
+    capabilities: Capabilities
+    name: str = ""
+    language: str = ""
+    timezone: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing stands in the way of publishing."""
+        return all(check.status != "error" for check in self.checks)
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A category, tag, author, blog or collection of a site; `count` is how many posts it has, if that is known."""
+
+    id: str
+    name: str
+    slug: str = ""
+    count: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """An article as a platform gets it.
+
+    `html` is sanitised; `markdown` is the same text for platforms that take markdown. `marker` names the publication:
+    it is the same for every attempt, and a connector hides it in the post (meta, front matter, an HTML comment or the
+    slug) so that `Site.find` finds it again. `tags` and `categories` are names, `term_ids` what `ensure_terms`
+    returned for them. `featured` is what `upload` returned.
+    """
+
+    marker: str
+    title: str
+    slug: str
+    html: str
+    markdown: str
+    excerpt: str = ""
+    meta_title: str = ""
+    meta_description: str = ""
+    keyphrase: str = ""
+    canonical_url: str = ""
+    language: str = ""
+    author: str = ""
+    tags: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    term_ids: Mapping[TermKind, tuple[str, ...]] = field(default_factory=dict)
+    featured: RemoteMedia | None = None
+    featured_alt: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteMedia:
+    """A file on the site, or on the host that it is hotlinked from."""
+
+    id: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class RemotePost:
+    """A post as the site shows it. `revision` changes with every edit, whoever made it.
+
+    `html` is the body as it is kept there, for the comparison with what was sent; `fields` are further members by the
+    names of `Post` (`title`, `slug`, `excerpt`, `tags`, `categories`, `meta_title`, `meta_description`,
+    `canonical_url`), as far as the platform gives them back. `featured` tells whether it has a featured image.
+    """
+
+    id: str
+    url: str
+    state: PostState
+    revision: str
+    html: str = ""
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    featured: bool = False
+    publish_at: datetime | None = None
+    marker: str = ""
+    updated_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteRedirect:
+    """A redirect on a site. `source` is a path that begins with a slash; `target` a path or an address."""
+
+    id: str
+    source: str
+    target: str
+    permanent: bool = True
+
+
+class Site(Protocol):
+    """One website. Every method may raise `SiteUnavailable`, `SiteRejected` and `SiteRefused`.
+
+    Those that change something may raise `UnknownOutcome` besides. What the platform cannot do raises `SiteRefused`.
+    """
+
+    async def check(self) -> Finding:
+        """Look whether the site can be reached, accepts the credential, and what it allows. Changes nothing.
+
+        What is wrong is a point of the finding; only a site that cannot be looked at raises.
+        """
+
+    async def terms(self, kind: TermKind, query: str, limit: int) -> Sequence[Term]:
+        """Return at most so many terms of a kind, those that match `query` where it is not empty."""
+
+    async def ensure_terms(self, post: Post) -> Mapping[TermKind, tuple[str, ...]]:
+        """Return the ids of the post's tags and categories, having made those that are missing. Safe to repeat."""
+
+    async def find_media(self, marker: str) -> RemoteMedia | None:
+        """Return the file that was uploaded under a marker, to learn what became of an unknown outcome."""
+
+    async def upload(self, file: MediaFile, marker: str) -> RemoteMedia:
+        """Upload a file."""
+
+    async def find(self, post: Post) -> RemotePost | None:
+        """Return the post that carries `post.marker`, in whatever state it is; `None` where there is none."""
+
+    async def create(self, post: Post) -> RemotePost:
+        """Make the post as a draft, or live where the platform has no drafts."""
+
+    async def read(self, post_id: str) -> RemotePost:
+        """Return a post. Raises `SiteGone` where it does not exist any more."""
+
+    async def update(self, post_id: str, post: Post, revision: str) -> RemotePost:
+        """Write the post again; its state stays. An empty `revision` writes over whatever is there.
+
+        Raises:
+            RemoteChanged: it is not of that revision any more.
+            SiteGone: it does not exist any more.
+        """
+
+    async def set_state(
+        self, post_id: str, state: Literal["draft", "scheduled", "live", "trashed", "gone"], at: datetime | None = None
+    ) -> RemotePost:
+        """Move the post to a state; `at` is when a scheduled one goes live. Raises `SiteGone`."""
+
+    def posts(self, since: datetime | None, most: int) -> AsyncIterator[RemotePost]:
+        """Yield the live posts, newest first, at most so many, changed after `since` where it is given."""
+
+    async def redirects(self) -> Sequence[RemoteRedirect]:
+        """Return the redirects that the site has."""
+
+    async def add_redirect(self, source: str, target: str, *, permanent: bool) -> RemoteRedirect:
+        """Add a redirect."""
+
+    async def remove_redirect(self, redirect_id: str) -> None:
+        """Remove a redirect. Raises `SiteGone`."""
+
+
+@runtime_checkable
+class RecallingSite(Protocol):
+    """A site that cannot be asked for its posts: it only ever answers to what is sent. It keeps `Site` besides.
+
+    `Site.read` returns what the last answer said, `Site.find` finds nothing. Whatever has to be known later, such as
+    the post's state, stands in the `revision` of every `RemotePost` that is returned: at most 200 characters.
+    """
+
+    def recall(self, post_id: str, url: str, revision: str) -> None:
+        """Take what was known last of a post, before any other method is called.
+
+        All three are empty for a post that was never made; `revision` stays when a post is gone.
+        """
+
+
+class OpenSite(Protocol):
+    """Opens a website."""
+
+    def __call__(self, address: SiteAddress, credential: Mapping[str, str], fetcher: Fetcher) -> Site:
+        """Return the site; nothing is sent yet. `credential` holds the values of the connector's `fields`."""
+
+
+class ApprovalLink(Protocol):
+    """Makes the link to the page on which a site hands out a credential by itself."""
+
+    async def __call__(self, url: str, return_to: str, fetcher: Fetcher) -> str | None:
+        """Return the link, or `None` where the site has no such page.
+
+        The site redirects to `return_to` with what `SiteConnector.approved` reads.
+        """
+
+
+Approved = Callable[[Mapping[str, str]], Mapping[str, str]]
+"""Turns the query with which a site redirects back into a credential. Raises `SiteRejected` where it was denied."""
+
+
+@dataclass(frozen=True, slots=True)
+class SiteConnector:
+    """A platform. Offer it through the hook `pressroom_site_connectors`.
+
+    `platform` is its name in tools, such as `wordpress`. `needs_url` tells that people type an address. `approval` and
+    `approved` are for platforms that hand out credentials in the browser. `markdown` tells that it takes markdown
+    rather than HTML. `sanitiser` is how much of HTML it keeps: `full` has figures, tables and iframes of known hosts,
+    `basic` has none. `capabilities` are what the platform can do at best.
+    """
+
+    platform: str
+    title: str
+    summary: str
+    open: OpenSite
+    capabilities: Capabilities
+    fields: tuple[CredentialField, ...] = ()
+    needs_url: bool = True
+    approval: ApprovalLink | None = None
+    approved: Approved | None = None
+    markdown: bool = False
+    sanitiser: Literal["full", "basic"] = "full"

@@ -1,0 +1,91 @@
+"""How a provider of licensed images is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from pressroom.sdk import PluginContext
+
+
+@dataclass(frozen=True, slots=True)
+class ImageQuery:
+    """What is searched for; `page` begins at 1, `per_page` is 1 to 20, `min_width` in pixels (0: any)."""
+
+    text: str
+    orientation: Literal["any", "landscape", "portrait", "square"] = "any"
+    license: Literal["any", "commercial", "modification", "public_domain"] = "commercial"
+    min_width: int = 0
+    page: int = 1
+    per_page: int = 10
+
+
+@dataclass(frozen=True, slots=True)
+class ImageLicense:
+    """What may be done with an image. `code` is SPDX-like, such as `CC-BY-4.0`."""
+
+    code: str
+    url: str
+    commercial: bool
+    modification: bool
+    attribution_required: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Credit:
+    """Who is to be named, in three forms of one line. Empty where nobody has to be."""
+
+    text: str = ""
+    html: str = ""
+    markdown: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundImage:
+    """One result. `ref` names it to `import_image`: the provider and its id, such as `openverse:1f2e…`.
+
+    `use_requires` lists what its use obliges to, in words: `credit`, `download_ping`, `hotlink_only`.
+    """
+
+    ref: str
+    provider: str
+    title: str
+    width: int
+    height: int
+    mime: str
+    thumb_url: str
+    preview_url: str
+    page_url: str
+    creator: str
+    license: ImageLicense
+    credit: Credit
+    hosting: Literal["download", "hotlink", "either"]
+    file_url: str = ""
+    use_requires: tuple[str, ...] = ()
+    sensitive: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ImagePage:
+    """A page of results; `note` says what the provider could not do, such as a filter that it does not have."""
+
+    images: tuple[FoundImage, ...]
+    more: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ImageSource:
+    """A provider. Offer it through the hook `pressroom_image_sources`.
+
+    `search` and `get` take the context of the images plugin, whose services they may use. `get` returns an image by the
+    part of its `ref` behind the colon, and raises `NotFound`. `used` is called once when an image is taken into a
+    library: providers that count downloads are told there. All may raise `BackendError` while the provider is away.
+    """
+
+    name: str
+    title: str
+    search: Callable[[PluginContext, ImageQuery], Awaitable[ImagePage]]
+    get: Callable[[PluginContext, str], Awaitable[FoundImage]]
+    used: Callable[[PluginContext, FoundImage], Awaitable[None]] | None = None

@@ -1,0 +1,122 @@
+"""The ideas of accounts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import Any, Final
+
+from pressroom.sdk import InvalidInput, NotFound, PluginContext
+from pressroom.tables import as_id, new_id
+from sqlalchemy import func, or_, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from pressroom_content.tables import IdeaRow
+
+MOST_IDEAS: Final = 5_000
+OPEN: Final = ("idea", "planned", "writing")
+
+
+@dataclass(frozen=True, slots=True)
+class Idea:
+    """An idea for an article. `due` is the day by which it is to be written."""
+
+    id: str
+    title: str
+    keyphrase: str
+    due: date | None
+    notes: str
+    status: str
+    created_at: datetime
+    updated_at: datetime
+
+
+class Ideas:
+    """The ideas of all accounts. What belongs to another account does not exist."""
+
+    def __init__(self, plugin: PluginContext) -> None:
+        self._database = plugin.services.database
+
+    async def save(self, user_id: str, idea_id: str | None, changes: Mapping[str, Any]) -> Idea:
+        """Change an idea, or add one. One that is open under the same title and keyphrase is changed, not doubled.
+
+        Raises:
+            InvalidInput: it would have neither title nor keyphrase, or the account has as many as it may have.
+            NotFound: the account has no such idea.
+        """
+        now = datetime.now(UTC)
+        async with self._database.writing() as session:
+            row = await self._row(session, user_id, idea_id, changes)
+            if row is None:
+                await _check_room(session, user_id)
+                row = IdeaRow(id=new_id("i"), user_id=user_id, status="idea", created_at=now, updated_at=now)
+                row.title = row.keyphrase = row.notes = ""
+                row.due = None
+                session.add(row)
+            for name, value in changes.items():
+                if getattr(row, name) != value:
+                    setattr(row, name, value)
+                    row.updated_at = now
+            if not row.title and not row.keyphrase:
+                raise InvalidInput("title", "or keyphrase must say what the idea is")
+            return _idea(row)
+
+    async def remove(self, user_id: str, idea_id: str) -> None:
+        """Delete an idea. Raises `NotFound`."""
+        async with self._database.writing() as session:
+            row = await self._row(session, user_id, idea_id, {})
+            if row is not None:
+                await session.delete(row)
+
+    async def listed(
+        self, user_id: str, *, website_id: str | None = None, status: str | None = None, limit: int = 50
+    ) -> Sequence[Idea]:
+        """Return ideas: those that are due first, then the last changed. Without a status, all that are open.
+
+        With a website, those that are meant for it or for none.
+        """
+        wanted = select(IdeaRow).where(
+            IdeaRow.user_id == user_id, IdeaRow.status == status if status else IdeaRow.status.in_(OPEN)
+        )
+        if website_id is not None:
+            wanted = wanted.where(or_(IdeaRow.website_id == as_id(website_id), IdeaRow.website_id.is_(None)))
+        order = (IdeaRow.due.is_(None), IdeaRow.due, IdeaRow.updated_at.desc(), IdeaRow.id)
+        async with self._database.reading() as session:
+            return [_idea(row) for row in await session.scalars(wanted.order_by(*order).limit(limit))]
+
+    async def _row(
+        self, session: AsyncSession, user_id: str, idea_id: str | None, changes: Mapping[str, Any]
+    ) -> IdeaRow | None:
+        mine = select(IdeaRow).where(IdeaRow.user_id == user_id)
+        if idea_id is not None:
+            row = await session.scalar(mine.where(IdeaRow.id == as_id(idea_id)).with_for_update())
+            if row is None:
+                raise NotFound(f"this account has no idea {idea_id[:40]!r}; list_content_ideas shows the ones it has")
+            return row
+        same = (
+            IdeaRow.title == changes.get("title", ""),
+            IdeaRow.keyphrase == changes.get("keyphrase", ""),
+            IdeaRow.status.in_(OPEN),
+        )
+        found: IdeaRow | None = await session.scalar(mine.where(*same).limit(1))
+        return found
+
+
+async def _check_room(session: AsyncSession, user_id: str) -> None:
+    count = await session.scalar(select(func.count()).select_from(IdeaRow).where(IdeaRow.user_id == user_id))
+    if (count or 0) >= MOST_IDEAS:
+        raise InvalidInput("", f"this account has {MOST_IDEAS:,} ideas, which is as many as it may keep")
+
+
+def _idea(row: IdeaRow) -> Idea:
+    return Idea(
+        id=row.id,
+        title=row.title,
+        keyphrase=row.keyphrase,
+        due=row.due,
+        notes=row.notes,
+        status=row.status,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+    )

@@ -1,0 +1,1 @@
+"""The plugin's pages in the dashboard."""

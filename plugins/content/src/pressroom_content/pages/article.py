@@ -1,0 +1,174 @@
+"""The dashboard's pages of one article: the text as it will be read, and how it is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from pressroom.sdk import (
+    CallError,
+    DashboardPage,
+    HttpRequest,
+    HttpResponse,
+    InvalidInput,
+    NotFound,
+    PluginContext,
+    Route,
+)
+
+from pressroom_content.articles import trash
+from pressroom_content.articles.analysis import scorer_of
+from pressroom_content.articles.exporting import Format, export
+from pressroom_content.articles.store import Articles
+from pressroom_content.contract import ScoreCheck
+from pressroom_content.pages.articles import PATH
+from pressroom_content.pages.connect_frame import form_of, fragment, root_of, see_other
+from pressroom_content.pages.reading import reading
+from pressroom_content.pages.shown import moment, score_kind, state
+from pressroom_content.records import Article
+from pressroom_content.websites.store import Websites
+
+TABS: Final = (("", "Preview"), ("seo", "SEO"), ("versions", "Versions"), ("publications", "Publications"))
+_LONG_TITLE: Final = 90
+_FORMATS: Final[Mapping[str, Format]] = {"markdown": "markdown", "json": "json", "wxr": "wxr"}
+_MESSAGES: Final = {
+    "restored": "The article is back from the trash.",
+    "trashed": "The article is in the trash. You can bring it back from here.",
+}
+_RATINGS: Final = {"good": "Good to publish", "ok": "Fair: some things to mend", "poor": "Needs work"}
+_GROUPS: Final = (
+    ("bad", "Mend first", "What holds the article back most."),
+    ("ok", "Could be better", "Fair, and worth a look."),
+    ("good", "Good", "Nothing to do here."),
+    ("skipped", "Not checked", "What does not apply to this article, or is not known of it."),
+)
+
+
+class ArticlePages:
+    """Shows an article, and does what the buttons beside it ask for."""
+
+    def __init__(self, plugin: PluginContext) -> None:
+        self._plugin = plugin
+
+    def routes(self) -> Sequence[Route]:
+        """Return the addresses."""
+        return [
+            Route(f"{PATH}/<id>", self.article, ("GET", "POST"), DashboardPage("Article")),
+            Route(f"{PATH}/<id>/seo", self.seo, page=DashboardPage("SEO of an article")),
+        ]
+
+    async def article(self, request: HttpRequest) -> HttpResponse:
+        """Show the text, or export the article, or move it to the trash and back. Raises `NotFound`."""
+        article = await Articles(self._plugin).get(request.subject, request.path_params["id"])
+        if request.method != "POST":
+            return await self._text(request, article, _MESSAGES.get(request.query.get("done", ""), ""))
+        typed = form_of(request)
+        try:
+            return await self._do(request.subject, article, typed)
+        except NotFound:
+            raise
+        except CallError as error:
+            return await self._text(request, article, problem=refusal(error), status=400)
+
+    async def seo(self, request: HttpRequest) -> HttpResponse:
+        """Show how the article is judged. Raises `NotFound`."""
+        article = await Articles(self._plugin).get(request.subject, request.path_params["id"])
+        scorer = scorer_of(self._plugin)
+        report = await scorer.report(request.subject, article.id) if scorer and scorer.report else None
+        checks = sorted(report.checks, key=lambda check: -check.gain) if report else []
+        return fragment(
+            "article_seo.html",
+            self._plugin,
+            request,
+            **await head(self._plugin, request, article, "seo"),
+            report=report,
+            rating=_RATINGS[report.rating] if report else "",
+            kind=score_kind(report.score) if report else "",
+            actions=[check for check in checks if check.fix and check.gain >= 0.05][:3],
+            groups=[(key, title, note, _of(checks, key)) for key, title, note in _GROUPS],
+            score_kind=score_kind,
+        )
+
+    async def _text(
+        self, request: HttpRequest, article: Article, message: str = "", problem: str = "", status: int = 200
+    ) -> HttpResponse:
+        try:
+            made = await reading(self._plugin, article)
+        except InvalidInput as error:
+            made, problem = None, problem or f"The text cannot be shown: {error.problem}"
+        return fragment(
+            "article_text.html",
+            self._plugin,
+            request,
+            status=status,
+            **await head(self._plugin, request, article, ""),
+            reading=made,
+            message=message,
+            problem=problem,
+            days=self._plugin.config.trash_days,
+            facts=_facts(article),
+        )
+
+    async def _do(self, user_id: str, article: Article, typed: Mapping[str, str]) -> HttpResponse:
+        match typed.get("do"):
+            case "export" if typed.get("format") in _FORMATS:
+                form = _FORMATS[typed["format"]]
+                made = await export(self._plugin, user_id, form, website_id=None, content_ids=[article.id])
+                return see_other(self._plugin, made.url.removeprefix(self._plugin.base_url))
+            case "trash":
+                await trash.trash(self._plugin, user_id, article.id, unpublish=False)
+                return see_other(self._plugin, f"{PATH}/{article.id}?done=trashed")
+            case "restore":
+                await trash.restore(self._plugin, user_id, article.id)
+                return see_other(self._plugin, f"{PATH}/{article.id}?done=restored")
+            case _:
+                raise InvalidInput("", "that button is not known; reload the page")
+
+
+async def head(plugin: PluginContext, request: HttpRequest, article: Article, tab: str) -> dict[str, Any]:
+    """Return what the head of every page of an article shows, and the tabs."""
+    names = await Websites(plugin).names(request.subject)
+    path = f"{root_of(plugin)}{PATH}/{article.id}"
+    return {
+        "article": article,
+        "path": path,
+        "list_path": root_of(plugin) + PATH,
+        "tabs": [(f"{path}/{name}" if name else path, title, name == tab) for name, title in TABS],
+        "state": state(article.status),
+        "website": names.get(article.website_id or "", ""),
+        "long_title": len(article.title) > _LONG_TITLE,
+        "changed": moment(article.updated_at, datetime.now(UTC)),
+        "article_score_kind": score_kind(article.score) if article.score is not None else "",
+    }
+
+
+def refusal(error: CallError) -> str:
+    """Return why nothing was done, as a sentence."""
+    told = error.problem if isinstance(error, InvalidInput) else error.message
+    hint = "" if isinstance(error, InvalidInput) or not error.hint else f" {error.hint}"
+    return f"Nothing was changed: {told.rstrip('.')}.{hint}"
+
+
+def _of(checks: Sequence[ScoreCheck], status: str) -> list[ScoreCheck]:
+    return [check for check in checks if check.status == status]
+
+
+def _facts(article: Article) -> list[tuple[str, str]]:
+    """Return the fields that are filled, with their names."""
+    canonical = urlsplit(article.canonical_url).netloc and article.canonical_url
+    rows = (
+        ("Keyphrase", article.keyphrase),
+        ("Synonyms", ", ".join(article.synonyms)),
+        ("Title in search results", article.meta_title),
+        ("Description in search results", article.meta_description),
+        ("Excerpt", article.excerpt),
+        ("Slug", article.slug),
+        ("Categories", ", ".join(article.categories)),
+        ("Tags", ", ".join(article.tags)),
+        ("Author", article.author),
+        ("Language", article.language),
+        ("Original", canonical),
+    )
+    return [(name, value) for name, value in rows if value]

@@ -1,0 +1,204 @@
+"""The dashboard's page of where an article is published: state, steps and warnings, and what can be done about them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final, cast
+
+from pressroom.sdk import (
+    CallError,
+    DashboardPage,
+    HttpRequest,
+    HttpResponse,
+    InvalidInput,
+    NotFound,
+    PluginContext,
+    Route,
+)
+
+from pressroom_content.articles.store import Articles
+from pressroom_content.contract import Capabilities
+from pressroom_content.pages.article import head, refusal
+from pressroom_content.pages.articles import PATH
+from pressroom_content.pages.connect_frame import form_of, fragment, see_other
+from pressroom_content.pages.shown import Badge, moment, state
+from pressroom_content.publishing.posts import capabilities_of
+from pressroom_content.publishing.publications import UNDER_WAY, Publications
+from pressroom_content.publishing.store import STEPS, Step
+from pressroom_content.publishing.taking_down import DownMode, reschedule, unpublish
+from pressroom_content.records import Article, Publication, Website
+from pressroom_content.websites.connectors import connectors
+from pressroom_content.websites.settings import zone_of
+from pressroom_content.websites.store import Websites
+
+SHOWN: Final = 100
+WAIT_SECONDS: Final = 5.0
+"""How long a page waits for what it began; it goes on without the page."""
+
+_STEPS: Final[Mapping[str, str]] = {
+    "terms": "Categories and tags",
+    "media": "Images",
+    "draft": "Draft",
+    "read_back": "Read back and compared",
+    "live": "Live",
+    "verify": "Address looked at",
+}
+_STEP_STATES: Final[Mapping[str, str]] = {
+    "pending": "to do",
+    "running": "under way",
+    "done": "done",
+    "failed": "failed",
+    "unknown": "no answer",
+}
+_DOWN: Final[Mapping[str, DownMode]] = {"draft": "draft", "trash": "trash", "delete": "delete"}
+_MESSAGES: Final = {
+    "retried": "It was tried again; this is how it stands now.",
+    "updated": "The newest version was sent; this is how it stands now.",
+    "down": "The post was taken down. The article itself stays here.",
+    "cancelled": "It is not scheduled any more.",
+}
+
+
+class PublicationPages:
+    """Shows an article's publications, and changes them."""
+
+    def __init__(self, plugin: PluginContext) -> None:
+        self._plugin = plugin
+
+    def routes(self) -> Sequence[Route]:
+        """Return the address."""
+        page = DashboardPage("Publications of an article")
+        return [Route(f"{PATH}/<id>/publications", self.publications, ("GET", "POST"), page)]
+
+    async def publications(self, request: HttpRequest) -> HttpResponse:
+        """List them, or do what a button asks for. Raises `NotFound`."""
+        article = await Articles(self._plugin).get(request.subject, request.path_params["id"])
+        if request.method != "POST":
+            return await self._list(request, article, _MESSAGES.get(request.query.get("done", ""), ""))
+        try:
+            done = await self._do(request.subject, article, form_of(request))
+        except NotFound:
+            raise
+        except CallError as error:
+            return await self._list(request, article, problem=refusal(error), status=400)
+        return see_other(self._plugin, f"{PATH}/{article.id}/publications?done={done}")
+
+    async def _do(self, user_id: str, article: Article, typed: Mapping[str, str]) -> str:
+        publications = Publications(self._plugin)
+        one = await publications.get(user_id, typed.get("publication", ""))
+        if one.article_id != article.id:
+            raise NotFound("this article has no such publication; reload the page")
+        match typed.get("do"):
+            case "retry":
+                await publications.wait(await publications.retry(user_id, one.id), WAIT_SECONDS)
+                return "retried"
+            case "update":
+                begun = await publications.update(user_id, one.id, force=typed.get("force") == "yes")
+                await publications.wait(begun, WAIT_SECONDS)
+                return "updated"
+            case "cancel":
+                await reschedule(self._plugin, user_id, one.id, None)
+                return "cancelled"
+            case "down" if typed.get("mode") in _DOWN:
+                await unpublish(self._plugin, user_id, one.id, _DOWN[typed["mode"]])
+                return "down"
+            case _:
+                raise InvalidInput("", "that button is not known; reload the page")
+
+    async def _list(
+        self, request: HttpRequest, article: Article, message: str = "", problem: str = "", status: int = 200
+    ) -> HttpResponse:
+        publications = Publications(self._plugin)
+        found, _ = await publications.page(request.subject, article_id=article.id, limit=SHOWN)
+        names = await Websites(self._plugin).names(request.subject)
+        rows = []
+        for one in found:
+            website = await self._website(request.subject, one.website_id)
+            conflict = await publications.problem(one) == "remote_changed"
+            row = self._row(one, await publications.steps(one.id), website, article, conflict=conflict)
+            rows.append({**row, "name": names.get(one.website_id, "a website that is gone")})
+        return fragment(
+            "article_publications.html",
+            self._plugin,
+            request,
+            status=status,
+            **await head(self._plugin, request, article, "publications"),
+            rows=rows,
+            message=message,
+            problem=problem,
+        )
+
+    async def _website(self, user_id: str, website_id: str) -> Website | None:
+        try:
+            return await Websites(self._plugin).get(user_id, website_id)
+        except NotFound:  # it was disconnected
+            return None
+
+    def _row(
+        self, one: Publication, steps: Sequence[Step], website: Website | None, article: Article, *, conflict: bool
+    ) -> dict[str, Any]:
+        """Return what the page shows. Nothing can be done on a website that is not connected any more."""
+        now = datetime.now(UTC)
+        connected, newest = website is not None, one.article_version == article.version
+        away = one.status == "queued" and bool(one.error)
+        zone = zone_of(website.settings) if website else UTC
+        able = self._able(website)
+        on_site = bool(one.external_id) and one.status in ("published", "draft", "scheduled", "failed")
+        return {
+            "id": one.id,
+            "website_id": one.website_id if website else "",
+            "state": state(one.status),
+            "url": one.url if one.url.startswith(("https://", "http://")) else "",
+            "live": one.status == "published",
+            "twin": one.path if one.status == "published" else "",
+            "version": one.article_version,
+            "newest": newest,
+            "publish_at": moment(one.publish_at, now, zone) if one.publish_at and one.mode == "schedule" else None,
+            "published_at": moment(one.published_at, now, zone) if one.published_at else None,
+            "due_at": moment(one.due_at, now, zone) if one.due_at and one.status in UNDER_WAY else None,
+            "attempt": one.attempt,
+            "steps": _shown_steps(steps),
+            "warnings": one.warnings,
+            "error": one.error,
+            "facts": _facts(one.verified),
+            "conflict": conflict,
+            "can_retry": connected and (one.status in ("failed", "unknown") or away),
+            "can_update": connected and able.update and on_site and (conflict or not newest),
+            "can_cancel": connected and one.status == "scheduled",
+            "can_take_down": connected and on_site,
+            "down_modes": _down_modes(able),
+        }
+
+    def _able(self, website: Website | None) -> Capabilities:
+        connector = connectors(self._plugin).get(website.platform) if website else None
+        return capabilities_of(website, connector) if website and connector else Capabilities()
+
+
+def _shown_steps(steps: Sequence[Step]) -> list[tuple[str, str, str]]:
+    """Return the steps in their order: class, name and state."""
+    known = {step.name: step.state for step in steps}
+    return [(known[name], _STEPS[name], _STEP_STATES[known[name]]) for name in STEPS if name in known]
+
+
+def _down_modes(able: Capabilities) -> list[tuple[str, str]]:
+    modes = [("draft", "keep it there as a draft")] if able.unpublish else []
+    modes += [("trash", "move it to the trash there"), ("delete", "delete it there for good")] if able.delete else []
+    return modes or [("draft", "keep it there as a draft")]
+
+
+def _facts(verified: Mapping[str, Any]) -> list[Badge]:
+    """Return what was seen when the page was looked at."""
+    found = []
+    if "http_status" in verified:
+        status = verified["http_status"]
+        text = f"answers with {status}" if status else "could not be reached"
+        found.append(Badge(text, "good" if status == 200 else "bad"))
+    for name, yes, no in (
+        ("title_found", "shows the title", "does not show the title"),
+        ("indexable", "may be indexed", "must not be indexed"),
+    ):
+        if name in verified:
+            right = cast("bool", verified[name])
+            found.append(Badge(yes if right else no, "good" if right else "bad"))
+    return found

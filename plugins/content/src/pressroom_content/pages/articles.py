@@ -1,0 +1,98 @@
+"""The dashboard's list of articles: `/dashboard/articles`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from pressroom.sdk import DashboardPage, HttpRequest, HttpResponse, PluginContext, Route
+
+from pressroom_content.articles import listing
+from pressroom_content.articles.analysis import scorer_of
+from pressroom_content.pages.connect_frame import fragment, root_of
+from pressroom_content.pages.shown import moment, score_kind, state
+from pressroom_content.publishing.overview import Placement, placements
+from pressroom_content.websites.store import Websites
+
+PATH: Final = "/dashboard/articles"
+ON_A_PAGE: Final = 50
+STATUSES: Final = (
+    ("", "All but the trash"),
+    ("draft", "Drafts"),
+    ("scheduled", "Scheduled"),
+    ("published", "Published"),
+    ("trashed", "Trash"),
+)
+
+_LONGEST_QUERY: Final = 300
+
+
+class ArticleList:
+    """Shows what an account's AI clients wrote."""
+
+    def __init__(self, plugin: PluginContext) -> None:
+        self._plugin = plugin
+
+    def routes(self) -> Sequence[Route]:
+        """Return the address."""
+        return [Route(PATH, self.articles, page=DashboardPage("Articles"))]
+
+    async def articles(self, request: HttpRequest) -> HttpResponse:
+        """List the articles that match. Raises `InvalidInput` for a cursor that is none."""
+        names = await Websites(self._plugin).names(request.subject)
+        chosen = _chosen(request.query, names)
+        cursor = request.query.get("cursor", "")
+        found, following = await listing.page(
+            self._plugin,
+            request.subject,
+            listing.Filter(website_id=chosen["website"] or None, status=chosen["status"] or None, query=chosen["q"]),
+            limit=ON_A_PAGE,
+            cursor=cursor or None,
+        )
+        placed = await placements(self._plugin, request.subject, [one.id for one in found])
+        now = datetime.now(UTC)
+        return fragment(
+            "articles.html",
+            self._plugin,
+            request,
+            rows=[_row(one, placed.get(one.id, ()), names, now) for one in found],
+            scored=scorer_of(self._plugin) is not None,
+            path=root_of(self._plugin) + PATH,
+            chosen=chosen,
+            filtered=any(chosen.values()),
+            statuses=STATUSES,
+            websites=sorted(names.items(), key=lambda pair: pair[1].casefold()),
+            newest="?" + urlencode(chosen) if cursor else "",
+            older="?" + urlencode({**chosen, "cursor": following}) if following else "",
+        )
+
+
+def _chosen(query: Mapping[str, str], names: Mapping[str, str]) -> dict[str, str]:
+    """Return search and filters; what is not known does not filter."""
+    status, website = query.get("status", ""), query.get("website", "")
+    return {
+        "q": query.get("q", "").replace("\0", "").strip()[:_LONGEST_QUERY],
+        "status": status if status in dict(STATUSES) else "",
+        "website": website if website in names else "",
+    }
+
+
+def _row(
+    one: listing.Listed, placed: Sequence[Placement], names: Mapping[str, str], now: datetime
+) -> Mapping[str, Any]:
+    where = {place.website_id: place for place in placed}
+    if one.website_id is not None:
+        where.setdefault(one.website_id, Placement(one.website_id, "", ""))
+    sites = [(names.get(place.website_id, "a website that is gone"), place.link) for place in where.values()]
+    return {
+        "id": one.id,
+        "title": one.title,
+        "state": state(one.status),
+        "sites": sites,
+        "score": one.score,
+        "score_kind": score_kind(one.score) if one.score is not None else "",
+        "words": f"{one.word_count:,}",
+        "changed": moment(one.updated_at, now),
+    }

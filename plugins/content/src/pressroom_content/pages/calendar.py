@@ -1,0 +1,210 @@
+"""The dashboard's calendar: what goes out when, and the ideas for what might: `/dashboard/calendar`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime
+from typing import Any, Final
+from urllib.parse import urlencode
+from zoneinfo import ZoneInfo, available_timezones
+
+from pressroom.sdk import DashboardPage, HttpRequest, HttpResponse, InvalidInput, NotFound, PluginContext, Route
+
+from pressroom_content.articles.placing import check_website
+from pressroom_content.ideas.store import Ideas
+from pressroom_content.pages.connect_frame import form_of, fragment, root_of, see_other
+from pressroom_content.pages.month import WEEKDAYS, Day, Month, weeks
+from pressroom_content.pages.shown import state
+from pressroom_content.publishing.overview import MOST_ENTRIES, entries
+from pressroom_content.records import Website
+from pressroom_content.websites.settings import zone_of
+from pressroom_content.websites.store import Websites
+
+PATH: Final = "/dashboard/calendar"
+SHOWN_ON_A_DAY: Final = 3
+MOST_IDEAS: Final = 200
+_WEBSITES: Final = 200
+_LONGEST: Final = {"title": 500, "keyphrase": 200}
+_MESSAGES: Final = {
+    "added": "The idea is saved. Your AI clients find it in their list of ideas.",
+    "done": "The idea is marked as done.",
+    "deleted": "The idea is deleted.",
+}
+_IDEA_STATES: Final = {"idea": "idea", "planned": "planned", "writing": "being written"}
+
+
+class CalendarPages:
+    """Shows a month, and keeps ideas."""
+
+    def __init__(self, plugin: PluginContext) -> None:
+        self._plugin = plugin
+
+    def routes(self) -> Sequence[Route]:
+        """Return the address."""
+        return [Route(PATH, self.calendar, ("GET", "POST"), DashboardPage("Calendar"))]
+
+    async def calendar(self, request: HttpRequest) -> HttpResponse:
+        """Show a month, or change the ideas. Raises `NotFound` for an idea that the account has not."""
+        if request.method != "POST":
+            return await self._month(request, _MESSAGES.get(request.query.get("done", ""), ""))
+        typed = form_of(request)
+        try:
+            done = await self._do(request.subject, typed)
+        except InvalidInput as error:
+            return await self._month(request, errors={error.field: error.problem}, typed=typed, status=400)
+        kept = {name: request.query[name] for name in ("month", "tz", "website") if request.query.get(name)}
+        return see_other(self._plugin, f"{PATH}?{urlencode({**kept, 'done': done})}#ideas")
+
+    async def _do(self, user_id: str, typed: Mapping[str, str]) -> str:
+        ideas = Ideas(self._plugin)
+        match typed.get("do"):
+            case "add":
+                changes = _changes(typed)
+                async with self._plugin.services.database.reading() as session:
+                    try:
+                        await check_website(session, user_id, changes["website_id"])
+                    except NotFound:
+                        raise InvalidInput("website", "is not connected any more; choose another one") from None
+                await ideas.save(user_id, None, changes)
+                return "added"
+            case "done":
+                await ideas.save(user_id, typed.get("idea", ""), {"status": "done"})
+                return "done"
+            case "delete":
+                await ideas.remove(user_id, typed.get("idea", ""))
+                return "deleted"
+            case _:
+                raise InvalidInput("", "that button is not known; reload the page")
+
+    async def _month(
+        self,
+        request: HttpRequest,
+        message: str = "",
+        *,
+        errors: Mapping[str, str] | None = None,
+        typed: Mapping[str, str] | None = None,
+        status: int = 200,
+    ) -> HttpResponse:
+        websites, _ = await Websites(self._plugin).page(request.subject, limit=_WEBSITES)
+        website = next((one for one in websites if one.id == request.query.get("website")), None)
+        zone, wrong_zone = _zone(request.query.get("tz", ""), website, websites)
+        today = datetime.now(zone).date()
+        month = Month.read(request.query.get("month", ""), today)
+        begin, end = month.bounds(zone)
+        chosen = website.id if website else None
+        found = await entries(self._plugin, request.subject, begin, end, chosen)
+        ideas = await Ideas(self._plugin).listed(request.subject, website_id=chosen, limit=MOST_IDEAS)
+        names = await Websites(self._plugin).names(request.subject)
+        kept = {"website": chosen or "", "tz": request.query.get("tz", "") if not wrong_zone else ""}
+        return fragment(
+            "calendar.html",
+            self._plugin,
+            request,
+            status=status,
+            month=month,
+            weeks=[[_day(day, zone, names) for day in week] for week in weeks(month, zone, today, found, ideas)],
+            weekdays=WEEKDAYS,
+            zone=zone.key,
+            zones=sorted({zone.key, "UTC", *(zone_of(one.settings).key for one in websites)} | _COMMON_ZONES),
+            wrong_zone=wrong_zone,
+            websites=[(one.id, one.name) for one in websites],
+            chosen=kept,
+            typed=typed or {},
+            errors=errors or {},
+            message=message,
+            ideas=[{**_idea(one), "overdue": one.due is not None and one.due < today} for one in ideas],
+            count=len([entry for entry in found if _in(month, entry.at, zone)]),
+            cut=MOST_ENTRIES if len(found) >= MOST_ENTRIES else 0,
+            path=root_of(self._plugin) + PATH,
+            action=f"{root_of(self._plugin)}{PATH}?{urlencode({**kept, 'month': month})}",
+            links={name: _link(other, kept) for name, other in _neighbours(month, today)},
+            shown=SHOWN_ON_A_DAY,
+            articles=root_of(self._plugin) + "/dashboard/articles",
+        )
+
+
+_COMMON_ZONES: Final = frozenset(
+    {
+        "America/Chicago", "America/Denver", "America/Los_Angeles", "America/New_York", "America/Sao_Paulo",
+        "Asia/Dubai", "Asia/Kolkata", "Asia/Singapore", "Asia/Tokyo", "Australia/Sydney", "Europe/Berlin",
+        "Europe/London", "Europe/Paris",
+    }
+)  # fmt: skip
+"""Zones that are suggested; every other one may be typed."""
+
+
+def _zone(asked: str, website: Website | None, websites: Sequence[Website]) -> tuple[ZoneInfo, str]:
+    """Return the time zone of the page, and what was asked for where that is none.
+
+    Where none is named it is the website's, or that of all websites for which one was set.
+    """
+    asked = asked.strip()[:64]
+    if asked in available_timezones():
+        return ZoneInfo(asked), ""
+    set_zones = {zone_of(one.settings).key for one in ([website] if website else websites)} - {"UTC"}
+    return ZoneInfo(set_zones.pop() if len(set_zones) == 1 else "UTC"), asked
+
+
+def _changes(typed: Mapping[str, str]) -> dict[str, Any]:
+    """Return the idea that a form holds. Raises `InvalidInput`."""
+    changes: dict[str, Any] = {name: " ".join(typed.get(name, "").split()) for name in _LONGEST}
+    for name, most in _LONGEST.items():
+        if len(changes[name]) > most:
+            raise InvalidInput(name, f"has {len(changes[name]):,} characters; at most {most} are kept")
+    if not changes["title"] and not changes["keyphrase"]:
+        raise InvalidInput("title", "or the keyphrase has to be filled, to say what the idea is")
+    due = typed.get("due", "").strip()
+    try:
+        changes["due"] = date.fromisoformat(due) if due else None
+    except ValueError:
+        raise InvalidInput("due", "must be a day such as 2026-12-24") from None
+    changes["website_id"] = typed.get("website") or None
+    return changes
+
+
+def _neighbours(month: Month, today: date) -> list[tuple[str, Month | None]]:
+    return [("previous", month.moved(-1)), ("today", Month(today.year, today.month)), ("next", month.moved(1))]
+
+
+def _link(month: Month | None, kept: Mapping[str, str]) -> str:
+    return "?" + urlencode({**{name: value for name, value in kept.items() if value}, "month": month}) if month else ""
+
+
+def _in(month: Month, at: datetime, zone: ZoneInfo) -> bool:
+    local = at.astimezone(zone)
+    return (local.year, local.month) == (month.year, month.number)
+
+
+def _day(day: Day, zone: ZoneInfo, names: Mapping[str, str]) -> dict[str, Any]:
+    now = datetime.now(UTC)
+    return {
+        "date": day.date,
+        "name": f"{day.date:%A}, {day.date.day} {day.date:%B}",
+        "inside": day.inside,
+        "today": day.today,
+        "empty": day.empty,
+        "items": [
+            {
+                "id": entry.article_id,
+                "title": entry.title,
+                "time": f"{entry.at.astimezone(zone):%H:%M}",
+                "iso": entry.at.isoformat(timespec="seconds"),
+                "state": state(entry.status),
+                "late": entry.status == "scheduled" and entry.at < now,
+                "website": names.get(entry.website_id, ""),
+            }
+            for entry in day.entries
+        ],
+        "ideas": [_idea(idea) for idea in day.ideas],
+    }
+
+
+def _idea(idea: Any) -> dict[str, Any]:
+    return {
+        "id": idea.id,
+        "title": idea.title or idea.keyphrase,
+        "keyphrase": idea.keyphrase if idea.title else "",
+        "notes": idea.notes,
+        "due": idea.due,
+        "state": _IDEA_STATES.get(idea.status, idea.status),
+    }

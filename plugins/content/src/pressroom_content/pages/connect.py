@@ -1,0 +1,164 @@
+"""The page on which people enter the credential of a site: `/dashboard/connect/<token>`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from pressroom.sdk import (
+    CallError,
+    DashboardPage,
+    HttpRequest,
+    HttpResponse,
+    InvalidInput,
+    PluginContext,
+    PressroomError,
+    Route,
+)
+
+from pressroom_content.contract import Check, CredentialField
+from pressroom_content.pages.connect_frame import WEBSITES, form_of, fragment, root_of, see_other
+from pressroom_content.websites.connecting import Connect, Connecting, site_address
+from pressroom_content.websites.connectors import connectors
+
+_LONGEST_PROBLEM = 300
+
+
+class ConnectPages:
+    """Takes credentials behind links that `connect_website` made."""
+
+    def __init__(self, plugin: PluginContext) -> None:
+        self._plugin = plugin
+
+    def routes(self) -> Sequence[Route]:
+        """Return the addresses."""
+        page = DashboardPage("Connect a website")
+        return [
+            Route("/dashboard/connect/<token>", self.connect, ("GET", "POST"), page),
+            Route("/dashboard/connect/<token>/approved", self.approved, ("GET",), page),
+        ]
+
+    async def connect(self, request: HttpRequest) -> HttpResponse:
+        """Show the form, check what was typed, or lead to the site's own approval page.
+
+        Raises:
+            NotFound: the link has expired.
+            Forbidden: another account made it.
+        """
+        token = request.path_params["token"]
+        connect = await Connecting(self._plugin).open(token, request.subject)
+        if connect.used:
+            return see_other(self._plugin, WEBSITES)
+        if request.method != "POST":
+            return self._form(request, connect, problem=request.query.get("problem", "")[:_LONGEST_PROBLEM])
+        typed = form_of(request)
+        try:
+            if typed.get("do") == "approve":
+                return await self._approve(request, token, connect, typed)
+            return await self._finish(request, token, connect, typed)
+        except InvalidInput as error:
+            return self._form(request, connect, typed=typed, errors={error.field: error.problem}, status=400)
+
+    async def approved(self, request: HttpRequest) -> HttpResponse:
+        """Take the credential with which a site sends somebody back. It leaves the address bar at once."""
+        token = request.path_params["token"]
+        connecting = Connecting(self._plugin)
+        connect = await connecting.open(token, request.subject)
+        connector = connecting.connector(connect)
+        back = f"/dashboard/connect/{quote(token)}"
+        if connect.used or connector.approved is None:
+            return see_other(self._plugin, back)
+        try:
+            credential = connector.approved(request.query)
+            website, finding = await connecting.finish(
+                token, connect, url=connect.url, name=connect.name, credential=credential
+            )
+        except CallError as error:
+            return see_other(self._plugin, f"{back}?problem={quote(error.message[:_LONGEST_PROBLEM])}")
+        if website is None:
+            wrong = "; ".join(check.message for check in finding.checks if check.status == "error")
+            return see_other(self._plugin, f"{back}?problem={quote(wrong[:_LONGEST_PROBLEM])}")
+        return see_other(self._plugin, f"{WEBSITES}/{website.id}?connected=1")
+
+    async def _finish(
+        self, request: HttpRequest, token: str, connect: Connect, typed: Mapping[str, str]
+    ) -> HttpResponse:
+        website, finding = await Connecting(self._plugin).finish(
+            token, connect, url=typed.get("url", ""), name=typed.get("name", ""), credential=typed
+        )
+        if website is None:
+            return self._form(request, connect, typed=typed, found=finding.checks, status=400)
+        return fragment("connect_done.html", self._plugin, request, website=website, found=finding.checks)
+
+    async def _approve(
+        self, request: HttpRequest, token: str, connect: Connect, typed: Mapping[str, str]
+    ) -> HttpResponse:
+        connecting = Connecting(self._plugin)
+        connector = connecting.connector(connect)
+        if connector.approval is None:
+            raise InvalidInput("url", "this platform does not hand out credentials by itself")
+        url = site_address(typed.get("url", ""))
+        return_to = f"{self._plugin.base_url}/dashboard/connect/{quote(token)}/approved"
+        try:
+            link = await connector.approval(url, return_to, self._plugin.services.fetcher)
+        except PressroomError as error:
+            raise InvalidInput("url", error.message) from error
+        if link is None or urlsplit(link).scheme not in ("http", "https"):
+            raise InvalidInput("url", "this site does not hand out credentials by itself; enter one below")
+        await connecting.remember(token, url=url, name=typed.get("name", ""))
+        return self._form(request, connect, typed=typed, approval_link=link)
+
+    def _form(
+        self,
+        request: HttpRequest,
+        connect: Connect,
+        *,
+        typed: Mapping[str, str] | None = None,
+        errors: Mapping[str, str] | None = None,
+        found: Sequence[Check] = (),
+        approval_link: str = "",
+        problem: str = "",
+        status: int = 200,
+    ) -> HttpResponse:
+        """Show the form. What is secret is never shown again, not even to the person who typed it."""
+        connector = connectors(self._plugin).get(connect.platform)
+        if connector is None:
+            raise InvalidInput("platform", "its connector is not on this server any more")
+        typed, errors = typed or {}, errors or {}
+        fields = [_field(one) for one in connector.fields]
+        shown = {one.name: typed.get(one.name, "") for one in connector.fields if not one.secret}
+        known = {"url", *(one.name for one in connector.fields)}
+        general = [text for name, text in errors.items() if name not in known]
+        return fragment(
+            "connect.html",
+            self._plugin,
+            request,
+            status=status,
+            title=connector.title,
+            summary=connector.summary,
+            renews=connect.website_id is not None,
+            action=f"{root_of(self._plugin)}{request.path}",
+            needs_url=connector.needs_url,
+            offers_approval=connector.approval is not None,
+            url=typed.get("url", connect.url),
+            name=typed.get("name", connect.name),
+            fields=fields,
+            values=shown,
+            errors=dict(errors),
+            found=found,
+            approval_link=approval_link,
+            approval_host=urlsplit(approval_link).netloc,
+            problem=problem or " ".join(general),
+        )
+
+
+def _field(one: CredentialField) -> dict[str, Any]:
+    return {
+        "name": one.name,
+        "label": one.label,
+        "hint": one.hint,
+        "secret": one.secret,
+        "required": one.required,
+        "options": [(option, option) for option in one.options],
+    }

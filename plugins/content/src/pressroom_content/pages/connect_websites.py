@@ -1,0 +1,184 @@
+"""The dashboard's pages about websites: `/dashboard/websites`, and one for each website."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from pressroom.sdk import DashboardPage, HttpRequest, HttpResponse, InvalidInput, PluginContext, Route
+
+from pressroom_content.pages.connect_frame import WEBSITES, form_of, fragment, root_of, see_other
+from pressroom_content.pages.shown import moment
+from pressroom_content.records import Website
+from pressroom_content.websites import settings as site_settings
+from pressroom_content.websites.checking import check_website
+from pressroom_content.websites.connecting import Connecting
+from pressroom_content.websites.connectors import BUILTIN, connectors
+from pressroom_content.websites.store import Websites
+
+_MESSAGES: Mapping[str, str] = {
+    "connected": "The website is connected.",
+    "checked": "The website was checked just now.",
+    "saved": "The settings are saved.",
+    "paused": "Nothing is published there until you resume it.",
+    "resumed": "The website is in use again.",
+    "disconnected": "The website is disconnected; its credential is forgotten.",
+}
+
+_ABLE: Mapping[str, str] = {
+    "draft": "drafts",
+    "schedule": "its own scheduler",
+    "update": "updates",
+    "unpublish": "taking posts down",
+    "delete": "deleting posts",
+    "tags": "tags",
+    "categories": "categories",
+    "canonical": "canonical addresses",
+    "featured_image": "featured images",
+    "upload": "uploads of images",
+    "seo_meta": "titles and descriptions for search engines",
+    "redirects": "redirects",
+    "import_posts": "reading the posts that are there",
+}
+"""What can be done on a site, by the names of `contract.Capabilities`."""
+
+
+class WebsitePages:
+    """Shows websites, and changes them."""
+
+    def __init__(self, plugin: PluginContext) -> None:
+        self._plugin = plugin
+
+    def routes(self) -> Sequence[Route]:
+        """Return the addresses."""
+        return [
+            Route(WEBSITES, self.websites, ("GET", "POST"), DashboardPage("Websites")),
+            Route(f"{WEBSITES}/<website>", self.website, ("GET", "POST"), DashboardPage("Website")),
+        ]
+
+    async def websites(self, request: HttpRequest) -> HttpResponse:
+        """List the websites, and begin to connect one."""
+        if request.method != "POST":
+            return await self._list(request)
+        typed = form_of(request)
+        platform, name = typed.get("platform", ""), typed.get("name", "").strip()[:200]
+        try:
+            if platform == BUILTIN:
+                made = await Websites(self._plugin).add(
+                    request.subject, BUILTIN, name=name or "My site", url="", credential={}
+                )
+                return see_other(self._plugin, f"{WEBSITES}/{made.id}?connected=1")
+            link, _ = await Connecting(self._plugin).begin(request.subject, platform, name=name)
+        except InvalidInput as error:
+            return await self._list(request, problem=error.problem, name=name, status=400)
+        return see_other(self._plugin, link.removeprefix(self._plugin.base_url))
+
+    async def website(self, request: HttpRequest) -> HttpResponse:
+        """Show a website, and do what a button asks for. Raises `NotFound`."""
+        website = await Websites(self._plugin).get(request.subject, request.path_params["website"])
+        if request.method != "POST":
+            return self._one(request, website)
+        typed = form_of(request)
+        try:
+            done = await self._do(request.subject, website, typed)
+        except InvalidInput as error:
+            field = error.field.removeprefix("settings.")
+            return self._one(request, website, errors={field: error.problem}, typed=typed, status=400)
+        if isinstance(done, HttpResponse):
+            return done
+        path = WEBSITES if done == "disconnected" else f"{WEBSITES}/{website.id}"
+        return see_other(self._plugin, f"{path}?{done}=1")
+
+    async def _do(self, user_id: str, website: Website, typed: Mapping[str, str]) -> str | HttpResponse:
+        websites = Websites(self._plugin)
+        match typed.get("do"):
+            case "check":
+                await check_website(self._plugin, user_id, website.id)
+                return "checked"
+            case "pause" | "resume" as wanted:
+                await websites.pause(user_id, website.id, paused=wanted == "pause")
+                return f"{wanted}d"
+            case "disconnect":
+                await websites.disconnect(user_id, website.id)
+                return "disconnected"
+            case "reconnect":
+                link, _ = await Connecting(self._plugin).begin(
+                    user_id, website.platform, url=website.url, name=website.name, website_id=website.id
+                )
+                return see_other(self._plugin, link.removeprefix(self._plugin.base_url))
+            case "settings":
+                version = typed.get("version", "")
+                expected = int(version) if version.isascii() and version.isdecimal() and len(version) < 10 else 0
+                await websites.update_settings(user_id, website.id, _changes(typed), expected)
+                return "saved"
+            case _:
+                raise InvalidInput("", "that button is not known; reload the page")
+
+    async def _list(
+        self, request: HttpRequest, *, problem: str = "", name: str = "", status: int = 200
+    ) -> HttpResponse:
+        websites = Websites(self._plugin)
+        found, cursor = await websites.page(request.subject, limit=50, cursor=request.query.get("cursor") or None)
+        known = connectors(self._plugin)
+        return fragment(
+            "connect_websites.html",
+            self._plugin,
+            request,
+            status=status,
+            websites=found,
+            next_cursor=cursor,
+            total=await websites.count(request.subject),
+            most=self._plugin.config.max_websites,
+            titles={platform: connector.title for platform, connector in known.items()},
+            platforms=[(platform, connector.title) for platform, connector in known.items()],
+            message=_message(request),
+            problem=problem,
+            name=name,
+        )
+
+    def _one(
+        self,
+        request: HttpRequest,
+        website: Website,
+        *,
+        errors: Mapping[str, str] | None = None,
+        typed: Mapping[str, str] | None = None,
+        status: int = 200,
+    ) -> HttpResponse:
+        errors = errors or {}
+        connector = connectors(self._plugin).get(website.platform)
+        settings: dict[str, Any] = site_settings.read(website.settings).model_dump()
+        if typed and typed.get("do") == "settings":
+            settings |= {name: typed[name] for name in settings if name in typed and name != "indexnow"}
+        shown = {"name", "description", "timezone", "language"}
+        now, zone = datetime.now(UTC), site_settings.zone_of(website.settings)
+        return fragment(
+            "connect_website.html",
+            self._plugin,
+            request,
+            status=status,
+            website=website,
+            settings=settings,
+            checked=moment(website.checked_at, now, zone) if website.checked_at else None,
+            published=moment(website.last_published_at, now, zone) if website.last_published_at else None,
+            works=[words for name, words in _ABLE.items() if website.capabilities.get(name)],
+            lacks=[words for name, words in _ABLE.items() if website.capabilities.get(name) is False],
+            takes_credential=connector is not None and bool(connector.fields),
+            action=f"{root_of(self._plugin)}{WEBSITES}/{website.id}",
+            errors=dict(errors),
+            message=_message(request),
+            problem=" ".join(text for name, text in errors.items() if name not in shown),
+        )
+
+
+def _changes(typed: Mapping[str, str]) -> dict[str, Any]:
+    names = ("name", "description", "default_status", "author", "category", "timezone", "language", "image_policy")
+    changes: dict[str, Any] = {name: typed[name].strip() for name in names if name in typed}
+    if "indexnow" in typed:
+        changes["indexnow"] = typed["indexnow"] == "true"
+    return changes
+
+
+def _message(request: HttpRequest) -> str:
+    return next((text for name, text in _MESSAGES.items() if name in request.query), "")

@@ -1,0 +1,19 @@
+"""The dashboard's pages of articles and their calendar, joined."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pressroom.sdk import PluginContext, Route
+
+from pressroom_content.pages.article import ArticlePages
+from pressroom_content.pages.article_publications import PublicationPages
+from pressroom_content.pages.article_versions import VersionPages
+from pressroom_content.pages.articles import ArticleList
+from pressroom_content.pages.calendar import CalendarPages
+
+
+def routes(plugin: PluginContext) -> Sequence[Route]:
+    """Return their addresses, in the order of the navigation."""
+    pages = (ArticleList, CalendarPages, ArticlePages, VersionPages, PublicationPages)
+    return [route for page in pages for route in page(plugin).routes()]

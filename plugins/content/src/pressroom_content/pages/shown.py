@@ -1,0 +1,74 @@
+"""How the dashboard's pages say times, states and scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
+from typing import Final
+
+GOOD_SCORE: Final = 80
+FAIR_SCORE: Final = 60
+
+_SPANS: Final = ((86_400 * 365, "year"), (86_400 * 30, "month"), (86_400, "day"), (3600, "hour"), (60, "minute"))
+_STATES: Final[Mapping[str, tuple[str, str]]] = {
+    "draft": ("draft", ""),
+    "scheduled": ("scheduled", "soon"),
+    "published": ("published", "good"),
+    "trashed": ("in the trash", "bad"),
+    "queued": ("waiting", "soon"),
+    "publishing": ("on its way", "soon"),
+    "failed": ("failed", "bad"),
+    "unknown": ("no answer yet", "careful"),
+    "unpublished": ("taken down", ""),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A time: `iso` for programs, `text` as people write it, `ago` as they say it."""
+
+    iso: str
+    text: str
+    ago: str
+
+
+@dataclass(frozen=True, slots=True)
+class Badge:
+    """A state in a word or two; `kind` is the class that colours it."""
+
+    text: str
+    kind: str
+
+
+def moment(at: datetime, now: datetime, zone: tzinfo = UTC) -> Moment:
+    """Return how a time is shown, in a time zone."""
+    local = at.astimezone(zone)
+    name = "UTC" if zone is UTC else str(zone)
+    return Moment(at.isoformat(timespec="seconds"), f"{local.day} {local:%b %Y, %H:%M} {name}", relative(at, now))
+
+
+def relative(at: datetime, now: datetime) -> str:
+    """Return how far a time is away, in the largest unit that it fills: `3 hours ago`, `in 2 days`."""
+    seconds = int((now - at).total_seconds())
+    for size, unit in _SPANS:
+        count = abs(seconds) // size
+        if count:
+            span = f"{count} {unit}{'' if count == 1 else 's'}"
+            return f"{span} ago" if seconds > 0 else f"in {span}"
+    return "just now" if seconds >= 0 else "in a moment"
+
+
+def state(status: str) -> Badge:
+    """Return the badge of an article's or a publication's status."""
+    return Badge(*_STATES.get(status, (status, "")))
+
+
+def score_kind(score: int) -> str:
+    """Return how good a score is, as a class: `good`, `fair` or `poor`."""
+    return "good" if score >= GOOD_SCORE else "fair" if score >= FAIR_SCORE else "poor"
+
+
+def plural(count: int, one: str, more: str = "") -> str:
+    """Return a count with its noun: `1 article`, `2,000 articles`."""
+    return f"{count:,} {one if count == 1 else more or one + 's'}"

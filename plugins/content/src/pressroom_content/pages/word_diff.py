@@ -1,0 +1,144 @@
+"""What differs between two versions of an article, as rows of a table: lines, and the words in them that changed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Final, Literal
+
+from pressroom_content.articles.differences import changed_blocks
+from pressroom_content.articles.fields import FIELDS, Draft
+from pressroom_content.pages.shown import plural
+from pressroom_content.records import Article
+
+MOST_ROWS: Final = 600
+"""Rows of a difference that are shown."""
+
+LONGEST_LINE: Final = 4_000
+"""Characters of a line that are shown."""
+
+_CONTEXT: Final = 2
+_MOST_WORK: Final = 250_000
+"""Pairs of words that are compared in a pair of lines; beyond that the lines are shown as wholes."""
+
+_WORDS = re.compile(r"\w+|\s+|[^\w\s]")
+_LEAST_ALIKE: Final = 0.3
+
+Kind = Literal["same", "removed", "added", "gap"]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a line; `changed` tells that the other version has something else there."""
+
+    text: str
+    changed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line: its number in the older and the newer version, nothing where it is in one only."""
+
+    kind: Kind
+    old: int | None
+    new: int | None
+    pieces: tuple[Piece, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FieldChange:
+    """A field besides the body that differs."""
+
+    name: str
+    before: tuple[Piece, ...]
+    after: tuple[Piece, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Fields and lines that differ. `cut` tells that there are more lines than are shown."""
+
+    fields: tuple[FieldChange, ...]
+    rows: tuple[Row, ...]
+    cut: bool
+
+    @property
+    def same(self) -> bool:
+        """Whether nothing differs."""
+        return not self.fields and not self.rows
+
+
+def compare(before: Article, after: Article) -> Comparison:
+    """Return what differs between two versions. It may take a second for a megabyte: call it in a thread."""
+    rows: list[Row] = []
+    for row in _rows(before.body.splitlines(), after.body.splitlines()):
+        if len(rows) >= MOST_ROWS:
+            return Comparison(tuple(_fields(before, after)), tuple(rows), cut=True)
+        rows.append(row)
+    return Comparison(tuple(_fields(before, after)), tuple(rows), cut=False)
+
+
+def word_changes(before: str, after: str) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
+    """Return two lines in pieces, those marked that the other one does not have."""
+    before, after = before[:LONGEST_LINE], after[:LONGEST_LINE]
+    old, new = _WORDS.findall(before), _WORDS.findall(after)
+    if not before or not after or len(old) * len(new) > _MOST_WORK:
+        return (Piece(before),), (Piece(after),)
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    if matcher.ratio() < _LEAST_ALIKE:
+        return (Piece(before),), (Piece(after),)
+    left, right = [], []
+    for tag, a, b, c, d in matcher.get_opcodes():
+        if a < b:
+            left.append(Piece("".join(old[a:b]), tag != "equal"))
+        if c < d:
+            right.append(Piece("".join(new[c:d]), tag != "equal"))
+    return tuple(left), tuple(right)
+
+
+def _fields(before: Article, after: Article) -> Iterator[FieldChange]:
+    old, new = Draft.of(before), Draft.of(after)
+    for name in FIELDS:
+        if name != "body" and getattr(old, name) != getattr(new, name):
+            yield FieldChange(name, *word_changes(_shown(getattr(old, name)), _shown(getattr(new, name))))
+
+
+def _shown(value: object) -> str:
+    return ", ".join(value) if isinstance(value, tuple) else str(value or "")
+
+
+def _rows(old: Sequence[str], new: Sequence[str]) -> Iterator[Row]:
+    blocks = changed_blocks(old, new)
+    shown = 0
+    for number, (a, b, c, d) in enumerate(blocks):
+        first = max(shown, a - _CONTEXT)
+        if first > shown:
+            yield _gap(first - shown)
+        yield from (_same(old[at], at, at + c - a) for at in range(first, a))
+        yield from _changed(old[a:b], new[c:d], a, c)
+        following = blocks[number + 1][0] if number + 1 < len(blocks) else len(old)
+        shown = min(b + _CONTEXT, following)
+        yield from (_same(old[at], at, at + d - b) for at in range(b, shown))
+    if blocks and shown < len(old):
+        yield _gap(len(old) - shown)
+
+
+def _changed(old: Sequence[str], new: Sequence[str], first_old: int, first_new: int) -> Iterator[Row]:
+    """Yield the lines of a block: where as many came as went, each pair is compared by its words."""
+    pairs = [word_changes(*pair) for pair in zip(old, new, strict=True)] if len(old) == len(new) else []
+    removed = [left for left, _ in pairs] or [(Piece(line[:LONGEST_LINE]),) for line in old]
+    added = [right for _, right in pairs] or [(Piece(line[:LONGEST_LINE]),) for line in new]
+    for at, pieces in enumerate(removed):
+        yield Row("removed", first_old + at + 1, None, pieces)
+    for at, pieces in enumerate(added):
+        yield Row("added", None, first_new + at + 1, pieces)
+
+
+def _same(line: str, old: int, new: int) -> Row:
+    return Row("same", old + 1, new + 1, (Piece(line[:LONGEST_LINE]),))
+
+
+def _gap(count: int) -> Row:
+    return Row("gap", None, None, (Piece(plural(count, "unchanged line")),))

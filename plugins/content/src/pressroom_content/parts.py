@@ -1,0 +1,65 @@
+"""What the halves of the plugin contribute, joined: the writing of articles, and their way to websites.
+
+Each group of tools is a module in `tools` with a tuple `TOOLS`. A half that serves addresses has a function
+`routes(plugin)`, one with background work `jobs(plugin)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from pressroom.sdk import IndexEntries, Job, McpTool, PluginContext, Route
+
+from pressroom_content.articles.exporting import routes as export_routes
+from pressroom_content.articles.trash import jobs as article_jobs
+from pressroom_content.pages.routes import routes as article_pages
+from pressroom_content.publishing.jobs import jobs as publishing_jobs
+from pressroom_content.tables import Base
+from pressroom_content.text_index import published
+from pressroom_content.tools import (
+    article_history,
+    articles,
+    calendar,
+    ideas,
+    links,
+    publishing,
+    redirects,
+    transfer,
+    voice,
+    website_content,
+    websites,
+)
+from pressroom_content.websites.jobs import jobs as website_jobs
+from pressroom_content.websites.routes import routes as website_routes
+
+METADATA: Final = Base.metadata
+
+TOOLS: Final[tuple[McpTool, ...]] = (
+    *websites.TOOLS,
+    *website_content.TOOLS,
+    *articles.TOOLS,
+    *article_history.TOOLS,
+    *transfer.TOOLS,
+    *links.TOOLS,
+    *ideas.TOOLS,
+    *voice.TOOLS,
+    *publishing.TOOLS,
+    *calendar.TOOLS,
+    *redirects.TOOLS,
+)
+
+
+def jobs(plugin: PluginContext) -> Sequence[Job]:
+    """Return the background work."""
+    return [*article_jobs(plugin), *publishing_jobs(plugin), *website_jobs(plugin)]
+
+
+def routes(plugin: PluginContext) -> Sequence[Route]:
+    """Return the addresses that are served."""
+    return [*article_pages(plugin), *export_routes(plugin), *published.routes(plugin), *website_routes(plugin)]
+
+
+def index_entries(plugin: PluginContext) -> Sequence[IndexEntries]:
+    """Return the providers of entries for the text index."""
+    return published.index_entries(plugin)

@@ -1,0 +1,130 @@
+"""Comparing what a site shows with what it was sent: platforms drop things and say nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import html as html_module
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+from urllib.parse import unquote
+
+from selectolax.lexbor import LexborHTMLParser
+
+from pressroom_content.contract import Post, RemotePost
+
+_WORD = re.compile(r"\w+")
+_MARKDOWN_IMAGE = re.compile(r"!\[[^\]]*\]\(")
+_TOLERATED: Final = 0.02
+"""The share of words that may be others: platforms turn quotes, add captions and join lines."""
+
+_FIELDS: Final[Mapping[str, str]] = {
+    "title": "title",
+    "excerpt": "excerpt",
+    "meta_title": "meta title",
+    "meta_description": "meta description",
+    "canonical_url": "canonical address",
+}
+_ELEMENTS: Final[Mapping[str, str]] = {
+    "img": "image",
+    "iframe": "embedded frame",
+    "table": "table",
+    "pre": "code block",
+}
+
+
+def differences(post: Post, remote: RemotePost) -> list[str]:
+    """Return what of a post is not on the site as it was sent, a sentence each."""
+    return [*_in_body(post, remote), *_in_fields(post, remote), *_in_lists(post, remote)]
+
+
+def is_ours(post: Post, remote: RemotePost) -> bool:
+    """Tell whether what the site shows is what was sent, as far as platforms leave it as it is."""
+    return not any(_in_body(post, remote)) and not any(
+        plain(getattr(post, name)) != plain(remote.fields[name]) for name in ("title",) if name in remote.fields
+    )
+
+
+def fingerprint(remote: RemotePost) -> bytes:
+    """Return a hash of what people can edit in a post, to notice when they do."""
+    fields = {name: remote.fields[name] for name in sorted(remote.fields)}
+    text = json.dumps([remote.html, fields, remote.featured], sort_keys=True, default=_listed)
+    return hashlib.sha256(text.encode(errors="surrogatepass")).digest()
+
+
+def text_of(html: str) -> str:
+    """Return the words of HTML, with spaces between elements."""
+    body = LexborHTMLParser(html).body if html.strip() else None
+    return body.text(separator=" ") if body is not None else ""
+
+
+def _in_body(post: Post, remote: RemotePost) -> Iterator[str]:
+    sent = Counter(_words(text_of(post.html)))
+    if not sent and not post.html.strip():
+        return
+    kept = Counter(_words(text_of(remote.html)))
+    if sent and not kept:
+        yield "the site kept nothing of the body"
+        return
+    total, missing = sum(sent.values()), sum((sent - kept).values())
+    if missing > max(2, total * _TOLERATED):
+        yield f"the site does not show {missing} of the {total} words of the body"
+    for tag, name in _ELEMENTS.items():
+        lost = _count(post.html, tag) - _count(remote.html, tag)
+        if tag == "img":
+            lost -= len(_MARKDOWN_IMAGE.findall(remote.html))
+        elif "```" in remote.html or "\n|" in remote.html:
+            continue  # kept as markdown
+        if lost > 0:
+            yield f"the site dropped {lost} {name}{'s' if lost > 1 else ''} of the body"
+
+
+def _in_fields(post: Post, remote: RemotePost) -> Iterator[str]:
+    for name, shown in _FIELDS.items():
+        sent = getattr(post, name)
+        if not sent or name not in remote.fields:
+            continue
+        kept = remote.fields[name]
+        if not kept:
+            yield f"the site dropped the {shown}"
+        elif plain(kept) != plain(sent):
+            yield f"the site changed the {shown} to {str(kept)[:120]!r}"
+    slug = remote.fields.get("slug")
+    if post.slug and slug and unquote(str(slug)) != unquote(post.slug):
+        yield f"the site gave the post the slug {str(slug)[:120]!r} instead of {post.slug!r}"
+    if post.featured is not None and not remote.featured:
+        yield "the site dropped the featured image"
+
+
+def _in_lists(post: Post, remote: RemotePost) -> Iterator[str]:
+    for name in ("tags", "categories"):
+        if name not in remote.fields:
+            continue
+        kept = {_joined(one) for one in remote.fields[name] or ()}
+        lost = [one for one in getattr(post, name) if _joined(one) not in kept]
+        if lost:
+            yield f"the site dropped the {name} {', '.join(lost)[:300]}"
+
+
+def _joined(name: str) -> str:
+    return plain(name).replace(" ", "")  # some platforms take tags without spaces
+
+
+def _count(html: str, tag: str) -> int:
+    return len(re.findall(rf"<{tag}[\s>/]", html, re.IGNORECASE))
+
+
+def _words(text: str) -> Iterator[str]:
+    return (word.lower() for word in _WORD.findall(text))
+
+
+def plain(value: Any) -> str:
+    """Return a field without what platforms do to it: entities, tags, white space, quotes turned, case."""
+    text = html_module.unescape(re.sub(r"<[^>]*>", "", str(value)))
+    return " ".join(_WORD.findall(text.lower()))
+
+
+def _listed(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple | set | frozenset) else str(value)

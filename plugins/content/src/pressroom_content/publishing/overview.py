@@ -1,0 +1,121 @@
+"""Where articles are, and what goes out when: for lists and calendars, read in few queries."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final, cast
+
+from pressroom.sdk import PluginContext
+from pressroom.tables import as_id
+from sqlalchemy import ColumnElement, and_, select
+
+from pressroom_content.records import PublicationStatus
+from pressroom_content.tables import ArticleRow, PublicationRow
+
+MOST_ENTRIES: Final = 400
+"""Entries of a calendar at most, the first ones."""
+
+_AHEAD: Final = ("queued", "publishing", "draft", "scheduled", "failed", "unknown")
+_SLACK: Final = timedelta(days=1)
+"""How much earlier than it was published a row may say it was changed, where clocks differ."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """An article on a website. `url` is empty before it has one."""
+
+    website_id: str
+    status: str
+    url: str
+
+    @property
+    def link(self) -> str:
+        """The address that people can open, nothing where there is none."""
+        return self.url if self.status == "published" and self.url.startswith(("https://", "http://")) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What goes out, or went out, at `at`."""
+
+    publication_id: str
+    article_id: str
+    website_id: str
+    title: str
+    status: PublicationStatus
+    at: datetime
+
+
+async def placements(
+    plugin: PluginContext, user_id: str, article_ids: Sequence[str]
+) -> Mapping[str, Sequence[Placement]]:
+    """Return where articles of an account are or are to be, by the article's id."""
+    wanted = (
+        select(PublicationRow.article_id, PublicationRow.website_id, PublicationRow.status, PublicationRow.url)
+        .where(PublicationRow.article_id.in_(article_ids), PublicationRow.user_id == user_id)
+        .where(PublicationRow.status != "unpublished")
+        .order_by(PublicationRow.created_at, PublicationRow.id)
+    )
+    found: dict[str, list[Placement]] = defaultdict(list)
+    async with plugin.services.database.reading() as session:
+        for article_id, website_id, status, url in await session.execute(wanted):
+            found[article_id].append(Placement(website_id, status, url or ""))
+    return found
+
+
+async def entries(
+    plugin: PluginContext, user_id: str, begin: datetime, end: datetime, website_id: str | None = None
+) -> Sequence[Entry]:
+    """Return what an account published, or is to publish at a named time, from `begin` until before `end`, in order."""
+    live = and_(
+        PublicationRow.status == "published",
+        PublicationRow.published_at >= begin,
+        PublicationRow.published_at < end,
+        PublicationRow.updated_at >= begin - _SLACK,
+    )
+    ahead = and_(
+        PublicationRow.status.in_(_AHEAD),
+        PublicationRow.mode == "schedule",
+        PublicationRow.publish_at >= begin,
+        PublicationRow.publish_at < end,
+    )
+    found = await _entries(plugin, user_id, live, PublicationRow.published_at, website_id)
+    found += await _entries(plugin, user_id, ahead, PublicationRow.publish_at, website_id)
+    return sorted(found, key=lambda entry: (entry.at, entry.publication_id))[:MOST_ENTRIES]
+
+
+async def _entries(
+    plugin: PluginContext, user_id: str, condition: ColumnElement[bool], at: Any, website_id: str | None
+) -> list[Entry]:
+    wanted = (
+        select(
+            PublicationRow.id,
+            PublicationRow.article_id,
+            PublicationRow.website_id,
+            PublicationRow.status,
+            at.label("at"),
+            ArticleRow.title,
+        )
+        .join(ArticleRow, ArticleRow.id == PublicationRow.article_id)
+        .where(PublicationRow.user_id == user_id, condition)
+        .order_by(at, PublicationRow.id)
+        .limit(MOST_ENTRIES)
+    )
+    if website_id is not None:
+        wanted = wanted.where(PublicationRow.website_id == as_id(website_id))
+    async with plugin.services.database.reading() as session:
+        rows = (await session.execute(wanted)).all()
+    return [
+        Entry(
+            row.id,
+            row.article_id,
+            row.website_id,
+            row.title,
+            cast("PublicationStatus", row.status),
+            row.at,
+        )
+        for row in rows
+    ]

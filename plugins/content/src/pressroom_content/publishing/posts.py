@@ -1,0 +1,135 @@
+"""What an article comes to on a website: the post, and what of the article cannot be in it."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Final
+
+from pressroom.sdk import PluginContext
+
+from pressroom_content.contract import Capabilities, Post, RemoteMedia, SiteConnector, TermKind
+from pressroom_content.publishing.pictures import (
+    Picture,
+    inline_ids,
+    placed,
+    read_pictures,
+    with_featured_credit,
+)
+from pressroom_content.publishing.rendered import rendered
+from pressroom_content.records import Article, Website
+from pressroom_content.websites import settings as site_settings
+
+OVERRIDES: Final = ("slug", "author", "excerpt", "canonical_url", "tags", "categories")
+"""Options of a publication that stand in for the article's own field; all others are the connector's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manuscript:
+    """An article, made ready for a website: everything but what the site itself gives back, such as ids."""
+
+    post: Post
+    pictures: Mapping[str, Picture]
+    featured_id: str
+    unsupported: tuple[str, ...]
+    removed: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def uploads(self) -> Sequence[Picture]:
+        """The images that have to be uploaded."""
+        return [picture for picture in self.pictures.values() if picture.way == "upload"]
+
+    def completed(self, term_ids: Mapping[TermKind, tuple[str, ...]], uploaded: Mapping[str, RemoteMedia]) -> Post:
+        """Return the post with the terms and images that are on the site by now."""
+        html, markdown = placed(self.post.html, self.post.markdown, self.pictures, uploaded)
+        featured = self.pictures.get(self.featured_id)
+        target = featured.at(uploaded) if featured else None
+        if featured is not None and target is not None:
+            html, markdown = with_featured_credit(html, markdown, featured)
+        return replace(self.post, html=html, markdown=markdown, term_ids=dict(term_ids), featured=target)
+
+
+async def manuscript(
+    plugin: PluginContext,
+    article: Article,
+    website: Website,
+    connector: SiteConnector,
+    *,
+    marker: str,
+    options: Mapping[str, Any],
+    canonical_url: str = "",
+) -> Manuscript:
+    """Return an article as a website will get it.
+
+    Raises:
+        InvalidInput: its body cannot be rendered.
+        SiteUnavailable: an image cannot be read at the moment.
+    """
+    settings = site_settings.read(website.settings)
+    able = capabilities_of(website, connector)
+    text = await asyncio.to_thread(rendered, article, connector.sanitiser)
+    featured_id = article.featured_media_id if able.featured_image else ""
+    ids = dict.fromkeys([*filter(None, [featured_id]), *inline_ids(text.html)])
+    pictures, warnings = await read_pictures(
+        plugin, article.user_id, ids, policy=settings.image_policy, can_upload=able.upload
+    )
+    own = {name: value for name, value in options.items() if name in OVERRIDES and value}
+    categories = tuple(own.get("categories") or article.categories or filter(None, [settings.category]))
+    featured = pictures.get(featured_id)
+    post = Post(
+        marker=marker,
+        title=article.title,
+        slug=own.get("slug") or article.slug,
+        html=text.html,
+        markdown=text.markdown,
+        excerpt=own.get("excerpt") or article.excerpt,
+        meta_title=article.meta_title,
+        meta_description=article.meta_description,
+        keyphrase=article.keyphrase,
+        canonical_url=canonical_url or own.get("canonical_url") or article.canonical_url,
+        language=article.language or settings.language,
+        author=own.get("author") or article.author or settings.author,
+        tags=tuple(own.get("tags") or article.tags) if able.tags else (),
+        categories=categories if able.categories else (),
+        featured_alt=article.featured_alt or (featured.file.alt if featured else ""),
+        options={name: value for name, value in options.items() if name not in OVERRIDES},
+    )
+    return Manuscript(
+        post=post,
+        pictures=pictures,
+        featured_id=featured_id,
+        unsupported=tuple(_unsupported(article, post, categories, able)),
+        removed=text.removed,
+        warnings=tuple(warnings),
+    )
+
+
+def capabilities_of(website: Website, connector: SiteConnector) -> Capabilities:
+    """Return what can be done on a website: what its live check found, else what its platform can."""
+    if not website.capabilities:
+        return connector.capabilities
+    known = asdict(connector.capabilities)
+    found = {name: bool(website.capabilities.get(name, default)) for name, default in known.items()}
+    return Capabilities(**found | {"read_back": found["read_back"] and connector.capabilities.read_back})
+
+
+def hash_of_post(post: Post) -> str:
+    """Return what changes with every change of what is sent."""
+    fields = asdict(replace(post, marker="", term_ids={}))
+    return hashlib.sha256(json.dumps(fields, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _unsupported(article: Article, post: Post, categories: Sequence[str], able: Capabilities) -> Sequence[str]:
+    """Return the fields of an article that the website cannot hold."""
+    wanted = {
+        "tags": (bool(article.tags), able.tags),
+        "categories": (bool(categories), able.categories),
+        "canonical_url": (bool(post.canonical_url), able.canonical),
+        "featured image": (bool(article.featured_media_id), able.featured_image),
+        "meta title and description": (bool(post.meta_title or post.meta_description), able.seo_meta),
+    }
+    return [name for name, (has, can) in wanted.items() if has and not can]

@@ -1,0 +1,352 @@
+"""What people do with publications: publish, update, take down, move, and ask how they stand."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, Literal
+
+from pressroom.sdk import InvalidInput, NotFound, PluginContext
+from pressroom.tables import as_id, new_id
+from sqlalchemy import or_, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from pressroom_content.articles.store import Articles
+from pressroom_content.contract import SiteRejected
+from pressroom_content.publishing.engine import wake
+from pressroom_content.publishing.posts import Manuscript, capabilities_of, manuscript
+from pressroom_content.publishing.store import PublicationStore, Step, begin_attempt, now_of, owned, record
+from pressroom_content.records import Article, Publication, Website
+from pressroom_content.tables import PublicationRow
+from pressroom_content.websites.connectors import connector_of
+from pressroom_content.websites.paging import before, cursor_of
+from pressroom_content.websites.store import Websites
+
+Mode = Literal["publish", "draft", "schedule"]
+
+UNDER_WAY: Final = ("queued", "publishing", "unknown")
+LARGEST_OPTIONS: Final = 20_000
+
+
+class Publications:
+    """The publications of accounts. What belongs to another account does not exist."""
+
+    def __init__(self, plugin: PluginContext) -> None:
+        self._plugin = plugin
+        self._database = plugin.services.database
+        self._store = PublicationStore(plugin)
+
+    async def get(self, user_id: str, publication_id: str) -> Publication:
+        """Return a publication. Raises `NotFound`."""
+        return await self._store.get(user_id, publication_id)
+
+    async def steps(self, publication_id: str) -> Sequence[Step]:
+        """Return the steps of a publication's current attempt."""
+        return await self._store.steps(publication_id)
+
+    async def page(
+        self,
+        user_id: str,
+        *,
+        website_id: str | None = None,
+        article_id: str | None = None,
+        status: str | None = None,
+        since: datetime | None = None,
+        limit: int = 20,
+        cursor: str | None = None,
+    ) -> tuple[Sequence[Publication], str | None]:
+        """Return publications, the last changed first, and the cursor of the next page. Raises `InvalidInput`."""
+        wanted = select(PublicationRow).where(PublicationRow.user_id == user_id)
+        if website_id is not None:
+            wanted = wanted.where(PublicationRow.website_id == as_id(website_id))
+        if article_id is not None:
+            wanted = wanted.where(PublicationRow.article_id == as_id(article_id))
+        if status is not None:
+            wanted = wanted.where(
+                PublicationRow.status.in_(UNDER_WAY) if status == "queued" else PublicationRow.status == status
+            )
+        if since is not None:
+            wanted = wanted.where(PublicationRow.updated_at >= since)
+        if cursor is not None:
+            wanted = wanted.where(before(PublicationRow.updated_at, PublicationRow.id, cursor))
+        wanted = wanted.order_by(PublicationRow.updated_at.desc(), PublicationRow.id.desc()).limit(limit + 1)
+        async with self._database.reading() as session:
+            found = [record(row) for row in await session.scalars(wanted)]
+        more = len(found) > limit
+        found = found[:limit]
+        return found, cursor_of(found[-1].updated_at, found[-1].id) if more else None
+
+    async def scheduled(
+        self, user_id: str, begin: datetime, end: datetime, website_id: str | None = None
+    ) -> Sequence[Publication]:
+        """Return what goes out, or went out, at a named time between two moments, in its order."""
+        wanted = select(PublicationRow).where(
+            PublicationRow.user_id == user_id,
+            PublicationRow.mode == "schedule",
+            PublicationRow.publish_at >= begin,
+            PublicationRow.publish_at < end,
+            PublicationRow.status != "unpublished",
+        )
+        if website_id is not None:
+            wanted = wanted.where(PublicationRow.website_id == as_id(website_id))
+        async with self._database.reading() as session:
+            rows = await session.scalars(wanted.order_by(PublicationRow.publish_at, PublicationRow.id))
+            return [record(row) for row in rows]
+
+    async def preview(
+        self, user_id: str, article_id: str, website_id: str, options: Mapping[str, Any]
+    ) -> tuple[Manuscript, Article, Website]:
+        """Return what a website would get of an article. Raises `NotFound`, `InvalidInput` or `SiteUnavailable`."""
+        article = await Articles(self._plugin).get(user_id, article_id)
+        website = await Websites(self._plugin).get(user_id, website_id)
+        connector = connector_of(self._plugin, website.platform)
+        made = await manuscript(self._plugin, article, website, connector, marker="preview", options=options)
+        return made, article, website
+
+    async def publish(
+        self,
+        user_id: str,
+        article_id: str,
+        website_id: str,
+        *,
+        mode: Mode = "publish",
+        publish_at: datetime | None = None,
+        options: Mapping[str, Any] | None = None,
+        request_id: str | None = None,
+        canonical_of: str | None = None,
+    ) -> Publication:
+        """Begin to bring an article to a website, and return the publication; see `begin`, which raises the same."""
+        found, _ = await self.begin(
+            user_id,
+            article_id,
+            website_id,
+            mode=mode,
+            publish_at=publish_at,
+            options=options,
+            request_id=request_id,
+            canonical_of=canonical_of,
+        )
+        return found
+
+    async def begin(
+        self,
+        user_id: str,
+        article_id: str,
+        website_id: str,
+        *,
+        mode: Mode = "publish",
+        publish_at: datetime | None = None,
+        options: Mapping[str, Any] | None = None,
+        request_id: str | None = None,
+        canonical_of: str | None = None,
+    ) -> tuple[Publication, bool]:
+        """Begin to bring an article to a website. Return the publication, one for the pair, and whether it is news.
+
+        What is there already, or on its way there, is not begun again: that is no news.
+
+        Raises:
+            NotFound: the account has no such article or website.
+            InvalidInput: it cannot be done so; the message says why.
+        """
+        article = await Articles(self._plugin).get(user_id, article_id)
+        website = await Websites(self._plugin).get(user_id, website_id)
+        self._check(article, website, mode)
+        asked = {
+            "mode": mode,
+            "publish_at": publish_at,
+            "options": dict(options or {}),
+            "canonical_of": canonical_of,
+            "article_version": article.version,
+        }
+        while True:
+            try:
+                async with self._database.writing() as session:
+                    row, begun, news = await self._begin(session, article, website, asked, request_id)
+                    found, at = record(row), row.due_at
+                break
+            except IntegrityError:  # somebody else began it at the same moment
+                continue
+        if begun and at is not None:
+            await wake(self._plugin, found.id, user_id, at)
+            await self._note_schedule(found)
+        return found, news
+
+    async def update(self, user_id: str, publication_id: str, *, force: bool = False) -> Publication:
+        """Begin to bring the newest version to the site. Raises `NotFound` and `InvalidInput`."""
+        known = await self.get(user_id, publication_id)
+        article = await Articles(self._plugin).get(user_id, known.article_id)
+        website = await Websites(self._plugin).get(user_id, known.website_id)
+        if known.status == "unpublished":
+            raise InvalidInput("publication_id", "was taken down; use publish_content to bring it back")
+        _refuse_busy(known)
+        self._check(article, website, known.mode, known)
+        if article.version == known.article_version and known.status in ("published", "draft") and not force:
+            return known
+        async with self._database.writing() as session:
+            row = await owned(session, user_id, publication_id, lock=True)
+            now = await now_of(session)
+            row.options = {**(row.options or {}), **({"force": True} if force else {})}
+            row.article_version = article.version
+            await self._restart(session, row, now, resume=False)
+            found = record(row)
+        await wake(self._plugin, found.id, user_id, now)
+        return found
+
+    async def retry(self, user_id: str, publication_id: str) -> Publication:
+        """Go on with a failed publication at the step that failed. Raises `NotFound` and `InvalidInput`."""
+        async with self._database.writing() as session:
+            row = await owned(session, user_id, publication_id, lock=True)
+            now = await now_of(session)
+            if row.status not in ("failed", "unknown") and not (row.status == "queued" and row.tries):
+                raise InvalidInput("publication_id", f"did not fail: it is {row.status}; there is nothing to retry")
+            if not _held(row, now):
+                await self._restart(session, row, now, resume=True)
+            found = record(row)
+        await wake(self._plugin, found.id, user_id, now)
+        return found
+
+    async def wait(self, publication: Publication, seconds: float) -> Publication:
+        """Return the publication once an attempt has come to something, or the time is over."""
+        deadline = asyncio.get_running_loop().time() + seconds
+        latest = datetime.now(UTC) + timedelta(seconds=seconds)
+        pause = 0.02
+        while True:
+            async with self._database.reading() as session:
+                row = await owned(session, publication.user_id, publication.id)
+                found, held = record(row), bool(row.lease)
+            # What the site was away for goes on by itself, later than anybody waits.
+            later = found.due_at is None or found.due_at > latest or (found.status == "queued" and bool(found.error))
+            over = found.status not in UNDER_WAY or (not held and later)
+            if over or asyncio.get_running_loop().time() + pause >= deadline:
+                return found
+            await asyncio.sleep(pause)
+            pause = min(0.5, pause * 1.5)
+
+    async def problem(self, publication: Publication) -> str:
+        """Return the code of the error that the current attempt ended with, or nothing."""
+        if not publication.error:
+            return ""
+        codes = [step.detail.get("error_code", "") for step in await self._store.steps(publication.id)]
+        return next((code for code in codes if code), "")
+
+    def _check(self, article: Article, website: Website, mode: Mode, known: Publication | None = None) -> None:
+        if article.status == "trashed":
+            raise InvalidInput("content_id", "is in the trash; restore_content brings it back")
+        if website.status == "paused":
+            raise InvalidInput("website_id", "is paused; resume it in the dashboard first")
+        if website.status == "error" and known is None and website.last_error == "":
+            raise SiteRejected("the website needs to be connected again")
+        able = capabilities_of(website, connector_of(self._plugin, website.platform))
+        if mode == "draft" and not able.draft:
+            raise InvalidInput("mode", f"{website.name} has no drafts; use publish or schedule")
+
+    async def _begin(
+        self,
+        session: AsyncSession,
+        article: Article,
+        website: Website,
+        asked: Mapping[str, Any],
+        request_id: str | None,
+    ) -> tuple[PublicationRow, bool, bool]:
+        """Return the row of the pair, whether work on it begins now, and whether it was not under way before."""
+        now = await now_of(session)
+        same_pair = select(PublicationRow).where(
+            PublicationRow.article_id == article.id, PublicationRow.website_id == website.id
+        )
+        row = await session.scalar(same_pair.with_for_update())
+        if row is None:
+            row = PublicationRow(
+                id=new_id("p"),
+                user_id=article.user_id,
+                article_id=article.id,
+                website_id=website.id,
+                marker=f"pr-{secrets.token_hex(12)}",
+                created_at=now,
+                verified={},
+                warnings=[],
+            )
+            session.add(row)
+        elif not await self._is_news(row, asked, request_id, now):
+            return row, False, False
+        news = row.status not in UNDER_WAY
+        for name, value in asked.items():
+            setattr(row, name, value)
+        row.request_id = request_id
+        await self._restart(session, row, now, resume=False)
+        return row, True, news
+
+    async def _is_news(
+        self, row: PublicationRow, asked: Mapping[str, Any], request_id: str | None, now: datetime
+    ) -> bool:
+        """Tell whether something else is asked for than what is there. Raises `InvalidInput` while that cannot be."""
+        same = all(getattr(row, name) == value for name, value in asked.items())
+        if (request_id is not None and row.request_id == request_id) or (
+            same and row.status in ("published", "draft", "scheduled", "publishing")
+        ):
+            return False
+        if row.status in UNDER_WAY and same:
+            return not _held(row, now)  # it waits for a site that was away, or gave up: go on now
+        if row.status in UNDER_WAY:
+            _refuse_busy(record(row))
+        if asked["mode"] == "draft" and row.status == "published":
+            raise InvalidInput("mode", "it is live on this website; unpublish_content takes it down to a draft")
+        return True
+
+    async def _restart(self, session: AsyncSession, row: PublicationRow, now: datetime, *, resume: bool) -> None:
+        row.status, row.due_at, row.error = "queued", now, ""
+        row.warnings, row.updated_at = [], now
+        await session.flush()
+        await begin_attempt(session, row, resume=resume)
+
+    async def _note_schedule(self, publication: Publication) -> None:
+        if publication.mode == "schedule":
+            await Articles(self._plugin).set_status(publication.user_id, publication.article_id, "scheduled")
+
+    async def others_live(self, publication: Publication) -> bool:
+        """Tell whether the article is live, or about to be, on another website."""
+        wanted = select(PublicationRow.id).where(
+            PublicationRow.article_id == publication.article_id,
+            PublicationRow.id != publication.id,
+            or_(PublicationRow.status == "published", PublicationRow.status == "scheduled"),
+        )
+        async with self._database.reading() as session:
+            return await session.scalar(wanted.limit(1)) is not None
+
+
+def _held(row: PublicationRow, now: datetime) -> bool:
+    return bool(row.lease) and row.lease_until is not None and row.lease_until > now
+
+
+def _refuse_busy(publication: Publication) -> None:
+    if publication.status in UNDER_WAY:
+        what = "its last request was never answered" if publication.status == "unknown" else "it is on its way"
+        raise InvalidInput(
+            "publication_id",
+            f"{publication.id} is {publication.status}: {what}. Ask get_publication_status until it has ended, or use "
+            "retry_publication, then repeat this",
+        )
+
+
+def busy(publication_id: str) -> InvalidInput:
+    """Return the error for a publication that a process works on at the moment."""
+    return InvalidInput("publication_id", f"{publication_id} is being worked on just now; repeat this in some seconds")
+
+
+def not_published(publication: Publication) -> NotFound:
+    """Return the error for a publication of which nothing is on the site."""
+    return NotFound(f"nothing of {publication.id} is on the website: it is {publication.status}")
+
+
+def without_force(publication: Publication) -> Publication:
+    """Return the publication as people see it."""
+    options = {name: value for name, value in publication.options.items() if name != "force"}
+    return replace(publication, options=options)
+
+
+def utc_now() -> datetime:
+    """Return the time."""
+    return datetime.now(UTC)

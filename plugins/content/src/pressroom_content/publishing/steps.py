@@ -1,0 +1,224 @@
+"""The steps of a publication. Each can be done again after it was broken off at any point."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from typing import Any, Final
+
+from pressroom_content.contract import RemoteChanged, RemoteMedia, RemotePost, SiteGone, SiteRefused
+from pressroom_content.publishing.comparing import differences, fingerprint, is_ours
+from pressroom_content.publishing.pictures import Picture
+from pressroom_content.publishing.posts import hash_of_post
+from pressroom_content.publishing.verifying import verify
+from pressroom_content.publishing.work import Later, Work
+
+SHORTEST_NOTICE: Final = timedelta(seconds=90)
+"""Platforms publish at once what they are to publish within a minute: then we wait ourselves."""
+
+LONGEST_EXTERNAL_ID: Final = 200
+_LATE: Final = timedelta(minutes=2)
+_LOOK: Final = timedelta(seconds=5)
+
+
+async def terms(work: Work) -> None:
+    """Make the tags and categories that are missing on the site. It is safe to repeat, so nothing is noted before."""
+    post = work.manuscript.post
+    ids: Mapping[Any, tuple[str, ...]] = {}
+    if post.tags or post.categories:
+        ids = await work.site.ensure_terms(post)
+    await work.done({"term_ids": {kind: list(values) for kind, values in ids.items()}})
+
+
+async def media(work: Work) -> None:
+    """Upload the images that are not on the site yet."""
+    warnings = list(work.manuscript.warnings)
+    for picture in work.manuscript.uploads:
+        uploaded = work.step.detail.get("uploaded", {})
+        if picture.file.id in uploaded:
+            continue
+        try:
+            made = await _upload(work, picture)
+        except SiteRefused as error:
+            warnings.append(f"the site did not take the image {picture.file.filename}: {error.message}")
+            continue
+        kept = {**uploaded, picture.file.id: asdict(made)}
+        await work.store.step(
+            work.held, work.current, "running", {**work.without_note(picture.file.id), "uploaded": kept}
+        )
+    await work.done({**work.step.detail, "warnings": warnings})
+
+
+async def _upload(work: Work, picture: Picture) -> RemoteMedia:
+    marker = media_marker(work.row.marker, picture.file.id)
+    made, _ = await work.once(
+        picture.file.id,
+        look=lambda: work.site.find_media(marker),
+        send=lambda: work.site.upload(picture.file, marker),
+    )
+    return made
+
+
+def media_marker(marker: str, media_id: str) -> str:
+    """Return the name of an image of a publication: 25 characters that every platform takes, in slugs too."""
+    return f"m{sha256(f'{marker}:{media_id}'.encode()).hexdigest()[:24]}"
+
+
+async def draft(work: Work) -> None:
+    """Make the post, or write it again. Whatever was sent before is looked for first."""
+    if not work.row.external_id:
+        post = work.post()
+        remote, found = await work.once("post", look=lambda: work.site.find(post), send=lambda: work.site.create(post))
+        if not 0 < len(remote.id) <= LONGEST_EXTERNAL_ID:
+            raise SiteRefused(f"the site gave the post an id of {len(remote.id)} characters, which cannot be kept")
+        values = {"external_id": remote.id, "url": remote.url, "revision": _short(remote.revision)}
+        if not found or is_ours(post, remote):
+            await work.done({**work.without_note("post"), "post_hash": hash_of_post(post)}, **values)
+            return
+        await work.store.step(work.held, work.current, "running", work.without_note("post"), **values)
+    await _rewrite(work)
+
+
+async def _rewrite(work: Work) -> None:
+    post = work.post()
+    digest = hash_of_post(post)
+    try:
+        remote = await work.site.read(work.row.external_id)
+        if work.step.detail.get("post_hash") == digest and not work.force:
+            await work.done(work.without_note("update"))  # only its state changes; edits made there are kept
+            return
+        remote = await _write(work, remote)
+    except SiteGone:
+        await work.store.step(
+            work.held,
+            work.current,
+            "running",
+            {**work.without_note("update"), "post_hash": ""},
+            external_id="",
+            revision="" if work.able.read_back else work.row.revision,
+            sent_hash=b"",
+        )
+        await draft(work)  # somebody deleted it there: it is made anew
+        return
+    await work.done(
+        {**work.without_note("update"), "post_hash": digest},
+        revision=_short(remote.revision),
+        url=remote.url or work.row.url,
+    )
+
+
+async def _write(work: Work, remote: RemotePost) -> RemotePost:
+    """Write over a post, unless somebody else edited it. Writing the same twice makes no second post."""
+    post, row = work.post(), work.row
+    known = _short(remote.revision) == row.revision or fingerprint(remote) == row.sent_hash
+    edited = bool(row.sent_hash) and not known
+    if edited and not work.force:
+        if "update" in work.step.detail.get("sent", {}) and is_ours(post, remote):
+            return remote  # it was our own request, whose answer never came
+        raise RemoteChanged(
+            "the post was edited on the site since it was last written from here; nothing was written over",
+            hint="Look at the edit there. update_publication with force writes over it.",
+        )
+    if not work.able.update:
+        raise SiteRefused("posts on this platform cannot be changed once they are there")
+    work.held.check()
+    sent = {**work.step.detail.get("sent", {}), "update": datetime.now(UTC).isoformat()}
+    await work.store.step(work.held, work.current, "running", {**work.step.detail, "sent": sent})
+    return await work.site.update(row.external_id, post, "" if work.force else remote.revision)
+
+
+async def read_back(work: Work) -> None:
+    """Read the post as the site keeps it, and say what is not as it was sent."""
+    if not work.able.read_back:
+        await work.done({"warnings": []}, sent_hash=b"")
+        return
+    remote = await work.site.read(work.row.external_id)
+    found = differences(work.post(), remote)
+    await work.done({"warnings": found}, **_seen(work, remote))
+
+
+async def live(work: Work) -> None:
+    """Bring the post into the state that was asked for."""
+    if work.row.mode == "draft":
+        await work.done()
+        return
+    remote = await work.site.read(work.row.external_id)
+    if work.row.mode == "schedule" and remote.state != "live":
+        await _wait_for_its_time(work, remote)
+        remote = await work.site.read(work.row.external_id)
+    if remote.state != "live":
+        work.held.check()
+        # Without an answer it is read again, then set again if need be: the same state twice is one state.
+        await work.site.set_state(remote.id, "live")
+        remote = await work.site.read(remote.id)
+        if remote.state != "live":
+            raise SiteRefused(f"the site took the post, but it is {remote.state} there and not live")
+    await work.done(**_seen(work, remote))
+
+
+async def _wait_for_its_time(work: Work, remote: RemotePost) -> None:
+    """Return once it is the time to publish. Raises `Later` before."""
+    at, now = work.row.publish_at, datetime.now(UTC)
+    if at is None or (at <= now and not work.step.detail.get("native")):
+        return
+    if at <= now:
+        if now - at < _LATE:
+            raise Later("scheduled", now + _LOOK)
+        work.step.detail["warnings"] = ["the site did not publish the post at its time; it was published from here"]
+        return
+    native = work.able.schedule and at - now >= SHORTEST_NOTICE
+    if native and not (remote.state == "scheduled" and remote.publish_at == at):
+        work.held.check()
+        await work.site.set_state(remote.id, "scheduled", at)
+        remote = await work.site.read(remote.id)
+        native = remote.state == "scheduled" and remote.publish_at is not None and abs(remote.publish_at - at) < _LOOK
+        if remote.state == "live":
+            return
+    await work.store.step(
+        work.held, work.current, "pending", {**work.step.detail, "native": native}, **_seen(work, remote)
+    )
+    raise Later("scheduled", at)
+
+
+async def verify_url(work: Work) -> None:
+    """Look at the live page as a visitor does."""
+    if work.row.mode == "draft":
+        await work.done(verified={})
+        return
+    post = work.post()
+    found = await verify(work.plugin, work.row.url, title=post.title, canonical_url=post.canonical_url)
+    await work.done({"warnings": list(found.warnings)}, verified=dict(found.facts))
+
+
+def _seen(work: Work, remote: RemotePost) -> dict[str, Any]:
+    url = remote.url or work.row.url
+    return {
+        "revision": _short(remote.revision),
+        "sent_hash": fingerprint(remote) if work.able.read_back else b"",
+        "url": url,
+        "path": path_of(work, url) if remote.state == "live" else "",
+    }
+
+
+def _short(revision: str) -> str:
+    """Return a revision, or what stands for one that is too long to be kept."""
+    return revision if len(revision) <= LONGEST_EXTERNAL_ID else sha256(revision.encode("utf-8", "replace")).hexdigest()
+
+
+def path_of(work: Work, url: str) -> str:
+    """Return the path of an address on this server, nothing for one elsewhere."""
+    base = work.plugin.base_url
+    return url.removeprefix(base)[:500] if url.startswith(f"{base}/") else ""
+
+
+ACTIONS: Final[Mapping[str, Callable[[Work], Awaitable[None]]]] = {
+    "terms": terms,
+    "media": media,
+    "draft": draft,
+    "read_back": read_back,
+    "live": live,
+    "verify": verify_url,
+}
+"""What is done in each step."""

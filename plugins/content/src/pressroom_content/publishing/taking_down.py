@@ -1,0 +1,141 @@
+"""Changing what is on a site already, or waits to be: taking it down, moving it, cancelling it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from datetime import datetime
+from typing import Any, Final, Literal
+
+from pressroom.sdk import InvalidInput, PluginContext
+
+from pressroom_content.articles.store import Articles
+from pressroom_content.contract import RecallingSite, RemotePost, Site, SiteGone, SiteUnavailable, UnknownOutcome
+from pressroom_content.publishing.engine import wake
+from pressroom_content.publishing.publications import Publications, busy
+from pressroom_content.publishing.steps import SHORTEST_NOTICE
+from pressroom_content.publishing.store import Held, LeaseLost, PublicationStore
+from pressroom_content.records import Publication
+from pressroom_content.websites.store import Websites
+
+DownMode = Literal["draft", "trash", "delete"]
+_STATES: Final[dict[DownMode, Literal["draft", "trashed", "gone"]]] = {
+    "draft": "draft",
+    "trash": "trashed",
+    "delete": "gone",
+}
+
+_BUSY_SECONDS: Final = 3.0
+_BUSY_PAUSE: Final = 0.1
+
+
+async def unpublish(plugin: PluginContext, user_id: str, publication_id: str, mode: DownMode) -> Publication:
+    """Take a post down, or cancel one that waits. Safe to repeat.
+
+    Raises:
+        NotFound: the account has no such publication.
+        InvalidInput: it is being worked on, or nobody knows yet what is on the site.
+        SiteError: the site did not do it.
+    """
+    async with _changing(plugin, user_id, publication_id) as (store, held):
+        row = held.row
+        values: dict[str, Any] = {"status": "unpublished", "due_at": None, "error": "", "path": ""}
+        if mode == "delete":
+            values |= {"external_id": "", "url": "", "revision": "", "sent_hash": b""}
+        if row.external_id:
+            site = await _site(plugin, held)
+            done_there = await _set_state(site, row.external_id, _STATES[mode])
+            if isinstance(site, RecallingSite):
+                values["revision"] = done_there.revision if done_there else row.revision
+        elif "post" in (held.steps["draft"].detail.get("sent", {}) if held.steps else {}):
+            raise InvalidInput(
+                "publication_id", "nobody knows yet whether the site has the post; use retry_publication, then repeat"
+            )
+        await store.release(held, **values)
+    publications = Publications(plugin)
+    done = await publications.get(user_id, publication_id)
+    if not await publications.others_live(done):
+        await Articles(plugin).set_status(user_id, done.article_id, "draft")
+    return done
+
+
+async def reschedule(
+    plugin: PluginContext, user_id: str, publication_id: str, publish_at: datetime | None
+) -> Publication:
+    """Move a scheduled publication to another time, or cancel it with `None`.
+
+    Raises:
+        NotFound: the account has no such publication.
+        InvalidInput: it is not scheduled, or is being worked on.
+        SiteError: the site, which was to publish it, did not do it.
+    """
+    async with _changing(plugin, user_id, publication_id) as (store, held):
+        row = held.row
+        if row.status != "scheduled" or row.mode != "schedule":
+            raise InvalidInput("publication_id", f"is not scheduled but {row.status}")
+        native = bool(held.steps["live"].detail.get("native")) and bool(row.external_id)
+        if native:
+            await _set_state(await _site(plugin, held), row.external_id, "draft")
+            await store.step(held, "live", "pending", {**held.steps["live"].detail, "native": False})
+        if publish_at is None:
+            status = "draft" if row.external_id else "unpublished"
+            await store.release(held, status=status, mode="draft", publish_at=None, due_at=None, error="")
+        else:
+            # Work goes on at once where the site's own scheduler is to be told.
+            at_once = native and publish_at - row.updated_at >= SHORTEST_NOTICE
+            due_at = row.updated_at if at_once else publish_at
+            await store.release(held, status="scheduled", publish_at=publish_at, due_at=due_at, error="")
+            await wake(plugin, row.id, user_id, due_at)
+    done = await Publications(plugin).get(user_id, publication_id)
+    if publish_at is None and not await Publications(plugin).others_live(done):
+        await Articles(plugin).set_status(user_id, done.article_id, "draft")
+    return done
+
+
+@asynccontextmanager
+async def _changing(
+    plugin: PluginContext, user_id: str, publication_id: str
+) -> AsyncIterator[tuple[PublicationStore, Held]]:
+    """Give the lease of a publication; where the block fails, it is as it was.
+
+    Whoever has it just now is waited for a little. Raises `InvalidInput` where they keep it.
+    """
+    store = PublicationStore(plugin)
+    latest = asyncio.get_running_loop().time() + _BUSY_SECONDS
+    while (held := await store.hold(user_id, publication_id)) is None:
+        if asyncio.get_running_loop().time() >= latest:
+            raise busy(publication_id)
+        await asyncio.sleep(_BUSY_PAUSE)
+    try:
+        yield store, held
+    except LeaseLost:
+        raise busy(publication_id) from None
+    except BaseException:
+        with suppress(LeaseLost):
+            await store.release(held)
+        raise
+
+
+async def _site(plugin: PluginContext, held: Held) -> Site:
+    _, site = await Websites(plugin).open(held.row.user_id, held.row.website_id)
+    held.check()
+    if isinstance(site, RecallingSite):
+        site.recall(held.row.external_id, held.row.url, held.row.revision)
+    return site
+
+
+async def _set_state(site: Site, post_id: str, state: Literal["draft", "trashed", "gone"]) -> RemotePost | None:
+    """Move a post to a state, and return it; `None` where nobody can show it any more."""
+    try:
+        return await site.set_state(post_id, state)
+    except SiteGone:
+        return None  # somebody was faster
+    except UnknownOutcome:
+        try:
+            found = (await site.read(post_id)).state
+        except SiteGone:
+            found = "gone"
+        if found != state:
+            raise SiteUnavailable("the site did not answer, and has not done it so far; repeat this") from None
+        return None

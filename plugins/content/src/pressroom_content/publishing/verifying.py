@@ -1,0 +1,94 @@
+"""Looking at a page as a visitor does: is it there, and is it the right one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+from urllib.parse import urljoin
+
+from pressroom.sdk import Fetched, FetchFailed, FetchRefused, PluginContext
+from selectolax.lexbor import LexborHTMLParser
+
+from pressroom_content.publishing.comparing import plain
+
+_MAX_BYTES: Final = 5_000_000
+_SECONDS: Final = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What was found at an address: members for `verified`, and what is wrong, a sentence each."""
+
+    facts: Mapping[str, Any]
+    warnings: tuple[str, ...] = ()
+
+
+async def verify(plugin: PluginContext, url: str, *, title: str, canonical_url: str = "") -> Verified:
+    """Look at a live page. Nothing is raised: what cannot be seen is a warning."""
+    if not url:
+        return Verified({}, ("the site gave no address for the post, so it was not looked at",))
+    own = f"{plugin.base_url}/sites/"
+    try:
+        if url.startswith(own):
+            page = await _own_page(plugin, url)
+        else:
+            page = await plugin.services.fetcher.get(
+                url, accept="text/html", max_bytes=_MAX_BYTES, seconds=_SECONDS, redirects=5
+            )
+    except (FetchFailed, FetchRefused) as error:
+        return Verified(
+            {"url": url, "http_status": None, "checked_at": _now()},
+            (f"the page could not be looked at: {error.message}",),
+        )
+    return _judged(page, url, title, canonical_url)
+
+
+async def _own_page(plugin: PluginContext, url: str) -> Fetched:
+    """Return a page of a built-in site without the way through the network, where this server may not reach itself."""
+    from pressroom_content.builtin_site.serving import BuiltinPages  # noqa: PLC0415 - templates load with the first
+
+    return await BuiltinPages(plugin).fetched(url)
+
+
+def _judged(page: Fetched, url: str, title: str, canonical_url: str) -> Verified:
+    facts: dict[str, Any] = {"url": page.url, "http_status": page.status, "checked_at": _now()}
+    if page.status != 200:
+        return Verified(facts, (f"the address of the post answers with the status {page.status}",))
+    if page.media_type not in ("text/html", "application/xhtml+xml"):
+        return Verified(facts, (f"the address of the post is no web page but {page.media_type or 'of no type'}",))
+    tree = LexborHTMLParser(page.content.decode("utf-8", "replace"))
+    canonical = _attribute(tree, 'link[rel="canonical"]', "href")
+    canonical = urljoin(page.url, canonical) if canonical else ""
+    robots = f"{_attribute(tree, 'meta[name=robots]', 'content')},{page.headers.get('x-robots-tag', '')}".lower()
+    heads = [node.text() for node in tree.css("h1, title")]
+    facts |= {
+        "title_found": any(plain(title) in plain(head) for head in heads),
+        "canonical": canonical,
+        "indexable": "noindex" not in robots and "none" not in [part.strip() for part in robots.split(",")],
+    }
+    return Verified(facts, tuple(_warnings(facts, url, canonical_url)))
+
+
+def _warnings(facts: Mapping[str, Any], url: str, canonical_url: str) -> list[str]:
+    found = []
+    if not facts["title_found"]:
+        found.append("the page does not show the title of the article; a cache may still hold an older one")
+    if not facts["indexable"]:
+        found.append("the page tells search engines not to index it (noindex)")
+    wanted = canonical_url or url
+    if facts["canonical"] and facts["canonical"].rstrip("/") != wanted.rstrip("/"):
+        found.append(f"the page's canonical address is {facts['canonical'][:200]}, not {wanted[:200]}")
+    if canonical_url and not facts["canonical"]:
+        found.append("the page does not show the canonical address that was set")
+    return found
+
+
+def _attribute(tree: LexborHTMLParser, selector: str, name: str) -> str:
+    node = tree.css_first(selector)
+    return (node.attributes.get(name) or "") if node is not None else ""
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

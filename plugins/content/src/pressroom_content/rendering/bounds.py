@@ -1,0 +1,85 @@
+"""Bounds on texts: what would take parsers minutes is refused before they begin."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from pressroom.sdk import InvalidInput
+from selectolax.lexbor import LexborNode
+
+MOST_MARKS: Final = 400_000
+"""Characters with a meaning in markdown that a text may hold: parsing them takes about 5 µs each."""
+
+MOST_LINES: Final = 100_000
+MOST_FOOTNOTES: Final = 5_000
+MOST_BRACKET_WORK: Final = 400_000_000
+"""The sum over all paragraphs of their brackets squared: looking for the other half of a bracket takes that long."""
+
+DEEPEST: Final = 100
+"""How many elements of HTML may stand inside each other."""
+
+MOST_OPEN: Final = 10_000
+"""How many tags may be open at once, as counted from tags alone: parsers take the square of it."""
+
+MOST_TAGS: Final = 300_000
+
+_MARKS: Final = "[]!*_`<>&|~^\\-+"
+_BLOCK = re.compile(r"\n[ \t]*\n")
+_TAG = re.compile(r"<(/?)([a-zA-Z][^\s/<>]*)")
+_WITHOUT_END: Final = frozenset(
+    {
+        "area", "base", "body", "br", "col", "dd", "dt", "embed", "head", "hr", "html", "img", "input", "li", "link",
+        "meta", "option", "p", "param", "rp", "rt", "source", "tbody", "td", "tfoot", "th", "thead", "tr", "track",
+        "wbr",
+    }
+)  # fmt: skip
+"""Elements that have no end, or whose end may be left out, so that counting their beginnings says nothing."""
+
+
+def check_markdown(text: str) -> None:
+    """Refuse markdown that is too intricate. Raises `InvalidInput` for the body."""
+    if sum(map(text.count, _MARKS)) > MOST_MARKS:
+        raise _too_much(f"it has more than {MOST_MARKS:,} characters with a meaning in markdown, such as * or [")
+    if text.count("\n") > MOST_LINES:
+        raise _too_much(f"it has more than {MOST_LINES:,} lines")
+    if text.count("[^") + text.count("^[") > MOST_FOOTNOTES:
+        raise _too_much(f"it has more than {MOST_FOOTNOTES:,} footnotes")
+    if text.count("[") ** 2 > MOST_BRACKET_WORK:
+        work = sum(block.count("[") ** 2 for block in _BLOCK.split(text))
+        if work > MOST_BRACKET_WORK:
+            raise _too_much("one of its paragraphs has tens of thousands of brackets")
+
+
+def check_html(text: str) -> None:
+    """Refuse HTML that parsers would take too long for. Raises `InvalidInput` for the body.
+
+    What is open is counted from tags alone, wherever they stand, which is never less than what a parser makes of them.
+    """
+    is_open = tags = 0
+    for match in _TAG.finditer(text):
+        tags += 1
+        if match[2].lower() not in _WITHOUT_END:
+            is_open = max(0, is_open - 1) if match[1] else is_open + 1
+        if is_open > MOST_OPEN:
+            raise _too_much(f"at character {match.start():,} more than {MOST_OPEN:,} tags are open")
+    if tags > MOST_TAGS:
+        raise _too_much(f"it has more than {MOST_TAGS:,} tags")
+
+
+def check_depth(root: LexborNode) -> None:
+    """Refuse a tree that is too deep. Raises `InvalidInput` for the body."""
+    stack = [(root, 0)]
+    while stack:
+        node, depth = stack.pop()
+        if depth > DEEPEST:
+            raise _too_much(f"more than {DEEPEST} of its elements stand inside each other")
+        child = node.first_child
+        while child is not None:
+            if child.first_child is not None:
+                stack.append((child, depth + 1))
+            child = child.next
+
+
+def _too_much(what: str) -> InvalidInput:
+    return InvalidInput("body", f"{what}; split it into several articles, or make it plainer")

@@ -1,0 +1,158 @@
+"""The article in a web page: its text without what stands around it, and what the page says of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urljoin
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from pressroom_content.rendering.bounds import check_depth, check_html
+from pressroom_content.rendering.text import text_of_node
+
+_AROUND: Final = (
+    "nav, aside, footer, form, script, style, noscript, template, button, input, select, textarea, dialog, [hidden], "
+    "[aria-hidden=true], [role=navigation], [role=complementary], [role=search], [role=banner], [role=contentinfo], "
+    ".comments, #comments, .comment-list, .share, .sharing, .social-share, .sharedaddy, .related-posts, "
+    ".jp-relatedposts, .breadcrumbs, .breadcrumb, .newsletter, .advertisement, .cookie-banner, .post-navigation, "
+    ".author-box, .toc"
+)
+"""What is no part of an article, wherever it stands."""
+
+_MARKED: Final = (
+    "[itemprop=articleBody]", ".e-content", ".entry-content", ".post-content", ".article-content", ".article-body",
+    ".gh-content", ".post-body", "[role=article]", "article", "main", "[role=main]", "#content",
+)  # fmt: skip
+"""How pages mark their article, the surest mark first."""
+
+_LEAST: Final = 200
+"""Characters that a marked article has at least; a teaser has fewer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """An article from a page: its HTML, not sanitised, with whole addresses, and what the page says of it."""
+
+    html: str
+    title: str
+    description: str = ""
+    language: str = ""
+    author: str = ""
+    canonical_url: str = ""
+    sure: bool = True
+    """Whether the page marks its article; otherwise the part with the most text was taken."""
+
+
+def extract(html: str, url: str = "") -> Extracted:
+    """Return the article of a page. `url` is where the page is from.
+
+    Raises:
+        InvalidInput: the page is nested too deep, or has too many tags.
+    """
+    check_html(html)
+    tree = LexborHTMLParser(html)
+    if tree.root is not None:
+        check_depth(tree.root)
+    title = _title(tree)
+    found = Extracted(
+        html="",
+        title=title,
+        description=_meta(tree, "description", "og:description"),
+        language=((tree.root.attributes.get("lang") if tree.root is not None else "") or "").strip(),
+        author=_meta(tree, "author", "article:author"),
+        canonical_url=_canonical(tree, url),
+    )
+    for node in tree.css(_AROUND):
+        node.decompose()
+    body, sure = _main(tree)
+    if body is None:
+        return found
+    for heading in body.css("h1"):
+        if " ".join(heading.text().split()).casefold() == title.casefold():
+            heading.decompose()
+    _make_absolute(body, url)
+    return Extracted(
+        html=body.inner_html or "",
+        title=title,
+        description=found.description,
+        language=found.language,
+        author=found.author,
+        canonical_url=found.canonical_url,
+        sure=sure,
+    )
+
+
+def _main(tree: LexborHTMLParser) -> tuple[LexborNode | None, bool]:
+    body = tree.body
+    if body is None:
+        return None, False
+    for selector in _MARKED:
+        found = max(tree.css(selector), key=_length, default=None)
+        if found is not None and _length(found) >= _LEAST:
+            return found, True
+    return _densest(body), False
+
+
+def _densest(body: LexborNode) -> LexborNode:
+    """Return the element that has the most text in paragraphs of its own: text in links counts against it."""
+    scores: dict[int, float] = {}
+    nodes: dict[int, LexborNode] = {}
+    for paragraph in body.css("p, pre, blockquote, li, td"):
+        links = sum(len(link.text()) for link in paragraph.css("a"))
+        worth = float(len(" ".join(paragraph.text().split())) - 2 * links)
+        parent, share = paragraph.parent, 1.0
+        while parent is not None and parent.tag not in ("html", "body") and share > 0.2:
+            scores[parent.mem_id] = scores.get(parent.mem_id, 0.0) + worth * share
+            nodes[parent.mem_id] = parent
+            parent, share = parent.parent, share / 2
+    best = max(scores, key=lambda key: scores[key], default=None)
+    return nodes[best] if best is not None and scores[best] >= _LEAST else body
+
+
+def _length(node: LexborNode) -> int:
+    return len(text_of_node(node))
+
+
+def _title(tree: LexborHTMLParser) -> str:
+    headings = [" ".join(node.text().split()) for node in tree.css("article h1, main h1, h1")]
+    heading = next((text for text in headings if text), "")
+    title = tree.css_first("head > title")
+    tab = " ".join(title.text().split()) if title is not None else ""
+    return (_meta(tree, "og:title") or heading or tab)[:500]
+
+
+def _meta(tree: LexborHTMLParser, *names: str) -> str:
+    for node in tree.css("meta"):
+        key = (node.attributes.get("name") or node.attributes.get("property") or "").lower()
+        content = " ".join((node.attributes.get("content") or "").split())
+        if key in names and content:
+            return content
+    return ""
+
+
+def _canonical(tree: LexborHTMLParser, url: str) -> str:
+    for node in tree.css("link[rel=canonical]"):
+        found = _joined(url, node.attributes.get("href") or "")
+        if found.startswith(("http://", "https://")):
+            return found
+    return url
+
+
+def _make_absolute(body: LexborNode, url: str) -> None:
+    if not url:
+        return
+    for selector, name in (("a[href]", "href"), ("img[src]", "src"), ("iframe[src]", "src")):
+        for node in body.css(selector):
+            value = node.attributes.get(name) or ""
+            if not value.startswith("#"):
+                node.attrs[name] = _joined(url, value)
+    for node in body.css("img[srcset]"):
+        del node.attrs["srcset"]
+
+
+def _joined(base: str, url: str) -> str:
+    try:
+        return urljoin(base, url.strip())
+    except ValueError:
+        return ""

@@ -1,0 +1,224 @@
+"""HTML to markdown that says the same: what markdown has no form for stays HTML."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from pressroom_content.rendering.sanitising import sanitise
+
+_SPACES = re.compile(r"[ \t\r\n\f]+")
+_BLANK_LINES = re.compile(r"\n\s*\n")
+_SPECIAL = re.compile(r"([\\`*\[\]<>]|(?<![^\W_])_|_(?![^\W_])|~(?=~)|(?<=~)~|&(?=#?\w+;)|!(?=\[))")
+_LINE_START = re.compile(
+    r"^(\s*)(#{1,6}(?=\s|$)|[-+](?=\s|$)|=+\s*$|-+\s*$|\d{1,9}(?=[.)](?:\s|$))|:(?=\s))", re.MULTILINE
+)
+_TICKS = re.compile(r"`+")
+_CODE_LANGUAGE = re.compile(r"language-([\w+#-]+)")
+_AS_HTML: Final = frozenset({"dl", "figure", "details", "iframe"})
+_INLINE_HTML: Final = frozenset(
+    {"abbr", "cite", "ins", "kbd", "mark", "q", "samp", "small", "sub", "sup", "time", "u", "var"}
+)
+_MARKS: Final[Mapping[str, str]] = MappingProxyType(
+    {"strong": "**", "b": "**", "em": "*", "i": "*", "del": "~~", "s": "~~"}
+)
+_BLOCKS: Final = frozenset(
+    {
+        "p", "div", "section", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "pre", "hr", "table",
+        *_AS_HTML,
+    }
+)  # fmt: skip
+
+_SPACED: Final = _BLOCKS - {"ul", "ol"}
+
+
+def to_markdown(html: str) -> str:
+    """Return HTML as markdown, sanitised. Tables that markdown cannot hold, figures and frames stay HTML.
+
+    Raises:
+        InvalidInput: the HTML is nested too deep, or has too many tags.
+    """
+    body = LexborHTMLParser(sanitise(html).html).body
+    return "" if body is None else "\n\n".join(_blocks(body)).strip() + "\n"
+
+
+def _blocks(parent: LexborNode) -> Iterator[str]:
+    """Yield the blocks of an element; text between them is a paragraph."""
+    waiting: list[LexborNode] = []
+    for child in parent.iter(include_text=True):
+        if child.tag not in _BLOCKS:
+            waiting.append(child)
+            continue
+        yield from _paragraph(waiting)
+        waiting = []
+        yield from _block(child)
+    yield from _paragraph(waiting)
+
+
+def _paragraph(nodes: list[LexborNode]) -> Iterator[str]:
+    text = _line("".join(map(_inline, nodes)))
+    if text:
+        yield _escaped_start(text)
+
+
+def _block(node: LexborNode) -> Iterator[str]:
+    tag = node.tag or ""
+    if tag in _AS_HTML:
+        yield _BLANK_LINES.sub("\n", node.html or "").strip()
+    elif tag in ("p", "div", "section", "li"):
+        yield from _blocks(node)
+    elif tag == "hr":
+        yield "---"
+    elif tag == "pre":
+        yield _fenced(node)
+    elif tag == "blockquote":
+        yield _indented("\n\n".join(_blocks(node)), "> ", "> ")
+    elif tag in ("ul", "ol"):
+        yield from _list(node)
+    elif tag == "table":
+        yield _table(node) or _BLANK_LINES.sub("\n", node.html or "")
+    else:
+        text = _line("".join(map(_inline, node.iter(include_text=True)))).replace("\n", " ")
+        if text:
+            yield f"{'#' * int(tag[1])} {text}"
+
+
+def _fenced(node: LexborNode) -> str:
+    code = node.css_first("code")
+    language = _CODE_LANGUAGE.search((code.attributes.get("class") if code is not None else None) or "")
+    text = (node.text() or "").removesuffix("\n")
+    fence = "`" * max(3, 1 + max((len(run) for run in _TICKS.findall(text)), default=0))
+    return f"{fence}{language[1] if language else ''}\n{text}\n{fence}"
+
+
+def _list(node: LexborNode) -> Iterator[str]:
+    ordered = node.tag == "ol"
+    start = node.attributes.get("start") or "1"
+    number = int(start) if ordered and start.isascii() and start.isdecimal() and len(start) < 9 else 1
+    children = list(node.iter())
+    # A list without paragraphs in its items is shown without space between them.
+    gap = "\n\n" if any(part.tag in _SPACED for child in children for part in child.iter()) else "\n"
+    items: list[str] = []
+    for child in children:
+        marker = f"{number}. " if ordered else "- "
+        number += 1
+        items.append(_indented(gap.join(_blocks(child)), marker, " " * len(marker)) or marker.rstrip())
+    if items:
+        yield gap.join(items)
+
+
+def _table(node: LexborNode) -> str:
+    """Return a table, or nothing where it has cells that span or hold more than a line."""
+    rows = [[cell for cell in row.iter() if cell.tag in ("td", "th")] for row in node.css("tr")]
+    cells = [cell for row in rows for cell in row]
+    if not cells or node.css_first("caption, ul, ol, pre, blockquote, p + p, h1, h2, h3, h4, h5, h6"):
+        return ""
+    spans = any(cell.attributes.get("colspan") or cell.attributes.get("rowspan") for cell in cells)
+    if spans or len(node.css("table")) > 1:
+        return ""
+    width = max(len(row) for row in rows)
+    texts = [[_cell(cell) for cell in row] + [""] * (width - len(row)) for row in rows]
+    lines = [f"| {' | '.join(row)} |" for row in texts]
+    return "\n".join([lines[0], f"|{' --- |' * width}", *lines[1:]])
+
+
+def _cell(cell: LexborNode) -> str:
+    text = _line("".join(map(_inline, cell.iter(include_text=True))))
+    return text.replace("\\\n", "<br>").replace("\n", " ").replace("|", "\\|")
+
+
+def _inline(node: LexborNode) -> str:
+    tag = node.tag or ""
+    if tag == "-text":
+        return _SPECIAL.sub(r"\\\1", _SPACES.sub(" ", node.text_content or ""))
+    if tag.startswith("-"):
+        return ""
+    if tag == "br":
+        return "\\\n"
+    if tag in _INLINE_WRITERS:
+        return _INLINE_WRITERS[tag](node)
+    text = "".join(map(_inline, node.iter(include_text=True)))
+    if tag in _MARKS:
+        return _marked(text, _MARKS[tag])
+    if tag in _INLINE_HTML:
+        return f"<{tag}>{text}</{tag}>"
+    return f" {text} " if tag in _BLOCKS else text
+
+
+def _marked(text: str, mark: str) -> str:
+    """Return text between marks, which must not stand beside white space on their inner side."""
+    inner = text.strip()
+    if not inner:
+        return text
+    before, after = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
+    return f"{before}{mark}{inner}{mark}{after}"
+
+
+def _code(node: LexborNode) -> str:
+    text = _SPACES.sub(" ", node.text() or "")
+    if not text.strip():
+        return text
+    ticks = "`" * (1 + max((len(run) for run in _TICKS.findall(text)), default=0))
+    space = " " if text.startswith("`") or text.endswith("`") or (text[0] == " " and text[-1] == " ") else ""
+    return f"{ticks}{space}{text}{space}{ticks}"
+
+
+def _link(node: LexborNode) -> str:
+    text = "".join(map(_inline, node.iter(include_text=True)))
+    href = node.attributes.get("href")
+    if not href or not text.strip():
+        return text
+    inner = text.strip()
+    before, after = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
+    return f"{before}[{inner}]({_target(href)}{_title(node)}){after}"
+
+
+def _image(node: LexborNode) -> str:
+    source = node.attributes.get("src")
+    if not source:
+        return ""
+    alt = _SPECIAL.sub(r"\\\1", _SPACES.sub(" ", node.attributes.get("alt") or ""))
+    return f"![{alt}]({_target(source)}{_title(node)})"
+
+
+_INLINE_WRITERS: Final[Mapping[str, Callable[[LexborNode], str]]] = MappingProxyType(
+    {"code": _code, "a": _link, "img": _image}
+)
+
+
+def _target(url: str) -> str:
+    url = url.replace("\n", "").replace("\r", "").replace("<", "%3C").replace(">", "%3E")
+    return f"<{url}>" if re.search(r"[\s()]", url) else url.replace("\\", "%5C")
+
+
+def _title(node: LexborNode) -> str:
+    title = _SPACES.sub(" ", node.attributes.get("title") or "").strip()
+    escaped = title.replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;")
+    return f' "{escaped}"' if title else ""
+
+
+def _line(text: str) -> str:
+    """Return inline text without white space at its ends and around its line breaks."""
+    text = re.sub(r" *(\\\n) *", r"\1", re.sub(r" {2,}", " ", text)).strip()
+    while text.endswith("\\\n") or text.startswith("\\\n"):
+        text = text.removeprefix("\\\n").removesuffix("\\\n").strip()
+    return text
+
+
+def _escaped_start(text: str) -> str:
+    """Escape what would begin another block at the beginning of a line."""
+    return _LINE_START.sub(
+        lambda match: match[1] + (f"\\{match[2]}" if not match[2].isdigit() else f"{match[2]}\\"), text
+    )
+
+
+def _indented(text: str, first: str, other: str) -> str:
+    lines = text.split("\n")
+    return "\n".join(
+        ((first if number == 0 else other) + line).rstrip() if line or number == 0 else other.rstrip()
+        for number, line in enumerate(lines)
+    )

@@ -1,0 +1,358 @@
+"""The tables: websites, articles with their versions, publications with their steps, ideas and brand voices.
+
+Every row belongs to an account, `user_id`, and every query names it: what belongs to somebody else does not exist.
+"""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import Any, Final
+
+from pressroom.tables import LONGEST_ID, NAMING, Timestamp
+from sqlalchemy import JSON, Date, ForeignKey, Index, Integer, LargeBinary, MetaData, String, Text
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+ID: Final = String(LONGEST_ID)
+
+
+class Base(DeclarativeBase):
+    """The tables of this plugin."""
+
+    metadata = MetaData(naming_convention=NAMING)
+    type_annotation_map = {datetime: Timestamp, date: Date}  # noqa: RUF012 - declared so by SQLAlchemy
+
+
+class WebsiteRow(Base):
+    """A website. `credential` is a JWE; it is empty once the site was disconnected, and on platforms without one.
+
+    `status` is `active`, `error` or `paused`; `disconnected_at` hides the site from lists. `site_key` is the segment of
+    a built-in site's address, `/sites/<site_key>`; such a row has no `url`.
+    """
+
+    __tablename__ = "content_websites"
+
+    id: Mapped[str] = mapped_column(ID, primary_key=True)
+    user_id: Mapped[str] = mapped_column(ID)
+    platform: Mapped[str] = mapped_column(String(32))
+    name: Mapped[str] = mapped_column(String(200))
+    url: Mapped[str] = mapped_column(String(2048))
+    site_key: Mapped[str | None] = mapped_column(String(80), unique=True)
+    status: Mapped[str] = mapped_column(String(16))
+    credential: Mapped[str] = mapped_column(Text, default="")
+    settings: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)
+    capabilities: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)
+    checks: Mapped[list[Any]] = mapped_column(JSON, default=list)
+    last_error: Mapped[str] = mapped_column(Text, default="")
+    last_error_at: Mapped[datetime | None]
+    checked_at: Mapped[datetime | None]
+    last_published_at: Mapped[datetime | None]
+    version: Mapped[int] = mapped_column(default=1)
+    created_at: Mapped[datetime]
+    updated_at: Mapped[datetime]
+    disconnected_at: Mapped[datetime | None]
+
+    __table_args__ = (Index(None, "user_id", "created_at"),)
+
+
+class ConnectRow(Base):
+    """A link with which somebody connects a site. The token in the link is stored as its SHA-256."""
+
+    __tablename__ = "content_connects"
+
+    token_hash: Mapped[bytes] = mapped_column(LargeBinary(32), primary_key=True)
+    id: Mapped[str] = mapped_column(ID, unique=True)
+    user_id: Mapped[str] = mapped_column(ID)
+    platform: Mapped[str] = mapped_column(String(32))
+    url: Mapped[str] = mapped_column(String(2048), default="")
+    name: Mapped[str] = mapped_column(String(200), default="")
+    website_id: Mapped[str | None] = mapped_column(ID)
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime] = mapped_column(index=True)
+    used_at: Mapped[datetime | None]
+
+
+class ArticleRow(Base):
+    """The newest version of an article. `status` is `draft`, `scheduled`, `published` or `trashed`.
+
+    `request_id` is the client's `client_request_id`, unique for an account. `length` is the number of words in
+    `content_words`. `slug_scope` is where the slug is unique: the website, or nothing for articles without one.
+    """
+
+    __tablename__ = "content_articles"
+
+    id: Mapped[str] = mapped_column(ID, primary_key=True)
+    user_id: Mapped[str] = mapped_column(ID)
+    website_id: Mapped[str | None] = mapped_column(ID, index=True)
+    status: Mapped[str] = mapped_column(String(16), default="draft")
+    version: Mapped[int] = mapped_column(default=1)
+    title: Mapped[str] = mapped_column(String(500))
+    slug: Mapped[str] = mapped_column(String(200))
+    slug_scope: Mapped[str] = mapped_column(ID, default="")
+    body_format: Mapped[str] = mapped_column(String(16))
+    excerpt: Mapped[str] = mapped_column(Text, default="")
+    keyphrase: Mapped[str] = mapped_column(String(200), default="")
+    synonyms: Mapped[list[Any]] = mapped_column(JSON, default=list)
+    meta_title: Mapped[str] = mapped_column(String(500), default="")
+    meta_description: Mapped[str] = mapped_column(Text, default="")
+    tags: Mapped[list[Any]] = mapped_column(JSON, default=list)
+    categories: Mapped[list[Any]] = mapped_column(JSON, default=list)
+    language: Mapped[str] = mapped_column(String(35), default="")
+    canonical_url: Mapped[str] = mapped_column(String(2048), default="")
+    author: Mapped[str] = mapped_column(String(200), default="")
+    featured_media_id: Mapped[str] = mapped_column(ID, default="")
+    featured_alt: Mapped[str] = mapped_column(Text, default="")
+    word_count: Mapped[int] = mapped_column(default=0)
+    length: Mapped[int] = mapped_column(default=0)
+    score: Mapped[int | None]
+    request_id: Mapped[str | None] = mapped_column(String(200))
+    created_at: Mapped[datetime]
+    updated_at: Mapped[datetime]
+    published_at: Mapped[datetime | None]
+    trashed_at: Mapped[datetime | None] = mapped_column(index=True)
+    # The last column: SQLite reads all columns before the one that it needs, and most lists need no body.
+    body: Mapped[str] = mapped_column(Text)
+
+    __table_args__ = (
+        Index(None, "user_id", "request_id", unique=True),
+        Index(None, "user_id", "updated_at", "id"),
+        Index(None, "user_id", "slug_scope", "slug", unique=True),
+        Index(None, "user_id", "status", "updated_at", "id"),
+        Index(None, "user_id", "keyphrase"),
+        Index(None, "user_id", "language"),
+        Index(None, "status", "published_at"),
+    )
+
+
+class VersionRow(Base):
+    """A version of an article: its fields in `fields`, its body apart. `origin` says which client wrote it."""
+
+    __tablename__ = "content_versions"
+
+    article_id: Mapped[str] = mapped_column(ForeignKey("content_articles.id", ondelete="CASCADE"), primary_key=True)
+    version: Mapped[int] = mapped_column(primary_key=True)
+    fields: Mapped[dict[str, Any]] = mapped_column(JSON)
+    body: Mapped[str] = mapped_column(Text)
+    origin: Mapped[str] = mapped_column(String(200), default="")
+    changed: Mapped[list[Any]] = mapped_column(JSON, default=list)
+    added: Mapped[int] = mapped_column(default=0)
+    removed: Mapped[int] = mapped_column(default=0)
+    created_at: Mapped[datetime]
+
+
+class PageRow(Base):
+    """A page of a connected site that was not necessarily written here: for links, duplicates and cannibalisation."""
+
+    __tablename__ = "content_pages"
+
+    id: Mapped[str] = mapped_column(ID, primary_key=True)
+    user_id: Mapped[str] = mapped_column(ID)
+    website_id: Mapped[str] = mapped_column(ForeignKey("content_websites.id", ondelete="CASCADE"))
+    article_id: Mapped[str | None] = mapped_column(ID, index=True)
+    url: Mapped[str] = mapped_column(String(2048))
+    external_id: Mapped[str] = mapped_column(String(200), default="")
+    title: Mapped[str] = mapped_column(String(500), default="")
+    excerpt: Mapped[str] = mapped_column(Text, default="")
+    keyphrase: Mapped[str] = mapped_column(String(200), default="")
+    length: Mapped[int] = mapped_column(default=0)
+    fingerprint: Mapped[bytes] = mapped_column(LargeBinary(32), default=b"")
+    updated_at: Mapped[datetime | None]
+    seen_at: Mapped[datetime]
+
+    __table_args__ = (Index(None, "website_id", "url", unique=True), Index(None, "user_id", "seen_at"))
+
+
+class WordRow(Base):
+    """How often a stem stands in a document, which is an article or a page: for search and for related texts."""
+
+    __tablename__ = "content_words"
+
+    user_id: Mapped[str] = mapped_column(ID, primary_key=True)
+    stem: Mapped[str] = mapped_column(String(64), primary_key=True)
+    document_id: Mapped[str] = mapped_column(ID, primary_key=True)
+    count: Mapped[int]
+    in_title: Mapped[bool] = mapped_column(default=False)
+
+    __table_args__ = (Index(None, "document_id"),)
+
+
+class ShingleRow(Base):
+    """A band of the MinHash signature of a document: near-duplicates share at least one."""
+
+    __tablename__ = "content_shingles"
+
+    user_id: Mapped[str] = mapped_column(ID, primary_key=True)
+    band: Mapped[bytes] = mapped_column(LargeBinary(9), primary_key=True)
+    document_id: Mapped[str] = mapped_column(ID, primary_key=True)
+
+    __table_args__ = (Index(None, "document_id"),)
+
+
+class PublicationRow(Base):
+    """An article on a website. There is at most one for the pair, whatever becomes of it.
+
+    `status` is `queued`, `publishing`, `published`, `draft`, `scheduled`, `failed`, `unknown` or `unpublished`; `mode`
+    is what was asked for. `article_version` is what is being, or was last, sent. `marker` stands in the remote post.
+    `due_at` is when work on it goes on, `None` where nothing is to be done; `tries` counts the attempts of a step that
+    the site was away for.
+    `lease` names the process that works on it, until `lease_until`. `revision` and `sent_hash` are the remote post's
+    after our last write, to notice edits made there.
+    """
+
+    __tablename__ = "content_publications"
+
+    id: Mapped[str] = mapped_column(ID, primary_key=True)
+    user_id: Mapped[str] = mapped_column(ID)
+    article_id: Mapped[str] = mapped_column(ForeignKey("content_articles.id", ondelete="CASCADE"))
+    website_id: Mapped[str] = mapped_column(ForeignKey("content_websites.id", ondelete="CASCADE"), index=True)
+    marker: Mapped[str] = mapped_column(ID, unique=True)
+    status: Mapped[str] = mapped_column(String(16))
+    mode: Mapped[str] = mapped_column(String(16))
+    article_version: Mapped[int]
+    publish_at: Mapped[datetime | None]
+    options: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)
+    request_id: Mapped[str | None] = mapped_column(String(200))
+    canonical_of: Mapped[str | None] = mapped_column(ID)
+    external_id: Mapped[str] = mapped_column(String(200), default="")
+    url: Mapped[str] = mapped_column(String(2048), default="")
+    path: Mapped[str] = mapped_column(String(500), default="", index=True)
+    """Where its text twins lie on this server."""
+    revision: Mapped[str] = mapped_column(String(200), default="")
+    sent_hash: Mapped[bytes] = mapped_column(LargeBinary(32), default=b"")
+    verified: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)
+    warnings: Mapped[list[Any]] = mapped_column(JSON, default=list)
+    error: Mapped[str] = mapped_column(Text, default="")
+    attempt: Mapped[int] = mapped_column(default=0)
+    tries: Mapped[int] = mapped_column(default=0)
+    due_at: Mapped[datetime | None] = mapped_column(index=True)
+    job_id: Mapped[str] = mapped_column(ID, default="")
+    lease: Mapped[str] = mapped_column(ID, default="")
+    lease_until: Mapped[datetime | None]
+    created_at: Mapped[datetime]
+    updated_at: Mapped[datetime]
+    published_at: Mapped[datetime | None]
+
+    __table_args__ = (
+        Index(None, "article_id", "website_id", unique=True),
+        Index(None, "user_id", "updated_at", "id"),
+        Index(None, "status", "publish_at"),
+    )
+
+
+class StepRow(Base):
+    """A step of a publication's current attempt. `state` is `pending`, `running`, `done`, `failed` or `unknown`."""
+
+    __tablename__ = "content_steps"
+
+    publication_id: Mapped[str] = mapped_column(
+        ForeignKey("content_publications.id", ondelete="CASCADE"), primary_key=True
+    )
+    position: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(String(32))
+    state: Mapped[str] = mapped_column(String(16))
+    detail: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)
+    started_at: Mapped[datetime | None]
+    finished_at: Mapped[datetime | None]
+
+
+class IdeaRow(Base):
+    """An idea for an article. `status` is `idea`, `planned`, `writing`, `done` or `dropped`."""
+
+    __tablename__ = "content_ideas"
+
+    id: Mapped[str] = mapped_column(ID, primary_key=True)
+    user_id: Mapped[str] = mapped_column(ID)
+    website_id: Mapped[str | None] = mapped_column(ID)
+    title: Mapped[str] = mapped_column(String(500), default="")
+    keyphrase: Mapped[str] = mapped_column(String(200), default="")
+    due: Mapped[date | None]
+    notes: Mapped[str] = mapped_column(Text, default="")
+    status: Mapped[str] = mapped_column(String(16), default="idea")
+    created_at: Mapped[datetime]
+    updated_at: Mapped[datetime]
+
+    __table_args__ = (Index(None, "user_id", "updated_at"),)
+
+
+class VoiceRow(Base):
+    """The writing guide of a website."""
+
+    __tablename__ = "content_voices"
+
+    website_id: Mapped[str] = mapped_column(ForeignKey("content_websites.id", ondelete="CASCADE"), primary_key=True)
+    voice: Mapped[dict[str, Any]] = mapped_column(JSON)
+    version: Mapped[int] = mapped_column(Integer)
+    updated_at: Mapped[datetime]
+
+
+class BuiltinPostRow(Base):
+    """A post of a built-in site, which this server shows itself at `/sites/<site>/<slug>`.
+
+    `html` is sanitised. `state` is `draft`, `scheduled`, `live` or `trashed`.
+    """
+
+    __tablename__ = "content_builtin_posts"
+
+    id: Mapped[str] = mapped_column(ID, primary_key=True)
+    website_id: Mapped[str] = mapped_column(ForeignKey("content_websites.id", ondelete="CASCADE"))
+    marker: Mapped[str] = mapped_column(ID, index=True)
+    slug: Mapped[str] = mapped_column(String(200))
+    state: Mapped[str] = mapped_column(String(16))
+    publish_at: Mapped[datetime | None]
+    title: Mapped[str] = mapped_column(String(500))
+    html: Mapped[str] = mapped_column(Text)
+    markdown: Mapped[str] = mapped_column(Text)
+    fields: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)
+    featured: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)
+    revision: Mapped[int] = mapped_column(default=1)
+    created_at: Mapped[datetime]
+    updated_at: Mapped[datetime]
+    published_at: Mapped[datetime | None]
+
+    __table_args__ = (
+        Index(None, "website_id", "slug", unique=True),
+        Index(None, "website_id", "state", "published_at"),
+    )
+
+
+class BuiltinFileRow(Base):
+    """A file that was uploaded to a built-in site, under `name`."""
+
+    __tablename__ = "content_builtin_files"
+
+    id: Mapped[str] = mapped_column(ID, primary_key=True)
+    website_id: Mapped[str] = mapped_column(ForeignKey("content_websites.id", ondelete="CASCADE"))
+    marker: Mapped[str] = mapped_column(ID, index=True)
+    name: Mapped[str] = mapped_column(String(200))
+    media_type: Mapped[str] = mapped_column(String(100))
+    width: Mapped[int] = mapped_column(default=0)
+    height: Mapped[int] = mapped_column(default=0)
+    content: Mapped[bytes] = mapped_column(LargeBinary)
+    created_at: Mapped[datetime]
+
+
+class BuiltinRedirectRow(Base):
+    """A redirect of a built-in site."""
+
+    __tablename__ = "content_builtin_redirects"
+
+    id: Mapped[str] = mapped_column(ID, primary_key=True)
+    website_id: Mapped[str] = mapped_column(ForeignKey("content_websites.id", ondelete="CASCADE"))
+    source: Mapped[str] = mapped_column(String(500))
+    target: Mapped[str] = mapped_column(String(2048))
+    permanent: Mapped[bool] = mapped_column(default=True)
+    created_at: Mapped[datetime]
+
+    __table_args__ = (Index(None, "website_id", "source", unique=True),)
+
+
+class ExportRow(Base):
+    """A finished export, for as long as its link works."""
+
+    __tablename__ = "content_exports"
+
+    token_hash: Mapped[bytes] = mapped_column(LargeBinary(32), primary_key=True)
+    user_id: Mapped[str] = mapped_column(ID)
+    filename: Mapped[str] = mapped_column(String(200))
+    media_type: Mapped[str] = mapped_column(String(100))
+    content: Mapped[bytes] = mapped_column(LargeBinary)
+    expires_at: Mapped[datetime] = mapped_column(index=True)

@@ -1,0 +1,232 @@
+"""Published articles as programs that read find them: in the text index, and as twins of their pages."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from email.utils import format_datetime
+from typing import Any, Final, Literal
+from urllib.parse import quote, unquote
+
+from pressroom.sdk import (
+    HttpRequest,
+    HttpResponse,
+    IndexEntries,
+    IndexEntry,
+    InvalidInput,
+    NotFound,
+    PluginContext,
+    Route,
+)
+from pressroom.tables import as_id
+from sqlalchemy import ColumnElement, Row, select
+
+from pressroom_content.articles import versions
+from pressroom_content.articles.fields import Draft, article_of
+from pressroom_content.articles.forms import body_as
+from pressroom_content.records import Article
+from pressroom_content.tables import ArticleRow, PublicationRow
+
+Twin = Literal["markdown", "text"]
+
+MOST_ENTRIES: Final = 1_000
+"""How many articles the index names."""
+
+_MEDIA: Final[Mapping[Twin, str]] = {"markdown": "text/markdown; charset=utf-8", "text": "text/plain; charset=utf-8"}
+_KEPT: Final = 200
+_LARGEST_KEPT: Final = 200_000
+_NOTE: Final = 300
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedArticle:
+    """An article as it is live somewhere. `path` is its page on this server, or leads to it; `url` is the page."""
+
+    article: Article
+    path: str
+    url: str
+    published_at: datetime
+
+
+class TextTwins:
+    """The texts of published articles. The last ones that were asked for are kept."""
+
+    def __init__(self, plugin: PluginContext) -> None:
+        self._plugin = plugin
+        self._texts: OrderedDict[tuple[str, int, Twin], str] = OrderedDict()
+
+    async def at(self, path: str) -> PublishedArticle:
+        """Return what is published under a path of this server: a built-in site's page, or `/articles/…`.
+
+        Raises:
+            NotFound: nothing is.
+        """
+        plain = unquote(path)
+        parts = plain.split("/")
+        if plain.startswith("/articles/") and len(parts) == 4:
+            where: tuple[ColumnElement[bool], ...] = (
+                PublicationRow.website_id == as_id(parts[2]),
+                ArticleRow.slug == parts[3],
+            )
+        else:
+            where = (PublicationRow.path.in_({plain, path, quote(plain)}),)
+        wanted = _published().where(*where).order_by(PublicationRow.published_at.desc()).limit(1)
+        async with self._plugin.services.database.reading() as session:
+            row = (await session.execute(wanted)).first()
+            if row is None:
+                raise NotFound("there is no published article at this address")
+            article = article_of(row.ArticleRow)
+            if row.article_version != article.version:
+                # The page shows the version that was sent, whatever was written since.
+                article = await _as_sent(session, article, row.article_version)
+        return _published_article(row, article)
+
+    async def text(self, article: Article, twin: Twin) -> str:
+        """Return an article as one text, its title first."""
+        key = (article.id, article.version, twin)
+        known = self._texts.get(key)
+        if known is not None:
+            self._texts.move_to_end(key)
+            return known
+        try:
+            body = await asyncio.to_thread(body_as, article, twin)
+        except InvalidInput:
+            body = article.body  # it was stored under bounds that were wider
+        made = f"{'# ' if twin == 'markdown' else ''}{article.title}\n\n{body.strip()}\n"
+        if len(made) <= _LARGEST_KEPT:
+            self._texts[key] = made
+            if len(self._texts) > _KEPT:
+                self._texts.popitem(last=False)
+        return made
+
+    async def answer(self, request: HttpRequest, path: str, twin: Twin) -> HttpResponse:
+        """Return the twin of the page at a path, or that the reader has it already. Raises `NotFound`."""
+        found = await self.at(path)
+        article = found.article
+        tag = hashlib.sha256(f"{article.id}/{article.version}/{twin}".encode()).hexdigest()[:24]
+        headers = {
+            "ETag": f'"{tag}"',
+            "Last-Modified": format_datetime(
+                max(article.updated_at, found.published_at).replace(microsecond=0), usegmt=True
+            ),
+            "Cache-Control": "public, max-age=60",
+            "Access-Control-Allow-Origin": "*",
+            "Link": f'<{found.url}>; rel="canonical"',
+        }
+        asked = {one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")}
+        if f'"{tag}"' in asked or "*" in asked:
+            return HttpResponse(b"", 304, _MEDIA[twin], headers)
+        text = await self.text(article, twin)
+        return HttpResponse(text.encode("utf-8", "replace"), media_type=_MEDIA[twin], headers=headers)
+
+    async def entries(self) -> Sequence[IndexEntry]:
+        """Return the published articles, newest first; those that the operator wants in full can be read."""
+        async with self._plugin.services.database.reading() as session:
+            rows = (await session.execute(_listed())).all()
+        found: dict[str, IndexEntry] = {}
+        for row in rows:
+            if row.id in found or not row.published_at:
+                continue
+            path = _path(row.path, row.website_id, row.slug)
+            with_text = len(found) < self._plugin.config.index_items
+            found[row.id] = IndexEntry(
+                title=row.title,
+                url=path,
+                note=" ".join((row.excerpt or row.meta_description).split())[:_NOTE],
+                published_at=row.published_at,
+                read=self._reader(path) if with_text else None,
+            )
+        return list(found.values())
+
+    def _reader(self, path: str) -> Callable[[], Awaitable[str]]:
+        async def read() -> str:
+            return await self.text((await self.at(path)).article, "markdown")
+
+        return read
+
+
+def index_entries(plugin: PluginContext) -> Sequence[IndexEntries]:
+    """Return the provider of the index's section of articles."""
+    return [IndexEntries("Articles", TextTwins(plugin).entries)]
+
+
+def routes(plugin: PluginContext) -> Sequence[Route]:
+    """Return the twins, and the addresses on this server of articles that are published elsewhere.
+
+    The twins `….md` of built-in sites are served with their pages.
+    """
+    twins = TextTwins(plugin)
+
+    async def article(request: HttpRequest) -> HttpResponse:
+        if request.path.endswith(".md"):
+            return await twins.answer(request, request.path.removesuffix(".md"), "markdown")
+        found = await twins.at(request.path)
+        headers = {"Location": found.url, "Cache-Control": "public, max-age=60"}
+        return HttpResponse(b"", 302, "text/plain; charset=utf-8", headers)
+
+    async def text(request: HttpRequest) -> HttpResponse:
+        return await twins.answer(request, request.path.removesuffix("/llms.txt"), "text")
+
+    return [
+        Route("/articles/<site>/<slug>", article),
+        Route("/articles/<site>/<slug>/llms.txt", text),
+        Route("/sites/<site>/<slug>/llms.txt", text),
+    ]
+
+
+def _published() -> Any:
+    columns = (
+        ArticleRow,
+        PublicationRow.article_version,
+        PublicationRow.path,
+        PublicationRow.website_id,
+        PublicationRow.url,
+        PublicationRow.published_at,
+        PublicationRow.updated_at,
+    )
+    return (
+        select(*columns)
+        .join(PublicationRow, PublicationRow.article_id == ArticleRow.id)
+        .where(PublicationRow.status == "published", PublicationRow.url != "")
+    )
+
+
+def _listed() -> Any:
+    columns = (
+        ArticleRow.id,
+        ArticleRow.title,
+        ArticleRow.slug,
+        ArticleRow.excerpt,
+        ArticleRow.meta_description,
+        PublicationRow.path,
+        PublicationRow.website_id,
+        ArticleRow.published_at,
+    )
+    return (
+        select(*columns)
+        .join(PublicationRow, PublicationRow.article_id == ArticleRow.id)
+        .where(ArticleRow.status == "published", PublicationRow.status == "published", PublicationRow.url != "")
+        .order_by(ArticleRow.published_at.desc(), PublicationRow.path.desc())
+        .limit(MOST_ENTRIES)
+    )
+
+
+def _published_article(row: Row[Any], article: Article) -> PublishedArticle:
+    at = row.published_at or article.published_at or row.updated_at
+    return PublishedArticle(article, _path(row.path, row.website_id, article.slug), row.url, at)
+
+
+def _path(path: str, website_id: str, slug: str) -> str:
+    return path or f"/articles/{website_id}/{quote(slug)}"
+
+
+async def _as_sent(session: Any, article: Article, version: int) -> Article:
+    try:
+        draft = await versions.read(session, article.id, version)
+    except NotFound:
+        return article
+    return replace(article, version=version, **{name: getattr(draft, name) for name in Draft.__dataclass_fields__})

@@ -1,0 +1,124 @@
+"""Tools for ideas: what might be written one day."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import Annotated, Any, Final, Literal
+
+from pressroom.sdk import Annotations, Call, Integer, InvalidInput, Params, ToolResult, mcp_tool
+from pydantic import BaseModel, Field
+
+from pressroom_content.ideas.store import Idea, Ideas
+from pressroom_content.tools.websites import Day, WebsiteId, context
+
+Status = Literal["idea", "planned", "writing", "done", "dropped"]
+
+
+class IdeaParams(Params):
+    """An idea."""
+
+    idea_id: Annotated[str, Field(min_length=1, max_length=64)] | None = Field(
+        default=None, description="The idea to change, as list_content_ideas names it; left out: a new one."
+    )
+    title: str | None = Field(default=None, max_length=500, description="What the article might be called.")
+    keyphrase: str | None = Field(default=None, max_length=200, description="What it is to be found by.")
+    due: Day | None = Field(default=None, description="The day by which it is to be written.")
+    notes: str | None = Field(default=None, max_length=20_000, description="Anything to remember: angle, sources.")
+    status: Status | None = Field(default=None, description="Where it stands; a new one is an idea.")
+
+
+class IdeaView(BaseModel):
+    """An idea."""
+
+    idea_id: str = Field(description="The idea's id.")
+    title: str = Field(description="What the article might be called.")
+    keyphrase: str = Field(description="What it is to be found by.")
+    due: date | None = Field(description="The day by which it is to be written.")
+    notes: str = Field(description="What is to be remembered.")
+    status: str = Field(description="idea, planned, writing, done or dropped.")
+    created_at: datetime = Field(description="When it was added (UTC).")
+    updated_at: datetime = Field(description="When it was last changed (UTC).")
+
+
+class SavedIdea(BaseModel):
+    """The answer of `save_content_idea`."""
+
+    idea: IdeaView = Field(description="The idea as it is now.")
+
+
+@mcp_tool(
+    name="save_content_idea",
+    title="Save an idea",
+    description=(
+        "Adds an idea for an article, or changes one: its title, keyphrase, due date, notes and status. Use it for "
+        "what is not written yet; for a text use create_content. Fields that are left out stay as they are. Without "
+        "idea_id, an open idea of the same title and keyphrase is changed instead of doubled. Returns the idea. It "
+        "costs nothing."
+    ),
+    result=SavedIdea,
+    annotations=Annotations(idempotent=True),
+    tags=("calendar",),
+)
+async def save_content_idea(params: IdeaParams, call: Call) -> ToolResult:
+    """Add or change an idea of the caller's account."""
+    given: dict[str, Any] = {
+        name: value for name, value in params.model_dump(exclude={"idea_id"}).items() if value is not None
+    }
+    if not given:
+        raise InvalidInput("title", "or another field must say what to save")
+    for name in ("title", "keyphrase"):
+        if name in given:
+            given[name] = " ".join(given[name].split())
+    if "due" in given:
+        given["due"] = date.fromisoformat(given["due"])
+    saved = await Ideas(context(call)).save(call.caller.subject, params.idea_id, given)
+    return ToolResult(_line(saved), SavedIdea(idea=_view(saved)))
+
+
+class IdeasParams(Params):
+    """Which ideas."""
+
+    website_id: WebsiteId | None = Field(
+        default=None, description="Leave out ideas that are meant for another website than this one."
+    )
+    status: Status | None = Field(default=None, description="Only those; left out: all that are open.")
+    limit: Integer = Field(default=50, ge=1, le=200, description="How many to return at most.")
+
+
+class IdeaList(BaseModel):
+    """The answer of `list_content_ideas`."""
+
+    ideas: list[IdeaView] = Field(description="The ideas: those that are due first, then the last changed.")
+
+
+@mcp_tool(
+    name="list_content_ideas",
+    title="Ideas",
+    description=(
+        "Lists the ideas for articles: those with a due date first, then the last changed. Use it to plan, or to find "
+        "what to write next. Without status it lists what is open. Returns ideas. It costs nothing."
+    ),
+    result=IdeaList,
+    annotations=Annotations(read_only=True, idempotent=True),
+    tags=("calendar",),
+)
+async def list_content_ideas(params: IdeasParams, call: Call) -> ToolResult:
+    """Return the ideas of the caller's account."""
+    found = await Ideas(context(call)).listed(
+        call.caller.subject, website_id=params.website_id, status=params.status, limit=params.limit
+    )
+    return ToolResult("\n".join(map(_line, found)) or "No ideas.", IdeaList(ideas=[_view(one) for one in found]))
+
+
+def _view(idea: Idea) -> IdeaView:
+    names = IdeaView.model_fields.keys() - {"idea_id"}
+    return IdeaView(idea_id=idea.id, **{name: getattr(idea, name) for name in names})
+
+
+def _line(idea: Idea) -> str:
+    due = f", due {idea.due}" if idea.due else ""
+    about = f" (keyphrase {idea.keyphrase})" if idea.keyphrase and idea.title else ""
+    return f"{idea.id}  {idea.status}{due}  {idea.title or idea.keyphrase}{about}"
+
+
+TOOLS: Final = (save_content_idea, list_content_ideas)

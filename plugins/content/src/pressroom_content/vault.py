@@ -1,0 +1,138 @@
+"""Sites' credentials, encrypted: compact JWE (RFC 7516) with AES-256-GCM under a key that the operator names.
+
+A credential is sealed for one website: what is copied into another row does not open. The header names the key that
+sealed it (`kid`), so that keys can be changed: the first one seals, all of them open.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+import os
+import re
+import secrets
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+from joserfc import jwe
+from joserfc.errors import JoseError
+from joserfc.jwk import OctKey
+from pressroom.sdk import BackendError, PluginContext
+
+from pressroom_content.contract import SiteRejected
+
+FILE_NAME: Final = "credentials.key"
+
+_PURPOSE: Final = b"pressroom content: credentials of sites"
+_KEPT = re.compile(r"[0-9a-f]{64}", re.ASCII)
+
+
+class Vault:
+    """Seals and opens credentials.
+
+    Args:
+        keys: secrets of at least 256 bits; the first one seals.
+    """
+
+    def __init__(self, keys: Iterable[bytes]) -> None:
+        derived = [hmac.digest(key, _PURPOSE, "sha256") for key in keys]
+        self._keys = {hashlib.sha256(key).hexdigest()[:16]: OctKey.import_key(key) for key in derived}
+        self._first = next(iter(self._keys))
+
+    @classmethod
+    def of(cls, plugin: PluginContext) -> Vault:
+        """Return the vault with the operator's keys, or with the one that is kept in the plugin's data folder.
+
+        Raises `BackendError` where that one can be neither read nor made.
+        """
+        configured = tuple(key.get_secret_value() for key in plugin.config.credential_keys)
+        return _vault(configured, plugin.data_folder)
+
+    def seal(self, credential: Mapping[str, str], website_id: str) -> str:
+        """Return the credential of a website as a text that may be stored."""
+        header = {"alg": "dir", "enc": "A256GCM", "kid": self._first}
+        content = json.dumps({"for": website_id, "fields": dict(credential)}).encode()
+        return jwe.encrypt_compact(header, content, self._keys[self._first])
+
+    def open(self, sealed: str, website_id: str) -> Mapping[str, str]:
+        """Return the credential of a website.
+
+        Raises:
+            SiteRejected: none of the keys opens it, or it is another website's.
+        """
+        key = self._keys.get(_key_of(sealed))
+        try:
+            content: Any = json.loads(jwe.decrypt_compact(sealed, key).plaintext or b"") if key else {}
+        except (JoseError, ValueError):
+            content = {}
+        if content.get("for") != website_id:
+            raise SiteRejected(
+                "the site's credential cannot be decrypted any more: the key that it was stored with is gone",
+                hint="Connect the site again. Operators: put the old key back, behind the new one in credential_keys.",
+            )
+        fields: Mapping[str, str] = content["fields"]
+        return fields
+
+    def is_current(self, sealed: str) -> bool:
+        """Tell whether the first key sealed it."""
+        return _key_of(sealed) == self._first
+
+
+@lru_cache(maxsize=8)
+def _vault(configured: tuple[str, ...], folder: Path) -> Vault:
+    return Vault([key.encode() for key in configured] or [kept_key(folder)])
+
+
+def kept_key(folder: Path) -> bytes:
+    """Return the 32 bytes of `credentials.key` in `folder`; the first time, make them.
+
+    Only the file's owner may read it. Processes that start at the same moment get the same key.
+    Raises `BackendError`.
+    """
+    path = folder / FILE_NAME
+    try:
+        if not path.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            _create(path)
+        text = path.read_text("ascii", "replace").strip()
+    except OSError as error:
+        raise BackendError(
+            f"the key {path} can be neither read nor made: {error.strerror}",
+            hint="Make the folder writable for the user that runs the server, or set credential_keys.",
+        ) from error
+    if not _KEPT.fullmatch(text):
+        raise BackendError(
+            f"{path} does not hold a key of 64 hex digits",
+            hint="Restore it. If it is lost, delete it: a new one is made, and every site has to be connected again.",
+        )
+    return bytes.fromhex(text)
+
+
+def _create(path: Path) -> None:
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    try:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(secrets.token_hex(32).encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+        # Unlike a rename, a link never replaces the key of a process that was faster.
+        path.hardlink_to(temporary)
+    except FileExistsError:
+        return
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _key_of(sealed: str) -> str:
+    """Return the `kid` of the protected header (RFC 7516, section 4.1.6), or nothing. Opening checks it."""
+    encoded = sealed.partition(".")[0]
+    try:
+        header = json.loads(base64.urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4)))
+        return str(header["kid"])
+    except (ValueError, KeyError, TypeError):
+        return ""

@@ -1,0 +1,1 @@
+"""The writing guides of websites, and the check of texts against them."""

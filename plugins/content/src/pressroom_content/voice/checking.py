@@ -1,0 +1,185 @@
+"""Checking a text against a writing guide: rules that need no judgement."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, Literal
+
+from icu4py.breakers import SentenceBreaker
+
+from pressroom_content.rendering.words import count_words, words_of
+from pressroom_content.text_index.stems import language_of
+from pressroom_content.voice.reading import reading_ease
+from pressroom_content.voice.spellings import other_spellings
+from pressroom_content.voice.store import Voice
+
+LONGEST_SENTENCE: Final = 30
+MEAN_SENTENCE: Final = 20.0
+LEAST_EASE: Final = 50.0
+"""Targets: words of a sentence, words of a sentence on average, and Flesch's reading ease, from 0 to 100."""
+
+MOST_OF_A_RULE: Final = 50
+
+_FEWEST_WORDS: Final = 50
+"""A text of fewer words has no average that means anything."""
+
+_AROUND: Final = 30
+_WORD = re.compile(r"[^\W\d_]+")
+
+Rule = Literal["banned_term", "glossary", "spelling", "sentence_length", "reading_ease"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something in a text that breaks a rule. `position` counts characters from 0, `line` from 1.
+
+    `found` is the text in question, `context` the same with some words around it. An `error` breaks the guide, a
+    `warning` misses a target.
+    """
+
+    rule: Rule
+    severity: Literal["error", "warning"]
+    message: str
+    fix: str
+    found: str = ""
+    context: str = ""
+    position: int | None = None
+    line: int | None = None
+
+
+def check(text: str, voice: Voice, language: str = "") -> list[Finding]:
+    """Return what in a text breaks a guide or misses a target, rule by rule, each in the order of the text.
+
+    Spelling variants and reading ease are checked where the language has them; an empty one counts as English.
+    """
+    checked = _Text(text)
+    english = language_of(language) == "en"
+    found = [*_bounded(_banned(checked, voice)), *_bounded(_glossary(checked, voice))]
+    if english:
+        found += _bounded(_spelling(checked, voice))
+    found += _bounded(_long_sentences(checked))
+    found += _averages(checked, language_of(language))
+    return found
+
+
+class _Text:
+    """A text whose places can be told."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def sentences(self) -> list[tuple[int, str]]:
+        """Its sentences, with their places. Line breaks end a sentence."""
+        found: list[tuple[int, str]] = []
+        start = 0
+        for line in self.text.splitlines(keepends=True):
+            place = start
+            for sentence in SentenceBreaker(line, "en"):
+                found.append((place, sentence))
+                place += len(sentence)
+            start += len(line)
+        return [(place, sentence) for place, sentence in found if sentence.strip()]
+
+    @cached_property
+    def _lines(self) -> list[int]:
+        return [0, *(match.end() for match in re.finditer("\n", self.text))]
+
+    def finding(
+        self,
+        rule: Rule,
+        place: int,
+        found: str,
+        message: str,
+        fix: str,
+        severity: Literal["error", "warning"] = "error",
+    ) -> Finding:
+        """Return a finding at a place."""
+        start, end = max(0, place - _AROUND), place + len(found) + _AROUND
+        return Finding(
+            rule=rule,
+            severity=severity,
+            message=message,
+            fix=fix,
+            found=found,
+            context=" ".join(self.text[start:end].split()),
+            position=place,
+            line=bisect_right(self._lines, place),
+        )
+
+
+def _bounded(findings: Iterator[Finding]) -> Iterator[Finding]:
+    for number, finding in enumerate(findings):
+        if number == MOST_OF_A_RULE:
+            return
+        yield finding
+
+
+def _banned(text: _Text, voice: Voice) -> Iterator[Finding]:
+    pattern = _any_of(voice.banned_terms)
+    for match in pattern.finditer(text.text) if pattern else ():
+        message = f"“{match[0]}” is a banned term"
+        yield text.finding("banned_term", match.start(), match[0], message, "Say it in other words.")
+
+
+def _glossary(text: _Text, voice: Voice) -> Iterator[Finding]:
+    for term, instead_of in voice.glossary.items():
+        others = [other.strip() for other in instead_of.split(",") if other.strip()]
+        pattern = _any_of((term, *others))
+        for match in pattern.finditer(text.text) if pattern else ():
+            if match[0] == term or (match[0][1:] == term[1:] and _begins_sentence(text.text, match.start())):
+                continue
+            message = f"“{match[0]}” is written “{term}”"
+            yield text.finding("glossary", match.start(), match[0], message, f"Write “{term}”.")
+
+
+def _spelling(text: _Text, voice: Voice) -> Iterator[Finding]:
+    if voice.spelling == "any":
+        return
+    others = other_spellings(voice.spelling)
+    for match in _WORD.finditer(text.text):
+        own = others.get(match[0].lower())
+        if own is not None:
+            own = own.upper() if match[0].isupper() else own.capitalize() if match[0][0].isupper() else own
+            message = f"“{match[0]}” is not the spelling of {voice.spelling}"
+            yield text.finding("spelling", match.start(), match[0], message, f"Write “{own}”.")
+
+
+def _long_sentences(text: _Text) -> Iterator[Finding]:
+    for place, sentence in text.sentences:
+        words = count_words(sentence)
+        if words > LONGEST_SENTENCE:
+            message = f"this sentence has {words} words; the target is at most {LONGEST_SENTENCE}"
+            shown = sentence.strip()[:200]
+            yield text.finding("sentence_length", place, shown, message, "Split it in two.", "warning")
+
+
+def _averages(text: _Text, language: str) -> Iterator[Finding]:
+    words = list(words_of(text.text))
+    sentences = len(text.sentences)
+    if len(words) < _FEWEST_WORDS or not sentences:
+        return
+    mean = len(words) / sentences
+    if mean > MEAN_SENTENCE:
+        message = f"sentences have {mean:.1f} words on average; the target is at most {MEAN_SENTENCE:g}"
+        yield Finding("sentence_length", "warning", message, "Make the longest ones shorter.")
+    ease = reading_ease(words, sentences, language)
+    if ease is not None and ease < LEAST_EASE:
+        message = f"the reading ease is {ease:.0f} of 100; the target is at least {LEAST_EASE:.0f}"
+        yield Finding("reading_ease", "warning", message, "Use shorter words and shorter sentences.")
+
+
+def _any_of(terms: tuple[str, ...]) -> re.Pattern[str] | None:
+    """Return the pattern that finds any of some terms as whole words, the longest first, in any case."""
+    escaped = [r"\s+".join(map(re.escape, term.split())) for term in sorted(terms, key=len, reverse=True)]
+    parts = "|".join(part for part in escaped if part)
+    return re.compile(rf"(?<!\w)(?:{parts})(?!\w)", re.IGNORECASE) if parts else None
+
+
+def _begins_sentence(text: str, place: int) -> bool:
+    before = text[:place].rstrip(" \"'“\u2018(")
+    return not before or before[-1] in ".!?\n:"

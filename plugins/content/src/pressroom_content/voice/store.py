@@ -1,0 +1,88 @@
+"""The writing guides of websites."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from pressroom.sdk import InvalidInput, PluginContext
+from sqlalchemy import select, update
+from sqlalchemy.dialects.postgresql import insert as postgresql_insert
+from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from pressroom_content.tables import VoiceRow
+from pressroom_content.websites.store import Websites
+
+Spelling = Literal["en-GB", "en-US", "any"]
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """How a website writes. `glossary` maps how a term is written to what is not written for it, between commas."""
+
+    tone: str = ""
+    audience: str = ""
+    dos: tuple[str, ...] = ()
+    donts: tuple[str, ...] = ()
+    banned_terms: tuple[str, ...] = ()
+    glossary: Mapping[str, str] = field(default_factory=dict)
+    spelling: Spelling = "any"
+    examples: tuple[str, ...] = ()
+
+
+class Voices:
+    """The writing guides of all accounts' websites."""
+
+    def __init__(self, plugin: PluginContext) -> None:
+        self._database = plugin.services.database
+        self._websites = Websites(plugin)
+
+    async def get(self, user_id: str, website_id: str) -> tuple[Voice, int]:
+        """Return a website's guide and its version, which is 0 where nobody has written one. Raises `NotFound`."""
+        website = await self._websites.get(user_id, website_id)
+        async with self._database.reading() as session:
+            return await _read(session, website.id)
+
+    async def set(
+        self, user_id: str, website_id: str, changes: Mapping[str, Any], expected_version: int | None = None
+    ) -> tuple[Voice, int]:
+        """Change parts of a guide and return it with its version. What changes nothing makes no new version.
+
+        Raises:
+            InvalidInput: it is not at the expected version.
+            NotFound: the account has no such website.
+        """
+        website = await self._websites.get(user_id, website_id)
+        insert = sqlite_insert if self._database.dialect == "sqlite" else postgresql_insert
+        async with self._database.writing() as session:
+            empty = {"website_id": website.id, "voice": {}, "version": 0, "updated_at": datetime.now(UTC)}
+            await session.execute(insert(VoiceRow).values(**empty).on_conflict_do_nothing())
+            await session.execute(select(VoiceRow).where(VoiceRow.website_id == website.id).with_for_update())
+            voice, version = await _read(session, website.id)
+            wanted = replace(voice, **changes)
+            if wanted == voice and version:
+                return voice, version
+            if expected_version is not None and expected_version != version:
+                raise InvalidInput(
+                    "expected_version",
+                    f"the guide is at version {version}, not {expected_version}: read it with get_brand_voice, and "
+                    "repeat the change with its version",
+                )
+            values = {"voice": asdict(wanted), "version": version + 1, "updated_at": datetime.now(UTC)}
+            await session.execute(update(VoiceRow).where(VoiceRow.website_id == website.id).values(**values))
+        return wanted, version + 1
+
+
+async def _read(session: AsyncSession, website_id: str) -> tuple[Voice, int]:
+    wanted = select(VoiceRow.voice, VoiceRow.version).where(VoiceRow.website_id == website_id)
+    row = (await session.execute(wanted)).one_or_none()
+    if row is None:
+        return Voice(), 0
+    known = {one.name for one in fields(Voice)}
+    values: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in row.voice.items() if name in known
+    }
+    return Voice(**values), row.version

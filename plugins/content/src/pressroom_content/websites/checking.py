@@ -1,0 +1,62 @@
+"""Live checks: can the site be reached, is the credential accepted, what does it allow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import structlog
+from pressroom.sdk import CallError, PluginContext
+
+from pressroom_content.contract import (
+    Capabilities,
+    Check,
+    Finding,
+    SiteAddress,
+    SiteConnector,
+    SiteError,
+    SiteRejected,
+    SiteUnavailable,
+)
+from pressroom_content.records import Website
+from pressroom_content.websites.store import Websites
+
+log = structlog.get_logger()
+
+
+async def check_website(plugin: PluginContext, user_id: str, website_id: str) -> tuple[Website, Finding]:
+    """Check a connected website, and keep what was found. Raises `NotFound`."""
+    websites = Websites(plugin)
+    try:
+        _, site = await websites.open(user_id, website_id)
+        finding = await site.check()
+    except SiteError as error:
+        website = await websites.get(user_id, website_id)
+        finding = failed(error, Capabilities(**{name: bool(value) for name, value in website.capabilities.items()}))
+    return await websites.note_finding(user_id, website_id, finding), finding
+
+
+async def check_credential(
+    plugin: PluginContext, connector: SiteConnector, address: SiteAddress, credential: Mapping[str, str]
+) -> Finding:
+    """Check a site with a credential that is not stored yet. Whatever goes wrong is a point of the finding."""
+    try:
+        return await connector.open(address, credential, plugin.services.fetcher).check()
+    except CallError as error:
+        return failed(error, connector.capabilities)
+    except Exception as error:  # noqa: BLE001 - a connector may raise anything
+        # Neither its message nor its frames are logged: they may hold the credential.
+        log.warning(
+            "a connector failed while it checked a site", platform=connector.platform, kind=type(error).__name__
+        )
+        return failed(CallError("the connector failed inside; the server's log has more"), connector.capabilities)
+
+
+def failed(error: CallError, capabilities: Capabilities) -> Finding:
+    """Return the finding for a site that could not be looked at."""
+    id_ = "credential" if isinstance(error, SiteRejected) else "reachable"
+    fix = error.hint or (
+        "Check that the address is right and that the site is up, then try again."
+        if isinstance(error, SiteUnavailable)
+        else ""
+    )
+    return Finding((Check(id_, "error", error.message, fix),), capabilities)

@@ -1,0 +1,192 @@
+"""Links with which people connect a site: the credential is typed into our own page and never passes the chat."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from urllib.parse import urlsplit
+
+from pressroom.sdk import Forbidden, InvalidInput, NotFound, PluginContext
+from pressroom.tables import hash_of, new_id, new_secret
+from sqlalchemy import delete, func, select, update
+
+from pressroom_content.contract import CredentialField, Finding, SiteAddress, SiteConnector
+from pressroom_content.records import Website
+from pressroom_content.tables import ConnectRow
+from pressroom_content.websites.checking import check_credential
+from pressroom_content.websites.connectors import connector_of
+from pressroom_content.websites.store import Websites
+
+_MOST_OPEN = 50
+_KEPT_AFTER = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Connect:
+    """A link to connect a site, as long as it works. `website_id` is the website whose credential it renews."""
+
+    id: str
+    user_id: str
+    platform: str
+    url: str
+    name: str
+    website_id: str | None
+    expires_at: datetime
+    used: bool
+
+
+class Connecting:
+    """Makes links, and takes what people type behind them."""
+
+    def __init__(self, plugin: PluginContext) -> None:
+        self._plugin = plugin
+        self._database = plugin.services.database
+
+    async def begin(
+        self, user_id: str, platform: str, *, url: str = "", name: str = "", website_id: str | None = None
+    ) -> tuple[str, datetime]:
+        """Make a link, and return its address and when it stops working.
+
+        Raises:
+            InvalidInput: there is no such platform, or the account has as many websites or open links as it may have.
+        """
+        connector = connector_of(self._plugin, platform)
+        url = site_address(url) if url and connector.needs_url else ""
+        if website_id is None and await Websites(self._plugin).count(user_id) >= self._plugin.config.max_websites:
+            raise InvalidInput("", f"this account has {self._plugin.config.max_websites} websites, as many as it may")
+        now, token = datetime.now(UTC), new_secret()
+        expires_at = now + timedelta(minutes=self._plugin.config.connect_minutes)
+        row = ConnectRow(
+            token_hash=hash_of(token),
+            id=new_id("c"),
+            user_id=user_id,
+            platform=platform,
+            url=url,
+            name=name.strip()[:200],
+            website_id=website_id,
+            created_at=now,
+            expires_at=expires_at,
+        )
+        async with self._database.writing() as session:
+            await session.execute(delete(ConnectRow).where(ConnectRow.expires_at < now - _KEPT_AFTER))
+            mine = select(func.count()).where(ConnectRow.user_id == user_id, ConnectRow.expires_at > now)
+            if int(await session.scalar(mine) or 0) >= _MOST_OPEN:
+                raise InvalidInput("", f"{_MOST_OPEN} links to connect sites are open already; use one, or wait")
+            session.add(row)
+        return f"{self._plugin.base_url}/dashboard/connect/{token}", expires_at
+
+    async def open(self, token: str, user_id: str) -> Connect:
+        """Return the link of a token, for the account that made it.
+
+        Raises:
+            NotFound: there is no such link, or its time is over.
+            Forbidden: another account made it.
+        """
+        async with self._database.reading() as session:
+            row = await session.get(ConnectRow, hash_of(token))
+        if row is None or row.expires_at <= datetime.now(UTC):
+            raise NotFound("This link has expired, or was never one of this server. Ask your AI client for a new one.")
+        if row.user_id != user_id:
+            raise Forbidden("Another account made this link. Sign in with that account to connect the site.")
+        return Connect(
+            row.id,
+            row.user_id,
+            row.platform,
+            row.url,
+            row.name,
+            row.website_id,
+            row.expires_at,
+            row.used_at is not None,
+        )
+
+    async def remember(self, token: str, *, url: str, name: str) -> None:
+        """Keep what was typed so far, for the time when the site sends the person back."""
+        change = update(ConnectRow).where(ConnectRow.token_hash == hash_of(token))
+        async with self._database.writing() as session:
+            await session.execute(change.values(url=url, name=name.strip()[:200]))
+
+    def connector(self, connect: Connect) -> SiteConnector:
+        """Return the connector of the link's platform. Raises `InvalidInput` where it is gone."""
+        return connector_of(self._plugin, connect.platform)
+
+    async def finish(
+        self, token: str, connect: Connect, *, url: str, name: str, credential: Mapping[str, str]
+    ) -> tuple[Website | None, Finding]:
+        """Check a credential at the site, and keep it if nothing stands in its way; the link is used up then.
+
+        Raises:
+            NotFound: the link was used in the meantime.
+            InvalidInput: a field is missing or wrong.
+        """
+        connector = self.connector(connect)
+        url = site_address(url) if connector.needs_url else ""
+        values = read_fields(connector.fields, credential)
+        address = SiteAddress(connect.website_id or new_id("w"), connect.user_id, name, url)
+        finding = await check_credential(self._plugin, connector, address, values)
+        if not finding.ok:
+            return None, finding
+        await self._use(token)
+        websites = Websites(self._plugin)
+        if connect.website_id is not None:
+            known = await websites.reconnect(
+                connect.user_id, connect.website_id, credential=values, url=url, finding=finding
+            )
+            return known, finding
+        made = await websites.add(
+            connect.user_id,
+            connect.platform,
+            name=name.strip() or finding.name or urlsplit(url).netloc or connector.title,
+            url=url,
+            credential=values,
+            finding=finding,
+            website_id=address.id,
+        )
+        return made, finding
+
+    async def _use(self, token: str) -> None:
+        async with self._database.writing() as session:
+            row = await session.get(ConnectRow, hash_of(token), with_for_update=True)
+            if row is None or row.used_at is not None:
+                raise NotFound("This link has been used already. Your websites show what came of it.")
+            row.used_at = datetime.now(UTC)
+
+
+def site_address(text: str) -> str:
+    """Return the address of a site without a slash at its end; `https://` may be left out.
+
+    Raises `InvalidInput`.
+    """
+    url = text.strip()
+    if url and "://" not in url:
+        url = f"https://{url}"
+    try:
+        parts = urlsplit(url)
+        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        sound, parts = False, urlsplit("")
+    if not sound or len(url) > 2000 or re.search(r"[\s\x00-\x1f\\]", url):
+        raise InvalidInput("url", "must be the address of a site, such as https://blog.example.com")
+    if parts.username is not None or parts.password is not None:
+        raise InvalidInput("url", "must not hold a user name or password; the connect page asks for them")
+    return f"{parts.scheme}://{parts.netloc.lower()}{parts.path}".rstrip("/")
+
+
+def read_fields(fields: tuple[CredentialField, ...], typed: Mapping[str, str]) -> dict[str, str]:
+    """Return the values of a connector's form. Raises `InvalidInput`, which names the field and never its value."""
+    values: dict[str, str] = {}
+    for field in fields:
+        value = typed.get(field.name, "").strip()
+        if not value:
+            if field.required:
+                raise InvalidInput(field.name, f"{field.label} is missing")
+            continue
+        if len(value) > 20_000 or "\0" in value:
+            raise InvalidInput(field.name, f"{field.label} is too long, or no text")
+        if field.options and value not in field.options:
+            raise InvalidInput(field.name, f"{field.label} must be one of {', '.join(field.options)}")
+        if field.pattern and not re.fullmatch(field.pattern, value):
+            raise InvalidInput(field.name, f"{field.label} does not have the form that it should. {field.hint}".strip())
+        values[field.name] = value
+    return values

@@ -1,0 +1,26 @@
+"""The background work of websites."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from pressroom.sdk import Job, JobRun, PluginContext
+
+from pressroom_content.websites.store import Websites
+from pressroom_content.websites.sync import JOB, sync
+
+RESEAL: Final = "content.reseal"
+_DAY: Final = 86_400.0
+
+
+def jobs(plugin: PluginContext) -> Sequence[Job]:
+    """Return the jobs: reading sites, and encrypting credentials with the newest key."""
+
+    async def read_site(run: JobRun) -> Mapping[str, Any]:
+        return await sync(plugin, run)
+
+    async def reseal(_run: JobRun) -> Mapping[str, Any]:
+        return {"encrypted_anew": await Websites(plugin).reseal()}
+
+    return [Job(JOB, read_site, timeout=3600), Job(RESEAL, reseal, every=_DAY)]

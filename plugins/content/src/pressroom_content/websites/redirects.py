@@ -1,0 +1,105 @@
+"""Redirects of sites, and what is wrong with them: chains, loops, targets that do not answer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urljoin, urlsplit
+
+from pressroom.sdk import FetchFailed, FetchRefused, InvalidInput, PluginContext
+
+from pressroom_content.builtin_site.serving import BuiltinPages
+from pressroom_content.contract import RemoteRedirect
+
+MOST_CHECKED: Final = 100
+_AT_ONCE: Final = 4
+_LONGEST_CHAIN: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A redirect, where it leads in the end, and what is wrong with it, in words."""
+
+    redirect: RemoteRedirect
+    final: str
+    hops: int
+    problems: tuple[str, ...]
+    status: int | None = None
+
+
+def judge(redirects: Sequence[RemoteRedirect], site_url: str) -> list[Judged]:
+    """Follow redirects among themselves. Nothing is fetched."""
+    targets = {one.source: one.target for one in redirects}
+    return [_followed(one, targets, site_url) for one in redirects]
+
+
+async def check_targets(plugin: PluginContext, judged: Sequence[Judged], site_url: str) -> list[Judged]:
+    """Ask the first hundred targets whether they are there."""
+    slots = asyncio.Semaphore(_AT_ONCE)
+
+    async def one(item: Judged) -> Judged:
+        async with slots:
+            status, problem = await _status(plugin, absolute(item.final, site_url))
+        problems = (*item.problems, *([problem] if problem else []))
+        return Judged(item.redirect, item.final, item.hops, problems, status)
+
+    checked = await asyncio.gather(*(one(item) for item in judged[:MOST_CHECKED]))
+    return [*checked, *judged[MOST_CHECKED:]]
+
+
+def read_path(text: str) -> str:
+    """Return the path of a redirect's source. Raises `InvalidInput`."""
+    if not text.startswith("/") or text.startswith("//") or len(text) > 500 or not text.isprintable() or " " in text:
+        raise InvalidInput("from_path", "must be a path of the site that begins with one slash, such as /old-address")
+    return text
+
+
+def read_target(text: str, from_path: str) -> str:
+    """Return the target of a redirect. Raises `InvalidInput`."""
+    try:
+        parts = urlsplit(text)
+        sound = text.isprintable() and " " not in text and len(text) <= 2000 and "\\" not in text
+        address = parts.scheme in ("http", "https") and bool(parts.hostname)
+    except ValueError:
+        sound, address = False, False
+    if not sound or not (address or (text.startswith("/") and not text.startswith("//"))):
+        raise InvalidInput("to", "must be a path such as /new-address, or an http or https address")
+    if text == from_path:
+        raise InvalidInput("to", "is the same as from_path: it would lead to itself")
+    return text
+
+
+def absolute(target: str, site_url: str) -> str:
+    """Return a target as an address."""
+    if not target.startswith("/"):
+        return urljoin(f"{site_url}/", target)
+    # Paths are those of the site: a site may lie below the root of its host.
+    return f"{site_url}{target}"
+
+
+def _followed(one: RemoteRedirect, targets: Mapping[str, str], site_url: str) -> Judged:
+    seen, at = [one.source], one.target
+    while True:
+        own = at.removeprefix(site_url) if at.startswith(f"{site_url}/") else at
+        if own in seen:
+            return Judged(one, at, len(seen), (f"it leads back to {own}: a loop",))
+        if own not in targets or len(seen) > _LONGEST_CHAIN:
+            break
+        seen.append(own)
+        at = targets[own]
+    problems = () if len(seen) == 1 else (f"a chain of {len(seen)} redirects; lead it to {at} at once",)
+    return Judged(one, at, len(seen), problems)
+
+
+async def _status(plugin: PluginContext, url: str) -> tuple[int | None, str]:
+    try:
+        if url.startswith(f"{plugin.base_url}/sites/"):
+            status = (await BuiltinPages(plugin).fetched(url)).status
+        else:
+            answer = await plugin.services.fetcher.request("HEAD", url, max_bytes=100_000, seconds=10, redirects=5)
+            status = answer.status
+    except (FetchFailed, FetchRefused) as error:
+        return None, f"its target does not answer: {error.message}"
+    return status, f"its target answers with {status}" if status >= 400 and status != 405 else ""

@@ -1,0 +1,86 @@
+"""What people may set for a website."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal
+from zoneinfo import ZoneInfo, available_timezones
+
+from pressroom.sdk import InvalidInput, Params
+from pydantic import AfterValidator, Field, ValidationError
+
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}", re.ASCII)
+
+
+def _timezone(name: str) -> str:
+    if name not in available_timezones():
+        raise ValueError("must be the name of a time zone such as Europe/Berlin or UTC")
+    return name
+
+
+def _language(tag: str) -> str:
+    if tag and not _LANGUAGE.fullmatch(tag):
+        raise ValueError("must be a language tag such as en, de-CH or pt-BR (RFC 5646)")
+    return tag
+
+
+class WebsiteSettings(Params):
+    """The settings of a website, with their defaults."""
+
+    default_status: Literal["publish", "draft"] = Field(
+        default="publish", description="What publish_content does where its mode is left out."
+    )
+    author: str = Field(default="", max_length=200, description="Author of articles that name none.")
+    category: str = Field(default="", max_length=200, description="Category of articles that have none.")
+    timezone: Annotated[str, AfterValidator(_timezone)] = Field(
+        default="UTC", max_length=64, description="Time zone in which times without an offset are read."
+    )
+    language: Annotated[str, AfterValidator(_language)] = Field(
+        default="", max_length=35, description="Language of articles that name none."
+    )
+    image_policy: Literal["rehost", "hotlink", "none"] = Field(
+        default="rehost",
+        description=(
+            "rehost: images are uploaded to the site where their licence allows it. hotlink: they stay where they are. "
+            "none: no image of the library is sent."
+        ),
+    )
+    indexnow: bool = Field(default=False, description="Whether search engines are told of changes by IndexNow.")
+    description: str = Field(
+        default="",
+        max_length=500,
+        description="A sentence about the site; the built-in site shows it on its home page.",
+    )
+
+
+DEFAULTS: Final = WebsiteSettings()
+
+
+def changed(current: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings with some of them changed; a change to null restores the default.
+
+    Raises `InvalidInput`, which names the setting.
+    """
+    merged = {**current, **changes}
+    kept = {name: value for name, value in merged.items() if value is not None}
+    try:
+        return WebsiteSettings.model_validate(kept).model_dump(exclude_defaults=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        name = ".".join(map(str, first["loc"]))
+        if first["type"] == "extra_forbidden":
+            known = ", ".join(WebsiteSettings.model_fields)
+            raise InvalidInput(f"settings.{name}", f"is not known; there are {known}") from None
+        raise InvalidInput(f"settings.{name}", first["msg"].removeprefix("Value error, ")) from None
+
+
+def read(stored: Mapping[str, Any]) -> WebsiteSettings:
+    """Return stored settings; what this version does not know any more is left out."""
+    known = {name: value for name, value in stored.items() if name in WebsiteSettings.model_fields}
+    return WebsiteSettings.model_validate(known)
+
+
+def zone_of(stored: Mapping[str, Any]) -> ZoneInfo:
+    """Return the time zone of a website."""
+    return ZoneInfo(read(stored).timezone)

@@ -1,0 +1,317 @@
+"""The websites of accounts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any, Final, cast
+
+from pressroom.sdk import InvalidInput, NotFound, PluginContext
+from pressroom.tables import as_id, new_id
+from slugify import slugify
+from sqlalchemy import func, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from pressroom_content.contract import Finding, Site, SiteAddress, SiteError, SiteRejected, SiteUnavailable
+from pressroom_content.records import Website, WebsiteStatus
+from pressroom_content.tables import PublicationRow, WebsiteRow
+from pressroom_content.vault import Vault
+from pressroom_content.websites import settings as site_settings
+from pressroom_content.websites.connectors import BUILTIN, connectors
+from pressroom_content.websites.paging import before, cursor_of
+
+RESERVED_KEYS: Final = frozenset({"static", "files", "api", "admin", "new"})
+_LONGEST_KEY: Final = 60
+_LONGEST_ERROR: Final = 1000
+
+
+class Websites:
+    """What is known of websites, and the way to them. What belongs to another account does not exist."""
+
+    def __init__(self, plugin: PluginContext) -> None:
+        self._plugin = plugin
+        self._database = plugin.services.database
+
+    async def get(self, user_id: str, website_id: str) -> Website:
+        """Return a connected website. Raises `NotFound`."""
+        async with self._database.reading() as session:
+            return self._website(await self._row(session, user_id, website_id))
+
+    async def page(
+        self, user_id: str, *, status: str | None = None, limit: int = 50, cursor: str | None = None
+    ) -> tuple[Sequence[Website], str | None]:
+        """Return connected websites, newest first, and the cursor of the next page. Raises `InvalidInput`."""
+        wanted = select(WebsiteRow).where(WebsiteRow.user_id == user_id, WebsiteRow.disconnected_at.is_(None))
+        if status is not None:
+            wanted = wanted.where(WebsiteRow.status == status)
+        if cursor is not None:
+            wanted = wanted.where(before(WebsiteRow.created_at, WebsiteRow.id, cursor))
+        wanted = wanted.order_by(WebsiteRow.created_at.desc(), WebsiteRow.id.desc()).limit(limit + 1)
+        async with self._database.reading() as session:
+            found = [self._website(row) for row in await session.scalars(wanted)]
+        more = len(found) > limit
+        found = found[:limit]
+        return found, cursor_of(found[-1].created_at, found[-1].id) if more else None
+
+    async def names(self, user_id: str) -> Mapping[str, str]:
+        """Return the names of all websites that the account ever had, by id."""
+        async with self._database.reading() as session:
+            rows = await session.execute(select(WebsiteRow.id, WebsiteRow.name).where(WebsiteRow.user_id == user_id))
+            return {row.id: row.name for row in rows}
+
+    async def count(self, user_id: str) -> int:
+        """Return how many websites are connected."""
+        async with self._database.reading() as session:
+            return await self._count(session, user_id)
+
+    async def by_key(self, site_key: str) -> Website | None:
+        """Return the built-in site with that segment in its address, whoever's it is, or `None`."""
+        wanted = select(WebsiteRow).where(WebsiteRow.site_key == site_key[:_LONGEST_KEY])
+        async with self._database.reading() as session:
+            row = await session.scalar(wanted)
+        return None if row is None else self._website(row)
+
+    async def open(self, user_id: str, website_id: str) -> tuple[SiteAddress, Site]:
+        """Return the address of a website and the way to it.
+
+        Raises:
+            NotFound: the account has no such website.
+            SiteUnavailable: no plugin of this server can speak to it.
+            SiteRejected: its credential can be decrypted no more.
+        """
+        async with self._database.reading() as session:
+            row = await self._row(session, user_id, website_id)
+            website = self._website(row)
+        credential = Vault.of(self._plugin).open(row.credential, row.id) if row.credential else {}
+        return self.site(website, credential)
+
+    def site(self, website: Website, credential: Mapping[str, str]) -> tuple[SiteAddress, Site]:
+        """Return the address of a website and the way to it with a credential. Raises `SiteUnavailable`."""
+        connector = connectors(self._plugin).get(website.platform)
+        if connector is None:
+            raise SiteUnavailable(
+                f"the connector for {website.platform} is not on this server any more; ask the operator to install it"
+            )
+        address = SiteAddress(website.id, website.user_id, website.name, website.url, website.settings)
+        return address, connector.open(address, credential, self._plugin.services.fetcher)
+
+    async def add(
+        self,
+        user_id: str,
+        platform: str,
+        *,
+        name: str,
+        url: str,
+        credential: Mapping[str, str],
+        finding: Finding | None = None,
+        website_id: str = "",
+    ) -> Website:
+        """Keep a website. Raises `InvalidInput` where the account has as many as it may have."""
+        now, id_ = datetime.now(UTC), website_id or new_id("w")
+        row = WebsiteRow(
+            id=id_,
+            user_id=user_id,
+            platform=platform,
+            name=(name or (finding.name if finding else "") or url)[:200],
+            url=url,
+            status="active",
+            credential=Vault.of(self._plugin).seal(credential, id_) if credential else "",
+            settings=_initial_settings(finding),
+            created_at=now,
+            updated_at=now,
+        )
+        if finding is None and platform in (known := connectors(self._plugin)):
+            row.capabilities = asdict(known[platform].capabilities)
+        _take_finding(row, finding, now)
+        for number in range(1, 1000):
+            if platform == BUILTIN:
+                row.site_key = _key(row.name, number)
+            try:
+                async with self._database.writing() as session:
+                    if await self._count(session, user_id) >= self._plugin.config.max_websites:
+                        raise InvalidInput(
+                            "",
+                            f"an account has at most {self._plugin.config.max_websites} websites; disconnect one first",
+                        )
+                    session.add(row)
+                    await session.flush()
+                    return self._website(row)
+            except IntegrityError:  # somebody has this address already
+                if platform != BUILTIN:
+                    raise
+                row = _copy(row)
+        raise InvalidInput("name", "too many sites have this name; choose another")
+
+    async def reconnect(
+        self, user_id: str, website_id: str, *, credential: Mapping[str, str], url: str, finding: Finding
+    ) -> Website:
+        """Put a new credential in the place of the old one. Raises `NotFound`."""
+        now = datetime.now(UTC)
+        async with self._database.writing() as session:
+            row = await self._row(session, user_id, website_id)
+            row.credential = Vault.of(self._plugin).seal(credential, row.id) if credential else ""
+            row.url = url or row.url
+            row.version += 1
+            _take_finding(row, finding, now)
+            return self._website(row)
+
+    async def update_settings(
+        self, user_id: str, website_id: str, changes: Mapping[str, Any], expected_version: int | None = None
+    ) -> Website:
+        """Change settings, and the name where `changes` has one.
+
+        Raises:
+            NotFound: the account has no such website.
+            InvalidInput: a setting is wrong, or the website is of another version.
+        """
+        changes = dict(changes)
+        name = changes.pop("name", None)
+        async with self._database.writing() as session:
+            row = await self._row(session, user_id, website_id)
+            if expected_version is not None and row.version != expected_version:
+                raise InvalidInput(
+                    "expected_version", f"the website is of version {row.version} now; read it again, then repeat"
+                )
+            if name is not None:
+                if not isinstance(name, str) or not 1 <= len(name.strip()) <= 200:
+                    raise InvalidInput("settings.name", "must be a text of 1 to 200 characters")
+                row.name = name.strip()
+            settings = site_settings.changed(row.settings, changes)
+            row.settings, row.version, row.updated_at = settings, row.version + 1, datetime.now(UTC)
+            return self._website(row)
+
+    async def pause(self, user_id: str, website_id: str, *, paused: bool) -> Website:
+        """Stop publishing on a website, or go on. Raises `NotFound`."""
+        async with self._database.writing() as session:
+            row = await self._row(session, user_id, website_id)
+            row.status = "paused" if paused else "active"
+            row.version += 1
+            return self._website(row)
+
+    async def disconnect(self, user_id: str, website_id: str) -> int:
+        """Forget the credential, and return how many publications stay online. Safe to repeat. Raises `NotFound`."""
+        now = datetime.now(UTC)
+        async with self._database.writing() as session:
+            row = await self._row(session, user_id, website_id, connected=False)
+            row.credential = ""
+            row.disconnected_at = row.disconnected_at or now
+            online = select(func.count()).where(
+                PublicationRow.website_id == row.id, PublicationRow.status.in_(("published", "draft", "scheduled"))
+            )
+            # Nothing more is sent there.
+            waiting = update(PublicationRow).where(PublicationRow.website_id == row.id)
+            await session.execute(waiting.values(due_at=None).execution_options(synchronize_session=False))
+            return int(await session.scalar(online) or 0)
+
+    async def note_finding(self, user_id: str, website_id: str, finding: Finding) -> Website:
+        """Keep what a live check found. Raises `NotFound`."""
+        async with self._database.writing() as session:
+            row = await self._row(session, user_id, website_id)
+            _take_finding(row, finding, datetime.now(UTC))
+            return self._website(row)
+
+    async def note_error(self, website_id: str, error: SiteError) -> None:
+        """Keep what went wrong at a site; a credential that is not accepted makes the site one to be mended."""
+        now = datetime.now(UTC)
+        values: dict[str, Any] = {"last_error": error.message.replace("\0", "")[:_LONGEST_ERROR], "last_error_at": now}
+        change = update(WebsiteRow).where(WebsiteRow.id == website_id)
+        async with self._database.writing() as session:
+            await session.execute(change.values(values))
+            if isinstance(error, SiteRejected):
+                await session.execute(change.where(WebsiteRow.status == "active").values(status="error"))
+
+    async def note_published(self, website_id: str) -> None:
+        """Keep that something was published just now: the site works."""
+        change = update(WebsiteRow).where(WebsiteRow.id == website_id)
+        async with self._database.writing() as session:
+            await session.execute(change.values(last_published_at=datetime.now(UTC)))
+            await session.execute(change.where(WebsiteRow.status == "error").values(status="active"))
+
+    async def reseal(self) -> int:
+        """Encrypt with the first key what was encrypted with another one, and return how many credentials were."""
+        vault, done = Vault.of(self._plugin), 0
+        async with self._database.reading() as session:
+            rows = await session.execute(
+                select(WebsiteRow.id, WebsiteRow.credential).where(WebsiteRow.credential != "")
+            )
+            stale = [(id_, sealed) for id_, sealed in rows if not vault.is_current(sealed)]
+        for id_, sealed in stale:
+            try:
+                fresh = vault.seal(vault.open(sealed, id_), id_)
+            except SiteRejected as error:
+                await self.note_error(id_, error)
+                continue
+            same = update(WebsiteRow).where(WebsiteRow.id == id_, WebsiteRow.credential == sealed)
+            async with self._database.writing() as session:
+                await session.execute(same.values(credential=fresh))
+            done += 1
+        return done
+
+    async def _row(self, session: AsyncSession, user_id: str, website_id: str, *, connected: bool = True) -> WebsiteRow:
+        row = await session.get(WebsiteRow, as_id(website_id))
+        if row is None or row.user_id != user_id or (connected and row.disconnected_at is not None):
+            raise NotFound(f"this account has no website {website_id[:64]!r}; list_websites shows the ones that it has")
+        return row
+
+    async def _count(self, session: AsyncSession, user_id: str) -> int:
+        mine = select(func.count()).where(WebsiteRow.user_id == user_id, WebsiteRow.disconnected_at.is_(None))
+        return int(await session.scalar(mine) or 0)
+
+    def _website(self, row: WebsiteRow) -> Website:
+        url = f"{self._plugin.base_url}/sites/{row.site_key}" if row.platform == BUILTIN else row.url
+        return Website(
+            id=row.id,
+            user_id=row.user_id,
+            platform=row.platform,
+            name=row.name,
+            url=url,
+            status=cast("WebsiteStatus", row.status),
+            settings=dict(row.settings),
+            capabilities=dict(row.capabilities or {}),
+            checks=tuple(row.checks or ()),
+            last_error=row.last_error or "",
+            last_error_at=row.last_error_at,
+            checked_at=row.checked_at,
+            last_published_at=row.last_published_at,
+            version=row.version or 1,
+            created_at=row.created_at,
+            disconnected_at=row.disconnected_at,
+        )
+
+
+def _take_finding(row: WebsiteRow, finding: Finding | None, now: datetime) -> None:
+    if finding is None:
+        return
+    row.checks = [asdict(check) for check in finding.checks]
+    row.capabilities = asdict(finding.capabilities)
+    row.checked_at = row.updated_at = now
+    wrong = next((check.message for check in finding.checks if check.status == "error"), "")
+    if wrong:
+        row.last_error, row.last_error_at = wrong[:_LONGEST_ERROR], now
+    if row.status != "paused":
+        row.status = "error" if wrong else "active"
+
+
+def _initial_settings(finding: Finding | None) -> dict[str, Any]:
+    """Return what the site itself says of its language and time zone, as far as it makes sense."""
+    kept: dict[str, Any] = {}
+    for name in ("timezone", "language"):
+        value = getattr(finding, name, "")
+        try:
+            kept |= site_settings.changed({}, {name: value}) if value else {}
+        except InvalidInput:
+            continue
+    return kept
+
+
+def _key(name: str, number: int) -> str:
+    key = slugify(name, max_length=_LONGEST_KEY - 4, word_boundary=True) or "site"
+    key = f"{key}-site" if key in RESERVED_KEYS else key
+    return key if number == 1 else f"{key}-{number}"
+
+
+def _copy(row: WebsiteRow) -> WebsiteRow:
+    """Return the same row for another attempt to add it."""
+    return WebsiteRow(**{column.key: getattr(row, column.key) for column in WebsiteRow.__table__.columns})

@@ -1,0 +1,91 @@
+"""Bringing what lies on a site already into the index: for links, duplicates and cannibalisation."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from pressroom.sdk import CallError, JobRun, PluginContext
+from pressroom.tables import new_id
+from sqlalchemy import select
+
+from pressroom_content.contract import RemotePost, SiteError
+from pressroom_content.records import Website
+from pressroom_content.rendering.text import text_of
+from pressroom_content.tables import PageRow, PublicationRow
+from pressroom_content.text_index.corpus import fingerprint_of, remember
+from pressroom_content.websites import settings as site_settings
+from pressroom_content.websites.store import Websites
+
+JOB: Final = "content.sync_website"
+_LONGEST_TEXT: Final = 2_000_000
+_LONGEST_EXCERPT: Final = 1000
+
+
+async def sync(plugin: PluginContext, run: JobRun) -> Mapping[str, Any]:
+    """Read a site's posts into the index, and return how many are new, changed and as they were.
+
+    It is safe to repeat: a page is known by its address, and one that did not change is left alone.
+    Raises `CallError` where the site cannot be read.
+    """
+    payload = run.payload
+    website_id, most = str(payload["website_id"]), int(payload["max_items"])
+    since = datetime.fromisoformat(payload["since"]).replace(tzinfo=UTC) if payload.get("since") else None
+    websites = Websites(plugin)
+    website = await websites.get(run.subject, website_id)
+    counts = {"new": 0, "changed": 0, "unchanged": 0}
+    try:
+        _, site = await websites.open(run.subject, website_id)
+        async for post in site.posts(since, most):
+            if not post.url:
+                continue
+            counts[await _keep(plugin, website, post)] += 1
+            done = sum(counts.values())
+            await run.progress(min(0.99, done / most), f"{done} posts")
+            if done >= most:
+                break
+    except SiteError as error:
+        await websites.note_error(website_id, error)
+        raise CallError(error.message, hint=error.hint) from error
+    return {"website_id": website_id, "posts": sum(counts.values()), **counts}
+
+
+async def _keep(plugin: PluginContext, website: Website, post: RemotePost) -> str:
+    title = _clean(str(post.fields.get("title", "")))[:500]
+    digest = hashlib.sha256(f"{title}\0{post.html}".encode("utf-8", "replace")).digest()
+    url, now = _clean(post.url)[:2048], datetime.now(UTC)
+    same_page = select(PageRow).where(PageRow.website_id == website.id, PageRow.url == url)
+    async with plugin.services.database.writing() as session:
+        row = await session.scalar(same_page)
+        if row is not None and row.fingerprint == digest:
+            row.seen_at = now
+            return "unchanged"
+    text = await asyncio.to_thread(text_of, _clean(post.html[:_LONGEST_TEXT]))
+    language = str(post.fields.get("language") or site_settings.read(website.settings).language)
+    found = await asyncio.to_thread(fingerprint_of, title, text, language)
+    async with plugin.services.database.writing() as session:
+        article_id = await session.scalar(
+            select(PublicationRow.article_id).where(
+                PublicationRow.website_id == website.id, PublicationRow.external_id == post.id
+            )
+        )
+        row = await session.scalar(same_page)
+        new = row is None
+        if row is None:
+            row = PageRow(id=new_id("g"), user_id=website.user_id, website_id=website.id, url=url)
+            session.add(row)
+        row.article_id = article_id
+        row.external_id, row.title, row.fingerprint = _clean(post.id)[:200], title, digest
+        row.excerpt = _clean(str(post.fields.get("excerpt", "")) or text)[:_LONGEST_EXCERPT]
+        row.length, row.updated_at, row.seen_at = found.length, post.updated_at, now
+        await session.flush()
+        await remember(session, website.user_id, row.id, found)
+    return "new" if new else "changed"
+
+
+def _clean(text: str) -> str:
+    """Return a text of somebody's site as every database can keep it."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode()

@@ -1,0 +1,56 @@
+"""Ten thousand articles in one account: what people and models wait for stays quick."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from pressroom.tables import new_id
+from pressroom.testing import RunningHost
+from support.content_client import Client, client_of, content_of
+from support.content_rows import fill, vocabulary
+
+ARTICLES = 10_000
+MOST_SECONDS = 0.2
+ROUNDS = 7
+
+
+@pytest.mark.timeout(900)
+def test_ten_thousand_articles(host: RunningHost) -> None:
+    client = client_of(host, "ada@example.com")
+    database = content_of(host).services.database
+    website = new_id("w")
+    ids = host.run(fill(database, client.user_id, ARTICLES, website))
+    words = vocabulary()
+    middle = client.data("list_content", limit=100)
+    for _ in range(10):
+        middle = client.data("list_content", limit=100, cursor=middle["next_cursor"])
+    calls: dict[str, Callable[[Client, int], Any]] = {
+        "list": lambda one, _: one.data("list_content"),
+        "list, page 12": lambda one, _: one.data("list_content", limit=100, cursor=middle["next_cursor"]),
+        "list by status and tag": lambda one, _: one.data("list_content", status="published", tag="news"),
+        "search for a frequent word": lambda one, _: one.data("list_content", query=words[0]),
+        "search for three words": lambda one, n: one.data("list_content", query=" ".join(words[n : n + 3])),
+        "search for a rare word": lambda one, n: one.data("list_content", query=words[-1 - n]),
+        "read": lambda one, n: one.data("get_content", content_id=ids[n]),
+        "duplicates": lambda one, n: one.data("check_duplicate_content", content_id=ids[n]),
+        "internal links": lambda one, n: one.data("suggest_internal_links", content_id=ids[n]),
+        "create": lambda one, n: one.data("create_content", title=f"New {n}", body="Some text. " * 200),
+    }
+    slow = []
+    print(f"\n{ARTICLES:,} articles on {database.dialect}:")
+    for name, call in calls.items():
+        call(client, 0)
+        times = []
+        for number in range(1, ROUNDS + 1):
+            began = time.perf_counter()
+            call(client, number * 37)
+            times.append(time.perf_counter() - began)
+        median = statistics.median(times)
+        print(f"  {name:28} {median * 1000:7.1f} ms (slowest {max(times) * 1000:.1f} ms)")
+        if median > MOST_SECONDS:
+            slow.append(name)
+    assert slow == []

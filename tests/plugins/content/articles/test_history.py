@@ -1,0 +1,115 @@
+"""The trash, and versions."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from pressroom_content.articles import trash
+from pressroom_content.tables import ArticleRow, ShingleRow, VersionRow, WordRow
+from sqlalchemy import func, select, update
+from support.content_client import Client
+
+from .conftest import Make, publish
+
+
+def test_to_the_trash_and_back(ada: Client, make: Make) -> None:
+    id_ = make("Tea")
+    assert "confirm: must be true" in ada.refusal("delete_content", content_id=id_, confirm=False)
+    for _ in range(2):
+        assert ada.data("delete_content", content_id=id_, confirm=True) == {"trashed": True, "publications": []}
+    assert ada.data("list_content")["items"] == []
+    assert [one["content_id"] for one in ada.data("list_content", status="trashed")["items"]] == [id_]
+    change = {"content_id": id_, "expected_version": 1, "fields": {"title": "x"}}
+    assert "restore_content" in ada.refusal("update_content", **change)
+    for _ in range(2):
+        back = ada.data("restore_content", content_id=id_)
+        assert back == {"content_id": id_, "version": 1, "status": "draft"}
+    assert ada.data("get_content", content_id=id_)["content"]["trashed_at"] is None
+
+
+def test_live_posts_stay_unless_they_are_to_go(ada: Client, make: Make, website: str) -> None:
+    id_ = make("Tea", website_id=website)
+    url = publish(ada, id_, website)
+    [publication] = ada.data("delete_content", content_id=id_, confirm=True)["publications"]
+    assert (publication["status"], publication["url"]) == ("published", url)
+    assert ada.data("restore_content", content_id=id_)["status"] == "published"
+    [publication] = ada.data("delete_content", content_id=id_, confirm=True, unpublish=True)["publications"]
+    assert publication["status"] == "unpublished"
+    assert ada.data("restore_content", content_id=id_)["status"] == "draft"
+
+
+def test_what_waits_to_be_published_is_not_thrown_away_by_accident(ada: Client, make: Make, website: str) -> None:
+    id_ = make("Tea", website_id=website)
+    at = (datetime.now(UTC) + timedelta(days=3)).isoformat()
+    ada.data("publish_content", content_id=id_, website_id=website, mode="schedule", publish_at=at)
+    assert "is scheduled" in ada.refusal("delete_content", content_id=id_, confirm=True)
+    ada.data("delete_content", content_id=id_, confirm=True, unpublish=True)
+    assert ada.data("list_content", status="trashed")["items"][0]["content_id"] == id_
+
+
+def test_versions_and_what_changed_between_them(ada: Client, make: Make) -> None:
+    id_ = make("Tea", "one\n\ntwo\n\nthree\n")
+    ada.data("update_content", content_id=id_, expected_version=1, edits=[{"find": "two", "replace": "2\n\n2b"}])
+    ada.data("update_content", content_id=id_, expected_version=2, fields={"title": "Chai", "tags": ["a", "b"]})
+    found = ada.data("list_content_versions", content_id=id_, a=1, b=3)
+    assert [one["version"] for one in found["versions"]] == [3, 2, 1]
+    second = found["versions"][1]
+    assert (second["client"], second["changed"], second["added"], second["removed"]) == ("laptop", ["body"], 3, 1)
+    lines = found["diff"].splitlines()
+    assert lines[:2] == ["--- version 1", "+++ version 3"]
+    assert {"-title: Tea", "+title: Chai", "+tags: a, b", "-two", "+2", "+2b", " three"} <= set(lines)
+    assert ada.data("list_content_versions", content_id=id_, a=2, b=2)["diff"] == ""
+    assert "b: must be given" in ada.refusal("list_content_versions", content_id=id_, a=1)
+    assert "no version 9" in ada.refusal("list_content_versions", content_id=id_, a=1, b=9)
+
+
+def test_back_to_an_older_version(ada: Client, make: Make) -> None:
+    id_ = make("Tea", "one")
+    ada.data("update_content", content_id=id_, expected_version=1, fields={"body": "two", "slug": "other"})
+    for _ in range(2):
+        assert ada.data("restore_content", content_id=id_, version=1)["version"] == 3
+    page = ada.data("get_content", content_id=id_)
+    assert (page["body"], page["content"]["slug"]) == ("one", "other")
+
+
+def test_a_difference_of_very_long_texts_is_cut(ada: Client, make: Make) -> None:
+    id_ = make("Long", "".join(f"line {number}\n" for number in range(20_000)))
+    body = "".join(f"row {number}\n" for number in range(20_000))
+    ada.data("update_content", content_id=id_, expected_version=1, fields={"body": body})
+    diff = ada.data("list_content_versions", content_id=id_, a=1, b=2)["diff"]
+    assert diff.startswith("--- version 1\n+++ version 2\n@@ -")
+    assert "(cut: the whole difference has" in diff
+
+
+def test_old_trash_is_removed_with_everything_that_was_known_of_it(ada: Client, make: Make, website: str) -> None:
+    gone, fresh, live = make("Gone"), make("Fresh"), make("Live", website_id=website)
+    publish(ada, live, website)
+    for id_ in (gone, fresh, live):
+        ada.data("delete_content", content_id=id_, confirm=True)
+    plugin = ada.plugin
+
+    async def make_old() -> None:
+        long_ago = datetime.now(UTC) - timedelta(days=31)
+        async with plugin.services.database.writing() as session:
+            wanted = update(ArticleRow).where(ArticleRow.id.in_([gone, live])).values(trashed_at=long_ago)
+            await session.execute(wanted)
+
+    async def left() -> list[int]:
+        tables = (
+            (ArticleRow, ArticleRow.id),
+            (VersionRow, VersionRow.article_id),
+            (WordRow, WordRow.document_id),
+            (ShingleRow, ShingleRow.document_id),
+        )
+        async with plugin.services.database.reading() as session:
+            return [
+                await session.scalar(select(func.count()).select_from(table).where(column == gone)) or 0
+                for table, column in tables
+            ]
+
+    ada.host.run(make_old())
+    assert all(ada.host.run(left()))
+    assert ada.host.run(trash.remove_old(plugin)) >= 1
+    assert ada.host.run(left()) == [0, 0, 0, 0]
+    remaining = {one["content_id"] for one in ada.data("list_content", status="trashed")["items"]}
+    assert remaining == {fresh, live}

@@ -1,0 +1,64 @@
+"""What people wait for stays quick when the tables are large: an index serves each look-up."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from pressroom.tables import new_id
+from pressroom_content.publishing.overview import entries, placements
+from sqlalchemy import Engine, event
+from support.content_client import Client
+from support.content_rows import fill
+
+ARTICLES = 1_200
+SMALL = ("alembic", "content_websites", "content_voices")
+
+
+async def plan_of(client: Client, statement: str, parameters: Any) -> str:
+    """Return how the database carries a statement out."""
+    database = client.plugin.services.database
+    explain = "EXPLAIN QUERY PLAN" if database.dialect == "sqlite" else "EXPLAIN"
+    async with database.reading() as session:
+        connection = await session.connection()
+        if database.dialect == "postgresql":
+            # A few hundred rows are read faster than an index: what matters is whether one could serve.
+            await connection.exec_driver_sql("SET LOCAL enable_seqscan = off")
+        rows = await connection.exec_driver_sql(f"{explain} {statement}", parameters)
+        return "\n".join(" ".join(map(str, row)) for row in rows)
+
+
+def test_no_look_up_reads_a_whole_table(ada: Client, eve: Client) -> None:
+    database = ada.plugin.services.database
+    ids = ada.host.run(fill(database, ada.user_id, ARTICLES, new_id("w"), 24))
+    ada.host.run(fill(database, eve.user_id, 10, new_id("w")))
+    seen: dict[str, Any] = {}
+
+    def remember(_connection: Any, _cursor: Any, statement: str, parameters: Any, *_: Any) -> None:
+        if statement.split(maxsplit=1)[0] in ("SELECT", "UPDATE", "DELETE") and "content_" in statement:
+            seen[statement] = parameters
+
+    event.listen(Engine, "before_cursor_execute", remember)
+    try:
+        ada.data("list_content")
+        ada.data("list_content", status="published", tag="news", updated_since="2020-01-01")
+        ada.data("list_content", query="ba bo")
+        ada.data("get_content", content_id=ids[0])
+        made = ada.data("create_content", title="New", body="Text.", client_request_id="r")["content_id"]
+        ada.data("update_content", content_id=made, expected_version=1, fields={"title": "Newer", "slug": "newer"})
+        ada.data("list_content_versions", content_id=made)
+        ada.data("check_duplicate_content", content_id=ids[1])
+        ada.data("suggest_internal_links", content_id=ids[1])
+        ada.data("delete_content", content_id=made, confirm=True)
+        now = datetime.now(UTC)
+        ada.host.run(placements(ada.plugin, ada.user_id, ids[:50]))
+        assert len(ada.host.run(entries(ada.plugin, ada.user_id, now - timedelta(days=1), now))) > 100
+    finally:
+        event.remove(Engine, "before_cursor_execute", remember)
+    looked_up = {one: parameters for one, parameters in seen.items() if not any(name in one for name in SMALL)}
+    assert len(looked_up) >= 15
+    for statement, parameters in looked_up.items():
+        plan = ada.host.run(plan_of(ada, statement, parameters))
+        for line in plan.splitlines():
+            assert "Seq Scan on content_" not in line, f"{statement}\n{plan}"
+            assert "SCAN content_" not in line, f"{statement}\n{plan}"

@@ -1,0 +1,194 @@
+"""Writing articles: what is stored, what is refused, and what happens when two write at once."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from support.content_client import Client
+
+BODY = "# Tea\n\nBoil the **water** first.\n\nThen wait.\n"
+
+
+def create(client: Client, **fields: Any) -> dict[str, Any]:
+    return client.data("create_content", **{"title": "Good tea", "body": BODY, **fields})
+
+
+def test_an_article_is_stored_and_read_again(ada: Client) -> None:
+    made = create(ada, keyphrase="good tea", tags=["Drinks", "drinks", " Tea "], language="en_GB", meta_title="Tea!")
+    assert made["slug"] == "good-tea"
+    assert made["version"] == 1
+    assert made["word_count"] == 7
+    assert made["preview_url"] == f"{ada.host.url}/dashboard/articles/{made['content_id']}"
+    page = ada.data("get_content", content_id=made["content_id"])
+    assert page["body"] == BODY
+    assert page["next_offset"] is None
+    content = page["content"]
+    assert content["tags"] == ["Drinks", "drinks", "Tea"]
+    assert content["language"] == "en-GB"
+    assert (content["status"], content["score"], content["meta_title"]) == ("draft", None, "Tea!")
+
+
+def test_the_body_comes_in_every_form(ada: Client) -> None:
+    id_ = create(ada, body="# Tea\n\nBoil <b onclick=x>it</b>.<script>alert(1)</script>\n")["content_id"]
+    forms = {form: ada.data("get_content", content_id=id_, format=form)["body"] for form in ("html", "text")}
+    assert forms["html"] == "<h1>Tea</h1>\n<p>Boil <b>it</b>.</p>\n"
+    assert forms["text"] == "Tea\n\nBoil it."
+    html = create(ada, body="<h1>Tea</h1><p>Boil <em>it</em>.</p>", body_format="html")["content_id"]
+    assert ada.data("get_content", content_id=html)["body"] == "# Tea\n\nBoil *it*.\n"
+    assert ada.data("get_content", content_id=html, format="html")["body"] == "<h1>Tea</h1><p>Boil <em>it</em>.</p>"
+
+
+def test_the_same_request_makes_one_article(ada: Client, eve: Client) -> None:
+    one = create(ada, client_request_id="r1")
+    again = create(ada, title="Another title", client_request_id="r1")
+    assert again == one
+    assert create(eve, client_request_id="r1")["content_id"] != one["content_id"]
+
+
+def test_the_same_request_many_times_at_once_makes_one_article(ada: Client) -> None:
+    with ThreadPoolExecutor(6) as pool:
+        made = list(pool.map(lambda _: create(ada, client_request_id="same")["content_id"], range(6)))
+    assert len(set(made)) == 1
+    assert len(ada.data("list_content")["items"]) == 1
+
+
+def test_articles_of_one_title_get_slugs_of_their_own_even_at_once(ada: Client) -> None:
+    with ThreadPoolExecutor(6) as pool:
+        slugs = list(pool.map(lambda _: create(ada)["slug"], range(6)))
+    assert sorted(slugs) == ["good-tea", *(f"good-tea-{number}" for number in range(2, 7))]
+
+
+@pytest.mark.parametrize(
+    ("title", "slug"),
+    [
+        ("Über Straßen", "uber-strassen"),
+        ("今天天气很好", "今天天气很好"),
+        ("Как дела, мир?", "как-дела-мир"),
+        ("हिन्दी में", "हिन्दी-में"),
+        ("🎉", "article"),
+    ],
+)
+def test_slugs_in_any_script(ada: Client, title: str, slug: str) -> None:
+    assert create(ada, title=title)["slug"] == slug
+
+
+def test_a_change_makes_a_version(ada: Client) -> None:
+    id_ = create(ada)["content_id"]
+    done = ada.data(
+        "update_content",
+        content_id=id_,
+        expected_version=1,
+        fields={"keyphrase": "tea", "title": "Good tea"},
+        edits=[{"find": "Then wait.", "replace": "Then *wait*."}],
+    )
+    assert (done["version"], done["changed"]) == (2, ["body", "keyphrase"])
+    assert "Then *wait*." in ada.data("get_content", content_id=id_)["body"]
+    assert "Then wait." in ada.data("get_content", content_id=id_, version=1)["body"]
+
+
+def test_a_change_that_changes_nothing_makes_no_version(ada: Client) -> None:
+    id_ = create(ada)["content_id"]
+    done = ada.data("update_content", content_id=id_, expected_version=1, fields={"title": "Good tea"})
+    assert (done["version"], done["changed"]) == (1, [])
+
+
+def test_an_old_version_is_refused_and_the_answer_says_what_to_do(ada: Client) -> None:
+    id_ = create(ada)["content_id"]
+    change = {"content_id": id_, "expected_version": 1}
+    ada.data("update_content", **change, fields={"title": "Better tea"})
+    text = ada.refusal("update_content", **change, fields={"title": "Other tea"})
+    assert "at version 2 by now, not 1" in text
+    assert "get_content" in text
+    again = ada.data("update_content", **change, fields={"title": "Better tea"})
+    assert (again["version"], again["changed"]) == (2, ["title"])
+
+
+def test_of_two_changes_at_once_one_is_written(ada: Client) -> None:
+    id_ = create(ada)["content_id"]
+
+    def change(number: int) -> bool:
+        answer = ada.call("update_content", content_id=id_, expected_version=1, fields={"title": f"Tea {number}"})
+        return not answer.get("isError")
+
+    with ThreadPoolExecutor(5) as pool:
+        assert sum(pool.map(change, range(5))) == 1
+    assert ada.data("get_content", content_id=id_)["content"]["version"] == 2
+
+
+@pytest.mark.parametrize(
+    ("edit", "problem"),
+    [
+        ({"find": "milk", "replace": ""}, "edits.0.find: is not in the body"),
+        ({"find": "then wait", "replace": ""}, "its case differs"),
+        ({"find": "t", "replace": ""}, "in the lines 3, 3, 3, 5"),
+        ({"find": "water", "replace": "", "occurrence": 2}, "edits.0.occurrence: must be at most 1"),
+    ],
+)
+def test_edits_that_cannot_be_made(ada: Client, edit: dict[str, Any], problem: str) -> None:
+    id_ = create(ada)["content_id"]
+    assert problem in ada.refusal("update_content", content_id=id_, expected_version=1, edits=[edit])
+    assert ada.data("get_content", content_id=id_)["body"] == BODY
+
+
+def test_edits_say_where(ada: Client) -> None:
+    id_ = create(ada, body="a b a b a")["content_id"]
+    edits = [{"find": "a", "replace": "X", "occurrence": 2}, {"find": "b", "replace": "Y", "all": True}]
+    ada.data("update_content", content_id=id_, expected_version=1, edits=edits)
+    assert ada.data("get_content", content_id=id_)["body"] == "a Y X Y a"
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        ({"title": "  "}, "title: must not be empty"),
+        ({"slug": "!!!"}, "slug: must hold letters or digits"),
+        ({"language": "English!"}, "language: must be a language tag"),
+        ({"canonical_url": "javascript:alert(1)"}, "canonical_url: must be a whole address"),
+        ({"website_id": "w_nobodys"}, "no website"),
+        ({"body": "x" * 2_097_153}, "2,097,153 bytes"),
+        ({"body": "<div>" * 20_000, "body_format": "html"}, "tags are open"),
+        ({"body": "[" * 50_000}, "tens of thousands of brackets"),
+        ({"body": "> " * 200 + "x"}, "nested more than"),
+    ],
+)
+def test_what_cannot_be_stored(ada: Client, fields: dict[str, Any], problem: str) -> None:
+    text = ada.refusal("create_content", **{"title": "Tea", "body": BODY, **fields})
+    assert problem in text
+    assert ada.data("list_content")["items"] == []
+
+
+def test_an_article_of_two_megabytes_is_stored_and_read_in_parts(ada: Client) -> None:
+    paragraph = "Tea is a drink that people like, and *some* of them drink it every day.\n\n"
+    body = paragraph * (2_000_000 // len(paragraph))
+    id_ = create(ada, body=body)["content_id"]
+    found = ""
+    offset: int | None = 0
+    while offset is not None:
+        page = ada.data("get_content", content_id=id_, offset=offset, max_chars=100_000)
+        assert page["body"].endswith("\n\n") or page["next_offset"] is None
+        found, offset = found + page["body"], page["next_offset"]
+    assert found == body
+
+
+def test_a_taken_slug_is_refused_with_one_that_is_free(ada: Client) -> None:
+    first = create(ada)["content_id"]
+    second = create(ada, title="Coffee")["content_id"]
+    text = ada.refusal("update_content", content_id=second, expected_version=1, fields={"slug": "Good Tea"})
+    assert f"good-tea is taken by the article {first}; good-tea-2 is free" in text
+
+
+def test_articles_of_others_do_not_exist(ada: Client, eve: Client) -> None:
+    id_ = create(ada)["content_id"]
+    for name, arguments in {
+        "get_content": {},
+        "update_content": {"expected_version": 1, "fields": {"title": "Mine"}},
+    }.items():
+        assert "this account has no article" in eve.refusal(name, content_id=id_, **arguments)
+    assert eve.data("list_content")["items"] == []
+
+
+def test_characters_that_show_nothing_are_kept(ada: Client) -> None:
+    id_ = create(ada, title="Odd\u202e\u0007 title", body="\u2028\u0001 x")["content_id"]
+    assert ada.data("get_content", content_id=id_)["body"] == "\u2028\u0001 x"

@@ -1,0 +1,173 @@
+"""The pages that visitors of a built-in site see, and what programs read of it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import httpx
+import pytest
+from pressroom.testing import RunningHost
+from pressroom_content.articles.fields import Draft
+from pressroom_content.articles.store import Articles
+from selectolax.lexbor import LexborHTMLParser
+from support.selecting import attribute_of, text_of
+
+from ..conftest import Client  # noqa: TID252 - the client of the whole plugin
+
+HOSTILE = "<img src=x onerror=alert(1)>\"'&{{7*7}}]]>"
+
+
+class Site:
+    """A built-in site of a person."""
+
+    def __init__(self, host: RunningHost, client: Client, name: str, **settings: str) -> None:
+        self._host, self._client = host, client
+        made = client.data("connect_website", platform="builtin", name=name)
+        self.id, self.url = made["website_id"], made["connect_url"]
+        if settings:
+            client.data("update_website_settings", website_id=self.id, settings=settings)
+
+    def publish(self, title: str = "Hello world", body: str = "Some words.", **fields: Any) -> dict[str, Any]:
+        made = self._host.run(
+            Articles(self._client.plugin).create(self._client.user_id, Draft(title=title, body=body, **fields))
+        )
+        self.content = made.article.id
+        done = self._client.data("publish_content", content_id=made.article.id, website_id=self.id)
+        assert done["status"] == "published", done
+        return done
+
+    def get(self, path: str = "", **headers: str) -> httpx.Response:
+        return httpx.get(f"{self.url}{path}", headers=headers, timeout=30)
+
+
+@pytest.fixture
+def site(host: RunningHost, ada: Client) -> Site:
+    return Site(host, ada, "Ada writes", description="Notes on engines.", language="en-GB")
+
+
+def test_a_post_says_what_it_is(site: Site) -> None:
+    done = site.publish("Café notes", "Some **words**.", author="Ada Lovelace", tags=("engines",), excerpt="In short.")
+    answer = httpx.get(done["url"])
+    tree = LexborHTMLParser(answer.text)
+    assert answer.status_code == 200
+    assert attribute_of(tree, "html", "lang") == "en-GB"
+    assert [node.text() for node in tree.css("h1")] == ["Café notes"]
+    assert text_of(tree, ".prose strong") == "words"
+    assert attribute_of(tree, "link[rel=canonical]", "href") == done["url"]
+    assert attribute_of(tree, "meta[property='og:type']", "content") == "article"
+    assert attribute_of(tree, "meta[name=description]", "content") == "In short."
+    data = json.loads(text_of(tree, "script[type='application/ld+json']"))
+    assert (data["@type"], data["headline"], data["author"]["name"]) == ("BlogPosting", "Café notes", "Ada Lovelace")
+    policy = answer.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "script-src" not in policy
+    assert len(answer.content) < 20_000
+    image = attribute_of(tree, "meta[property='og:image']", "content")
+    card = httpx.get(image, timeout=60)
+    assert (card.status_code, card.headers["content-type"], card.content[:4]) == (200, "image/png", b"\x89PNG")
+
+
+def test_a_post_has_a_twin_in_markdown_and_one_as_text(site: Site, ada: Client) -> None:
+    done = site.publish("On looms", "Some **words**.", slug="über-looms")
+    page = httpx.get(done["url"])
+    twin = attribute_of(LexborHTMLParser(page.text), "link[type='text/markdown']", "href")
+    assert httpx.get(twin).text == "# On looms\n\nSome **words**.\n"
+    text = httpx.get(f"{done['url']}/llms.txt")
+    assert (text.status_code, text.text) == (200, "On looms\n\nSome words.\n")
+    ada.data("unpublish_content", publication_id=done["publication_id"], confirm=True)
+    assert httpx.get(twin).status_code == 404
+
+
+def test_a_page_that_did_not_change_is_not_sent_again(site: Site) -> None:
+    site.publish()
+    first = site.get("/hello-world")
+    again = site.get("/hello-world", **{"If-None-Match": first.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+
+
+def test_feed_and_site_map(site: Site) -> None:
+    urls = [
+        site.publish(f"Post {number} & more", "<p>Text ]]&gt; here</p>", body_format="html")["url"]
+        for number in range(3)
+    ]
+    feed = ET.fromstring(site.get("/feed.xml").content)
+    assert [item.findtext("link") for item in feed.iter("item")] == urls[::-1]
+    assert feed.findtext("channel/title") == "Ada writes"
+    space = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
+    locations = [node.text for node in ET.fromstring(site.get("/sitemap.xml").content).iter(f"{space}loc")]
+    assert locations == [site.url, *urls[::-1]]
+
+
+def test_hostile_texts_are_texts(host: RunningHost, ada: Client) -> None:
+    site = Site(host, ada, HOSTILE, description=HOSTILE, author=HOSTILE)
+    done = site.publish(HOSTILE, f"# {HOSTILE}\n\n<script>alert(1)</script>", excerpt=HOSTILE, tags=(HOSTILE,))
+    for url in (done["url"], site.url):
+        tree = LexborHTMLParser(httpx.get(url).text)
+        assert not [node for node in tree.css("*") for name in node.attributes if name.startswith("on")]
+        assert [node.attributes.get("type") for node in tree.css("script")] == ["application/ld+json"]
+        json.loads(text_of(tree, "script"))
+        assert "49" not in text_of(tree, "h1")
+    ET.fromstring(site.get("/feed.xml").content)
+    ET.fromstring(site.get("/sitemap.xml").content)
+
+
+def test_many_posts_are_paged(site: Site) -> None:
+    for number in range(13):
+        site.publish(f"Number {number}")
+    first, second = LexborHTMLParser(site.get().text), LexborHTMLParser(site.get("?page=2").text)
+    assert len(first.css(".posts > li")) == 12
+    assert [node.text() for node in second.css(".post-title")] == ["Number 0"]
+    assert attribute_of(first, "a[rel=next]", "href") == f"{site.url}?page=2"
+    for page in ("0", "3", "x", "99999999999999999999"):
+        assert site.get(f"?page={page}").status_code == 404
+
+
+def test_what_is_not_there_says_so(site: Site, host: RunningHost) -> None:
+    answer = site.get("/nothing")
+    assert answer.status_code == 404
+    assert "Nothing is here" in answer.text
+    assert 'content="noindex"' in answer.text
+    assert httpx.get(f"{host.url}/sites/nobody").status_code == 404
+    assert site.get("/files/nothing.png").status_code == 404
+    assert site.get("/cards/nothing.png").status_code == 404
+    assert httpx.get(f"{host.url}/sites/static/secrets.css").status_code == 404
+
+
+def test_a_new_address_leaves_a_redirect_behind(site: Site, host: RunningHost, ada: Client) -> None:
+    done = site.publish("First", slug="first")
+    host.run(Articles(ada.plugin).update(ada.user_id, site.content, 1, changes={"slug": "second"}))
+    moved = ada.data("update_publication", publication_id=done["publication_id"])
+    assert moved["url"] == f"{site.url}/second"
+    old = site.get("/first")
+    assert (old.status_code, old.headers["location"]) == (301, f"{site.url}/second")
+    host.run(Articles(ada.plugin).update(ada.user_id, site.content, 2, changes={"slug": "first"}))
+    ada.data("update_publication", publication_id=done["publication_id"])
+    assert site.get("/first").status_code == 200
+    assert site.get("/second").headers["location"] == f"{site.url}/first"
+
+
+def test_slugs_in_any_script_and_slugs_that_are_taken(site: Site, ada: Client, host: RunningHost) -> None:
+    done = site.publish("日本語の記事", slug="日本語の記事")
+    assert httpx.get(done["url"]).status_code == 200
+    other = host.run(
+        Articles(ada.plugin).create(ada.user_id, Draft(title="Other", body="Words", slug="other"))
+    ).article.id
+    refusal = ada.refusal("publish_content", content_id=other, website_id=site.id, options={"slug": "日本語の記事"})
+    assert "another post of this site has the slug" in refusal
+    assert "cannot be the slug" in ada.refusal(
+        "publish_content", content_id=other, website_id=site.id, options={"slug": "feed.xml"}
+    )
+
+
+def test_two_sites_of_one_name_have_two_addresses(host: RunningHost, ada: Client, eve: Client) -> None:
+    one, two = Site(host, ada, "The same"), Site(host, eve, "The same")
+    assert one.url != two.url
+    assert Site(host, ada, "static").url.endswith("/sites/static-site")
+
+
+def test_posts_stay_online_when_the_site_is_disconnected(site: Site, ada: Client) -> None:
+    done = site.publish()
+    assert ada.data("disconnect_website", website_id=site.id, confirm=True)["kept_publications"] == 1
+    assert httpx.get(done["url"]).status_code == 200

@@ -1,0 +1,155 @@
+"""The calendar in the dashboard."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from support.people import BrowserWithoutScreen, Page
+
+from ..conftest import Client  # noqa: TID252 - the client of the whole plugin
+from .conftest import CALENDAR
+
+
+def on_day(page: Page, day: str) -> str:
+    """Return what stands on a day."""
+    for cell in page.tree.css(".calendar td"):
+        if cell.css_first(f'time[datetime="{day}"]') is not None:
+            return " ".join(cell.text(separator=" ").split())
+    raise AssertionError(f"{day} is not on the page")
+
+
+def next_month() -> datetime:
+    """Return the tenth of next month, half an hour before midnight UTC."""
+    first = (datetime.now(UTC).replace(day=1) + timedelta(days=32)).replace(day=10)
+    return first.replace(hour=23, minute=30, second=0, microsecond=0)
+
+
+@pytest.fixture
+def website(ada: Client) -> str:
+    ada.data("connect_website", platform="builtin", name="Tea blog")
+    id_: str = ada.data("list_websites")["websites"][0]["id"]
+    return id_
+
+
+def test_an_entry_is_on_its_day_in_the_chosen_time_zone(
+    browser: BrowserWithoutScreen, ada: Client, eve: Client, website: str
+) -> None:
+    at = next_month()
+    for client, title in ((ada, "<b>Late</b> tea"), (eve, "Foreign tea")):
+        if client is eve:
+            client.data("connect_website", platform="builtin", name="Foreign blog")
+        site = client.data("list_websites")["websites"][0]["id"]
+        made = client.data("create_content", title=title, body="Leaves.")["content_id"]
+        client.data("publish_content", content_id=made, website_id=site, mode="schedule", publish_at=at.isoformat())
+    month = f"{CALENDAR}?month={at:%Y-%m}"
+    utc = browser.get(month)
+    assert utc.one("h2#month") == f"{at:%B %Y}"
+    assert "23:30 <b>Late</b> tea" in on_day(utc, f"{at:%Y-%m-10}")
+    assert "Foreign" not in utc.text
+    berlin = browser.get(f"{month}&tz=Pacific/Auckland")
+    assert "Late" not in on_day(berlin, f"{at:%Y-%m-10}")
+    assert "<b>Late</b> tea scheduled · Tea blog" in on_day(berlin, f"{at:%Y-%m-11}")
+    ada.data("update_website_settings", website_id=website, settings={"timezone": "Asia/Tokyo"}, expected_version=1)
+    tokyo = browser.get(f"{month}&website={website}")
+    assert "08:30 <b>Late</b> tea" in on_day(tokyo, f"{at:%Y-%m-11}")
+    following = tokyo.tree.css_first("a[rel=next]")
+    assert following is not None
+    after = browser.get(str(following.attributes["href"]))
+    assert website in str(following.attributes["href"])
+    assert "Nothing goes out" in after.text
+    previous = after.tree.css_first("a[rel=prev]")
+    assert previous is not None
+    assert browser.get(str(previous.attributes["href"])).one("h2#month") == f"{at:%B %Y}"
+
+
+def test_what_was_published_is_on_its_day(browser: BrowserWithoutScreen, ada: Client, website: str) -> None:
+    made = ada.data("create_content", title="Tea", body="Leaves.")["content_id"]
+    ada.data("publish_content", content_id=made, website_id=website)
+    page = browser.get(CALENDAR)
+    event = page.tree.css_first(".event.good")
+    assert event is not None
+    assert "Tea published · Tea blog" in " ".join(event.text(separator=" ").split())
+    last_year = browser.get(f"{CALENDAR}?month=2020-02")
+    assert last_year.one("h2#month") == "February 2020"
+    assert not last_year.tree.css(".event")
+
+
+def test_more_than_fits_on_a_day_can_be_unfolded(browser: BrowserWithoutScreen, ada: Client, website: str) -> None:
+    at = next_month()
+    for number in range(5):
+        made = ada.data("create_content", title=f"Tea {number}", body="Leaves.")["content_id"]
+        moment = (at - timedelta(hours=2 * number)).isoformat()
+        ada.data("publish_content", content_id=made, website_id=website, mode="schedule", publish_at=moment)
+    page = browser.get(f"{CALENDAR}?month={at:%Y-%m}")
+    assert page.one(".calendar details summary").startswith("2 more")
+    assert [link.text() for link in page.tree.css(".event-title")] == [f"Tea {number}" for number in (4, 3, 2, 1, 0)]
+
+
+@pytest.mark.parametrize("month", ["2026-13", "x", "0001-01", "9999-12", "2026-1"])
+def test_what_is_no_month_is_this_month(browser: BrowserWithoutScreen, month: str) -> None:
+    assert browser.get(f"{CALENDAR}?month={month}").one("h2#month") == f"{datetime.now(UTC):%B %Y}"
+
+
+def test_what_is_no_time_zone_is_told(browser: BrowserWithoutScreen) -> None:
+    page = browser.get(f"{CALENDAR}?tz=Mars%3Cb%3E")
+    assert "times are in UTC" in page.one("#tz-error")
+    assert 'value="Mars&lt;b&gt;"' in page.html
+
+
+def test_the_first_and_the_last_month_lead_no_further(browser: BrowserWithoutScreen) -> None:
+    assert browser.get(f"{CALENDAR}?month=1970-01").tree.css_first("a[rel=prev]") is None
+    assert browser.get(f"{CALENDAR}?month=2999-12").tree.css_first("a[rel=next]") is None
+
+
+def test_ideas_are_added_done_and_deleted(browser: BrowserWithoutScreen, ada: Client, website: str) -> None:
+    at = next_month()
+    path = f"{CALENDAR}?month={at:%Y-%m}&website={website}"
+    page = browser.get(path)
+    form = page.tree.css_first('form[method=post] input[name="title"]')
+    assert form is not None
+    fields = {"csrf": page.tree.css_first("input[name=csrf]").attributes["value"]}  # type: ignore[union-attr]
+    due = f"{at:%Y-%m-12}"
+    added = browser.post(path, {**fields, "do": "add", "title": " Iced   tea ", "due": due, "website": website})
+    assert "The idea is saved" in added.text
+    assert "Iced tea" in on_day(added, due)
+    (idea,) = ada.data("list_content_ideas", website_id=website)["ideas"]
+    assert (idea["title"], idea["due"]) == ("Iced tea", due)
+    second = ada.data("save_content_idea", keyphrase="green tea")["idea"]
+    done = browser.post(path, {**fields, "do": "done", "idea": idea["idea_id"]})
+    assert "Iced tea" not in done.one("#ideas")
+    assert ada.data("list_content_ideas", status="done")["ideas"][0]["idea_id"] == idea["idea_id"]
+    deleted = browser.post(path, {**fields, "do": "delete", "idea": second["idea_id"]})
+    assert "No ideas yet" in deleted.text
+    assert ada.data("list_content_ideas")["ideas"] == []
+    assert browser.post(path, {**fields, "do": "delete", "idea": second["idea_id"]}).status == 404
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ({}, "has to be filled"),
+        ({"title": "x" * 501}, "at most 500"),
+        ({"title": "x", "due": "2026-02-30"}, "such as 2026-12-24"),
+        ({"title": "x", "website": "w_none"}, "not connected any more"),
+    ],
+)
+def test_what_is_wrong_with_an_idea_is_told_at_its_field(
+    browser: BrowserWithoutScreen, ada: Client, website: str, typed: dict[str, str], told: str
+) -> None:
+    token = browser.get(CALENDAR).tree.css_first("input[name=csrf]")
+    assert token is not None
+    page = browser.post(CALENDAR, {"csrf": token.attributes["value"], "do": "add", **typed})
+    assert page.status == 400
+    assert told in page.one(".field-error")
+    assert ada.data("list_content_ideas")["ideas"] == []
+    assert browser.post(CALENDAR, {"csrf": "no", "do": "add", "title": "x"}).status == 403
+
+
+def test_somebody_elses_idea_is_not_changed(browser: BrowserWithoutScreen, eve: Client) -> None:
+    idea = eve.data("save_content_idea", title="Mine")["idea"]["idea_id"]
+    token = browser.get(CALENDAR).tree.css_first("input[name=csrf]")
+    assert token is not None
+    for do in ("done", "delete"):
+        assert browser.post(CALENDAR, {"csrf": token.attributes["value"], "do": do, "idea": idea}).status == 404
+    assert eve.data("list_content_ideas")["ideas"][0]["status"] == "idea"

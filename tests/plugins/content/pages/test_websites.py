@@ -1,0 +1,44 @@
+"""What the pages of websites say of their health, and where they lead."""
+
+from __future__ import annotations
+
+from support.people import BrowserWithoutScreen
+from support.written_articles import Work
+
+from .conftest import ARTICLES, CALENDAR
+
+WEBSITES = "/dashboard/websites"
+
+
+def test_health_says_when_it_was_looked_at_and_what_works(reader: BrowserWithoutScreen, work: Work) -> None:
+    path = f"{WEBSITES}/{work.other_site}"
+    page = reader.get(path)
+    assert "not checked yet" in page.text
+    checked = reader.submit(page, path, do="check")
+    assert "checked just now" in checked.one(".panel-head .muted")
+    works, lacks = (node.text() for node in checked.tree.css(".pairs dd"))
+    assert "drafts" in works
+    assert "its own scheduler" in lacks
+    links = [node.attributes["href"] for node in checked.tree.css(".page-head .facts-line a")]
+    assert links == [f"{ARTICLES}?website={work.other_site}", f"{CALENDAR}?website={work.other_site}"]
+    assert checked.one(".account-nav [aria-current]") == "Websites"
+
+
+def test_a_website_is_disconnected_after_a_second_look_and_its_publications_stay_visible(
+    reader: BrowserWithoutScreen, work: Work
+) -> None:
+    work.client.data("connect_website", platform="builtin", name="For a day")
+    site = next(one for one in work.client.data("list_websites")["websites"] if one["name"] == "For a day")["id"]
+    made = work.client.data("create_content", title="Soup for a day", body="Hot.")["content_id"]
+    work.client.data("publish_content", content_id=made, website_id=site)
+    page = reader.get(f"{WEBSITES}/{site}")
+    summary = page.tree.css_first("details summary.alarm")
+    assert summary is not None
+    assert summary.text() == "Disconnect For a day"
+    done = reader.submit(page, f"{WEBSITES}/{site}", do="disconnect")
+    assert done.path == WEBSITES
+    assert "is disconnected" in done.text
+    assert reader.get(f"{WEBSITES}/{site}").status == 404
+    publication = reader.get(f"{ARTICLES}/{made}/publications")
+    assert publication.one(".publication h2") == "For a day"
+    assert not publication.tree.css(".publication form")

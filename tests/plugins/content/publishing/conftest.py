@@ -1,0 +1,55 @@
+"""Publishing to a strict stand-in platform, on SQLite and on PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from pressroom.sdk import PluginContext
+from pressroom.testing.running import settings_for_test
+from support import databases
+from support.installing import on_path
+from support.publishing_world import configuration, world
+from support.standin_platform import StandInPlatform, standing_in
+from support.standin_plugin import distribution
+
+
+@pytest.fixture
+def platform() -> Iterator[StandInPlatform]:
+    with standing_in() as serving:
+        yield serving
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("publishing")
+
+
+@pytest.fixture(scope="module", params=databases.KINDS)
+def config(request: pytest.FixtureRequest, folder: Path) -> Iterator[dict[str, Any]]:
+    """Return a configuration with a database that the tests of a module share: one is SQLite's, one PostgreSQL's."""
+    with databases.database_config(request.param, folder / request.param) as storage:
+        yield configuration(storage)
+
+
+@pytest.fixture(scope="session")
+def _installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with on_path(distribution(tmp_path_factory.mktemp("site"))):
+        yield
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def plugin(config: dict[str, Any], folder: Path, _installed: None) -> AsyncIterator[PluginContext]:
+    """Return the content plugin of a process that works on publications."""
+    async with world(settings_for_test(config, folder)) as context:
+        yield context
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def idle(config: dict[str, Any], folder: Path, _installed: None) -> AsyncIterator[PluginContext]:
+    """Return the content plugin of a process that leaves all work to others."""
+    async with world(settings_for_test(config, folder), works=False) as context:
+        yield context

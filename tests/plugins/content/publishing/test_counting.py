@@ -1,0 +1,89 @@
+"""What counts against quotas: work that is begun, not calls that find it done, and no dry runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pressroom.testing import RunningHost
+from pressroom.testing.running import settings_for_test
+from support.tool_client import ToolClient, client_of
+
+CONFIG = {
+    "builtin_plugins": False,
+    "plugins": {"content": {}},
+    "fetch": {"private_networks": ["127.0.0.0/8"]},
+    "plans": {"free": {"quotas": {"articles_created": 4, "articles_published": 3}}},
+}
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Iterator[RunningHost]:
+    with RunningHost(settings_for_test(CONFIG, tmp_path)) as running:
+        yield running
+
+
+@pytest.fixture
+def ada(host: RunningHost) -> ToolClient:
+    return client_of(host, "ada@example.com")
+
+
+def used(client: ToolClient) -> dict[str, int]:
+    return dict(client.host.run(client.host.host.accounts.quotas.used(client.user_id)))
+
+
+def article(client: ToolClient, title: str, **fields: Any) -> str:
+    made: str = client.data("create_content", title=title, body="Some text.", **fields)["content_id"]
+    return made
+
+
+def website(client: ToolClient, name: str) -> str:
+    made: str = client.data("connect_website", platform="builtin", name=name)["website_id"]
+    return made
+
+
+def test_an_article_that_is_asked_for_twice_counts_once(ada: ToolClient) -> None:
+    first = article(ada, "Tea", client_request_id="one")
+    again = ada.call("create_content", title="Tea", body="Some text.", client_request_id="one")
+    assert again["structuredContent"]["content_id"] == first
+    assert "already" in again["content"][0]["text"]
+    assert used(ada) == {"articles_created": 1}
+    article(ada, "Tea", client_request_id="two")
+    assert used(ada) == {"articles_created": 2}
+
+
+def test_a_publication_counts_when_it_is_begun(ada: ToolClient) -> None:
+    site, content_id = website(ada, "Tea"), article(ada, "Tea")
+    assert ada.data("publish_content", content_id=content_id, website_id=site, dry_run=True)["status"] == "dry_run"
+    assert used(ada)["articles_created"] == 1
+    assert used(ada).get("articles_published", 0) == 0
+    for _ in range(3):
+        assert ada.data("publish_content", content_id=content_id, website_id=site)["status"] == "published"
+    assert used(ada)["articles_published"] == 1
+
+
+def test_a_dry_run_is_there_when_the_quota_is_used_up(ada: ToolClient) -> None:
+    site = website(ada, "Tea")
+    ids = [article(ada, f"Tea {number}") for number in range(4)]
+    for content_id in ids[:3]:
+        ada.data("publish_content", content_id=content_id, website_id=site)
+    assert "articles_published" in ada.refusal("publish_content", content_id=ids[3], website_id=site)
+    assert ada.data("publish_content", content_id=ids[3], website_id=site, dry_run=True)["status"] == "dry_run"
+    assert used(ada)["articles_published"] == 3
+
+
+def test_copies_count_once_a_call_and_not_when_they_are_there(ada: ToolClient) -> None:
+    site, others, content_id = website(ada, "Tea"), [website(ada, f"Copy {n}") for n in range(2)], article(ada, "Tea")
+    original = ada.data("publish_content", content_id=content_id, website_id=site)["publication_id"]
+    for _ in range(2):
+        copies = ada.data(
+            "crosspost_content",
+            content_id=content_id,
+            website_ids=others,
+            canonical_publication_id=original,
+            mode="publish",
+        )["results"]
+        assert [one["status"] for one in copies] == ["published"] * 2
+    assert used(ada)["articles_published"] == 2

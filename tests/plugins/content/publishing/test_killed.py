@@ -1,0 +1,107 @@
+"""A publication goes on where the process that worked on it was killed, and there is one post in the end."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pressroom.sdk import PluginContext
+from pressroom_content.publishing.publications import Publications
+from pressroom_content.records import Publication
+from support.publishing_world import ADA, Workers, connect, workers, write
+from support.standin_platform import StandInPlatform
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+POINTS = [
+    (request, when)
+    for request in (
+        "GET /api/terms/tag",
+        "POST /api/terms/tag",
+        "POST /api/terms/category",
+        "POST /api/media",
+        "POST /api/posts",
+        "GET /api/posts/",
+        "POST /api/posts/",
+        "GET /hello-world",
+    )
+    for when in ("before", "after")
+    if request.startswith("POST ") or when == "before"
+]
+"""Every request of a publication, and whether the platform has acted on it when the process is killed."""
+
+ROUNDS = int(os.environ.get("PRESSROOM_TEST_KILLS", "0"))
+
+
+async def _published(plugin: PluginContext, publication: Publication, seconds: float = 30) -> Publication:
+    done = await Publications(plugin).wait(publication, seconds)
+    assert done.status == "published", done
+    return done
+
+
+def _one_of_everything(platform: StandInPlatform) -> None:
+    assert [post["state"] for post in platform.posts.values()] == ["live"]
+    assert sorted(term["name"] for term in platform.terms) == ["Engineering", "news", "tools"]
+    assert len(platform.media) == 1
+
+
+async def _kill_at(platform: StandInPlatform, running: Workers, pid: int, request: str, when: Any) -> None:
+    fault = platform.fault(request, when=when, act=lambda: os.kill(pid, signal.SIGKILL))
+    assert await asyncio.to_thread(fault.met.wait, 20), f"nobody asked {request}"
+    await asyncio.to_thread(running.gone, pid)
+
+
+async def test_a_process_that_is_killed_at_every_request_leaves_one_post(
+    config: dict[str, Any], idle: PluginContext, folder: Path, platform: StandInPlatform
+) -> None:
+    website, article = await connect(idle, platform.url, platform.token), await write(idle)
+    with workers(folder, config) as running:
+        publication = await Publications(idle).publish(ADA, article, website)
+        # PostgreSQL has other transactions, and the same steps: there the requests that make a post will do.
+        making = [point for point in POINTS if point[0].startswith("POST /api/posts")]
+        for request, when in POINTS if idle.services.database.dialect == "sqlite" else making:
+            pid = await asyncio.to_thread(running.start)
+            await _kill_at(platform, running, pid, request, when)
+        await asyncio.to_thread(running.start)
+        done = await _published(idle, publication)
+    _one_of_everything(platform)
+    assert done.url == f"{platform.url}/hello-world"
+    assert done.verified["http_status"] == 200
+    assert [step.state for step in await Publications(idle).steps(done.id)] == ["done"] * 6
+
+
+@pytest.mark.skipif(not ROUNDS, reason="PRESSROOM_TEST_KILLS says how many more times to kill, at any moment")
+@pytest.mark.timeout(1200)
+async def test_a_process_that_is_killed_at_any_moment_leaves_one_post(
+    config: dict[str, Any], idle: PluginContext, folder: Path, platform: StandInPlatform
+) -> None:
+    website = await connect(idle, platform.url, platform.token)
+    with workers(folder, config) as running:
+        for number in range(ROUNDS):
+            article = await write(idle, title=f"Article {number}", slug=f"article-{number}")
+            publication = await Publications(idle).publish(ADA, article, website)
+            pid = await asyncio.to_thread(running.start)
+            if number % 2:
+                request, when = POINTS[number // 2 % (len(POINTS) - 2)]
+                fault = platform.fault(request, when=when, act=lambda pid=pid: os.kill(pid, signal.SIGKILL))
+                met = await asyncio.to_thread(fault.met.wait, 3)
+                if met:
+                    await asyncio.to_thread(running.gone, pid)
+                else:  # its terms and images are there already
+                    fault.times = 0
+                    await asyncio.to_thread(running.kill, pid)
+            else:
+                await asyncio.sleep(random.uniform(0, 0.25))
+                await asyncio.to_thread(running.kill, pid)
+            pid = await asyncio.to_thread(running.start)
+            await _published(idle, publication)
+            await asyncio.to_thread(running.kill, pid)
+            assert sum(post["slug"] == f"article-{number}" for post in platform.posts.values()) == 1
+    assert len(platform.posts) == ROUNDS
+    assert {post["state"] for post in platform.posts.values()} == {"live"}
+    assert len(platform.terms) == 3

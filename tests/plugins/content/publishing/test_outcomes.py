@@ -1,0 +1,358 @@
+"""Lost answers, sites that are away, edits on the site, things that platforms drop: nothing is sent twice or lost."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from pressroom.sdk import InvalidInput, NotFound, PluginContext
+from pressroom_content.articles.store import Articles
+from pressroom_content.publishing import patience
+from pressroom_content.publishing.engine import Engine
+from pressroom_content.publishing.looking import look
+from pressroom_content.publishing.publications import Publications
+from pressroom_content.publishing.taking_down import unpublish
+from pressroom_content.records import Publication
+from pressroom_content.tables import PublicationRow
+from pressroom_content.websites.store import Websites
+from support.publishing_world import ADA, connect, write
+from support.standin_platform import StandInPlatform
+from support.standin_plugin import HOTLINK, PHOTO
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+MAKING = ["POST /api/terms/tag", "POST /api/media", "POST /api/posts", "POST /api/posts/"]
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Try sites that are away again at once."""
+    monkeypatch.setattr(patience, "PATIENCE", (0.05, 0.05, 0.05))
+
+
+async def publish(plugin: PluginContext, article: str, website: str, **options: Any) -> Publication:
+    publications = Publications(plugin)
+    return await publications.wait(await publications.publish(ADA, article, website, **options), 20)
+
+
+async def ended(plugin: PluginContext, publication: Publication) -> Publication:
+    """Return the publication once it is not tried again by itself."""
+    found = publication
+    for _ in range(400):
+        found = await Publications(plugin).wait(publication, 0.1)
+        if found.status not in ("queued", "publishing", "unknown"):
+            return found
+        await asyncio.sleep(0.05)
+    raise AssertionError(found)
+
+
+async def test_a_publication_arrives_whole(plugin: PluginContext, platform: StandInPlatform) -> None:
+    website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
+    done = await publish(plugin, article, website)
+    (post,) = platform.posts.values()
+    assert (done.status, done.url, done.external_id) == ("published", f"{platform.url}/hello-world", post["id"])
+    assert done.verified["http_status"] == 200
+    assert done.verified["title_found"] is True
+    assert post["tags"] == ["news", "tools"]
+    assert post["meta_description"] == "Everything about hello."
+    (media,) = platform.media.values()
+    assert f'src="{media["url"]}"' in post["html"]
+    assert post["featured"] == media["url"]
+    assert "library.example" not in post["html"]
+    assert (await Articles(plugin).get(ADA, article)).status == "published"
+    assert not [one for one in done.warnings if "canonical" not in one]
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("request_line", MAKING)
+async def test_a_lost_answer_is_looked_up_before_anything_is_sent_again(
+    plugin: PluginContext, platform: StandInPlatform, request_line: str, when: Any, impatient: None
+) -> None:
+    website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
+    platform.fault(request_line, when=when, lose=True)
+    done = await ended(plugin, await publish(plugin, article, website))
+    assert done.status == "published", done
+    assert [post["state"] for post in platform.posts.values()] == ["live"]
+    assert len(platform.media) == 1
+    if request_line == "POST /api/posts":
+        assert platform.count("GET /api/posts?marker=") >= 1
+        assert platform.requests.count("POST /api/posts") == (2 if when == "before" else 1)
+
+
+async def test_a_request_that_acts_late_makes_no_second_post(idle: PluginContext, platform: StandInPlatform) -> None:
+    patient = replace(idle, config=idle.config.model_copy(update={"settle_seconds": 60}))
+    website = await connect(idle, platform.url, platform.token, seconds="0.5")
+    article, held = await write(idle), threading.Event()
+    platform.fault("POST /api/posts", delay=held)
+    begun = await Publications(idle).publish(ADA, article, website)
+    assert await Engine(patient).run(begun.id)
+    assert (await Publications(idle).get(ADA, begun.id)).status == "unknown"
+    await _make_due(idle, begun)
+    assert await Engine(patient).run(begun.id)  # it looks, and does not send
+    assert (await Publications(idle).get(ADA, begun.id)).status == "unknown"
+    assert (platform.requests.count("POST /api/posts"), platform.posts) == (1, {})
+    held.set()
+    assert await asyncio.to_thread(platform.wait_for_post)
+    await _make_due(idle, begun)
+    assert await Engine(patient).run(begun.id)
+    assert (await Publications(idle).get(ADA, begun.id)).status == "published"
+    assert (platform.requests.count("POST /api/posts"), len(platform.posts)) == (1, 1)
+
+
+async def _make_due(plugin: PluginContext, publication: Publication) -> None:
+    async with plugin.services.database.writing() as session:
+        row = await session.get_one(PublicationRow, publication.id)
+        row.due_at = datetime.now(UTC)
+
+
+async def test_two_publishes_at_once_make_one_post(plugin: PluginContext, platform: StandInPlatform) -> None:
+    website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
+    begun = await asyncio.gather(*(Publications(plugin).publish(ADA, article, website) for _ in range(8)))
+    assert len({one.id for one in begun}) == 1
+    done = await ended(plugin, begun[0])
+    assert done.status == "published"
+    assert len(platform.posts) == 1
+    again = await publish(plugin, article, website)
+    assert (again.id, again.attempt) == (done.id, done.attempt)
+    assert platform.count("POST /api/posts") == 2  # the post, and its state
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ((503, "application/json", b"{}", {}), "overloaded"),
+        ((200, "text/html", b"<h1>Welcome</h1>", {}), "no JSON"),
+        ((302, "text/html", b"", {"Location": "http://10.0.0.1/secret"}), "not on the public internet"),
+    ],
+)
+async def test_a_site_that_is_away_is_tried_again_and_then_says_why(
+    plugin: PluginContext, platform: StandInPlatform, answer: Any, told: str, impatient: None
+) -> None:
+    website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
+    platform.fault("GET /api/terms", answer=answer, times=1000)
+    done = await ended(plugin, await publish(plugin, article, website))
+    assert done.status == "failed"
+    assert told in done.error
+    assert (await Websites(plugin).get(ADA, website)).last_error
+    assert not platform.posts
+    platform.faults.clear()
+    publications = Publications(plugin)
+    mended = await publications.wait(await publications.retry(ADA, done.id), 20)
+    assert (mended.status, mended.attempt) == ("published", 2)
+    assert len(platform.posts) == 1
+
+
+async def test_a_site_that_is_down_answers_at_once_that_it_goes_on_by_itself(
+    plugin: PluginContext, platform: StandInPlatform
+) -> None:
+    website, article = await connect(plugin, "http://127.0.0.1:1", platform.token), await write(plugin)
+    waiting = await publish(plugin, article, website)
+    assert waiting.status == "queued"
+    assert "tried again by itself" in waiting.error
+
+
+async def test_a_credential_that_is_revoked_midway_loses_nothing(
+    plugin: PluginContext, platform: StandInPlatform
+) -> None:
+    website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
+    platform.fault("POST /api/posts/", answer=(401, "application/json", b"{}", {}))
+    done = await publish(plugin, article, website)
+    assert done.status == "failed"
+    assert "Connect the site again" in done.error
+    assert (await Websites(plugin).get(ADA, website)).status == "error"
+    assert [post["state"] for post in platform.posts.values()] == ["draft"]
+    publications = Publications(plugin)
+    mended = await publications.wait(await publications.retry(ADA, done.id), 20)
+    assert mended.status == "published"
+    assert [post["state"] for post in platform.posts.values()] == ["live"]
+    assert (await Websites(plugin).get(ADA, website)).status == "active"
+
+
+@pytest.mark.parametrize(
+    ("dropped", "told"),
+    [
+        ("tags", "dropped the tags news, tools"),
+        ("categories", "dropped the categories Engineering"),
+        ("meta_description", "dropped the meta description"),
+        ("featured", "dropped the featured image"),
+        ("html", "kept nothing of the body"),
+        ("half", "words of the body"),
+    ],
+)
+async def test_what_the_platform_drops_silently_is_said(
+    plugin: PluginContext, platform: StandInPlatform, dropped: str, told: str
+) -> None:
+    platform.drops.add(dropped)
+    website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
+    done = await publish(plugin, article, website)
+    assert done.status == "published"
+    assert any(told in warning for warning in done.warnings), done.warnings
+
+
+async def test_an_edit_on_the_site_is_not_written_over(plugin: PluginContext, platform: StandInPlatform) -> None:
+    website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
+    done = await publish(plugin, article, website)
+    platform.edit(done.external_id, html="<p>Somebody's own words</p>")
+    await Articles(plugin).update(ADA, article, expected_version=1, changes={"title": "Another title"})
+    publications = Publications(plugin)
+    seen = await look(plugin, done)
+    assert seen.edited is True
+    refused = await publications.wait(await publications.update(ADA, done.id), 20)
+    assert refused.status == "published"
+    assert "edited on the site" in refused.error
+    assert await publications.problem(refused) == "remote_changed"
+    assert platform.posts[done.external_id]["html"] == "<p>Somebody's own words</p>"
+    forced = await publications.wait(await publications.update(ADA, done.id, force=True), 20)
+    assert (forced.status, forced.error, forced.article_version) == ("published", "", 2)
+    assert platform.posts[done.external_id]["title"] == "Another title"
+    assert (await look(plugin, forced)).edited is False
+
+
+async def test_an_update_whose_answer_is_lost_is_no_edit_of_somebody_else(
+    plugin: PluginContext, platform: StandInPlatform, impatient: None
+) -> None:
+    website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
+    done = await publish(plugin, article, website)
+    await Articles(plugin).update(ADA, article, expected_version=1, changes={"title": "Another title"})
+    platform.fault("PUT /api/posts/", when="after", lose=True)
+    updated = await ended(plugin, await Publications(plugin).update(ADA, done.id))
+    assert (updated.status, updated.error) == ("published", "")
+    assert platform.posts[done.external_id]["title"] == "Another title"
+
+
+async def test_a_draft_that_was_edited_on_the_site_goes_live_with_the_edit(
+    plugin: PluginContext, platform: StandInPlatform
+) -> None:
+    website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
+    saved = await publish(plugin, article, website, mode="draft")
+    assert saved.status == "draft"
+    assert [post["state"] for post in platform.posts.values()] == ["draft"]
+    platform.edit(saved.external_id, excerpt="An editor's own")
+    done = await publish(plugin, article, website)
+    assert (done.status, done.id) == ("published", saved.id)
+    assert [(post["state"], post["excerpt"]) for post in platform.posts.values()] == [("live", "An editor's own")]
+
+
+async def test_a_post_that_was_deleted_on_the_site_is_made_anew(
+    plugin: PluginContext, platform: StandInPlatform
+) -> None:
+    website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
+    done = await publish(plugin, article, website)
+    platform.posts.clear()
+    assert "publish_content makes it anew" in " ".join((await look(plugin, done)).drift)
+    await Articles(plugin).update(ADA, article, expected_version=1, changes={"title": "Another title"})
+    again = await publish(plugin, article, website)
+    assert again.status == "published"
+    assert [post["title"] for post in platform.posts.values()] == ["Another title"]
+
+
+async def test_taking_down_and_bringing_back(plugin: PluginContext, platform: StandInPlatform) -> None:
+    website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
+    done = await publish(plugin, article, website)
+    platform.fault("POST /api/posts/", when="after", lose=True)
+    down = await unpublish(plugin, ADA, done.id, "draft")
+    assert down.status == "unpublished"
+    assert (await unpublish(plugin, ADA, done.id, "draft")).status == "unpublished"
+    assert [post["state"] for post in platform.posts.values()] == ["draft"]
+    assert (await Articles(plugin).get(ADA, article)).status == "draft"
+    back = await publish(plugin, article, website)
+    assert (back.status, back.id) == ("published", done.id)
+    assert len(platform.posts) == 1
+    gone = await unpublish(plugin, ADA, done.id, "delete")
+    assert (gone.status, gone.external_id, platform.posts) == ("unpublished", "", {})
+
+
+async def test_images_are_copied_only_where_the_licence_allows_it(
+    plugin: PluginContext, platform: StandInPlatform
+) -> None:
+    body = f"![one](https://library.example/{PHOTO}.png)\n\n![two](https://library.example/{HOTLINK}.jpg)\n"
+    website, article = await connect(plugin, platform.url, platform.token), await write(plugin, body=body)
+    done = await publish(plugin, article, website)
+    (post,) = platform.posts.values()
+    assert len(platform.media) == 1
+    assert 'src="https://stock.example/hot.jpg"' in post["html"]
+    assert 'Photo: <a href="https://example.org/ada"' in post["html"]
+    assert "script" not in post["html"]
+    assert done.status == "published"
+
+
+async def test_an_image_that_the_library_has_no_more_is_said(plugin: PluginContext, platform: StandInPlatform) -> None:
+    missing = "m_" + "0" * 22
+    website = await connect(plugin, platform.url, platform.token)
+    article = await write(plugin, featured_media_id="", body=f"Text ![x](https://library.example/{missing}.png) more")
+    done = await publish(plugin, article, website)
+    assert done.status == "published"
+    assert any(missing in warning for warning in done.warnings)
+    assert all("<img" not in post["html"] for post in platform.posts.values())
+
+
+async def test_websites_and_publications_of_others_do_not_exist(
+    plugin: PluginContext, platform: StandInPlatform
+) -> None:
+    website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
+    done = await publish(plugin, article, website)
+    for attempt in (
+        Publications(plugin).publish("u_eve", article, website),
+        Publications(plugin).get("u_eve", done.id),
+        Publications(plugin).retry("u_eve", done.id),
+        Publications(plugin).update("u_eve", done.id),
+        unpublish(plugin, "u_eve", done.id, "delete"),
+        Websites(plugin).open("u_eve", website),
+        Websites(plugin).disconnect("u_eve", website),
+    ):
+        with pytest.raises(NotFound):
+            await attempt
+    assert len(platform.posts) == 1
+
+
+async def test_a_publication_under_way_is_not_changed_into_another_one(
+    plugin: PluginContext, platform: StandInPlatform
+) -> None:
+    website, article, held = await connect(plugin, platform.url, platform.token), await write(plugin), threading.Event()
+    fault = platform.fault("POST /api/posts", delay=held)
+    begun = await Publications(plugin).publish(ADA, article, website)
+    assert await asyncio.to_thread(fault.met.wait, 10)
+    with pytest.raises(InvalidInput, match="is publishing"):
+        await Publications(plugin).publish(ADA, article, website, mode="draft")
+    with pytest.raises(InvalidInput, match="worked on"):
+        await unpublish(plugin, ADA, begun.id, "draft")
+    held.set()
+    assert (await ended(plugin, begun)).status == "published"
+
+
+async def test_a_website_that_is_disconnected_gets_nothing_more(
+    plugin: PluginContext, platform: StandInPlatform
+) -> None:
+    website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
+    done = await publish(plugin, article, website)
+    assert await Websites(plugin).disconnect(ADA, website) == 1
+    with pytest.raises(NotFound):
+        await Publications(plugin).update(ADA, done.id)
+    assert [post["state"] for post in platform.posts.values()] == ["live"]
+
+
+async def test_whatever_a_site_says_of_its_posts_can_be_kept(plugin: PluginContext, platform: StandInPlatform) -> None:
+    website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
+    platform.suffix = "\0\ud800" + "x" * 5000
+    done = await publish(plugin, article, website)
+    assert done.status == "published"
+    assert len(done.url) <= 2048
+    assert len(platform.posts) == 1
+    platform.suffix = ""
+    await Articles(plugin).update(ADA, article, expected_version=1, changes={"title": "Another title"})
+    updated = await ended(plugin, await Publications(plugin).update(ADA, done.id))
+    assert (updated.status, updated.error) == ("published", "")
+
+
+async def test_an_id_that_cannot_be_kept_makes_no_second_post(plugin: PluginContext, platform: StandInPlatform) -> None:
+    website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
+    platform.id_length = 300
+    done = await publish(plugin, article, website)
+    assert done.status == "unknown"
+    assert "id of 300 characters" in done.error
+    await publish(plugin, article, website)
+    assert len(platform.posts) == 1

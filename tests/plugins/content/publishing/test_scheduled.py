@@ -1,0 +1,94 @@
+"""Scheduled publications: at their time, each exactly once, whatever the number of processes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pressroom.sdk import InvalidInput, PluginContext
+from pressroom_content.articles.store import Articles
+from pressroom_content.builtin_site.store import BuiltinSite
+from pressroom_content.publishing.publications import Publications
+from pressroom_content.publishing.taking_down import reschedule
+from pressroom_content.records import Publication
+from pressroom_content.websites.store import Websites
+from support.publishing_world import ADA, connect, workers, write
+from support.standin_platform import StandInPlatform
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+PATIENT = {"plugins": {"content": {"config": {"lease_seconds": 20}}, "standin": {}}}
+"""No lease runs out here because the machine is busy."""
+
+
+async def stands(plugin: PluginContext, publication: Publication, status: str) -> Publication:
+    found = publication
+    for _ in range(600):
+        found = await Publications(plugin).get(ADA, publication.id)
+        if found.status == status:
+            return found
+        await asyncio.sleep(0.05)
+    raise AssertionError(found)
+
+
+async def test_four_processes_publish_each_exactly_once_and_not_before_its_time(
+    config: dict[str, Any], idle: PluginContext, folder: Path, platform: StandInPlatform
+) -> None:
+    website = await connect(idle, platform.url, platform.token)
+    publications = Publications(idle)
+    with workers(folder, {**config, **PATIENT}) as running:
+        at = datetime.now(UTC) + timedelta(seconds=4)
+        begun = []
+        for number in range(12):
+            article = await write(
+                idle, title=f"Post {number}", slug=f"post-{number}", featured_media_id="", body="Text"
+            )
+            begun.append(await publications.publish(ADA, article, website, mode="schedule", publish_at=at))
+        for _ in range(4):
+            await asyncio.to_thread(running.start)
+        for one in begun:
+            await stands(idle, one, "published")
+    assert len(platform.posts) == 12
+    live = [(post, moment) for post, state, moment in platform.state_changes if state == "live"]
+    assert Counter(post for post, _ in live) == Counter(dict.fromkeys(platform.posts, 1))
+    assert all(moment >= at for _, moment in live)
+
+
+async def test_moving_and_cancelling(plugin: PluginContext, platform: StandInPlatform) -> None:
+    website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
+    publications, now = Publications(plugin), datetime.now(UTC)
+    begun = await publications.publish(ADA, article, website, mode="schedule", publish_at=now + timedelta(days=3))
+    waiting = await stands(plugin, begun, "scheduled")
+    assert (await Articles(plugin).get(ADA, article)).status == "scheduled"
+    assert [post["state"] for post in platform.posts.values()] == ["draft"]
+    moved = await reschedule(plugin, ADA, waiting.id, now + timedelta(days=5))
+    assert moved.publish_at == now + timedelta(days=5)
+    cancelled = await reschedule(plugin, ADA, waiting.id, None)
+    assert (cancelled.status, cancelled.publish_at) == ("draft", None)
+    assert (await Articles(plugin).get(ADA, article)).status == "draft"
+    with pytest.raises(InvalidInput, match="not scheduled"):
+        await reschedule(plugin, ADA, waiting.id, now + timedelta(days=6))
+    soon = await publications.publish(
+        ADA, article, website, mode="schedule", publish_at=datetime.now(UTC) + timedelta(seconds=0.5)
+    )
+    done = await stands(plugin, soon, "published")
+    assert done.id == begun.id
+    assert [post["state"] for post in platform.posts.values()] == ["live"]
+
+
+async def test_the_built_in_site_keeps_the_time_itself(plugin: PluginContext) -> None:
+    site = await Websites(plugin).add(ADA, "builtin", name="Ada writes", url="", credential={})
+    article = await write(plugin, featured_media_id="", body="Text")
+    at = datetime.now(UTC) + timedelta(days=2)
+    begun = await Publications(plugin).publish(ADA, article, site.id, mode="schedule", publish_at=at)
+    waiting = await stands(plugin, begun, "scheduled")
+    assert await BuiltinSite(plugin, site.id).live(limit=5) == []
+    sooner = datetime.now(UTC) + timedelta(seconds=0.3)
+    await reschedule(plugin, ADA, waiting.id, sooner)
+    done = await stands(plugin, begun, "published")
+    (post,) = await BuiltinSite(plugin, site.id).live(limit=5)
+    assert done.path == f"/sites/ada-writes/{post.slug}"

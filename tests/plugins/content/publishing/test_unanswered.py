@@ -1,0 +1,128 @@
+"""A site that never answers is asked ever more seldom, and not for ever; then it is said what to do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from pressroom.sdk import PluginContext
+from pressroom_content.articles.store import Articles
+from pressroom_content.publishing.engine import Engine
+from pressroom_content.publishing.patience import PATIENCE, pause
+from pressroom_content.publishing.publications import Publications
+from pressroom_content.records import Publication
+from pressroom_content.tools.publication_parts import row_of, told
+from support.clocks import Clock
+from support.publishing_world import ADA, connect, write
+from support.standin_platform import Fault, StandInPlatform
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+WRITES = [
+    ("POST /api/terms/tag", "failed"),
+    ("POST /api/media", "failed"),
+    ("POST /api/posts", "unknown"),
+    ("POST /api/posts/", "failed"),
+]
+
+
+async def test_pauses_grow_differ_by_chance_and_end() -> None:
+    for tries, seconds in enumerate(PATIENCE):
+        assert pause(tries, 0) == seconds
+        assert pause(tries, 1) == seconds * 1.25
+    assert list(PATIENCE) == sorted(PATIENCE)
+    assert pause(len(PATIENCE), 0) is None
+
+
+class Worker:
+    """Works on publications by a clock that stands still, so that everything is due at once."""
+
+    def __init__(self, plugin: PluginContext) -> None:
+        self._plugin = replace(plugin, config=plugin.config.model_copy(update={"settle_seconds": 0}))
+        self._clock = Clock()
+
+    def now(self) -> datetime:
+        return datetime.fromtimestamp(self._clock.seconds(), UTC)
+
+    async def pauses(self, publication: Publication) -> tuple[list[float], Publication]:
+        """Work until nothing goes on by itself; return the pauses in seconds, and how it stands."""
+        pauses: list[float] = []
+        while True:
+            await Engine(self._plugin, clock=self.now, chance=lambda: 1.0).run(publication.id)
+            found = await Publications(self._plugin).get(ADA, publication.id)
+            if found.due_at is None:
+                return pauses, found
+            pauses.append((found.due_at - self.now()).total_seconds())
+            assert len(pauses) < 50, found
+
+
+def lost(platform: StandInPlatform, request: str, when: Any = "before") -> Fault:
+    return platform.fault(request, when=when, lose=True, times=1000)
+
+
+@pytest.mark.parametrize(("request_line", "status"), WRITES)
+async def test_a_write_that_is_never_answered_comes_to_an_end(
+    idle: PluginContext, platform: StandInPlatform, request_line: str, status: str
+) -> None:
+    website, article = await connect(idle, platform.url, platform.token), await write(idle)
+    worker, fault = Worker(idle), lost(platform, request_line)
+    pauses, found = await worker.pauses(await Publications(idle).publish(ADA, article, website))
+    assert pauses == [0.2, *(seconds * 1.25 for seconds in PATIENCE[1:])]
+    assert found.status == status
+    assert "6 times in a row" in found.error
+    assert "use retry_publication" in found.error
+    assert row_of(found, {}).next_try_at is None
+    assert "It goes on by itself" not in told(found)
+    assert platform.count(request_line) == 6
+
+    fault.times = 0
+    await Publications(idle).retry(ADA, found.id)
+    _, done = await worker.pauses(found)
+    assert (done.status, done.error) == ("published", "")
+    assert [post["state"] for post in platform.posts.values()] == ["live"]
+    assert len(platform.media) == 1
+
+
+async def test_an_update_that_is_never_answered_leaves_the_post_and_comes_to_an_end(
+    idle: PluginContext, platform: StandInPlatform
+) -> None:
+    website, article = await connect(idle, platform.url, platform.token), await write(idle)
+    worker = Worker(idle)
+    _, done = await worker.pauses(await Publications(idle).publish(ADA, article, website))
+    await Articles(idle).update(ADA, article, expected_version=1, changes={"title": "Another title"})
+    fault = lost(platform, "PUT /api/posts/")
+    pauses, found = await worker.pauses(await Publications(idle).update(ADA, done.id))
+    assert len(pauses) == len(PATIENCE)
+    assert (found.status, found.url) == ("failed", done.url)
+    assert [(post["title"], post["state"]) for post in platform.posts.values()] == [("Hello world", "live")]
+
+    fault.times = 0
+    await Publications(idle).retry(ADA, found.id)
+    _, updated = await worker.pauses(found)
+    assert (updated.status, updated.error) == ("published", "")
+    assert [post["title"] for post in platform.posts.values()] == ["Another title"]
+
+
+async def test_a_site_that_answers_again_is_waited_for_anew_at_the_next_step(
+    idle: PluginContext, platform: StandInPlatform
+) -> None:
+    website, article = await connect(idle, platform.url, platform.token), await write(idle)
+    worker = Worker(idle)
+    platform.fault("POST /api/media", when="after", lose=True, times=3)
+    platform.fault("POST /api/posts/", when="before", lose=True, times=3)
+    pauses, found = await worker.pauses(await Publications(idle).publish(ADA, article, website))
+    assert found.status == "published"
+    assert pauses == [0.2, 0.2, PATIENCE[1] * 1.25, PATIENCE[2] * 1.25]
+    assert len(platform.media) == 1
+
+
+async def test_a_publication_that_goes_on_later_says_when(idle: PluginContext, platform: StandInPlatform) -> None:
+    website, article = await connect(idle, "http://127.0.0.1:1", platform.token), await write(idle)
+    begun = await Publications(idle).publish(ADA, article, website)
+    await Engine(idle, chance=lambda: 0.0).run(begun.id)
+    waiting = await Publications(idle).get(ADA, begun.id)
+    assert waiting.due_at is not None
+    assert row_of(waiting, {}).next_try_at == waiting.due_at
+    assert f"It goes on by itself at {waiting.due_at:%H:%M:%S} UTC" in told(waiting)

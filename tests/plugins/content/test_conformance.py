@@ -1,0 +1,21 @@
+"""The plugin keeps the contract, and its tools take what they are said to take."""
+
+from __future__ import annotations
+
+from pressroom.catalog.schema import input_schema
+from pressroom.testing import assert_plugin_conforms
+from pressroom_content.parts import TOOLS
+from pressroom_content.tools import article_history, articles, ideas, links, transfer, voice
+
+
+def test_the_plugin_conforms() -> None:
+    assert_plugin_conforms("content")
+
+
+def test_every_property_is_described() -> None:
+    own = [*articles.TOOLS, *article_history.TOOLS, *transfer.TOOLS, *links.TOOLS, *ideas.TOOLS, *voice.TOOLS]
+    assert set(own) <= set(TOOLS)
+    for tool in own:
+        for schema in (input_schema(tool.params), input_schema(tool.result)):
+            missing = [name for name, one in schema["properties"].items() if not one.get("description")]
+            assert missing == [], (tool.name, missing)

@@ -1,0 +1,123 @@
+"""Brand voices: keeping them, and checking texts against them."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pressroom_content.voice.checking import check
+from pressroom_content.voice.reading import syllables_of
+from pressroom_content.voice.spellings import other_spellings
+from pressroom_content.voice.store import Voice
+from support.content_client import Client
+
+
+@pytest.fixture
+def website(ada: Client) -> str:
+    """Return a built-in website of ada's."""
+    ada.data("connect_website", platform="builtin", name="Tea blog")
+    id_: str = ada.data("list_websites")["websites"][0]["id"]
+    return id_
+
+
+def test_a_guide_is_kept_part_by_part(ada: Client, eve: Client, website: str) -> None:
+    assert ada.data("get_brand_voice", website_id=website)["version"] == 0
+    first = ada.data("set_brand_voice", website_id=website, tone="Warm.", dos=["Say you."], spelling="en-GB")
+    assert (first["version"], first["voice"]["tone"]) == (1, "Warm.")
+    glossary = {"website": "web site, web-site"}
+    second = ada.data("set_brand_voice", website_id=website, glossary=glossary, expected_version=1)
+    assert second["version"] == 2
+    voice = ada.data("get_brand_voice", website_id=website)["voice"]
+    assert (voice["tone"], voice["dos"], voice["glossary"]) == ("Warm.", ["Say you."], glossary)
+    assert ada.data("set_brand_voice", website_id=website, tone="Warm.", expected_version=1)["version"] == 2
+    assert "at version 2, not 1" in ada.refusal("set_brand_voice", website_id=website, tone="x", expected_version=1)
+    assert "no website" in eve.refusal("get_brand_voice", website_id=website)
+    assert "another part" in ada.refusal("set_brand_voice", website_id=website)
+
+
+def test_of_two_changes_at_once_one_is_refused(ada: Client, website: str) -> None:
+    def change(number: int) -> bool:
+        arguments = {"website_id": website, "tone": f"Tone {number}", "expected_version": 0}
+        return not ada.call("set_brand_voice", **arguments).get("isError")
+
+    with ThreadPoolExecutor(5) as pool:
+        assert sum(pool.map(change, range(5))) == 1
+
+
+def test_an_article_is_checked(ada: Client, website: str) -> None:
+    ada.data("set_brand_voice", website_id=website, banned_terms=["world class"], spelling="en-GB")
+    body = "Our color is **world class**.\n\nFine."
+    id_ = ada.data("create_content", title="Tea", body=body)["content_id"]
+    found = ada.data("check_brand_voice", website_id=website, content_id=id_)
+    assert found["passed"] is False
+    banned, spelling = found["findings"]
+    assert (banned["rule"], banned["found"], banned["line"]) == ("banned_term", "world class", 3)
+    assert (spelling["rule"], spelling["fix"]) == ("spelling", "Write “colour”.")
+    assert ada.data("check_brand_voice", website_id=website, text="Our colour.") == {"findings": [], "passed": True}
+    assert "not both" in ada.refusal("check_brand_voice", website_id=website)
+
+
+def rules(text: str, voice: Voice, language: str = "en") -> list[tuple[str, str]]:
+    return [(one.rule, one.found) for one in check(text, voice, language)]
+
+
+def test_terms_are_found_as_whole_words_in_any_case() -> None:
+    voice = Voice(banned_terms=("synergy", "c++"), glossary={"GitHub": "git hub", "website": "web site,web-site"})
+    text = "Synergy! Synergyx. C++ rocks. Github and git  hub, a Web site. Website. GitHub website WEBSITE"
+    assert rules(text, voice) == [
+        ("banned_term", "Synergy"),
+        ("banned_term", "C++"),
+        ("glossary", "Github"),
+        ("glossary", "git  hub"),
+        ("glossary", "Web site"),
+        ("glossary", "WEBSITE"),
+    ]
+
+
+def test_spelling_of_both_variants() -> None:
+    text = "The colour of the center is organised. COLOR, Colour, program, license, story."
+    assert rules(text, Voice(spelling="en-US")) == [
+        ("spelling", "colour"), ("spelling", "organised"), ("spelling", "Colour"),
+    ]  # fmt: skip
+    assert rules(text, Voice(spelling="en-GB")) == [("spelling", "center"), ("spelling", "COLOR")]
+    assert rules(text, Voice(spelling="en-GB"), "de") == []
+    assert [one.fix for one in check("COLOR Center", Voice(spelling="en-GB"))] == ["Write “COLOUR”.", "Write “Centre”."]
+
+
+def test_no_word_is_wrong_in_both_variants() -> None:
+    british, american = other_spellings("en-GB"), other_spellings("en-US")
+    assert len(british) > 500
+    assert not british.keys() & american.keys()
+
+
+def test_long_sentences_and_hard_texts() -> None:
+    easy = "The cat sat. " * 30
+    assert rules(easy, Voice()) == []
+    long = " ".join(["word"] * 31) + ". Short one.\n"
+    [finding] = check(long, Voice())
+    assert (finding.rule, finding.severity, finding.position) == ("sentence_length", "warning", 0)
+    hard = "Institutional characteristics necessitate considerable organisational sophistication. " * 10
+    assert [one.rule for one in check(hard, Voice())] == ["reading_ease"]
+    assert check(hard, Voice(), "fi") == []
+
+
+@pytest.mark.parametrize(
+    ("word", "count"), [("cat", 1), ("table", 2), ("make", 1), ("wanted", 2), ("organise", 3), ("queue", 1), ("x", 1)]
+)
+def test_syllables(word: str, count: int) -> None:
+    assert syllables_of(word, "en") == count
+
+
+@given(
+    st.text(max_size=300),
+    st.lists(st.text(min_size=1, max_size=10), max_size=4),
+    st.sampled_from(["", "en", "de", "th"]),
+)
+def test_any_text_can_be_checked(text: str, terms: list[str], language: str) -> None:
+    voice = Voice(banned_terms=tuple(terms), glossary=dict.fromkeys(terms, "a, b"), spelling="en-US")
+    for finding in check(text, voice, language):
+        if finding.position is not None:
+            assert text[finding.position : finding.position + 1] == finding.found[:1] or not finding.found.strip()
+            assert finding.line == text.count("\n", 0, finding.position) + 1

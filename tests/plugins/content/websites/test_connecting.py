@@ -1,0 +1,199 @@
+"""Connecting a site in the browser: the credential never passes the chat, the log or an answer."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from urllib.parse import urlsplit
+
+import pytest
+from pressroom.testing import RunningHost
+from pressroom_content.tables import ConnectRow, WebsiteRow
+from pressroom_content.vault import Vault
+from pressroom_content.websites.connecting import site_address
+from pressroom_content.websites.store import Websites
+from sqlalchemy import select, update
+from support.selecting import attribute_of
+from support.standin_platform import TOKEN, StandInPlatform
+from support.standin_plugin import PLATFORM
+
+from ..conftest import Client  # noqa: TID252 - the client of the whole plugin
+from .conftest import browser_of
+
+
+def link(client: Client, **arguments: str) -> str:
+    answer = client.data("connect_website", platform=PLATFORM, **arguments)
+    assert (answer["state"], answer["website_id"]) == ("waiting_for_user", None)
+    return str(urlsplit(answer["connect_url"]).path)
+
+
+def test_a_site_is_connected_in_the_browser(
+    host: RunningHost, ada: Client, platform: StandInPlatform, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = link(ada, url=platform.url, name="The stand-in of Ada")
+    with browser_of(host, ada) as browser:
+        page = browser.get(path)
+        assert page.status == 200
+        assert attribute_of(page.tree, "input[name=url]", "value") == platform.url
+        assert attribute_of(page.tree, "input[name=token]", "type") == "password"
+        done = browser.submit(page, path, url=platform.url, name="The stand-in of Ada", token=TOKEN, do="connect")
+        assert "is connected" in done.text
+        assert "It may publish" in done.text
+        assert browser.get(path).path == "/dashboard/websites"  # the link is used up
+    (website,) = ada.data("list_websites")["websites"]
+    assert (website["name"], website["url"], website["status"]) == ("The stand-in of Ada", platform.url, "active")
+    details = ada.data("get_website", website_id=website["id"])
+    assert details["website"]["settings"]["timezone"] == "Europe/Berlin"
+    everything = json.dumps([details, ada.data("test_website_connection", website_id=website["id"])]) + done.html
+    assert TOKEN not in everything
+    assert TOKEN not in "".join(capfd.readouterr())
+
+    async def row() -> str:
+        async with ada.plugin.services.database.reading() as session:
+            sealed: str = await session.scalar(select(WebsiteRow.credential).where(WebsiteRow.id == website["id"]))
+            return sealed
+
+    sealed = host.run(row())
+    assert TOKEN not in sealed
+    assert Vault.of(ada.plugin).open(sealed, website["id"])["token"] == TOKEN
+
+
+def test_a_wrong_credential_is_told_and_not_shown_again(
+    host: RunningHost, ada: Client, platform: StandInPlatform
+) -> None:
+    path = link(ada)
+    with browser_of(host, ada) as browser:
+        page = browser.submit(
+            browser.get(path), path, url=platform.url, token="a-wrong-token", seconds="3", do="connect"
+        )
+        assert page.status == 400
+        assert "does not accept the token" in page.text
+        assert "a-wrong-token" not in page.html
+        assert attribute_of(page.tree, "input[name=seconds]", "value") == "3"
+        assert ada.data("list_websites")["websites"] == []
+        page = browser.submit(page, path, url="http://127.0.0.1:1", token=TOKEN, do="connect")
+        assert page.status == 400
+        assert "Check that the address is right" in page.text
+        page = browser.submit(page, path, url="not an address", token=TOKEN, do="connect")
+        assert "must be the address of a site" in page.text
+        page = browser.submit(page, path, url=platform.url, token="NOT A TOKEN", do="connect")
+        assert "does not have the form" in page.text
+        assert "NOT A TOKEN" not in page.html
+        assert "is connected" in browser.submit(page, path, url=platform.url, token=TOKEN, do="connect").text
+
+
+def test_the_link_works_for_the_account_that_made_it_alone(
+    host: RunningHost, ada: Client, eve: Client, platform: StandInPlatform
+) -> None:
+    path = link(ada, url=platform.url)
+    with browser_of(host, eve) as browser:
+        assert browser.get(path).status == 403
+        own = browser.get("/dashboard/websites")
+        sent = browser.post(path, own.fields("/dashboard/websites") | {"url": platform.url, "token": TOKEN})
+        assert sent.status == 403
+        assert "Another account" in sent.text
+        assert browser.get(f"{path}/approved?token={TOKEN}").status == 403
+    with browser_of(host, ada) as browser:
+        assert browser.post(path, {"url": platform.url, "token": TOKEN}).status == 403  # without the hidden field
+        assert browser.get("/dashboard/connect/nobody-made-this").status == 404
+    assert ada.data("list_websites")["websites"] == []
+    assert eve.data("list_websites")["websites"] == []
+
+
+def test_the_link_expires(host: RunningHost, ada: Client, platform: StandInPlatform) -> None:
+    path = link(ada, url=platform.url)
+
+    async def grow_old() -> None:
+        async with ada.plugin.services.database.writing() as session:
+            mine = update(ConnectRow).where(ConnectRow.user_id == ada.user_id)
+            await session.execute(mine.values(expires_at=datetime.now(UTC) - timedelta(seconds=1)))
+
+    host.run(grow_old())
+    with browser_of(host, ada) as browser:
+        page = browser.get(path)
+        assert page.status == 404
+        assert "expired" in page.text
+
+
+def test_a_site_that_hands_out_the_credential_itself(host: RunningHost, ada: Client, platform: StandInPlatform) -> None:
+    path = link(ada, url=platform.url)
+    with browser_of(host, ada) as browser:
+        page = browser.submit(browser.get(path), path, url=f"{platform.url}/no-approval", do="approve")
+        assert "does not hand out credentials by itself" in page.text
+        page = browser.submit(page, path, url=platform.url, do="approve")
+        href = attribute_of(page.tree, f'a[href^="{platform.url}/approve"]', "href")
+        assert href.endswith(f"?return_to={host.url}{path}/approved")
+        denied = browser.get(f"{path}/approved")
+        assert "denied" in denied.text
+        back = browser.get(f"{path}/approved?token={TOKEN}")
+        assert back.path.startswith("/dashboard/websites/w_")
+        assert TOKEN not in str(back.response.url) + back.html
+    (website,) = ada.data("list_websites")["websites"]
+    assert website["url"] == platform.url
+
+
+def test_a_platform_that_is_not_there_names_the_others(ada: Client) -> None:
+    refusal = ada.refusal("connect_website", platform="hashnode")
+    assert "no connector for hashnode" in refusal
+    assert "it has builtin, " in refusal
+
+
+def test_the_pages_of_a_website(host: RunningHost, ada: Client, eve: Client, platform: StandInPlatform) -> None:
+    path = link(ada, url=platform.url, name="First name")
+    with browser_of(host, ada) as browser:
+        browser.submit(browser.get(path), path, url=platform.url, name="First name", token=TOKEN, do="connect")
+        (website,) = ada.data("list_websites")["websites"]
+        own = f"/dashboard/websites/{website['id']}"
+        listed = browser.get("/dashboard/websites")
+        assert "First name" in listed.text
+        page = browser.get(own)
+        saved = browser.submit(page, own, version="1", name="Second name", timezone="Asia/Tokyo", do="settings")
+        assert "settings are saved" in saved.text
+        stale = browser.submit(page, own, version="1", name="Third name", do="settings")
+        assert stale.status == 400
+        assert "version 2" in stale.text
+        wrong = browser.submit(page, own, version="2", timezone="Atlantis/Capital", do="settings")
+        assert "name of a time zone" in wrong.text
+        platform.token = "another-token"
+        checked = browser.submit(page, own, do="check")
+        assert "does not accept the token" in checked.text
+        renewing = browser.submit(page, own, do="reconnect")
+        assert renewing.path.startswith("/dashboard/connect/")
+        done = browser.submit(renewing, renewing.path, url=platform.url, token="another-token", do="connect")
+        assert "is connected" in done.text
+        assert "paused" in browser.submit(page, own, do="pause").text
+        assert "in use again" in browser.submit(page, own, do="resume").text
+        with browser_of(host, eve) as other:
+            assert other.get(own).status == 404
+        assert "forgotten" in browser.submit(page, own, do="disconnect").text
+        assert browser.get(own).status == 404
+    assert ada.data("list_websites")["websites"] == []
+    kept = ada.data("disconnect_website", website_id=website["id"], confirm=True)
+    assert kept == {"disconnected": True, "kept_publications": 0}
+
+
+def test_keys_are_changed(host: RunningHost, ada: Client, platform: StandInPlatform) -> None:
+    async def rotate() -> tuple[int, int, str]:
+        websites = Websites(ada.plugin)
+        website = await websites.add(ada.user_id, PLATFORM, name="x", url=platform.url, credential={"token": TOKEN})
+        old = Vault([b"x" * 32]).seal({"token": TOKEN}, website.id)
+        async with ada.plugin.services.database.writing() as session:
+            await session.execute(update(WebsiteRow).where(WebsiteRow.id == website.id).values(credential=old))
+        before = await websites.reseal()  # with a key that is gone: it is noted at the website, and nothing is lost
+        return before, await websites.reseal(), (await websites.get(ada.user_id, website.id)).last_error
+
+    before, after, error = host.run(rotate())
+    assert (before, after) == (0, 0)
+    assert "cannot be decrypted" in error
+
+
+@pytest.mark.parametrize(
+    ("typed", "address"),
+    [
+        ("blog.example.com", "https://blog.example.com"),
+        (" HTTPS://Blog.Example.com/path/ ", "HTTPS://blog.example.com/path"),
+        ("http://127.0.0.1:8080", "http://127.0.0.1:8080"),
+    ],
+)
+def test_addresses_as_people_type_them(typed: str, address: str) -> None:
+    assert site_address(typed).lower() == address.lower()
