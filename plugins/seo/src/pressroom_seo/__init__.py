@@ -1,0 +1,1 @@
+"""Articles and sites judged for search engines and readers."""

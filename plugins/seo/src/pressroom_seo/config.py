@@ -1,0 +1,40 @@
+"""What operators configure: `[plugins.seo.config]`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pressroom.sdk import PluginConfig
+from pydantic import Field
+
+Host = Annotated[str, Field(min_length=1, max_length=253, pattern=r"^[^/@\s]+$")]
+Pages = Annotated[int, Field(ge=1, le=100_000)]
+
+
+class SeoConfig(PluginConfig):
+    """How far crawls go, and how politely."""
+
+    crawl_pages: dict[str, Pages] = Field(
+        default_factory=dict,
+        description="How many addresses of a site one crawl asks for, by the name of the account's plan.",
+    )
+    crawl_pages_default: Pages = Field(500, description="The same for plans that `crawl_pages` does not name.")
+    crawl_links: int = Field(
+        500, ge=0, le=20_000, description="How many pictures, files and links to other sites one crawl looks at."
+    )
+    own_hosts: tuple[Host, ...] = Field(
+        (),
+        description=(
+            "Hosts, such as `blog.example.org`, whose owner agreed to be crawled without pauses: four requests at "
+            "once. Others get one request a second and two at once. Built-in sites are crawled without pauses anyway."
+        ),
+    )
+    lease_seconds: float = Field(
+        60,
+        ge=1,
+        le=600,
+        description="Seconds for which a silent process is waited for before another goes on with its crawl.",
+    )
+    kept_reports: int = Field(
+        24, ge=1, le=1000, description="Reports of a site whose scores are kept; details are kept of the newest one."
+    )

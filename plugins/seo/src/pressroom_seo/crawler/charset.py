@@ -1,0 +1,173 @@
+"""Finding out how a page's bytes are to be read, in the order of the HTML standard (section 13.2.3)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import webencodings
+
+Source = Literal["bom", "http", "meta", "guess"]
+
+_PRESCAN: Final = 1024
+"""How many bytes are looked at for a declaration; the standard's own number."""
+
+_BOMS: Final = ((b"\xef\xbb\xbf", "utf-8"), (b"\xfe\xff", "utf-16be"), (b"\xff\xfe", "utf-16le"))
+_SPACE = b"\t\n\x0c\r /"
+_PARAMETER = re.compile(r"""charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;"']+))""", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A page's text, and where its encoding was said."""
+
+    text: str
+    encoding: str
+    """The standard's name of the encoding, such as `utf-8` or `windows-1252`."""
+
+    source: Source
+    http: str
+    """What the `Content-Type` header says; empty where it says nothing that exists."""
+
+    meta: str
+    """What the document says; empty where it says nothing that exists."""
+
+    damaged: int
+    """How many characters could not be read."""
+
+
+def decode(content: bytes, content_type: str = "") -> Decoded:
+    """Return the text of a page: a byte order mark wins, then the header, then the document, then a guess.
+
+    Where nothing is said, it is UTF-8 if it can be read as such, and windows-1252 otherwise.
+
+    Args:
+        content: the page's bytes.
+        content_type: the header's whole value.
+    """
+    http = _known(charset_of(content_type))
+    meta = prescan(content)
+    mark = next((name for mark, name in _BOMS if content.startswith(mark)), "")
+    source: Source = "bom" if mark else "http" if http else "meta" if meta else "guess"
+    encoding = mark or http or meta or _guess(content)
+    text = _read(content, encoding)
+    damaged = text.count("\ufffd") - content.count(b"\xef\xbf\xbd") if encoding == "utf-8" else text.count("\ufffd")
+    return Decoded(text.removeprefix("\ufeff"), encoding, source, http, meta, max(0, damaged))
+
+
+def charset_of(content_type: str) -> str:
+    """Return the parameter `charset` of a `Content-Type` or of the `content` of a meta element; empty without one."""
+    match = _PARAMETER.search(content_type)
+    return next(filter(None, match.groups()), "").strip() if match else ""
+
+
+def prescan(content: bytes) -> str:
+    """Return the encoding that a document declares in its first 1024 bytes (section 13.2.3.2); empty without one.
+
+    A document that says UTF-16 in bytes that can be read as ASCII is meant to be UTF-8, says the standard.
+    """
+    head = content[:_PRESCAN]
+    at = 0
+    while 0 <= at < len(head):
+        at = head.find(b"<", at)
+        if at < 0:
+            break
+        if head.startswith(b"<!--", at):
+            end = head.find(b"-->", at + 2)
+            at = end + 3 if end >= 0 else -1
+        elif head[at + 1 : at + 5].lower() == b"meta" and head[at + 5 : at + 6] in _ONE_SPACE:
+            found, at = _declared(head, at + 5)
+            if found:
+                return found
+        elif re.match(rb"</?[A-Za-z]", head[at : at + 3]):
+            at = _after_tag(head, at)
+        elif head[at + 1 : at + 2] in (b"!", b"/", b"?"):
+            end = head.find(b">", at)
+            at = end + 1 if end >= 0 else -1
+        else:
+            at += 1
+    return ""
+
+
+_ONE_SPACE = tuple(bytes([byte]) for byte in _SPACE)
+
+
+def _after_tag(head: bytes, at: int) -> int:
+    while at < len(head) and head[at : at + 1] not in (*_ONE_SPACE, b">"):
+        at += 1
+    while at < len(head):
+        name, _, at = _attribute(head, at)
+        if not name:
+            break
+    return at
+
+
+def _declared(head: bytes, at: int) -> tuple[str, int]:
+    """Read the attributes of a meta element; return what encoding it declares, and where it ends."""
+    names: dict[bytes, bytes] = {}
+    while True:
+        name, value, at = _attribute(head, at)
+        if not name:
+            break
+        names.setdefault(name, value)
+    label = names.get(b"charset", b"")
+    if not label and names.get(b"http-equiv") == b"content-type":
+        label = charset_of(names.get(b"content", b"").decode("latin-1")).encode("latin-1")
+    encoding = _known(label.decode("latin-1"))
+    if encoding in ("utf-16le", "utf-16be"):
+        encoding = "utf-8"
+    return "windows-1252" if encoding == "x-user-defined" else encoding, at
+
+
+def _attribute(head: bytes, at: int) -> tuple[bytes, bytes, int]:
+    """Read one attribute (section 13.2.3.2, "get an attribute"); the name is empty at the end of the tag."""
+    while at < len(head) and head[at] in _SPACE:
+        at += 1
+    if at >= len(head) or head[at : at + 1] == b">":
+        return b"", b"", at + 1
+    begins = at
+    while at < len(head) and head[at] not in b"\t\n\x0c\r />" and (head[at : at + 1] != b"=" or at == begins):
+        at += 1
+    name = head[begins:at].lower()
+    after = at
+    while after < len(head) and head[after] in b"\t\n\x0c\r ":
+        after += 1
+    if head[after : after + 1] != b"=":
+        return name, b"", at
+    value, at = _value(head, after + 1)
+    return name, value, at
+
+
+def _value(head: bytes, at: int) -> tuple[bytes, int]:
+    while at < len(head) and head[at] in b"\t\n\x0c\r ":
+        at += 1
+    quote = head[at : at + 1]
+    if quote in (b'"', b"'"):
+        end = head.find(quote, at + 1)
+        return (head[at + 1 : end].lower(), end + 1) if end >= 0 else (b"", len(head))
+    begins = at
+    while at < len(head) and head[at] not in b"\t\n\x0c\r >":
+        at += 1
+    return head[begins:at].lower(), at
+
+
+def _known(label: str) -> str:
+    encoding = webencodings.lookup(label) if label.isascii() else None
+    return "" if encoding is None else str(encoding.name)
+
+
+def _guess(content: bytes) -> str:
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        # The bound may have cut the last character.
+        return "utf-8" if error.start >= len(content) - 3 and error.start > 0 else "windows-1252"
+    return "utf-8"
+
+
+def _read(content: bytes, encoding: str) -> str:
+    found = webencodings.lookup(encoding)
+    if found is None or encoding == "replacement":
+        return "\ufffd"
+    return str(webencodings.decode(content, found, "replace")[0])

@@ -1,0 +1,255 @@
+"""Which addresses of a site are still to be asked for, and which never will be.
+
+Sites make addresses without end: calendars that go on for ever, filters that can be combined, relative links that
+grow with every click. What is refused is counted with its reason, so that a report can say so.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+from urllib.parse import urlsplit
+
+from pressroom_seo.crawler.urls import Site, shape
+
+Reason = Literal["deep", "repetitive", "parameters", "queries", "alike", "full"]
+"""Why an address is refused: too many links away, segments that repeat, too many parameters, too many queries of one
+path, pages that differ in numbers only, more addresses than are kept."""
+
+_VERSION: Final = 1
+_SAMPLES = 5
+_WINDOW = 40
+_FEWEST_NEW = 8
+_MOST_FORMS = 500
+_MOST_SHAPES = 5000
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Where a crawl ends.
+
+    Args:
+        pages: how many addresses are asked for.
+        depth: how many links away from the first page.
+        known: how many addresses are kept; left at 0, ten times the pages and at least 5000.
+        queries: how many queries of one path.
+        parameters: how many parameters a query may have.
+        segments: how many segments a path may have.
+        repeats: how often one segment may come in a path.
+    """
+
+    pages: int
+    depth: int = 25
+    known: int = 0
+    queries: int = 100
+    parameters: int = 8
+    segments: int = 20
+    repeats: int = 3
+
+    @property
+    def most_known(self) -> int:
+        """How many addresses are kept."""
+        return self.known or max(5000, 10 * self.pages)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """An address to ask for."""
+
+    url: str
+    depth: int | None
+    found_on: str = ""
+
+
+class Frontier:
+    """The addresses of one site: those that pages link to first, nearest first, then those of sitemaps.
+
+    `state` is plain JSON data; a frontier made of it goes on where that one was, what was under way included.
+    """
+
+    def __init__(self, site: Site, limits: Limits) -> None:
+        self._site = site
+        self._limits = limits
+        self._depths: dict[str, int | None] = {}
+        self._found_on: dict[str, str] = {}
+        self._queue: deque[str] = deque()
+        self._late: deque[str] = deque()
+        self._under_way: dict[str, Item] = {}
+        self._queries: Counter[str] = Counter()
+        self._shapes: dict[str, _Shape] = {}
+        self._refused: dict[str, list[Any]] = {}
+
+    def __len__(self) -> int:
+        """Return how many addresses wait."""
+        return len(self._found_on)
+
+    @property
+    def known(self) -> int:
+        """How many addresses were ever taken in."""
+        return len(self._depths)
+
+    @property
+    def under_way(self) -> int:
+        """How many addresses were handed out and are not done."""
+        return len(self._under_way)
+
+    @property
+    def refused(self) -> Mapping[str, tuple[int, tuple[str, ...]]]:
+        """By their reason: how many addresses were refused, and samples of them."""
+        return {reason: (count, tuple(samples)) for reason, (count, samples) in self._refused.items()}
+
+    def add(self, url: str, depth: int | None, found_on: str = "") -> bool:
+        """Take in an address, normalised and of the site. Returns whether it waits now and did not before.
+
+        `depth` is `None` where only a sitemap names it; a link to it moves it forward.
+        """
+        if url in self._depths:
+            self._nearer(url, depth, found_on)
+            return False
+        reason = self._reason(url, depth)
+        if reason is not None:
+            self._refuse(reason, url)
+            return False
+        self._depths[url] = depth
+        self._found_on[url] = found_on
+        (self._late if depth is None else self._queue).append(url)
+        if "?" in url:
+            self._queries[url.partition("?")[0]] += 1
+        return True
+
+    def take(self) -> Item | None:
+        """Hand out the next address.
+
+        `None` where none waits, or only such that sitemaps name while pages are under way that may link to them.
+        """
+        linked = any(item.depth is not None for item in self._under_way.values())
+        for queue in (self._queue,) if linked else (self._queue, self._late):
+            while queue:
+                url = queue.popleft()
+                if url not in self._found_on:
+                    continue
+                found_on = self._found_on.pop(url)
+                if self._is_alike(url):
+                    self._refuse("alike", url)
+                    continue
+                item = Item(url, self._depths[url], found_on)
+                self._under_way[url] = item
+                return item
+        return None
+
+    def done(self, item: Item, form: str = "") -> None:
+        """Note that an address was asked for. `form` is the page's `form_hash`, where it is a page."""
+        self._under_way.pop(item.url, None)
+        if form:
+            self._shape(item.url).note(form)
+
+    def put_back(self, item: Item) -> None:
+        """Let an address wait again, as the next one."""
+        self._under_way.pop(item.url, None)
+        self._found_on[item.url] = item.found_on
+        self._queue.appendleft(item.url)
+
+    def _nearer(self, url: str, depth: int | None, found_on: str) -> None:
+        before = self._depths[url]
+        if depth is None or (before is not None and before <= depth):
+            return
+        self._depths[url] = depth
+        if url in self._found_on:
+            self._found_on[url] = found_on
+            if before is None:
+                self._queue.append(url)
+
+    def _reason(self, url: str, depth: int | None) -> Reason | None:
+        limits = self._limits
+        if depth is not None and depth > limits.depth:
+            return "deep"
+        parts = urlsplit(url)
+        segments = [segment for segment in parts.path.split("/") if segment]
+        if len(segments) > limits.segments or max(Counter(segments).values(), default=0) > limits.repeats:
+            return "repetitive"
+        if parts.query.count("&") >= limits.parameters:
+            return "parameters"
+        if parts.query and self._queries[url.partition("?")[0]] >= limits.queries:
+            return "queries"
+        if self._is_alike(url):
+            return "alike"
+        return "full" if len(self._depths) >= limits.most_known else None
+
+    def _refuse(self, reason: Reason, url: str) -> None:
+        entry = self._refused.setdefault(reason, [0, []])
+        entry[0] += 1
+        if len(entry[1]) < _SAMPLES:
+            entry[1].append(url)
+
+    def _is_alike(self, url: str) -> bool:
+        found = self._shapes.get(shape(url))
+        return found is not None and found.is_endless
+
+    def _shape(self, url: str) -> _Shape:
+        key = shape(url)
+        if key not in self._shapes and len(self._shapes) >= _MOST_SHAPES:
+            self._shapes.pop(next(iter(self._shapes)))
+        return self._shapes.setdefault(key, _Shape())
+
+    def state(self) -> dict[str, Any]:
+        """Return everything that is needed to go on later, as plain JSON data."""
+        return {
+            "version": _VERSION,
+            "depths": dict(self._depths),
+            "queue": [[item.url, item.found_on] for item in self._under_way.values()]
+            + [[url, self._found_on[url]] for url in self._queue if url in self._found_on],
+            "late": [[url, self._found_on[url]] for url in self._late if url in self._found_on],
+            "queries": dict(self._queries),
+            "shapes": {key: found.state() for key, found in self._shapes.items() if found.recent.count("0")},
+            "refused": {reason: [count, list(samples)] for reason, (count, samples) in self._refused.items()},
+        }
+
+    @classmethod
+    def from_state(cls, site: Site, limits: Limits, state: Mapping[str, Any]) -> Frontier:
+        """Return a frontier that goes on. Raises `ValueError` where the state is of another version."""
+        if state.get("version") != _VERSION:
+            raise ValueError(f"the state of the frontier is of version {state.get('version')}, not {_VERSION}")
+        frontier = cls(site, limits)
+        frontier._depths.update(state["depths"])
+        for queue, entries in ((frontier._queue, state["queue"]), (frontier._late, state["late"])):
+            for url, found_on in entries:
+                if url not in frontier._found_on:
+                    frontier._found_on[url] = found_on
+                    queue.append(url)
+        frontier._queries.update(state["queries"])
+        frontier._shapes.update({key: _Shape.from_state(found) for key, found in state["shapes"].items()})
+        frontier._refused.update({reason: [count, list(urls)] for reason, (count, urls) in state["refused"].items()})
+        return frontier
+
+
+class _Shape:
+    """The pages of one shape of address, and how many of the last ones said something new."""
+
+    def __init__(self, forms: Iterable[str] = (), recent: str = "") -> None:
+        self._forms = dict.fromkeys(forms)
+        self.recent = recent
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether of the last forty pages fewer than eight said something that none before had said."""
+        return len(self.recent) >= _WINDOW and self.recent.count("1") < _FEWEST_NEW
+
+    def note(self, form: str) -> None:
+        """Take in one page's form."""
+        short = form[:12]
+        self.recent = (self.recent + ("0" if short in self._forms else "1"))[-_WINDOW:]
+        self._forms[short] = None
+        if len(self._forms) > _MOST_FORMS:
+            del self._forms[next(iter(self._forms))]
+
+    def state(self) -> list[Any]:
+        """Return it as plain JSON data."""
+        return [list(self._forms), self.recent]
+
+    @classmethod
+    def from_state(cls, state: list[Any]) -> _Shape:
+        """Return what `state` gave."""
+        forms, recent = state
+        return cls(forms, recent)

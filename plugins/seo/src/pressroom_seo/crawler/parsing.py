@@ -1,0 +1,338 @@
+"""Reading an HTML page: what checks want to know of it, and nothing else.
+
+Pages are hostile until proven otherwise. Three kinds make an HTML parser slow or large: elements inside elements
+without end and attributes without end (its effort grows with the square of either), and formatting elements that are
+never closed, which it must open anew in every block. So the number of tags has a bound, a tag with too many attributes
+is read as text, and formatting elements are read as `span`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any, Final
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from pressroom_seo.crawler.charset import Decoded, decode
+from pressroom_seo.crawler.records import Alternate, Image, Link, PageFacts
+from pressroom_seo.crawler.similarity import simhash, words_of
+from pressroom_seo.crawler.structured import structured_data
+from pressroom_seo.crawler.urls import has_session, normalise
+
+LONGEST: Final = 2_000_000
+"""How many characters of a page are read; search engines read no more."""
+
+MOST_TAGS: Final = 20_000
+"""How many tags of a page are read, opening and closing ones."""
+
+MOST_ATTRIBUTES: Final = 300
+"""How many attributes a tag may have."""
+
+MOST_LINKS: Final = 1000
+MOST_IMAGES: Final = 300
+
+_TAG = re.compile(r"</?[A-Za-z]")
+_ONE = r"""[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>"'][^\s>]*+)?+)?+"""
+_ATTRIBUTE = re.compile(_ONE)
+_ATTRIBUTES = re.compile(rf"[^\s/>]*+(?:{_ONE}){{0,{MOST_ATTRIBUTES}}}+")
+_FORMATTING = re.compile(r"(</?)(?:big|b|code|em|font|i|nobr|small|strike|strong|s|tt|u)(?=[\s/>]|\Z)", re.IGNORECASE)
+_DOCTYPE = re.compile(r"\s*+(?:<!--(?:(?!-->).)*+-->\s*+)*+<!doctype\s+html", re.IGNORECASE | re.DOTALL)
+_DIGITS = re.compile(r"\d+")
+_REFRESH = re.compile(r"\s*[\d.]*\s*[;,]?\s*(?:url\s*=\s*)?['\"]?([^'\"]*)", re.IGNORECASE)
+_PLACEHOLDER = re.compile(r"\blorem ipsum\b", re.IGNORECASE)
+_SPACES = re.compile(r"\s+")
+_SILENT = ["script", "style", "noscript", "template", "svg", "iframe"]
+_INLINE = frozenset({"-text", "-comment", "span", "a", "abbr", "mark", "q", "sub", "sup", "wbr"})
+_FRAME = ["nav", "header", "footer", "aside"]
+_MOST_BYTES = 2 * LONGEST
+_SAMPLES = 10
+_FEWEST_WORDS = 20
+
+
+def read_page(content: bytes, content_type: str, url: str) -> PageFacts:
+    """Return what an HTML page says.
+
+    Args:
+        content: its bytes, unpacked.
+        content_type: the header's whole value; it may name the encoding.
+        url: where it lies; relative addresses are relative to it.
+    """
+    cut = len(content) > _MOST_BYTES
+    decoded = decode(_whole_letters(content[:_MOST_BYTES]) if cut else content, content_type)
+    return _Page(decoded, url, cut=cut).facts()
+
+
+def _whole_letters(content: bytes) -> bytes:
+    """Return content without a letter of UTF-8 that a cut may have left incomplete at its end."""
+    end = len(content)
+    while end > len(content) - 4 and content[end - 1] & 0xC0 == 0x80:
+        end -= 1
+    return content[: end - 1]
+
+
+def _bounded(text: str) -> tuple[str, bool]:
+    """Return as much of a text as is read, made harmless, and whether that is less than all."""
+    end = min(len(text), LONGEST)
+    budget = 8 * end + 100_000
+    kept: list[str] = []
+    after = 0
+    for count, tag in enumerate(_TAG.finditer(text, 0, end)):
+        attributes = _ATTRIBUTES.match(text, tag.end(), end)
+        ends = attributes.end() if attributes else tag.end()
+        budget -= ends - tag.start()
+        if count == MOST_TAGS or budget < 0:
+            end = tag.start()
+            break
+        if _ATTRIBUTE.match(text, ends, end):
+            kept += (text[after : tag.start()], "&lt;")
+            after = tag.start() + 1
+    kept.append(text[after:end])
+    return _FORMATTING.sub(r"\1span", "".join(kept)), end < len(text)
+
+
+def _tidy(text: str | None, most: int = 500) -> str:
+    return _SPACES.sub(" ", (text or "")[: 4 * most]).strip()[:most]
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    words: list[str]
+    placeholder: bool
+
+
+class _Page:
+    """One parsed page."""
+
+    def __init__(self, decoded: Decoded, url: str, *, cut: bool) -> None:
+        text, bounded = _bounded(decoded.text)
+        self._cut = cut or bounded
+        self._decoded = decoded
+        self._url = url
+        self._doctype = bool(_DOCTYPE.match(text[:2000]))
+        self._tree = LexborHTMLParser(text)
+        self._base = self._base_url()
+
+    def facts(self) -> PageFacts:
+        """Return what the page says. It can be asked once: the text is found by taking the rest away."""
+        decoded = self._decoded
+        found: dict[str, Any] = {
+            **self._head(),
+            **self._metas(),
+            **self._links(),
+            **self._images(),
+            **self._resources(),
+            "headings": self._headings(),
+            "structured": structured_data(self._tree),
+            "elements": len(self._tree.css("*")),
+        }
+        text = self._text()
+        title = found["titles"][0] if found["titles"] else ""
+        joined = " ".join(text.words)
+        return PageFacts(
+            encoding=decoded.encoding,
+            encoding_http=decoded.http,
+            encoding_meta=decoded.meta,
+            encoding_bom=decoded.source == "bom",
+            damaged=decoded.damaged,
+            doctype=self._doctype,
+            words=len(text.words),
+            text_hash=_hash(joined) if text.words else "",
+            form_hash=_hash(_DIGITS.sub("#", f"{title}\n{joined}")),
+            simhash=simhash(text.words),
+            placeholder=text.placeholder,
+            cut=self._cut,
+            **found,
+        )
+
+    def _absolute(self, reference: str | None) -> str | None:
+        return normalise((reference or "").strip(), self._base)
+
+    def _base_url(self) -> str:
+        node = self._tree.css_first("base[href]")
+        return (normalise(node.attributes.get("href") or "", self._url) if node else None) or self._url
+
+    def _css(self, selector: str) -> list[LexborNode]:
+        return self._tree.css(selector)
+
+    def _head(self) -> dict[str, Any]:
+        root = self._tree.root
+        canonicals = [node.attributes.get("href") or "" for node in self._css('link[rel~="canonical" i]')[:_SAMPLES]]
+        alternates = [
+            Alternate(
+                _tidy(node.attributes.get("hreflang"), 40).lower(), self._absolute(node.attributes.get("href")) or ""
+            )
+            for node in self._css('link[rel~="alternate" i][hreflang]')[:200]
+        ]
+        return {
+            "language": _tidy(root.attributes.get("lang"), 40) if root is not None else "",
+            # Pictures in SVG have titles too.
+            "titles": _few(node.text() for node in self._css("title") if _parent(node) != "svg"),
+            "canonicals": tuple(self._absolute(href) or "" for href in canonicals),
+            "canonical_relative": any("://" not in href for href in canonicals),
+            "alternates": tuple(alternates),
+            "icon": bool(self._css('link[rel~="icon" i]')),
+        }
+
+    def _metas(self) -> dict[str, Any]:
+        named: dict[str, list[str]] = {}
+        for node in self._css("meta[content]")[:300]:
+            attributes = node.attributes
+            name = attributes.get("name") or attributes.get("property") or ""
+            if attributes.get("http-equiv"):
+                name = f"http-equiv:{attributes['http-equiv']}"
+            named.setdefault(name.strip().lower()[:60], []).append(_tidy(attributes.get("content"), 1000))
+        robots = ",".join([*named.get("robots", ()), *named.get("googlebot", ())]).lower()
+        refresh = named.get("http-equiv:refresh", [""])[0]
+        leads = _REFRESH.match(refresh) if ";" in refresh or "," in refresh else None
+        return {
+            "descriptions": _few(named.get("description", ())),
+            "viewport": named.get("viewport", [""])[0],
+            "robots": tuple(dict.fromkeys(part.strip() for part in robots.split(",") if part.strip()))[:20],
+            "refresh": self._absolute(leads[1]) if leads and leads[1].strip() else None,
+            "open_graph": {name: values[0] for name, values in named.items() if name.startswith("og:")},
+            "twitter": {name: values[0] for name, values in named.items() if name.startswith("twitter:")},
+        }
+
+    def _links(self) -> dict[str, Any]:
+        links: list[Link] = []
+        uncrawlable: list[str] = []
+        unreadable: list[str] = []
+        sessions: list[str] = []
+        nodes = self._css("a[href]")
+        for node in nodes[:MOST_LINKS]:
+            href = (node.attributes.get("href") or "").strip()
+            url = self._absolute(href)
+            if url is None:
+                kind = href.partition(":")[0].lower() if ":" in href else ""
+                (uncrawlable if kind == "javascript" else unreadable).append(href[:200])
+                continue
+            if has_session(href):
+                sessions.append(href[:200])
+            if not href.startswith("#"):
+                relations = (node.attributes.get("rel") or "").lower().split()
+                links.append(Link(url, _link_text(node), bool({"nofollow", "ugc", "sponsored"} & set(relations))))
+        uncrawlable += ["<a> without href" for node in self._css("a[onclick]:not([href])")[:_SAMPLES]]
+        return {
+            "links": tuple(links),
+            "links_total": len(nodes),
+            "uncrawlable": tuple(uncrawlable[:_SAMPLES]),
+            "unreadable": tuple(text for text in unreadable if _is_meant_for_http(text))[:_SAMPLES],
+            "with_session": tuple(sessions[:_SAMPLES]),
+        }
+
+    def _images(self) -> dict[str, Any]:
+        nodes = self._css("img")
+        images = []
+        for node in nodes[:MOST_IMAGES]:
+            attributes = node.attributes
+            source = attributes.get("src") or attributes.get("data-src") or ""
+            url = "" if source.startswith("data:") else self._absolute(source) or ""
+            alt = attributes.get("alt", "") or "" if "alt" in attributes else None
+            hidden = attributes.get("role") in ("presentation", "none") or attributes.get("aria-hidden") == "true"
+            sized = bool(attributes.get("width") and attributes.get("height"))
+            images.append(Image(url, "" if hidden and alt is None else alt if alt is None else alt[:300], sized))
+        return {"images": tuple(images), "images_total": len(nodes)}
+
+    def _resources(self) -> dict[str, Any]:
+        insecure: list[str] = []
+        for selector, name in _LOADED:
+            for node in self._css(selector):
+                url = self._absolute(node.attributes.get(name))
+                if url is not None and url.startswith("http:"):
+                    insecure.append(url)
+        forms = [self._absolute(node.attributes.get("action")) or "" for node in self._css("form[action]")]
+        head = self._tree.head
+        blocking = 0
+        if head is not None:
+            scripts = head.css("script[src]:not([async]):not([defer]):not([type=module])")
+            blocking = len(scripts) + len(head.css('link[rel="stylesheet" i]:not([media="print"])'))
+        return {
+            "insecure": tuple(dict.fromkeys(insecure))[:_SAMPLES],
+            "insecure_forms": tuple(url for url in forms if url.startswith("http:"))[:_SAMPLES],
+            "blocking": blocking,
+        }
+
+    def _headings(self) -> tuple[tuple[int, str], ...]:
+        found = []
+        for node in self._css("h1, h2, h3, h4, h5, h6")[:200]:
+            pictures = [picture.attributes.get("alt") or "" for picture in node.css("img[alt]")]
+            found.append((int((node.tag or "h1")[1]), _tidy(_text_of(node, 600) or " ".join(pictures), 300)))
+        return tuple(found)
+
+    def _text(self) -> _Text:
+        """Find the main text; this takes the tree apart."""
+        body = self._tree.body
+        if body is None:
+            return _Text([], placeholder=False)
+        body.strip_tags(_SILENT, recursive=True)
+        text = _text_of(body)
+        whole = words_of(text)
+        placeholder = bool(_PLACEHOLDER.search(text))
+        main = body.css_first("main, [role=main]") or body.css_first("article")
+        if main is None:
+            body.strip_tags(_FRAME, recursive=True)
+            main = body
+        words = words_of(_text_of(main))
+        return _Text(words if len(words) >= _FEWEST_WORDS else whole, placeholder)
+
+
+_LOADED: Final = (
+    ("script[src]", "src"),
+    ('link[rel~="stylesheet" i]', "href"),
+    ("iframe[src]", "src"),
+    ("img[src]", "src"),
+    ("source[src]", "src"),
+    ("video[src]", "src"),
+    ("audio[src]", "src"),
+)
+
+
+def _few(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(_tidy(text) for text, _ in zip(texts, range(_SAMPLES), strict=False))
+
+
+def _parent(node: LexborNode) -> str:
+    parent = node.parent
+    return (parent.tag or "") if parent is not None else ""
+
+
+def _text_of(node: LexborNode, most: int = LONGEST) -> str:
+    """Return an element's text, with a space where a block begins or ends: a word that is partly bold is one word.
+
+    Reading ends after about `most` characters, or as many nodes.
+    """
+    parts: list[str] = []
+    length = 0
+    for one in node.traverse(include_text=True):
+        before = one.prev
+        if one.tag not in _INLINE or (before is not None and before.tag not in _INLINE):
+            parts.append(" ")
+        if one.tag == "-text":
+            parts.append(one.text_content or "")
+            length += len(parts[-1])
+        length += 1
+        if length > most:
+            break
+    return "".join(parts).strip()
+
+
+def _link_text(node: LexborNode) -> str:
+    """Return what a reader, or a reader of the screen, is told of a link."""
+    name = node.attributes.get("aria-label") or _tidy(_text_of(node, 300), 120)
+    if name:
+        return _tidy(name, 120)
+    pictures = " ".join(one.attributes.get("alt") or "" for one in node.css("img[alt]")[:_SAMPLES])
+    return _tidy(pictures or node.attributes.get("title"), 120)
+
+
+def _is_meant_for_http(href: str) -> bool:
+    """Return whether a link that cannot be read was meant to be one to a page."""
+    scheme = re.match(r"\s*([A-Za-z][A-Za-z0-9+.-]*):", href)
+    return scheme is None or scheme[1].lower() in ("http", "https", "htp", "htpp", "htttp", "ttps", "hhttps")
+
+
+def _hash(text: str) -> str:
+    return blake2b(text.encode("utf-8", "replace"), digest_size=12).hexdigest()

@@ -1,0 +1,223 @@
+"""What is kept of a page: small, plain and enough for every check, so that the page itself can be forgotten.
+
+Every text and every list has a bound. `to_json` and `from_json` carry a record through a database.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from pydantic import TypeAdapter
+
+Failure = Literal["", "failed", "refused", "disallowed"]
+"""Why there is no answer: the host gave none, the address is not allowed, robots.txt disallows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link to another page, normalised."""
+
+    url: str
+    text: str
+    nofollow: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A picture of the page; `alt` is `None` where there is no such attribute."""
+
+    url: str
+    alt: str | None
+    sized: bool
+    """Whether width and height are given, so that the page does not jump when it arrives."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alternate:
+    """The same page in another language (`hreflang`)."""
+
+    language: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class StructuredData:
+    """One item of structured data."""
+
+    format: Literal["json-ld", "microdata", "rdfa"]
+    types: tuple[str, ...]
+    problem: str = ""
+    missing: tuple[str, ...] = ()
+    """Properties that search engines require for this type and that are not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageFacts:
+    """What an HTML page says."""
+
+    encoding: str = "utf-8"
+    encoding_http: str = ""
+    encoding_meta: str = ""
+    encoding_bom: bool = False
+    damaged: int = 0
+    doctype: bool = False
+    language: str = ""
+    titles: tuple[str, ...] = ()
+    descriptions: tuple[str, ...] = ()
+    viewport: str = ""
+    robots: tuple[str, ...] = ()
+    refresh: str | None = None
+    """Where a `meta refresh` leads, normalised; `None` without one."""
+
+    canonicals: tuple[str, ...] = ()
+    """Normalised; one that is no address is an empty text."""
+
+    canonical_relative: bool = False
+    headings: tuple[tuple[int, str], ...] = ()
+    words: int = 0
+    text_hash: str = ""
+    """Of the main text; equal where two pages say the same."""
+
+    form_hash: str = ""
+    """Of title and text without their numbers; equal where a program made two pages that differ in nothing else."""
+
+    simhash: int = 0
+    """A fingerprint of the main text; 0 where the text is too short for one."""
+
+    links: tuple[Link, ...] = ()
+    links_total: int = 0
+    uncrawlable: tuple[str, ...] = ()
+    """Links that lead nowhere without a script, as they are written."""
+
+    unreadable: tuple[str, ...] = ()
+    """Links that are no addresses, as they are written."""
+
+    with_session: tuple[str, ...] = ()
+    images: tuple[Image, ...] = ()
+    images_total: int = 0
+    alternates: tuple[Alternate, ...] = ()
+    open_graph: dict[str, str] = field(default_factory=dict)
+    twitter: dict[str, str] = field(default_factory=dict)
+    structured: tuple[StructuredData, ...] = ()
+    insecure: tuple[str, ...] = ()
+    """Scripts, styles, frames and pictures that come by plain http."""
+
+    insecure_forms: tuple[str, ...] = ()
+    elements: int = 0
+    cut: bool = False
+    """Whether the page is so large that only its beginning was read."""
+
+    blocking: int = 0
+    """Scripts and styles in the head that must arrive before anything is drawn."""
+
+    icon: bool = False
+    placeholder: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PageRecord:
+    """One address of a site that was asked for, and the answer."""
+
+    url: str
+    depth: int | None
+    """Links from the first page; `None` where only a sitemap names it."""
+
+    status: int
+    """0 where there was no answer."""
+
+    failure: Failure = ""
+    message: str = ""
+    location: str = ""
+    """Where a redirect leads, normalised."""
+
+    media_type: str = ""
+    headers: dict[str, str] = field(default_factory=dict)
+    """Those that checks look at, by their names in lower case."""
+
+    size: int = 0
+    """Bytes of the content, unpacked."""
+
+    transferred: int = 0
+    """Bytes of the content as they were sent."""
+
+    whole: bool = True
+    first_byte: float = 0.0
+    seconds: float = 0.0
+    page: PageFacts | None = None
+    """Only where the answer is an HTML page."""
+
+    @property
+    def is_page(self) -> bool:
+        """Whether this is an HTML page that was answered well."""
+        return self.page is not None and self.status == 200
+
+    @property
+    def robots(self) -> frozenset[str]:
+        """The directives for search engines, of the page and of the header `X-Robots-Tag`."""
+        said = set(self.page.robots) if self.page is not None else set()
+        for part in self.headers.get("x-robots-tag", "").lower().split(","):
+            name, colon, value = (text.strip() for text in part.partition(":"))
+            if not colon or name in ("max-snippet", "max-image-preview", "max-video-preview", "unavailable_after"):
+                said.add(part.strip())
+            elif name in ("robots", "googlebot"):
+                said.add(value)
+        if "none" in said:
+            said |= {"noindex", "nofollow"}
+        return frozenset(said - {""})
+
+    @property
+    def noindex(self) -> bool:
+        """Whether the page asks not to be found."""
+        return "noindex" in self.robots
+
+    @property
+    def canonical(self) -> str:
+        """The address that the page calls its own; empty without one."""
+        found = self.page.canonicals if self.page is not None else ()
+        return found[0] if found else ""
+
+    @property
+    def indexable(self) -> bool:
+        """Whether search engines may show this address: a page that does not ask otherwise or names another."""
+        return self.is_page and not self.noindex and self.canonical in ("", self.url)
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRecord:
+    """An address that pages name and that was only looked at, not read: a picture, or a page of another site."""
+
+    url: str
+    status: int
+    failure: Failure = ""
+    message: str = ""
+    location: str = ""
+    media_type: str = ""
+    size: int | None = None
+    """Bytes, as the server says; `None` where it does not."""
+
+    image: bool = False
+
+    @property
+    def broken(self) -> bool:
+        """Whether nothing is there. An answer such as 403 or 429 says that programs are kept out, not that."""
+        return self.failure == "failed" or self.status in (404, 410) or self.status >= 500
+
+
+_PAGES: TypeAdapter[PageRecord] = TypeAdapter(PageRecord)
+_LINKS: TypeAdapter[LinkRecord] = TypeAdapter(LinkRecord)
+
+
+def to_json(record: PageRecord | LinkRecord) -> dict[str, Any]:
+    """Return a record as plain JSON data."""
+    return asdict(record)
+
+
+def page_from_json(data: dict[str, Any]) -> PageRecord:
+    """Return the record that `to_json` made. Raises `ValueError` where the data is none."""
+    return _PAGES.validate_python(data)
+
+
+def link_from_json(data: dict[str, Any]) -> LinkRecord:
+    """Return the record that `to_json` made. Raises `ValueError` where the data is none."""
+    return _LINKS.validate_python(data)

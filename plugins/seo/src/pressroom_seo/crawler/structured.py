@@ -1,0 +1,106 @@
+"""Structured data: whether it can be read, and has what search engines require of its type.
+
+The required properties are those of Google's documentation of rich results.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+
+from selectolax.lexbor import LexborHTMLParser
+
+from pressroom_seo.crawler.records import StructuredData
+
+_ARTICLE: Final = ("headline", "image", "datePublished", "author")
+REQUIRED: Final[dict[str, tuple[str, ...]]] = {
+    "Article": _ARTICLE,
+    "BlogPosting": _ARTICLE,
+    "NewsArticle": _ARTICLE,
+    "BreadcrumbList": ("itemListElement",),
+    "Event": ("name", "startDate", "location"),
+    "FAQPage": ("mainEntity",),
+    "HowTo": ("name", "step"),
+    "ItemList": ("itemListElement",),
+    "JobPosting": ("title", "description", "datePosted", "hiringOrganization"),
+    "LocalBusiness": ("name", "address"),
+    "Organization": ("name", "url"),
+    "Product": ("name",),
+    "QAPage": ("mainEntity",),
+    "Recipe": ("name", "image"),
+    "Review": ("author", "itemReviewed", "reviewRating"),
+    "SoftwareApplication": ("name", "offers"),
+    "VideoObject": ("name", "thumbnailUrl", "uploadDate"),
+    "WebSite": ("name", "url"),
+}
+"""What an item of a type must have."""
+
+_MOST_ITEMS = 50
+_MOST_MARKED = 20
+_LONGEST = 500_000
+
+
+def structured_data(tree: LexborHTMLParser) -> tuple[StructuredData, ...]:
+    """Return the items of a page: JSON-LD in full, of microdata and RDFa the types. At most 50."""
+    found: list[StructuredData] = []
+    for script in tree.css('script[type="application/ld+json" i]'):
+        found.extend(_json_ld(script.text()))
+        if len(found) >= _MOST_ITEMS:
+            break
+    microdata = tree.css("[itemscope][itemtype]")[:_MOST_MARKED]
+    found += [StructuredData("microdata", _names(node.attributes.get("itemtype"))) for node in microdata]
+    rdfa = tree.css("[typeof][vocab]")[:_MOST_MARKED]
+    found += [StructuredData("rdfa", _names(node.attributes.get("typeof"))) for node in rdfa]
+    return tuple(found[:_MOST_ITEMS])
+
+
+def _names(value: str | None) -> tuple[str, ...]:
+    return tuple(name.rstrip("/").rpartition("/")[2][:60] for name in (value or "").split()[:5])
+
+
+def _json_ld(text: str) -> Iterator[StructuredData]:
+    text = text.strip().removeprefix("<!--").removesuffix("-->").strip()
+    if not text:
+        yield StructuredData("json-ld", (), "it is empty")
+        return
+    try:
+        data = json.loads(text[:_LONGEST])
+    except RecursionError:
+        yield StructuredData("json-ld", (), "it is nested too deep")
+    except ValueError as error:
+        yield StructuredData("json-ld", (), f"it is no JSON: {error}"[:160])
+    else:
+        yield from _items(data)
+
+
+def _items(data: Any) -> Iterator[StructuredData]:
+    whole = data if isinstance(data, list) else [data]
+    for one in whole[:_MOST_ITEMS]:
+        if not isinstance(one, dict):
+            yield StructuredData("json-ld", (), "it is not an object")
+            continue
+        known = _is_schema_org(one.get("@context"))
+        graph = one.get("@graph")
+        parts = graph if isinstance(graph, list) else [one]
+        for part in parts[:_MOST_ITEMS]:
+            if isinstance(part, dict):
+                yield _item(part, known=known)
+
+
+def _is_schema_org(context: Any) -> bool:
+    """Return whether a context, or one of several, is that of schema.org."""
+    parts = context if isinstance(context, list) else context.values() if isinstance(context, dict) else [context]
+    return any(isinstance(part, str) and "schema.org" in part for part in parts)
+
+
+def _item(part: dict[str, Any], *, known: bool) -> StructuredData:
+    said = part.get("@type")
+    names = said if isinstance(said, list) else [said]
+    types = tuple(name.rpartition("/")[2][:60] for name in names[:5] if isinstance(name, str))
+    problem = "" if types else "it has no @type"
+    if types and not known:
+        problem = "its @context is not https://schema.org"
+    required = dict.fromkeys(name for kind in types for name in REQUIRED.get(kind, ()))
+    missing = tuple(name for name in required if part.get(name) in (None, "", [], {}))
+    return StructuredData("json-ld", types, problem, missing)

@@ -1,0 +1,246 @@
+"""Asking for addresses politely, and saying plainly what came back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from pressroom.sdk import Exchange, Fetcher, FetchFailed, FetchRefused
+
+from pressroom_seo.crawler.clock import Clock, SystemClock
+from pressroom_seo.crawler.content import ENCODINGS, unpack
+from pressroom_seo.crawler.politeness import HostGate, Politeness, retry_after
+from pressroom_seo.crawler.records import Failure
+from pressroom_seo.crawler.robots import LARGEST, Robots
+from pressroom_seo.crawler.urls import host_of, normalise, origin_of
+
+SECONDS: Final = 10.0
+"""How long one answer may take."""
+
+MOST_BYTES: Final = 10_000_000
+"""How large one answer may be, as it is sent and unpacked."""
+
+MOST_REDIRECTS: Final = 10
+PAGES: Final = "text/html, application/xhtml+xml;q=0.9, */*;q=0.5"
+ANYTHING: Final = "*/*"
+_ROBOTS: Final = "text/plain, */*;q=0.5"
+
+_REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+_BUSY: Final = frozenset({429, 503})
+_FIRST_WAIT = 5.0
+_MOST_HOSTS = 500
+_ROBOTS_REDIRECTS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back from one address; redirects are not followed."""
+
+    url: str
+    status: int = 0
+    headers: tuple[tuple[str, str], ...] = ()
+    content: bytes = b""
+    whole: bool = True
+    transferred: int = 0
+    first_byte: float = 0.0
+    seconds: float = 0.0
+    failure: Failure = ""
+    message: str = ""
+    busy: float | None = None
+    """Seconds that the host asks to be left alone, where that is longer than the crawler waits."""
+
+    def header(self, name: str) -> str:
+        """Return a header's values, joined by commas; empty where it is not there."""
+        return ", ".join(value.strip() for key, value in self.headers if key == name)
+
+    @property
+    def media_type(self) -> str:
+        """The `Content-Type` in lower case without parameters."""
+        return self.header("content-type").partition(";")[0].strip().lower()
+
+    @property
+    def is_redirect(self) -> bool:
+        """Whether it leads somewhere else."""
+        return self.status in _REDIRECTS and bool(self.header("location"))
+
+    @property
+    def location(self) -> str | None:
+        """Where it leads, normalised; `None` where that is no address, or it leads nowhere."""
+        written = next((value for key, value in self.headers if key == "location"), "")
+        return normalise(_as_utf_8(written.strip()), self.url) if self.is_redirect else None
+
+
+class Visitor:
+    """Asks hosts, each at its own pace.
+
+    Args:
+        fetcher: the host's guarded fetcher: every address is checked by it, that of a redirect too.
+        politeness: what every host is owed.
+        own: hosts that are owed something else, such as one whose owner asks.
+        clock: what waiting goes by.
+        seconds: how long one answer may take.
+        max_bytes: how large one answer may be.
+    """
+
+    def __init__(
+        self,
+        fetcher: Fetcher,
+        politeness: Politeness | None = None,
+        *,
+        own: Mapping[str, Politeness] | None = None,
+        clock: Clock | None = None,
+        seconds: float = SECONDS,
+        max_bytes: int = MOST_BYTES,
+    ) -> None:
+        self._fetcher = fetcher
+        self._politeness = politeness or Politeness()
+        self._own = dict(own or {})
+        self._clock = clock or SystemClock()
+        self._seconds = seconds
+        self._max_bytes = max_bytes
+        self._gates: OrderedDict[str, HostGate] = OrderedDict()
+        self._robots: OrderedDict[str, asyncio.Task[Robots]] = OrderedDict()
+
+    def politeness_of(self, host: str) -> Politeness:
+        """Return what a host is owed."""
+        return self._own.get(host, self._politeness)
+
+    def gate(self, host: str) -> HostGate:
+        """Return what lets requests to a host through."""
+        gate = self._gates.get(host)
+        if gate is None:
+            gate = self._gates[host] = HostGate(self.politeness_of(host), self._clock)
+            if len(self._gates) > _MOST_HOSTS:
+                self._gates.popitem(last=False)
+        self._gates.move_to_end(host)
+        return gate
+
+    async def visit(
+        self,
+        url: str,
+        *,
+        accept: str = PAGES,
+        method: Literal["GET", "HEAD"] = "GET",
+        max_bytes: int | None = None,
+    ) -> Answer:
+        """Return the answer of an address, after as many tries as is polite.
+
+        A host that is busy (429 or 503) is left alone for as long as its `Retry-After` says, or for a time that
+        doubles. A connection that fails is tried once more. Nothing is raised: a failure is an answer too.
+        """
+        host = host_of(url)
+        gate, politeness = self.gate(host), self.politeness_of(host)
+        failed = 0
+        tries = 0
+        while True:
+            async with gate.turn():
+                answer = await self._ask(url, accept, method, max_bytes or self._max_bytes)
+            if answer.failure == "failed" and not failed:
+                failed += 1
+                continue
+            if answer.status not in _BUSY:
+                return answer
+            said = retry_after(answer.header("retry-after"), self._clock)
+            wait = said if said is not None else _FIRST_WAIT * 2.0**tries
+            if wait > politeness.longest_wait:
+                return _with_wait(answer, wait)
+            if said is not None or tries < politeness.retries:
+                gate.pause(wait)
+            if tries >= politeness.retries:
+                return answer
+            tries += 1
+
+    async def robots(self, origin: str) -> Robots:
+        """Return the rules of a host; they are asked for once. Up to five redirects are followed (RFC 9309)."""
+        task = self._robots.get(origin)
+        if task is None or (task.done() and task.cancelled()):
+            task = self._robots[origin] = asyncio.ensure_future(self._ask_for_robots(origin))
+            while len(self._robots) > _MOST_HOSTS:
+                self._robots.popitem(last=False)[1].cancel()
+        return await task
+
+    async def _ask_for_robots(self, origin: str) -> Robots:
+        answer = await self.visit(f"{origin}/robots.txt", accept=_ROBOTS, max_bytes=LARGEST)
+        for _ in range(_ROBOTS_REDIRECTS):
+            following = answer.location
+            if following is None:
+                break
+            answer = await self.visit(following, accept=_ROBOTS, max_bytes=LARGEST)
+        robots = Robots.read(answer.status, answer.content, truncated=not answer.whole)
+        politeness = self.politeness_of(host_of(origin))
+        if politeness.crawl_delay:
+            self.gate(host_of(origin)).slow_to(robots.crawl_delay)
+        return robots
+
+    async def allowed(self, url: str) -> bool:
+        """Return whether robots.txt of an address's host allows it, without too long a pause between requests."""
+        robots = await self.robots(origin_of(url))
+        return robots.allows(url) and not self.delays(robots, url)
+
+    def delays(self, robots: Robots, url: str) -> bool:
+        """Return whether a host asks for a longer pause between requests than the crawler has time for."""
+        owed = self.politeness_of(host_of(url))
+        return owed.crawl_delay and robots.crawl_delay > owed.longest_delay
+
+    async def follow(self, url: str, *, accept: str = PAGES) -> list[Answer]:
+        """Return the answers on the way from an address to where its redirects end, the last one last.
+
+        A loop ends where an address comes a second time; at most ten redirects are followed.
+        """
+        answers = [await self.visit(url, accept=accept)]
+        seen = {url}
+        while len(answers) <= MOST_REDIRECTS:
+            following = answers[-1].location
+            if following is None or following in seen:
+                break
+            seen.add(following)
+            answers.append(await self.visit(following, accept=accept))
+        return answers
+
+    async def _ask(self, url: str, accept: str, method: Literal["GET", "HEAD"], max_bytes: int) -> Answer:
+        try:
+            exchange = await self._fetcher.exchange(
+                url,
+                accept=accept,
+                max_bytes=max_bytes,
+                seconds=self._seconds,
+                method=method,
+                encodings=ENCODINGS,
+                plain_http=True,
+            )
+        except FetchRefused as error:
+            return Answer(url, failure="refused", message=error.message)
+        except FetchFailed as error:
+            return Answer(url, failure="failed", message=error.message)
+        return _answer(url, exchange, max_bytes)
+
+
+def _as_utf_8(value: str) -> str:
+    """Return a header's value as browsers read it: letters beyond ASCII are UTF-8 where they can be."""
+    try:
+        return value.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        return value
+
+
+def _answer(url: str, exchange: Exchange, max_bytes: int) -> Answer:
+    codings = ", ".join(value for name, value in exchange.headers if name == "content-encoding")
+    unpacked = unpack(exchange.content, codings, max_bytes)
+    return Answer(
+        url=url,
+        status=exchange.status,
+        headers=exchange.headers,
+        content=unpacked.content,
+        whole=exchange.whole and unpacked.whole,
+        transferred=len(exchange.content),
+        first_byte=exchange.first_byte,
+        seconds=exchange.seconds,
+        message=unpacked.problem,
+    )
+
+
+def _with_wait(answer: Answer, wait: float) -> Answer:
+    return Answer(answer.url, answer.status, answer.headers, message=answer.message, busy=wait)

@@ -1,0 +1,46 @@
+"""The background work: crawls, checks of many links, and forgetting what belongs to disconnected websites."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, cast
+
+from pressroom.sdk import Job, JobRun, PluginContext
+
+from pressroom_seo.config import SeoConfig
+
+CRAWL: Final = "seo.crawl"
+CHECK_LINKS: Final = "seo.check_links"
+TIDY: Final = "seo.tidy"
+
+_DAY: Final = 86_400.0
+_ATTEMPT: Final = 21_600.0
+"""Seconds that one attempt at a crawl may take; the next one goes on from its last checkpoint."""
+
+_ATTEMPTS: Final = 12
+
+
+def jobs(plugin: PluginContext) -> Sequence[Job]:
+    """Return the jobs."""
+    config = cast("SeoConfig", plugin.config)
+
+    async def crawl(run: JobRun) -> Mapping[str, Any]:
+        from pressroom_seo.reports.running import crawl_website  # noqa: PLC0415 - the parsers load with the first crawl
+
+        return await crawl_website(plugin, run)
+
+    async def check_links(run: JobRun) -> Mapping[str, Any]:
+        from pressroom_seo.linking import run_job  # noqa: PLC0415
+
+        return await run_job(plugin, run)
+
+    async def tidy(_run: JobRun) -> Mapping[str, Any]:
+        from pressroom_seo.reports.tidying import tidy_up  # noqa: PLC0415
+
+        return {"forgotten": await tidy_up(plugin)}
+
+    return [
+        Job(CRAWL, crawl, attempts=_ATTEMPTS, lease=config.lease_seconds, timeout=_ATTEMPT),
+        Job(CHECK_LINKS, check_links, timeout=3600),
+        Job(TIDY, tidy, every=_DAY),
+    ]

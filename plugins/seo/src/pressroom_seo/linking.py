@@ -1,0 +1,151 @@
+"""Looking at the links of an article or a website."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+from urllib.parse import urljoin
+
+from pressroom.sdk import Fetcher, InvalidInput, JobRun, NotFound, PluginContext
+from pressroom_content.websites.store import Websites
+
+from pressroom_seo.crawler.links import LinkChecker, LinkReport, Progress, check_links
+from pressroom_seo.crawler.politeness import Politeness
+from pressroom_seo.crawler.urls import Site, host_of, normalise
+from pressroom_seo.crawler.visiting import Visitor
+from pressroom_seo.reports.reading import Report
+from pressroom_seo.reports.store import Crawls, is_own, start_of
+from pressroom_seo.scoring import Article, LinkStatus
+from pressroom_seo.scoring.document import clean_text, document_from_html, document_from_markdown
+from pressroom_seo.stored import judged
+
+MOST_LINKS: Final = 2000
+"""How many links one check looks at."""
+
+MOST_TOLD: Final = 200
+"""How many links with problems a job's result names."""
+
+ASKED: Final = Politeness(interval=0.25, connections=2, longest_wait=5.0, retries=1)
+"""What hosts are owed while somebody waits for the answer to a few requests."""
+
+
+_ERRORS: Final = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """What is to be looked at: by address, where it was found. `site` is whose links they are, if that is known."""
+
+    found: Mapping[str, Sequence[str]]
+    site: Site | None = None
+    own: bool = False
+
+    def wanted(self, *, external: bool) -> Mapping[str, Sequence[str]]:
+        """Return the links that `external` leaves."""
+        if external:
+            return self.found
+        if self.site is None:
+            return {}
+        return {url: found_in for url, found_in in self.found.items() if self.site.contains(url)}
+
+
+async def links_of_article(plugin: PluginContext, user_id: str, content_id: str) -> Links:
+    """Return the links of a stored article. Raises `NotFound`."""
+    one = await judged(plugin, user_id, content_id)
+    hrefs = await asyncio.to_thread(link_targets, one.article)
+    url = normalise(one.article.url) if one.article.url else None
+    return Links(dict.fromkeys(hrefs.values(), (content_id,)), Site.at(url) if url else None)
+
+
+def link_targets(article: Article) -> dict[str, str]:
+    """Return the links of an article: the normalised address by what stands in the body, at most `MOST_LINKS`."""
+    body = clean_text(article.body)
+    document = document_from_html(body) if article.format == "html" else document_from_markdown(body)
+    written = [one.href for one in document.links if one.href] + [one.src for one in document.images if one.src]
+    found: dict[str, str] = {}
+    for href in dict.fromkeys(written):
+        target = normalise(_joined(article.url, href))
+        if target is not None and len(found) < MOST_LINKS:
+            found[href] = target
+    return found
+
+
+def _joined(base: str, href: str) -> str:
+    try:
+        return urljoin(base, href) if base else href
+    except ValueError:
+        return href
+
+
+async def links_of_website(plugin: PluginContext, user_id: str, website_id: str) -> Links:
+    """Return the links that the newest crawl of a website found.
+
+    Raises:
+        NotFound: the account has no such website.
+        InvalidInput: it was never crawled.
+    """
+    website = await Websites(plugin.required["content"]).get(user_id, website_id)
+    crawl = await Crawls(plugin).newest(user_id, website_id)
+    if crawl is None:
+        raise InvalidInput(
+            "website_id", f"{website.name} was not crawled yet; call get_seo_report with refresh true, then repeat"
+        )
+    found = await Report(plugin.services.database, crawl).targets(MOST_LINKS)
+    return Links(found, Site.under(start_of(website)), is_own(plugin.config, website))
+
+
+async def look(
+    fetcher: Fetcher, links: Links, *, external: bool, politeness: Politeness = ASKED, progress: Progress | None = None
+) -> list[LinkReport]:
+    """Return what is behind links, those with problems first."""
+    own = {}
+    if links.own and links.site is not None:
+        own = {host_of(links.site.home): Politeness.own_site()}
+    checker = LinkChecker(Visitor(fetcher, politeness, own=own))
+    wanted = links.wanted(external=external)
+    reports = [one async for one in check_links(checker, wanted, progress=progress)]
+    return sorted(reports, key=lambda one: (not one.problems, "broken" not in one.problems, one.url))
+
+
+async def statuses(fetcher: Fetcher, article: Article, seconds: float) -> dict[str, LinkStatus]:
+    """Return what the links of an article answer, by what stands in the body, as far as it is known in time.
+
+    An answer that only says that programs are kept out is left out.
+    """
+    targets = await asyncio.to_thread(link_targets, article)
+    reports: dict[str, LinkReport] = {}
+    checker = LinkChecker(Visitor(fetcher, ASKED))
+    try:
+        async with asyncio.timeout(seconds):
+            async for one in check_links(checker, dict.fromkeys(targets.values(), ())):
+                reports[one.url] = one
+    except TimeoutError:
+        pass
+    found: dict[str, LinkStatus] = {}
+    for href, url in targets.items():
+        report = reports.get(url)
+        if report is not None and report.checked and ("broken" in report.problems or 0 < report.status < _ERRORS):
+            found[href] = LinkStatus(report.status, report.location)
+    return found
+
+
+async def run_job(plugin: PluginContext, run: JobRun) -> Mapping[str, Any]:
+    """Look at the links of an article or a website, and return those with problems. It is safe to repeat."""
+    external = bool(run.payload["external"])
+    try:
+        if content_id := run.payload.get("content_id"):
+            links = await links_of_article(plugin, run.subject, str(content_id))
+        else:
+            links = await links_of_website(plugin, run.subject, str(run.payload["website_id"]))
+    except (NotFound, InvalidInput) as error:
+        return {"checked": 0, "links": [], "message": error.message}
+    reports = await look(
+        plugin.services.fetcher, links, external=external, politeness=Politeness(), progress=run.progress
+    )
+    wrong = [one for one in reports if one.problems]
+    counts = Counter(problem for one in wrong for problem in one.problems)
+    shown = [{**asdict(one), "found_in": list(one.found_in), "problems": list(one.problems)} for one in wrong]
+    return {"checked": len(reports), "problems": dict(counts), "links": shown[:MOST_TOLD]}

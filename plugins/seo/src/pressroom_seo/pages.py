@@ -1,0 +1,107 @@
+"""Looking at one live page, and at what a site says to language models."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pressroom.sdk import InvalidInput, PluginContext
+from pressroom_content.websites.store import Websites
+
+from pressroom_seo.crawler.charset import decode
+from pressroom_seo.crawler.frontier import Limits
+from pressroom_seo.crawler.politeness import Politeness
+from pressroom_seo.crawler.survey import survey
+from pressroom_seo.crawler.urls import Site, host_of, normalise
+from pressroom_seo.crawler.visiting import Answer, Visitor
+from pressroom_seo.linking import ASKED
+from pressroom_seo.reports.store import is_own, start_of
+from pressroom_seo.scoring import Report, Validation, article_from_page, score, validate_page
+from pressroom_seo.site_checks.llms_txt import LlmsReport, check_llms_txt
+from pressroom_seo.site_checks.single import PageReport, check_page
+
+_FOUND: Final = 200
+
+
+class _Keeping(Visitor):
+    """Keeps the last answer, so that a page need not be asked for twice."""
+
+    last: Answer = Answer("")
+
+    async def visit(self, url: str, **options: Any) -> Answer:
+        """Ask, and keep the answer."""
+        self.last = await super().visit(url, **options)
+        return self.last
+
+
+@dataclass(frozen=True, slots=True)
+class LivePage:
+    """A live page: the technical report, and how its text was judged where it is an HTML page."""
+
+    technical: PageReport
+    text: Report | None
+    milliseconds: int
+
+
+async def live_page(plugin: PluginContext, url: str, keyphrase: str) -> LivePage:
+    """Fetch a page and judge it. Raises `InvalidInput` where the address may not be fetched."""
+    address(url)
+    began = time.monotonic()
+    visitor = _Keeping(plugin.services.fetcher, ASKED)
+    report = await check_page(visitor, url)
+    spent = round((time.monotonic() - began) * 1000)
+    if report.record.failure == "refused":
+        raise InvalidInput("url", report.record.message)
+    text = None
+    if report.record.is_page:
+        text = await asyncio.to_thread(_judge, visitor.last, keyphrase)
+    return LivePage(report, text, spent)
+
+
+def _judge(answer: Answer, keyphrase: str) -> Report:
+    html = decode(answer.content, answer.header("content-type")).text
+    robots = answer.header("x-robots-tag")
+    return score(article_from_page(html, answer.url, keyphrase=keyphrase, robots_header=robots))
+
+
+async def structured_data_of(plugin: PluginContext, url: str) -> Validation:
+    """Fetch a page and validate its structured data. Raises `InvalidInput` where it cannot be had."""
+    visitor = Visitor(plugin.services.fetcher, ASKED)
+    answer = (await visitor.follow(address(url)))[-1]
+    if answer.failure or not answer.content or answer.status != _FOUND:
+        why = answer.message if answer.failure else f"it answers with {answer.status}"
+        raise InvalidInput("url", f"cannot be read: {why}")
+    html = decode(answer.content, answer.header("content-type")).text
+    return await asyncio.to_thread(validate_page, html)
+
+
+def address(url: str) -> str:
+    """Return an address, normalised. Raises `InvalidInput` where it is no http or https address."""
+    known = normalise(url)
+    if known is None:
+        raise InvalidInput(
+            "url", "must be a whole http or https address without a user name, such as https://a.example/b"
+        )
+    return known
+
+
+async def llms_txt_of(plugin: PluginContext, user_id: str, website_id: str | None, url: str | None) -> LlmsReport:
+    """Look at what a website, or the site of an address, says to language models.
+
+    Raises `NotFound`, and `InvalidInput` where the site cannot be asked.
+    """
+    if website_id is not None:
+        website = await Websites(plugin.required["content"]).get(user_id, website_id)
+        start, own = start_of(website), is_own(plugin.config, website)
+    else:
+        start, own = address(url or ""), False
+    site = Site.under(start) if website_id is not None else Site.at(start)
+    owed = {host_of(start): Politeness.own_site()} if own else {}
+    visitor = Visitor(plugin.services.fetcher, ASKED, own=owed)
+    robots = await visitor.visit(f"{site.origin}/robots.txt")
+    if robots.failure == "refused":
+        raise InvalidInput("url" if url else "website_id", robots.message)
+    facts = await survey(visitor, site, now=time.time(), most_urls=Limits(1).most_known)
+    return await check_llms_txt(visitor, site, facts.listed)

@@ -1,0 +1,50 @@
+"""The plugin: articles are scored, sites are crawled and checked, and structured data is built and validated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from pressroom.sdk import Job, McpTool, Models, Plugin, PluginContext, hookimpl
+
+from pressroom_seo.config import SeoConfig
+
+PLUGIN = Plugin(
+    id="seo",
+    title="SEO",
+    summary="Judges articles, pages and whole sites for search engines and readers.",
+    config=SeoConfig,
+    requires=("content",),
+)
+
+
+@hookimpl
+def pressroom_models() -> Iterable[Models]:
+    """Keep the tables."""
+    from pressroom_seo.tables import Base  # noqa: PLC0415 - loads with the server, not with every command
+
+    return [Models(Base.metadata, "pressroom_seo.migrations")]
+
+
+@hookimpl
+def pressroom_mcp_tools() -> Iterable[McpTool]:
+    """Offer the tools."""
+    from pressroom_seo.tools import articles, links, pages, reports, structured  # noqa: PLC0415
+
+    return [*articles.TOOLS, *reports.TOOLS, *pages.TOOLS, *structured.TOOLS, *links.TOOLS]
+
+
+@hookimpl
+def pressroom_jobs(plugin: PluginContext) -> Iterable[Job]:
+    """Offer the background work."""
+    from pressroom_seo.jobs import jobs  # noqa: PLC0415
+
+    return jobs(plugin)
+
+
+@hookimpl
+def pressroom_article_scorers(plugin: PluginContext) -> Iterable[Any]:
+    """Offer the score that writing tools and the dashboard show."""
+    from pressroom_seo.scorer import article_scorer  # noqa: PLC0415
+
+    return [article_scorer(plugin)]

@@ -1,0 +1,1 @@
+"""Reports of whole sites: crawls that survive a restart, what they found, and what people said of it."""

@@ -1,0 +1,151 @@
+"""What checks found on a site, how much of it is open, and the score that it comes to."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pressroom.tables import BASE62
+from sqlalchemy import ColumnElement, and_, delete, func, or_, select
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import aliased
+
+from pressroom_seo.reports.rows import upsert
+from pressroom_seo.site_checks.model import SEVERITIES, Issue, Severity
+from pressroom_seo.site_checks.registry import CHECKS
+from pressroom_seo.site_checks.score import health, score
+from pressroom_seo.tables import CrawlRow, FindingRow, MarkRow, PageRow
+
+MOST_EVIDENCE: Final = 5
+"""How many things that one check found at one address are kept."""
+
+_LETTERS: Final = 22
+
+Own = aliased(MarkRow)
+Group = aliased(MarkRow)
+
+
+def issue_id(website_id: str, check_id: str, url: str = "") -> str:
+    """Return the id of a finding, the same in every crawl; without `url` that of a check's findings on a website."""
+    number = int.from_bytes(hashlib.sha256(f"{website_id}\0{check_id}\0{url}".encode()).digest()[:17], "big")
+    digits = []
+    for _ in range(_LETTERS):
+        number, digit = divmod(number, len(BASE62))
+        digits.append(BASE62[digit])
+    return f"s_{''.join(digits)}"
+
+
+def finding_rows(crawl_id: str, website_id: str, issues: Iterable[Issue]) -> list[dict[str, Any]]:
+    """Return the rows of issues: one for each check and address."""
+    rows: dict[str, dict[str, Any]] = {}
+    for one in issues:
+        id_ = issue_id(website_id, one.check_id, one.url)
+        row = rows.setdefault(
+            id_,
+            {
+                "crawl_id": crawl_id,
+                "id": id_,
+                "group_id": issue_id(website_id, one.check_id),
+                "check_id": one.check_id,
+                "severity": one.severity,
+                "url": one.url,
+                "count": 1,
+                "evidence": [],
+            },
+        )
+        if len(row["evidence"]) < MOST_EVIDENCE:
+            row["evidence"].append(dict(one.evidence))
+    return list(rows.values())
+
+
+async def add_groups(session: AsyncSession, crawl: CrawlRow) -> None:
+    """Add a row for each check that found something on the site, with the number of addresses."""
+    counting = (
+        select(FindingRow.check_id, func.count())
+        .where(FindingRow.crawl_id == crawl.id, FindingRow.url != "")
+        .group_by(FindingRow.check_id)
+    )
+    counts = (await session.execute(counting)).all()
+    await session.execute(delete(FindingRow).where(FindingRow.crawl_id == crawl.id, FindingRow.url == ""))
+    rows = []
+    for check_id, count in counts:
+        id_ = issue_id(crawl.website_id, check_id)
+        severity = CHECKS[check_id].severity if check_id in CHECKS else "notice"
+        known = {"crawl_id": crawl.id, "id": id_, "group_id": id_, "check_id": check_id, "severity": severity}
+        rows.append({**known, "url": "", "count": count, "evidence": []})
+    if rows:
+        await upsert(session, FindingRow, rows, ("crawl_id", "id"))
+
+
+def with_marks(wanted: Any, crawl: CrawlRow) -> Any:
+    """Return a query of findings joined with what people said of them, and of the check on the whole site."""
+    own = and_(Own.website_id == crawl.website_id, Own.issue_id == FindingRow.id)
+    group = and_(Group.website_id == crawl.website_id, Group.issue_id == FindingRow.group_id)
+    return wanted.outerjoin(Own, own).outerjoin(Group, group)
+
+
+def is_open(crawl: CrawlRow) -> ColumnElement[bool]:
+    """Return the condition for findings that count: nobody ignores them, or calls them fixed since the crawl began."""
+    return and_(_counts(Own, crawl), _counts(Group, crawl))
+
+
+def _counts(mark: Any, crawl: CrawlRow) -> ColumnElement[bool]:
+    fixed_before = and_(mark.status == "fixed", mark.updated_at < (crawl.started_at or crawl.created_at))
+    return or_(mark.status.is_(None), fixed_before)
+
+
+def standing(mark: MarkRow | None, crawl: CrawlRow) -> str:
+    """Return what a mark makes of a finding: `open`, `fixed` or `ignored`."""
+    if mark is None or (mark.status == "fixed" and mark.updated_at < (crawl.started_at or crawl.created_at)):
+        return "open"
+    return mark.status
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """The open findings of a crawl: by check, by severity, and the score that they come to."""
+
+    counts: Mapping[str, int]
+    severities: Mapping[str, int]
+    score: int
+
+
+async def tally(session: AsyncSession, crawl: CrawlRow) -> Tally:
+    """Count the open findings of a crawl, by the formula of `pressroom_seo.site_checks.score`."""
+    mine = (FindingRow.crawl_id == crawl.id, FindingRow.url != "", is_open(crawl))
+    by_check = with_marks(select(FindingRow.check_id, FindingRow.severity, func.count()), crawl)
+    found = (await session.execute(by_check.where(*mine).group_by(FindingRow.check_id, FindingRow.severity))).all()
+    severities: Counter[str] = Counter()
+    for _, severity, count in found:
+        severities[severity] += count
+    by_url = with_marks(select(FindingRow.url, PageRow.counted, FindingRow.severity, func.count()), crawl)
+    by_url = by_url.outerjoin(PageRow, and_(PageRow.crawl_id == FindingRow.crawl_id, PageRow.url == FindingRow.url))
+    by_url = by_url.where(*mine).group_by(FindingRow.url, PageRow.counted, FindingRow.severity).order_by(FindingRow.url)
+    healths, counted = await _healths(session, by_url)
+    whole = select(func.count()).where(PageRow.crawl_id == crawl.id, PageRow.counted.is_(True))
+    pages = int(await session.scalar(whole) or 0)
+    healths += [1.0] * (pages - counted)
+    return Tally(
+        counts={check_id: count for check_id, _, count in found},
+        severities={name: severities[name] for name in SEVERITIES},
+        score=score(healths if pages else [], (check_id for check_id, _, _ in found)),
+    )
+
+
+async def _healths(session: AsyncSession, by_url: Any) -> tuple[list[float], int]:
+    """Return the healths of the addresses at which something is open, and how many of them count anyway."""
+    healths: list[float] = []
+    counted = 0
+    last: str | None = None
+    severities: list[Severity] = []
+    async for url, counts, severity, count in await session.stream(by_url):
+        if url != last:
+            healths += [health(severities)] if last is not None else []
+            last, severities = url, []
+            counted += bool(counts)
+        severities += [severity] * count
+    healths += [health(severities)] if last is not None else []
+    return healths, counted

@@ -1,0 +1,73 @@
+"""What people say of findings: that one is fixed, or to be ignored."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from pressroom.sdk import NotFound, PluginContext
+from pressroom.tables import as_id
+from sqlalchemy import delete, select
+
+from pressroom_seo.reports.closing import recount
+from pressroom_seo.reports.reading import Found
+from pressroom_seo.reports.rows import plain, upsert
+from pressroom_seo.site_checks.registry import CHECKS
+from pressroom_seo.tables import CrawlRow, FindingRow, MarkRow
+
+LONGEST_NOTE: Final = 1000
+
+
+async def mark(plugin: PluginContext, user_id: str, issue_id: str, status: str, note: str) -> tuple[Found, CrawlRow]:
+    """Keep what somebody says of a finding, and count anew. Safe to repeat.
+
+    Raises `NotFound` where the newest report of none of the account's websites has it.
+    """
+    database = plugin.services.database
+    wanted = (
+        select(CrawlRow, FindingRow)
+        .join(FindingRow, FindingRow.crawl_id == CrawlRow.id)
+        .where(CrawlRow.user_id == user_id, CrawlRow.status == "finished", FindingRow.id == as_id(issue_id))
+        .order_by(CrawlRow.finished_at.desc())
+        .limit(1)
+    )
+    async with database.writing() as session:
+        found = (await session.execute(wanted)).one_or_none()
+        if found is None:
+            raise NotFound(
+                f"no current report of this account has the issue {issue_id[:40]!r}; get_seo_report with section "
+                "issues and a check_id names the ones that there are"
+            )
+        crawl, finding = found
+        if status == "open":
+            of = (MarkRow.website_id == crawl.website_id, MarkRow.issue_id == finding.id)
+            await session.execute(delete(MarkRow).where(*of))
+        else:
+            await upsert(session, MarkRow, [_row(crawl, finding, status, note)], ("website_id", "issue_id"))
+        await recount(session, crawl)
+    check = CHECKS.get(finding.check_id)
+    said = Found(
+        issue_id=finding.id,
+        check_id=finding.check_id,
+        severity=finding.severity,
+        count=finding.count,
+        sample_urls=(finding.url,) if finding.url else (),
+        message=check.message if check else "",
+        fix=check.fix if check else "",
+        status=status,
+        note=note if status != "open" else "",
+    )
+    return said, crawl
+
+
+def _row(crawl: CrawlRow, finding: FindingRow, status: str, note: str) -> dict[str, Any]:
+    return {
+        "website_id": crawl.website_id,
+        "issue_id": finding.id,
+        "user_id": crawl.user_id,
+        "check_id": finding.check_id,
+        "url": finding.url,
+        "status": status,
+        "note": plain(note, LONGEST_NOTE),
+        "updated_at": datetime.now(UTC),
+    }

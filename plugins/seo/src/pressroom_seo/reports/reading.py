@@ -1,0 +1,211 @@
+"""Reading a report: its issues, pages, links and structured data, a page at a time."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pressroom.sdk import Database, InvalidInput
+from sqlalchemy import case, func, or_, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from pressroom_seo.reports.findings import Group, Own, is_open, standing, with_marks
+from pressroom_seo.site_checks.model import SEVERITIES
+from pressroom_seo.site_checks.registry import CHECKS
+from pressroom_seo.tables import CrawlRow, FindingRow, LinkRow, PageRow
+
+SAMPLES: Final = 5
+"""How many addresses a list of issues names for each check."""
+
+DEEPEST: Final = 4
+"""Links from the first page; pages further away are too deep."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a check found: on the whole site, or at one address. `status` is `open`, `fixed` or `ignored`."""
+
+    issue_id: str
+    check_id: str
+    severity: str
+    count: int
+    sample_urls: tuple[str, ...]
+    message: str
+    fix: str
+    status: str = "open"
+    note: str = ""
+    evidence: tuple[Mapping[str, Any], ...] = ()
+
+
+def cursor_of(crawl: CrawlRow, place: str) -> str:
+    """Return the cursor behind a place in the lists of a crawl."""
+    return base64.urlsafe_b64encode(f"{crawl.id} {place}".encode()).decode().rstrip("=")
+
+
+def place_of(crawl: CrawlRow, cursor: str | None) -> str:
+    """Return the place; empty without a cursor. Raises `InvalidInput`, also where the report is another one by now."""
+    if cursor is None:
+        return ""
+    try:
+        of, _, place = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode().partition(" ")
+    except (binascii.Error, UnicodeError, ValueError):
+        of, place = "", ""
+    if of != crawl.id or not place:
+        raise InvalidInput("cursor", "is not of this report; there may be a newer one: leave it out to begin anew")
+    return place
+
+
+class Report:
+    """The report of one finished crawl."""
+
+    def __init__(self, database: Database, crawl: CrawlRow) -> None:
+        self._database = database
+        self._crawl = crawl
+
+    async def groups(self, *, severity: str | None, limit: int, cursor: str | None) -> tuple[list[Found], str | None]:
+        """Return what checks found and is open, the most severe and most frequent first."""
+        place = place_of(self._crawl, cursor)
+        after = int(place) if place.isdecimal() else 0
+        counting = with_marks(select(FindingRow.check_id, FindingRow.severity, func.count().label("n")), self._crawl)
+        counting = counting.where(*self._open())
+        if severity is not None:
+            counting = counting.where(FindingRow.severity == severity)
+        rank = case({name: number for number, name in enumerate(SEVERITIES)}, value=FindingRow.severity, else_=9)
+        counting = counting.group_by(FindingRow.check_id, FindingRow.severity)
+        counting = counting.order_by(rank, func.count().desc(), FindingRow.check_id).offset(after).limit(limit + 1)
+        async with self._database.reading() as session:
+            rows = (await session.execute(counting)).all()
+            urls = await self._samples(session, [row.check_id for row in rows[:limit]])
+            ids = await self._group_ids(session, [row.check_id for row in rows[:limit]])
+        found = [
+            _found(ids.get(row.check_id, ""), row.check_id, row.severity, row.n, urls.get(row.check_id, ()))
+            for row in rows[:limit]
+        ]
+        return found, cursor_of(self._crawl, str(after + limit)) if len(rows) > limit else None
+
+    async def addresses(self, check_id: str, *, limit: int, cursor: str | None) -> tuple[list[Found], str | None]:
+        """Return the addresses at which a check found something, with what people said of it."""
+        last = place_of(self._crawl, cursor)
+        wanted = with_marks(select(FindingRow, Own, Group), self._crawl)
+        wanted = wanted.where(FindingRow.crawl_id == self._crawl.id, FindingRow.check_id == check_id)
+        wanted = wanted.where(FindingRow.url > last).order_by(FindingRow.url).limit(limit + 1)
+        async with self._database.reading() as session:
+            rows = (await session.execute(wanted)).all()
+        found = []
+        for row, own, group in rows[:limit]:
+            mark = own if standing(own, self._crawl) != "open" else group
+            said = {"status": standing(mark, self._crawl), "note": mark.note if mark is not None else ""}
+            evidence = {"evidence": tuple(row.evidence)}
+            found.append(_found(row.id, row.check_id, row.severity, 1, (row.url,), **said, **evidence))
+        return found, cursor_of(self._crawl, rows[limit - 1][0].url) if len(rows) > limit else None
+
+    async def pages(self, *, limit: int, cursor: str | None) -> tuple[list[dict[str, Any]], str | None]:
+        """Return the addresses that were asked for, each with the number of open issues."""
+        rows, more = await self._page_rows((), limit, cursor)
+        counting = with_marks(select(FindingRow.url, func.count()), self._crawl).where(*self._open())
+        counting = counting.where(FindingRow.url.in_([row.url for row in rows])).group_by(FindingRow.url)
+        async with self._database.reading() as session:
+            issues: dict[str, int] = {row[0]: row[1] for row in await session.execute(counting)}
+        listed = [
+            {
+                "url": row.url,
+                "status": row.status,
+                "title": row.title,
+                "words": row.words,
+                "inlinks": row.inlinks,
+                "depth": row.depth,
+                "issues": issues.get(row.url, 0),
+            }
+            for row in rows
+        ]
+        return listed, more
+
+    async def structured_data(self, *, limit: int, cursor: str | None) -> tuple[list[dict[str, Any]], str | None]:
+        """Return the pages with structured data, and its items."""
+        rows, more = await self._page_rows((PageRow.structured.is_not(None),), limit, cursor)
+        return [{"url": row.url, "items": list(row.structured or ())} for row in rows], more
+
+    async def orphans(self, limit: int) -> list[dict[str, Any]]:
+        """Return pages that nothing links to, then those that are too deep, the deepest first."""
+        bad = or_(PageRow.orphan.is_(True), PageRow.depth > DEEPEST)
+        wanted = select(PageRow.url, PageRow.inlinks, PageRow.depth).where(PageRow.crawl_id == self._crawl.id, bad)
+        wanted = wanted.order_by(PageRow.orphan.desc(), PageRow.depth.desc(), PageRow.url).limit(limit)
+        async with self._database.reading() as session:
+            return [
+                {"url": url, "inlinks": inlinks, "depth": depth}
+                for url, inlinks, depth in await session.execute(wanted)
+            ]
+
+    async def links(
+        self, *, limit: int, cursor: str | None = None, external: bool = True
+    ) -> tuple[list[dict[str, Any]], str | None]:
+        """Return broken, redirected and insecure links; without `external` those to the site's own pages only."""
+        last = place_of(self._crawl, cursor)
+        wanted = select(LinkRow).where(LinkRow.crawl_id == self._crawl.id, LinkRow.problems != "", LinkRow.url > last)
+        if not external:
+            wanted = wanted.where(LinkRow.internal.is_(True))
+        async with self._database.reading() as session:
+            rows = list(await session.scalars(wanted.order_by(LinkRow.url).limit(limit + 1)))
+        listed = [
+            {
+                "url": row.url,
+                "status": row.status,
+                "location": row.location,
+                "found_in": list(row.found_in),
+                "problems": row.problems.split(","),
+                "message": row.message,
+            }
+            for row in rows[:limit]
+        ]
+        return listed, cursor_of(self._crawl, rows[limit - 1].url) if len(rows) > limit else None
+
+    async def targets(self, most: int) -> dict[str, list[str]]:
+        """Return the links that the crawl knows, and pages that have them: those with problems first."""
+        wanted = select(LinkRow.url, LinkRow.found_in).where(LinkRow.crawl_id == self._crawl.id)
+        wanted = wanted.order_by(case((LinkRow.problems != "", 0), else_=1), LinkRow.url).limit(most)
+        async with self._database.reading() as session:
+            return {url: list(found_in) for url, found_in in await session.execute(wanted)}
+
+    def _open(self) -> tuple[Any, ...]:
+        return (FindingRow.crawl_id == self._crawl.id, FindingRow.url != "", is_open(self._crawl))
+
+    async def _page_rows(self, conditions: Any, limit: int, cursor: str | None) -> tuple[list[Any], str | None]:
+        last = place_of(self._crawl, cursor)
+        columns = (
+            PageRow.url,
+            PageRow.status,
+            PageRow.title,
+            PageRow.words,
+            PageRow.inlinks,
+            PageRow.depth,
+            PageRow.structured,
+        )
+        wanted = select(*columns).where(PageRow.crawl_id == self._crawl.id, PageRow.url > last, *conditions)
+        async with self._database.reading() as session:
+            rows = (await session.execute(wanted.order_by(PageRow.url).limit(limit + 1))).all()
+        return list(rows[:limit]), cursor_of(self._crawl, rows[limit - 1].url) if len(rows) > limit else None
+
+    async def _samples(self, session: AsyncSession, check_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        number = func.row_number().over(partition_by=FindingRow.check_id, order_by=FindingRow.url).label("number")
+        inner = with_marks(select(FindingRow.check_id, FindingRow.url, number), self._crawl)
+        inner = inner.where(*self._open(), FindingRow.check_id.in_(check_ids)).subquery()
+        wanted = select(inner.c.check_id, inner.c.url).where(inner.c.number <= SAMPLES).order_by(inner.c.url)
+        urls: dict[str, tuple[str, ...]] = {}
+        for check_id, url in await session.execute(wanted):
+            urls[check_id] = (*urls.get(check_id, ()), url)
+        return urls
+
+    async def _group_ids(self, session: AsyncSession, check_ids: Sequence[str]) -> dict[str, str]:
+        wanted = select(FindingRow.check_id, FindingRow.id).where(
+            FindingRow.crawl_id == self._crawl.id, FindingRow.url == "", FindingRow.check_id.in_(check_ids)
+        )
+        return {row[0]: row[1] for row in await session.execute(wanted)}
+
+
+def _found(issue_id: str, check_id: str, severity: str, count: int, urls: Sequence[str], **more: Any) -> Found:
+    check = CHECKS.get(check_id)
+    message, fix = (check.message, check.fix) if check is not None else ("", "")
+    return Found(issue_id, check_id, severity, count, tuple(urls), message, fix, **more)

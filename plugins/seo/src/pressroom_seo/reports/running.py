@@ -1,0 +1,105 @@
+"""The job that crawls a site: it goes on where a process was killed, and waits where a site is busy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from pressroom.sdk import JobRun, NotFound, PluginContext
+from pressroom_content.websites.store import Websites
+
+from pressroom_seo.crawler.engine import Crawl, CrawlPlan
+from pressroom_seo.crawler.politeness import Politeness
+from pressroom_seo.crawler.survey import SiteFacts
+from pressroom_seo.reports.closing import close
+from pressroom_seo.reports.records import CrawlRecords
+from pressroom_seo.reports.store import Crawls
+from pressroom_seo.site_checks.report import SiteReport
+from pressroom_seo.tables import CrawlRow
+
+MOST_WAITS: Final = 20
+"""How often a crawl waits for a site or for another crawl of the same host before it ends with what it has."""
+
+LONGEST_WAIT: Final = timedelta(hours=6)
+_HOST_TAKEN: Final = timedelta(seconds=30)
+
+
+async def crawl_website(plugin: PluginContext, run: JobRun) -> Mapping[str, Any]:
+    """Crawl a website, and return what came of it. It is safe to repeat: it goes on from the last checkpoint."""
+    crawls = Crawls(plugin)
+    row = await crawls.read(str(run.payload["crawl_id"]))
+    if row is None or row.active is None:
+        return {"crawl_id": run.payload["crawl_id"], "status": row.status if row else "gone"}
+    try:
+        await Websites(plugin.required["content"]).get(row.user_id, row.website_id)
+    except NotFound:
+        await crawls.fail(row.id, "The website was disconnected.")
+        return {"crawl_id": row.id, "status": "failed", "message": "the website was disconnected"}
+    if not await crawls.take_host(row):
+        return await _wait(crawls, row, _HOST_TAKEN)
+    now = datetime.now(UTC)
+    await crawls.change(row.id, status="running", job_id=run.id, started_at=row.started_at or now)
+    row.started_at = row.started_at or now
+    facts, report = await _crawl(plugin, run, row)
+    if facts.stopped == "busy" and row.restarts < MOST_WAITS and facts.retry_after <= LONGEST_WAIT.total_seconds():
+        return await _wait(crawls, row, timedelta(seconds=facts.retry_after))
+    await close(plugin.services.database, row, report, facts, plugin.config.kept_reports)
+    done = await crawls.read(row.id)
+    if done is None:
+        return {"crawl_id": row.id, "status": "gone"}
+    return {
+        "crawl_id": row.id,
+        "website_id": row.website_id,
+        "status": done.status,
+        "score": done.score,
+        "pages": done.pages,
+        "issues": dict(done.severities),
+        "notes": list(done.notes),
+    }
+
+
+async def _crawl(plugin: PluginContext, run: JobRun, row: CrawlRow) -> tuple[SiteFacts, SiteReport]:
+    plan = CrawlPlan(
+        row.start,
+        row.max_pages,
+        Politeness.own_site() if row.own else Politeness(),
+        max_links=plugin.config.crawl_links,
+        whole_host=False,
+    )
+    report = SiteReport(row.start)
+    records = CrawlRecords(plugin.services.database, row, report)
+
+    def crawl(state: Mapping[str, Any] | None) -> Crawl:
+        return Crawl(
+            plugin.services.fetcher,
+            plan,
+            page=records.page,
+            link=records.link,
+            progress=run.progress,
+            checkpoint=records.checkpoint,
+            state=state,
+        )
+
+    try:
+        running = crawl(row.state)
+    except ValueError:  # a checkpoint of another version of this plugin
+        row.state = None
+        running = crawl(None)
+    if row.state is None:
+        await records.forget()
+    else:
+        await records.restore()
+    return await running.run(), report
+
+
+async def _wait(crawls: Crawls, row: CrawlRow, pause: timedelta) -> Mapping[str, Any]:
+    """Let a crawl go on later, in a job of its own."""
+    if row.restarts >= MOST_WAITS * 6:
+        await crawls.fail(row.id, "Another crawl of the same host takes too long. Ask again later.")
+        return {"crawl_id": row.id, "status": "failed", "message": "another crawl of the same host takes too long"}
+    row.restarts += 1
+    at = datetime.now(UTC) + pause
+    await crawls.change(row.id, status="waiting", host=None, restarts=row.restarts)
+    job_id = await crawls.enqueue(row, run_at=at)
+    return {"crawl_id": row.id, "status": "waiting", "job_id": job_id, "goes_on_at": at.isoformat()}

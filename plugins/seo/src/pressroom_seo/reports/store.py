@@ -1,0 +1,181 @@
+"""The crawls of accounts: asking for one, and taking part in it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, cast
+from urllib.parse import urlsplit
+
+from pressroom.sdk import InvalidInput, NotFound, PluginContext
+from pressroom.tables import as_id, new_id
+from pressroom_content.records import Website
+from sqlalchemy import CursorResult, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import undefer
+
+from pressroom_seo.config import SeoConfig
+from pressroom_seo.crawler.urls import host_of, normalise
+from pressroom_seo.jobs import CRAWL
+from pressroom_seo.tables import CrawlRow
+
+BUILTIN: Final = "builtin"
+
+_UNSTARTED: Final = timedelta(seconds=60)
+"""How old a crawl without a job may be: the process that began it may still be about to queue one."""
+
+_ALIVE: Final = frozenset({"queued", "running"})
+_SHARED: Final = frozenset({"dev.to", "hashnode.com", "medium.com", "github.com", "wordpress.com"})
+"""Hosts that belong to a platform: an account there is not the site."""
+
+
+def start_of(website: Website) -> str:
+    """Return the address of a website's first page, normalised. Raises `InvalidInput` where it has none of its own."""
+    start = normalise(website.url) if website.url else None
+    if start is None:
+        raise InvalidInput("website_id", f"{website.name} has no address that visitors could open; set one first")
+    parts = urlsplit(start)
+    if (parts.hostname or "").removeprefix("www.") in _SHARED and parts.path == "/":
+        raise InvalidInput("website_id", f"{parts.hostname} is the platform's own address, not that of your site")
+    return start
+
+
+def is_own(config: SeoConfig, website: Website) -> bool:
+    """Return whether a website may be asked without pauses: built-in sites, and hosts whose owner agreed."""
+    parts = urlsplit(website.url)
+    return website.platform == BUILTIN or bool({parts.hostname, parts.netloc}.intersection(config.own_hosts))
+
+
+class Crawls:
+    """The crawls of all accounts. What belongs to another account does not exist."""
+
+    def __init__(self, plugin: PluginContext) -> None:
+        self._plugin = plugin
+        self._config: SeoConfig = plugin.config
+        self._database = plugin.services.database
+
+    async def newest(self, user_id: str, website_id: str) -> CrawlRow | None:
+        """Return the newest crawl of a website that is finished, or `None`."""
+        wanted = select(CrawlRow).where(
+            CrawlRow.user_id == user_id, CrawlRow.website_id == as_id(website_id), CrawlRow.status == "finished"
+        )
+        async with self._database.reading() as session:
+            return cast("CrawlRow | None", await session.scalar(wanted.order_by(CrawlRow.finished_at.desc()).limit(1)))
+
+    async def history(self, user_id: str, website_id: str, most: int) -> list[CrawlRow]:
+        """Return the finished crawls of a website, newest first."""
+        wanted = select(CrawlRow).where(
+            CrawlRow.user_id == user_id, CrawlRow.website_id == as_id(website_id), CrawlRow.status == "finished"
+        )
+        async with self._database.reading() as session:
+            return list(await session.scalars(wanted.order_by(CrawlRow.finished_at.desc()).limit(most)))
+
+    async def last_failure(self, user_id: str, website_id: str, since: datetime | None) -> str:
+        """Return why the newest crawl failed; empty where one was finished since."""
+        wanted = select(CrawlRow).where(
+            CrawlRow.user_id == user_id, CrawlRow.website_id == as_id(website_id), CrawlRow.status == "failed"
+        )
+        if since is not None:
+            wanted = wanted.where(CrawlRow.created_at > since)
+        async with self._database.reading() as session:
+            row = await session.scalar(wanted.order_by(CrawlRow.created_at.desc()).limit(1))
+        return " ".join(row.notes) if row is not None else ""
+
+    async def active(self, user_id: str, website_id: str) -> CrawlRow | None:
+        """Return the crawl of a website that is under way, or `None`. One whose job is gone is over."""
+        wanted = select(CrawlRow).where(CrawlRow.user_id == user_id, CrawlRow.active == as_id(website_id))
+        async with self._database.reading() as session:
+            row: CrawlRow | None = await session.scalar(wanted)
+        if row is None or await self.is_alive(row):
+            return row
+        await self.fail(row.id, "The crawl broke off, and was tried as often as it may be. Ask for a new one.")
+        return None
+
+    async def request(self, user_id: str, website: Website, plan: str) -> tuple[CrawlRow, bool]:
+        """Queue a crawl of a website, and tell whether it is a new one: there is one at a time.
+
+        Raises `InvalidInput` where the website has no address of its own.
+        """
+        start = start_of(website)
+        row = CrawlRow(
+            id=new_id("k"),
+            user_id=user_id,
+            website_id=website.id,
+            active=website.id,
+            start=start,
+            own=is_own(self._config, website),
+            max_pages=self._config.crawl_pages.get(plan, self._config.crawl_pages_default),
+            status="queued",
+            job_id="",
+            created_at=datetime.now(UTC),
+        )
+        while True:
+            known = await self.active(user_id, website.id)
+            if known is not None:
+                return known, False
+            try:
+                async with self._database.writing() as session:
+                    session.add(row)
+            except IntegrityError:  # somebody asked at the same moment
+                row = CrawlRow(**{name: getattr(row, name) for name in _GIVEN})
+                continue
+            row.job_id = await self.enqueue(row)
+            return row, True
+
+    async def enqueue(self, row: CrawlRow, *, run_at: datetime | None = None) -> str:
+        """Queue the job of a crawl, and return its id."""
+        key = f"{row.id}:{row.restarts}"
+        payload = {"crawl_id": row.id, "website_id": row.website_id}
+        job_id = await self._plugin.services.jobs.enqueue(CRAWL, payload, subject=row.user_id, key=key, run_at=run_at)
+        await self.change(row.id, job_id=job_id)
+        return job_id
+
+    async def read(self, crawl_id: str) -> CrawlRow | None:
+        """Return a crawl with the state from which it goes on."""
+        wanted = select(CrawlRow).where(CrawlRow.id == crawl_id).options(undefer(CrawlRow.state))
+        async with self._database.reading() as session:
+            row: CrawlRow | None = await session.scalar(wanted)
+            return row
+
+    async def change(self, crawl_id: str, **values: Any) -> None:
+        """Change a crawl."""
+        async with self._database.writing() as session:
+            await session.execute(update(CrawlRow).where(CrawlRow.id == crawl_id).values(**values))
+
+    async def fail(self, crawl_id: str, why: str) -> None:
+        """Let a crawl be over that cannot go on."""
+        values = {"status": "failed", "active": None, "host": None, "state": None, "notes": [why]}
+        over = update(CrawlRow).where(CrawlRow.id == crawl_id, CrawlRow.active.is_not(None))
+        async with self._database.writing() as session:
+            await session.execute(over.values(**values, finished_at=datetime.now(UTC)))
+
+    async def take_host(self, row: CrawlRow) -> bool:
+        """Claim the host of a crawl, and return whether it is free: two accounts may have the same site."""
+        host = host_of(row.start).removeprefix("www.")
+        if row.own and urlsplit(row.start).path != "/":
+            host = f"{host}{urlsplit(row.start).path}"[:300]  # a part of this server, which has many sites
+        claim = update(CrawlRow).where(CrawlRow.id == row.id, CrawlRow.active.is_not(None))
+        for _ in range(2):
+            try:
+                async with self._database.writing() as session:
+                    done = await session.execute(claim.values(host=host))
+                    return cast("CursorResult[Any]", done).rowcount == 1
+            except IntegrityError:
+                async with self._database.reading() as session:
+                    holder = await session.scalar(select(CrawlRow).where(CrawlRow.host == host))
+                if holder is not None and await self.is_alive(holder):
+                    return False
+                if holder is not None:
+                    await self.fail(holder.id, "The crawl broke off. Ask for a new one.")
+        return False
+
+    async def is_alive(self, row: CrawlRow) -> bool:
+        """Return whether something still works on a crawl, or will."""
+        if not row.job_id:
+            return row.created_at > datetime.now(UTC) - _UNSTARTED
+        try:
+            return (await self._plugin.services.jobs.status(row.job_id)).state in _ALIVE
+        except NotFound:
+            return False
+
+
+_GIVEN: Final = ("id", "user_id", "website_id", "active", "start", "own", "max_pages", "status", "job_id", "created_at")

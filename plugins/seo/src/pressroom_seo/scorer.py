@@ -1,0 +1,109 @@
+"""The scorer that writing tools and the dashboard show the score of."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from pressroom.sdk import PluginContext
+from pressroom_content.contract import (
+    ArticleScorer,
+    Score,
+    ScoreCheck,
+    ScoredArticle,
+    ScoreReport,
+    Snippet,
+    SnippetLine,
+)
+
+if TYPE_CHECKING:
+    from pressroom_seo.scoring import CheckResult, SnippetPreview
+    from pressroom_seo.scoring.snippet import Line
+
+_FIXES = 3
+_EVIDENCE = 5
+
+
+def article_scorer(plugin: PluginContext) -> ArticleScorer:
+    """Return the scorer of this plugin."""
+
+    async def report(user_id: str, content_id: str) -> ScoreReport:
+        return await report_article(plugin, user_id, content_id)
+
+    return ArticleScorer("seo", score_article, report)
+
+
+def score_article(scored: ScoredArticle) -> Score:
+    """Return the score of an article's fields, and what would raise it most.
+
+    What is not known from the fields, such as the account's other articles, is left out of the score: check_blog_seo
+    of the stored article knows more.
+    """
+    from pressroom_seo.scoring import Article, score  # noqa: PLC0415 - word lists and parsers load with the first score
+
+    known: dict[str, Any] = {"featured_image": "featured"} if scored.featured_image else {}
+    report = score(
+        Article(
+            body=scored.body,
+            format="html" if scored.body_format == "html" else "markdown",
+            title=scored.title,
+            seo_title=scored.meta_title,
+            description=scored.meta_description,
+            slug=scored.slug,
+            language=scored.language,
+            keyphrase=scored.keyphrase,
+            synonyms=scored.synonyms,
+            canonicals=(scored.canonical_url,) if scored.canonical_url else (),
+            original_url=scored.canonical_url,
+            **known,
+        )
+    )
+    return Score(report.score, tuple(action.fix for action in report.next_actions[:_FIXES]))
+
+
+async def report_article(plugin: PluginContext, user_id: str, content_id: str) -> ScoreReport:
+    """Return how a stored article is judged, compared with the account's other articles. Raises `NotFound`."""
+    from pressroom_seo.scoring import preview_snippet, score  # noqa: PLC0415
+    from pressroom_seo.stored import judged, world_of  # noqa: PLC0415
+
+    one = await judged(plugin, user_id, content_id)
+    made = await asyncio.to_thread(score, one.article, world=await world_of(plugin, one))
+    snippet = preview_snippet(one.article.search_title, one.article.description, one.article.url)
+    return ScoreReport(
+        score=made.score,
+        rating=made.rating,
+        areas=tuple((name, group.score) for name, group in made.groups.items()),
+        checks=tuple(_check(check) for check in made.checks),
+        caps=tuple(f"{gate.message} It holds the score at {gate.cap} or less." for gate in made.gates),
+        snippets=_snippets(snippet),
+        warnings=snippet.warnings,
+        notes=made.notes,
+        language=made.language,
+        ruleset=made.ruleset,
+    )
+
+
+def _check(one: CheckResult) -> ScoreCheck:
+    wrong = one.status in ("ok", "bad")
+    seen = [f"{piece.place}: {piece.text}" if piece.place else piece.text for piece in one.evidence[:_EVIDENCE]]
+    return ScoreCheck(
+        id=one.id,
+        area=one.group,
+        status=one.status.value,
+        message=one.message,
+        threshold=one.threshold,
+        fix=one.fix if wrong else "",
+        gain=round(one.gain, 1),
+        evidence=tuple(seen) if wrong else (),
+    )
+
+
+def _snippets(preview: SnippetPreview) -> tuple[Snippet, ...]:
+    devices = (("Desktop", preview.desktop), ("Phone", preview.mobile))
+    return tuple(
+        Snippet(name, _line(shown.title), _line(shown.url), _line(shown.description)) for name, shown in devices
+    )
+
+
+def _line(line: Line) -> SnippetLine:
+    return SnippetLine(line.text, line.width, line.limit, line.truncated)

@@ -1,0 +1,60 @@
+"""Judging articles: score and checks, search result previews, structured data, images. Nothing here does I/O."""
+
+from pressroom_seo.scoring.article import (
+    Article,
+    Author,
+    ImageFacts,
+    LinkStatus,
+    OtherArticle,
+    Profile,
+    World,
+)
+from pressroom_seo.scoring.images import ImageIssue, ImageReport, ImagesReport, check_images
+from pressroom_seo.scoring.page import article_from_page
+from pressroom_seo.scoring.pixels import pixel_width
+from pressroom_seo.scoring.report import Action, CheckResult, Evidence, Gate, GroupResult, Report, Status
+from pressroom_seo.scoring.rules import PROFILES, rule_set
+from pressroom_seo.scoring.score import score
+from pressroom_seo.scoring.snippet import SnippetPreview, preview_snippet
+from pressroom_seo.scoring.structured import (
+    BUILDABLE,
+    Built,
+    Validation,
+    build_structured_data,
+    validate_page,
+    validate_structured_data,
+)
+
+__all__ = [
+    "BUILDABLE",
+    "PROFILES",
+    "Action",
+    "Article",
+    "Author",
+    "Built",
+    "CheckResult",
+    "Evidence",
+    "Gate",
+    "GroupResult",
+    "ImageFacts",
+    "ImageIssue",
+    "ImageReport",
+    "ImagesReport",
+    "LinkStatus",
+    "OtherArticle",
+    "Profile",
+    "Report",
+    "SnippetPreview",
+    "Status",
+    "Validation",
+    "World",
+    "article_from_page",
+    "build_structured_data",
+    "check_images",
+    "pixel_width",
+    "preview_snippet",
+    "rule_set",
+    "score",
+    "validate_page",
+    "validate_structured_data",
+]

@@ -1,0 +1,168 @@
+"""Checks of whether machines that answer questions find the article and its answers."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice, takewhile
+
+from pressroom_seo.scoring.checks.registry import check
+from pressroom_seo.scoring.context import Context, split_address
+from pressroom_seo.scoring.document import Block, BlockKind, clean_text, document_from_markdown
+from pressroom_seo.scoring.report import Evidence, Status
+from pressroom_seo.scoring.rules import Rule
+from pressroom_seo.scoring.verdict import Verdict, at_least, bad, good, graded, plural, skipped
+
+_MARKS = "?？؟;⸮՞"  # noqa: RUF001
+
+
+@check
+def markdown_twin(context: Context, rule: Rule) -> Verdict:
+    """Is the article there as Markdown, too?"""
+    twin = context.world.markdown_twin
+    if twin is None:
+        return skipped("Whether the article is there as Markdown is not known.")
+    if not twin.strip():
+        return bad("There is no Markdown at the article's address with .md.", 0, fix="Publish the article as Markdown.")
+    own = set(context.words_of(context.document.prose))
+    other = set(context.words_of(document_from_markdown(clean_text(twin)).prose))
+    percent = round(100 * len(own & other) / len(own)) if own else 100
+    return graded(
+        Status.GOOD if percent >= rule["good"] else Status.BAD,
+        f"The Markdown has {percent} % of the article's words.",
+        percent,
+        fix="Publish the Markdown anew: it is not the article as it is now.",
+    )
+
+
+@check
+def llms_entry(context: Context, rule: Rule) -> Verdict:
+    """Is the article in the site's list for language models?"""
+    listed = context.world.listed
+    if listed is not None:
+        fix = "Publish the article; only the newest ones are listed."
+        message = f"The article is {'' if listed else 'not '}listed in this server's /llms.txt."
+        return graded(Status.GOOD if listed else Status.BAD, message, listed, fix=fix)
+    text = context.world.llms_txt
+    if text is None:
+        return skipped("The site's /llms.txt is not known.")
+    fault = _llms_fault(clean_text(text), rule)
+    if fault:
+        return bad(fault, False, fix="Publish /llms.txt with an H1 and links to the articles.")
+    own = split_address(context.article.url)
+    if own is None or not own.netloc:
+        return skipped("The article's address is not known.")
+    links = re.findall(r"\]\(\s*<?([^)\s>]{1,2000})", clean_text(text))
+    if any(_leads_to(link, own.netloc, own.path) for link in links):
+        return good("The article is listed in /llms.txt.", True)
+    return bad("The article is not listed in /llms.txt.", False, fix="Add a link to it under its section.")
+
+
+def _llms_fault(text: str, rule: Rule) -> str:
+    if len(text.strip()) < rule["shortest"]:
+        return f"/llms.txt has under {rule['shortest']} characters." if text.strip() else "There is no /llms.txt."
+    if not re.search(r"^# \S", text, re.MULTILINE):
+        return "/llms.txt has no H1."
+    return "" if "](" in text else "/llms.txt has no links."
+
+
+def _leads_to(link: str, host: str, path: str) -> bool:
+    parts = split_address(link)
+    if parts is None or (parts.netloc and parts.netloc.lower() != host.lower()):
+        return False
+    own = path.rstrip("/")
+    return parts.path.rstrip("/") in {own, f"{own}.md", f"{own}/index.md"}
+
+
+@check
+def answer_first(context: Context, rule: Rule) -> Verdict:
+    """Do question headings get a short answer at once?"""
+    blocks = context.document.blocks
+    questions = [(at, one) for at, one in enumerate(blocks) if _is_question(context, one)]
+    if not questions:
+        return skipped("No heading asks a question.")
+    wrong = [(one, problem) for at, one in questions if (problem := _answer_fault(context, at, rule))]
+    answered = len(questions) - len(wrong)
+    message = f"{answered} of {plural(len(questions), 'question')} in headings are answered at once."
+    if not wrong:
+        return good(message, answered)
+    return bad(
+        message,
+        answered,
+        fix=f"Answer each question in the first {rule['sentences']} sentences, in up to {rule['words']} words.",
+        evidence=[Evidence(one.text, problem) for one, problem in wrong],
+    )
+
+
+def _is_question(context: Context, block: Block) -> bool:
+    if block.kind is not BlockKind.HEADING or block.level == 1:
+        return False
+    if block.text.rstrip(" \"'”’»)").endswith(tuple("?？؟⸮՞")):  # noqa: RUF001
+        return True
+    words = context.words_of(block.text)
+    pack = context.pack
+    # “How to” headings announce steps; without a question mark only plain questions count.
+    return pack is not None and len(words) > 3 and words[0] in pack.question_words and words[1] in _VERBS
+
+
+_VERBS = frozenset(
+    [
+        "is",
+        "are",
+        "do",
+        "does",
+        "did",
+        "can",
+        "should",
+        "will",
+        "was",
+        "were",
+        "would",
+        "ist",
+        "sind",
+        "kann",
+        "est",
+        "sont",
+        "es",
+        "son",
+        "è",
+        "sono",
+        "é",
+        "são",
+    ]
+)
+
+
+def _answer_fault(context: Context, at: int, rule: Rule) -> str:
+    blocks, starts = context.document.blocks, context.text.first_of_block
+    under = range(at + 1, len(blocks))
+    following = next((number for number in under if blocks[number].kind is not BlockKind.CODE), None)
+    if following is None or blocks[following].kind is BlockKind.HEADING:
+        return "no text follows"
+    begin = starts.get(following)
+    if begin is None:
+        return "no sentence follows"
+    after = islice(context.text.sentences, begin, begin + int(rule["sentences"]))
+    first = list(takewhile(lambda one: blocks[one.block].kind is not BlockKind.HEADING, after))
+    if first[0].text.rstrip().endswith(tuple(_MARKS)):
+        return "another question follows"
+    words = sum(len(one.words) for one in first)
+    return f"the first sentences have {words} words" if words > rule["words"] else ""
+
+
+@check
+def secondary_phrases(context: Context, rule: Rule) -> Verdict:
+    """Do the secondary phrases appear?"""
+    phrases = [phrase for phrase in map(context.phrase, context.article.secondary_phrases[:20]) if phrase]
+    if not phrases:
+        return skipped("No secondary phrases were given.")
+    sentences = [*(one.words for one in context.text.sentences), tuple(context.words_of(context.title))]
+    missing = [phrase for phrase in phrases if not any(phrase.share(words) == 1 for words in sentences)]
+    found = len(phrases) - len(missing)
+    percent = 100 * found / len(phrases)
+    return graded(
+        at_least(percent, rule["good"], 1e-9),
+        f"{found} of {plural(len(phrases), 'secondary phrase')} appear.",
+        found,
+        fix=f"Work in {', '.join(f'“{phrase.text}”' for phrase in missing[:5])}.",
+        evidence=[Evidence(phrase.text, "missing") for phrase in missing],
+    )

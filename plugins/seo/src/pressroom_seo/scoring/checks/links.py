@@ -1,0 +1,157 @@
+"""Checks of the links."""
+
+from __future__ import annotations
+
+import ipaddress
+
+from pressroom_seo.scoring.checks.registry import check, unsupported
+from pressroom_seo.scoring.context import Context, split_address
+from pressroom_seo.scoring.document import Link
+from pressroom_seo.scoring.report import Evidence
+from pressroom_seo.scoring.rules import Rule
+from pressroom_seo.scoring.verdict import Verdict, bad, good, ok, plural, skipped
+
+_SCHEMES = frozenset(
+    {"", "http", "https", "mailto", "tel", "sms", "geo", "ftp", "webcal", "news", "magnet", "whatsapp"}
+)
+_LOCAL = (".localhost", ".local", ".internal", ".test", ".invalid", ".example")
+
+
+@check
+def internal_links(context: Context, rule: Rule) -> Verdict:
+    """Does it lead readers on within the site?"""
+    found = [one for one in context.document.links if context.is_internal(one)]
+    followed = [one for one in found if one.followed]
+    due = 2 if context.text.words >= rule["long"] else 1
+    message = f"{plural(len(found), 'link leads', 'links lead')} to pages of the same site, {len(followed)} followed."
+    evidence = _evidence(context, found)
+    if len(followed) >= due:
+        return good(message, len(followed), evidence)
+    fix = f"Link to {plural(due - len(followed), 'more article')} of the site that readers need next."
+    if found:
+        return ok(message, len(followed), fix=fix, evidence=evidence)
+    if context.address is None and any(map(context.is_outbound, context.document.links)):
+        message += " The article's own address is not known, so only relative links count as the site's."
+    return bad(message, 0, fix=fix)
+
+
+@check
+def outbound_links(context: Context, rule: Rule) -> Verdict:
+    """Does it name its sources?"""
+    del rule
+    found = [one for one in context.document.links if context.is_outbound(one)]
+    followed = [one for one in found if one.followed]
+    message = f"{plural(len(found), 'link leads', 'links lead')} to other sites, {len(followed)} followed."
+    evidence = _evidence(context, found)
+    if followed:
+        return good(message, len(followed), evidence)
+    if found:
+        fix = "Take nofollow off the links that you vouch for."
+        return ok(message, 0, fix=fix, evidence=evidence)
+    return bad(message, 0, fix="Link to a source that backs what the article says.")
+
+
+@check
+def link_text(context: Context, rule: Rule) -> Verdict:
+    """Do link texts say where they lead?"""
+    del rule
+    links = _pages(context)
+    if not links:
+        return skipped("There are no links.")
+    if context.pack is None:
+        return unsupported(context, "link texts")
+    texts = context.pack.generic_links
+    generic = [one for one in links if not one.text or texts.is_one(context.words_of(one.text))]
+    if not generic:
+        return good("Every link text says where it leads.", 0)
+    return bad(
+        f"{plural(len(generic), 'link text says', 'link texts say')} nothing of the linked page.",
+        len(generic),
+        fix="Use words that name what the linked page is about.",
+        evidence=_evidence(context, generic),
+    )
+
+
+@check
+def crawlable_links(context: Context, rule: Rule) -> Verdict:
+    """Can a crawler follow them?"""
+    del rule
+    links = [one for one in context.document.links if one.href is not None or not one.named]
+    if not links:
+        return skipped("There are no links.")
+    wrong = [(one, problem) for one in links if (problem := _fault(one))]
+    if not wrong:
+        return good("Every link can be followed.", 0)
+    return bad(
+        f"{plural(len(wrong), 'link')} cannot be followed.",
+        len(wrong),
+        fix="Give each link the public address of a page.",
+        evidence=[Evidence(f"{one.text or '(no text)'}: {one.href or ''}", problem) for one, problem in wrong],
+    )
+
+
+def _fault(link: Link) -> str:
+    if not link.href:
+        return "no address"
+    parts = split_address(link.href)
+    if parts is None:
+        return "not an address"
+    scheme = parts.scheme.lower()
+    if scheme not in _SCHEMES:
+        return f"{scheme}: is not an address of a page"
+    if scheme in {"http", "https"} and not parts.hostname:
+        return "no host"
+    return "an address of this machine or of a private network" if _is_private(parts.hostname or "") else ""
+
+
+def _is_private(host: str) -> bool:
+    if host == "localhost" or host.endswith(_LOCAL):
+        return not host.endswith(".example")
+    try:
+        return not ipaddress.ip_address(host).is_global
+    except ValueError:
+        return False
+
+
+@check
+def broken_links(context: Context, rule: Rule) -> Verdict:
+    """Do they answer?"""
+    del rule
+    statuses = context.world.link_status
+    if statuses is None:
+        return skipped("The links were not tried; ask for it with check_links.")
+    tried = [(one, statuses[one.href]) for one in context.document.links if one.href and one.href in statuses]
+    if not tried:
+        return skipped("There are no links that were tried.")
+    broken = [(one, status) for one, status in tried if not 0 < status.status < 400]
+    if broken:
+        return bad(
+            f"{plural(len(broken), 'link is', 'links are')} broken.",
+            len(broken),
+            fix="Correct or remove the links that are broken.",
+            evidence=[Evidence(one.href or "", str(status.status or "no answer")) for one, status in broken],
+        )
+    moved = [(one, status) for one, status in tried if status.redirected_to]
+    if moved:
+        return ok(
+            f"{plural(len(moved), 'link is', 'links are')} redirected.",
+            len(moved),
+            fix="Link to the final addresses.",
+            evidence=[Evidence(one.href or "", f"to {status.redirected_to}") for one, status in moved],
+        )
+    return good(f"All of {plural(len(tried), 'link')} answer.", 0)
+
+
+def _pages(context: Context) -> list[Link]:
+    return [one for one in context.document.links if context.is_internal(one) or context.is_outbound(one)]
+
+
+def _evidence(context: Context, links: list[Link]) -> list[Evidence]:
+    blocks = context.document.blocks
+    return [
+        Evidence(
+            f"{one.text or '(no text)'} → {one.href}",
+            context.text.block_place(min(one.block, len(blocks) - 1)) if blocks else "",
+        )
+        for one in links[:5]
+    ]

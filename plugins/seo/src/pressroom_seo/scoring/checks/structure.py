@@ -1,0 +1,141 @@
+"""Checks of how the text is built: length, headings, first paragraph."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from pressroom_seo.scoring.checks.registry import check
+from pressroom_seo.scoring.context import Context
+from pressroom_seo.scoring.document import Block, BlockKind
+from pressroom_seo.scoring.report import Evidence, Status
+from pressroom_seo.scoring.rules import Rule
+from pressroom_seo.scoring.verdict import Verdict, at_least, at_most, bad, good, graded, plural, skipped
+
+
+@check
+def text_length(context: Context, rule: Rule) -> Verdict:
+    """Is there enough text?"""
+    words = context.text.words
+    return graded(
+        at_least(words, rule["good"], rule["ok"]),
+        f"The text has {plural(words, 'word')}.",
+        words,
+        fix=f"Write {plural(int(rule['good']) - words, 'more word')} that answer what readers still want to know.",
+    )
+
+
+@check
+def single_h1(context: Context, rule: Rule) -> Verdict:
+    """Is the title the only H1?"""
+    del rule
+    found = [block for block in context.document.headings if block.level == 1]
+    evidence = [Evidence(block.text, "H1") for block in found]
+    title = " ".join((context.article.title or context.title).split()).casefold()
+    is_title = len(found) == 1 and (not title or found[0].text.casefold() == title)
+    if not found or is_title:
+        return good("The title is the only H1.", len(found), evidence)
+    return bad(
+        f"The body has {plural(len(found), 'H1 heading')} beside the title.",
+        len(found),
+        fix="Make the H1 headings of the body H2.",
+        evidence=evidence,
+    )
+
+
+@check
+def heading_order(context: Context, rule: Rule) -> Verdict:
+    """Do headings go down one level at a time?"""
+    del rule
+    headings = context.document.headings
+    if not headings:
+        return skipped("There are no headings.")
+    levels = [1, *(block.level for block in headings)]
+    skips = [
+        (block, above) for (above, level), block in zip(pairwise(levels), headings, strict=True) if level > above + 1
+    ]
+    if not skips:
+        return good("No heading level is skipped.", 0)
+    block, above = skips[0]
+    return bad(
+        f"{plural(len(skips), 'heading skips', 'headings skip')} a level.",
+        len(skips),
+        fix=f"Make “{block.text[:60]}” an H{above + 1}: it follows an H{above}.",
+        evidence=[Evidence(one.text, f"H{one.level} after H{before}") for one, before in skips],
+    )
+
+
+@check
+def subheading_distribution(context: Context, rule: Rule) -> Verdict:
+    """Is every stretch of text short enough for one heading?"""
+    if not context.text.words:
+        return skipped("There is no text.")
+    longest, start = max(_stretches(context), key=lambda stretch: stretch[0])
+    heading = context.document.blocks[start] if start is not None else None
+    where = f"under “{heading.text[:80]}”" if heading else "before the first heading"
+    return graded(
+        at_most(longest, rule["good"], rule["ok"]),
+        f"The longest stretch without a subheading has {plural(longest, 'word')}.",
+        longest,
+        fix=f"Add a subheading to the text {where}.",
+        evidence=[Evidence(heading.text if heading else context.document.blocks[0].text, where)],
+    )
+
+
+def _stretches(context: Context) -> list[tuple[int, int | None]]:
+    """Return the words between headings, each with the number of the heading's block before them."""
+    found: list[tuple[int, int | None]] = []
+    words, start = 0, None
+    for at, block in enumerate(context.document.blocks):
+        if block.kind is BlockKind.HEADING:
+            found.append((words, start))
+            words, start = 0, at
+        else:
+            words += context.text.block_words[at]
+    return [*found, (words, start)]
+
+
+@check
+def intro_length(context: Context, rule: Rule) -> Verdict:
+    """Is the first paragraph long enough to say something, and short enough to be read?"""
+    first = context.text.first_paragraph
+    if not first:
+        return bad("There is no first paragraph.", 0, fix="Begin with a paragraph that says what readers get.")
+    words = sum(len(sentence.words) for sentence in first)
+    short = words < rule["low"]
+    return graded(
+        Status.BAD if short else at_most(words, rule["high"], rule["ok"]),
+        f"The first paragraph has {plural(words, 'word')}.",
+        words,
+        fix=f"Make it {rule['low']} to {rule['high']} words: {'say what readers get' if short else 'split it'}.",
+        evidence=[Evidence(context.document.blocks[first[0].block].text, context.text.block_place(first[0].block))],
+    )
+
+
+@check
+def scannable(context: Context, rule: Rule) -> Verdict:
+    """Do lists, tables and short headings let the eye rest?"""
+    words = context.text.words
+    if words < rule["from"]:
+        return good(f"The text has {plural(words, 'word')}: short enough to be taken in at once.", words)
+    anchors = set(context.document.anchors)
+    longest, length, start = 0, 0, 0
+    began = 0
+    for at, block in enumerate(context.document.blocks):
+        if at in anchors or _is_short_heading(context, at, block, rule):
+            length, began = 0, at
+        length += context.text.block_words[at]
+        if length > longest:
+            longest, start = length, began
+    message = f"The longest stretch without a list, a table or a short heading has {plural(longest, 'word')}."
+    if longest <= rule["every"]:
+        return good(message, longest)
+    return bad(
+        message,
+        longest,
+        fix="Turn an enumeration into a list there, or add a short subheading.",
+        evidence=[Evidence(context.document.blocks[start].text, f"from {context.text.block_place(start)}")],
+    )
+
+
+def _is_short_heading(context: Context, at: int, block: Block, rule: Rule) -> bool:
+    return block.kind is BlockKind.HEADING and context.text.block_words[at] <= rule["heading_words"]

@@ -1,0 +1,145 @@
+"""What the checks of one article share; each part is worked out once, when a check first asks for it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from urllib.parse import SplitResult, urlsplit
+
+from pressroom_seo.language import Detection, LanguagePack, detect_language, language_pack, primary_subtag
+from pressroom_seo.scoring.article import Article, World
+from pressroom_seo.scoring.document import (
+    Document,
+    Image,
+    Link,
+    clean_text,
+    document_from_html,
+    document_from_markdown,
+)
+from pressroom_seo.scoring.keyphrase import Keyphrase
+from pressroom_seo.scoring.text import Sentence, Text, split_words
+from pressroom_seo.scoring.text.words import lowered
+
+
+class Context:
+    """An article, read."""
+
+    def __init__(self, article: Article, world: World, profile: str, asked: frozenset[str]) -> None:
+        self.article = article
+        self.world = world
+        self.profile = profile
+        self.asked = asked
+
+    @cached_property
+    def document(self) -> Document:
+        """The body."""
+        body = clean_text(self.article.body)
+        return document_from_html(body) if self.article.format == "html" else document_from_markdown(body)
+
+    @cached_property
+    def detected(self) -> Detection | None:
+        """The language that the text is written in, as far as it shows."""
+        return detect_language(self.document.prose[:6000])
+
+    @cached_property
+    def language(self) -> str:
+        """The language by which the text is judged, as a primary subtag: the declared one, else the one that shows."""
+        declared = primary_subtag(clean_text(self.article.language))
+        return declared or (self.detected.language if self.detected else "")
+
+    @cached_property
+    def pack(self) -> LanguagePack | None:
+        """What is known of the language."""
+        return language_pack(self.language)
+
+    @cached_property
+    def text(self) -> Text:
+        """The body's sentences."""
+        return Text(self.document, self.pack, self.language)
+
+    @cached_property
+    def title(self) -> str:
+        """The title that a search result shows."""
+        return " ".join(clean_text(self.article.search_title).split())
+
+    @cached_property
+    def description(self) -> str:
+        """The meta description."""
+        return " ".join(clean_text(self.article.description).split())
+
+    @cached_property
+    def keyphrase(self) -> Keyphrase:
+        """The keyphrase; false where none was given."""
+        return self.phrase(self.article.keyphrase)
+
+    @cached_property
+    def synonyms(self) -> list[Keyphrase]:
+        """The keyphrase's synonyms."""
+        return [phrase for phrase in map(self.phrase, self.article.synonyms[:10]) if phrase]
+
+    def phrase(self, text: str) -> Keyphrase:
+        """Return a phrase to look for, in the article's language."""
+        return Keyphrase(text, self.pack, self.language)
+
+    def words_of(self, text: str) -> list[str]:
+        """Return the words of a short text in lower case."""
+        return lowered(split_words(clean_text(text)))
+
+    @cached_property
+    def uses(self) -> list[tuple[Sentence, int, int]]:
+        """The sentences with the keyphrase, how often in any form, and how often in exactly the given one."""
+        found = ((sentence, self.keyphrase.uses(sentence.words)) for sentence in self.text.sentences)
+        return [(sentence, uses.all, uses.exact) for sentence, uses in found if uses.all]
+
+    @cached_property
+    def density(self) -> float:
+        """The uses of the keyphrase as percent of the words."""
+        return 100 * sum(number for _, number, _ in self.uses) / max(1, self.text.words)
+
+    @cached_property
+    def address(self) -> SplitResult | None:
+        """The article's own address, taken apart."""
+        return split_address(self.article.url)
+
+    def is_internal(self, link: Link) -> bool:
+        """Tell whether a link leads to another page of the same site."""
+        parts = split_address(link.href or "")
+        if parts is None or not _is_page(link, parts):
+            return False
+        if not parts.netloc:
+            return bool(parts.path or parts.query)
+        own = self.address
+        return own is not None and _host(parts) == _host(own) and not _same_page(parts, own)
+
+    def is_outbound(self, link: Link) -> bool:
+        """Tell whether a link leads to another site."""
+        parts = split_address(link.href or "")
+        if parts is None or not parts.netloc or not _is_page(link, parts):
+            return False
+        return self.address is None or _host(parts) != _host(self.address)
+
+    @cached_property
+    def images(self) -> list[Image]:
+        """The images that are content: those of the body that are no decoration."""
+        return [image for image in self.document.images if not image.decorative]
+
+
+def split_address(address: str) -> SplitResult | None:
+    """Return an address taken apart, or None where it is none."""
+    try:
+        parts = urlsplit(clean_text(address).strip())
+        _ = parts.hostname, parts.port
+    except ValueError:
+        return None
+    return parts if address.strip() else None
+
+
+def _is_page(link: Link, parts: SplitResult) -> bool:
+    return link.href is not None and parts.scheme.lower() in {"", "http", "https"}
+
+
+def _host(parts: SplitResult) -> str:
+    return (parts.hostname or "").lower().removeprefix("www.")
+
+
+def _same_page(one: SplitResult, other: SplitResult) -> bool:
+    return (one.path.rstrip("/"), one.query) == (other.path.rstrip("/"), other.query)

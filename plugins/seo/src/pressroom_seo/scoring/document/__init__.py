@@ -1,0 +1,20 @@
+"""An article's body as headings, paragraphs, links and images."""
+
+from pressroom_seo.scoring.document.html import document_from_html
+from pressroom_seo.scoring.document.markdown import document_from_markdown
+from pressroom_seo.scoring.document.markup import MAX_BODY, clean_text, safe_html
+from pressroom_seo.scoring.document.model import Block, BlockKind, Document, Image, Link, Video
+
+__all__ = [
+    "MAX_BODY",
+    "Block",
+    "BlockKind",
+    "Document",
+    "Image",
+    "Link",
+    "Video",
+    "clean_text",
+    "document_from_html",
+    "document_from_markdown",
+    "safe_html",
+]

@@ -1,0 +1,99 @@
+"""Markup made safe to parse: text that encodes, and no more nesting or length than a parser takes in good time."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from typing import Final
+
+MAX_BODY: Final = 2_000_000
+"""How many characters of a body are read. A novel has fewer."""
+
+MAX_DEPTH: Final = 250
+"""How deep elements may nest: parsers take time that grows with the square of it."""
+
+_SUSPICIOUS: Final = 2 * MAX_DEPTH
+_TAG: Final = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9-]{0,40})(?=[\s/>])[^<>]{0,4000}>?")
+_NEVER_DEEP: Final = frozenset(
+    [
+        "area",
+        "base",
+        "br",
+        "col",
+        "embed",
+        "hr",
+        "img",
+        "input",
+        "link",
+        "meta",
+        "param",
+        "source",
+        "track",
+        "wbr",
+        "p",
+        "li",
+        "dt",
+        "dd",
+        "option",
+        "optgroup",
+        "tr",
+        "td",
+        "th",
+        "thead",
+        "tbody",
+        "tfoot",
+        "colgroup",
+        "caption",
+        "rp",
+        "rt",
+    ]
+)
+"""Elements without content, and those that the next of their kind closes (HTML Standard, 13.1.2.4)."""
+
+_INVISIBLE: Final = str.maketrans(dict.fromkeys(["\x00", "\u00ad", "\u200b", "\u2060", "\ufeff"]))
+
+
+def clean_text(text: str) -> str:
+    """Return the text in Unicode's composed form (NFC), without lone surrogates, NUL and invisible break marks."""
+    if text.isascii():
+        return text.replace("\x00", "")
+    whole = text.encode("utf-8", "replace").decode("utf-8")
+    return unicodedata.normalize("NFC", whole.translate(_INVISIBLE))
+
+
+def safe_html(html: str) -> str:
+    """Return HTML that a parser reads in linear time: at most `MAX_BODY` characters and `MAX_DEPTH` levels.
+
+    Tags that would open a deeper level are left out; their content stays.
+    """
+    html = html[:MAX_BODY]
+    return _flattened(html) if html.count("<") > _SUSPICIOUS else html
+
+
+def _flattened(html: str) -> str:
+    opened: Counter[str] = Counter()
+    left_out: Counter[str] = Counter()
+    depth = 0
+
+    def judge(match: re.Match[str]) -> str:
+        nonlocal depth
+        name = match[2].lower()
+        if name in _NEVER_DEEP:
+            return match[0]
+        if match[1]:
+            if left_out[name]:
+                left_out[name] -= 1
+                return ""
+            if opened[name]:
+                opened[name] -= 1
+                depth -= 1
+            return match[0]
+        if depth >= MAX_DEPTH:
+            left_out[name] += 1
+            return ""
+        opened[name] += 1
+        depth += 1
+        return match[0]
+
+    return _TAG.sub(judge, html)

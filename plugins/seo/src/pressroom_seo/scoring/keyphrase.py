@@ -1,0 +1,167 @@
+"""Finding a keyphrase in sentences: its words in any order, in any inflected form, and written together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from pressroom_seo.language import LanguagePack, fold, infinitive_forms, stem
+from pressroom_seo.scoring.document import clean_text
+from pressroom_seo.scoring.text.words import is_unspaced, lowered, split_words, word_parts
+
+_LONGEST: Final = 300
+"""How many characters of a keyphrase are read."""
+
+_SHORT: Final = 3
+
+_LONGEST_WORD: Final = 60
+
+_LINKS: Final = ("", "e", "en", "ens", "er", "es", "n", "s")
+"""What may stand between the stems of two words that are written as one: `Wärmepumpe` and `Kosten` in German are
+`Wärmepumpenkosten`."""
+
+_QUOTES: Final = {'"': '"', "“": "”", "„": "“", "«": "»", "»": "«", "”": "”"}
+
+
+@dataclass(frozen=True, slots=True)
+class Uses:
+    """How often a sentence holds a keyphrase: in all forms, and in exactly the given forms."""
+
+    all: int
+    exact: int
+
+
+class Keyphrase:
+    """A phrase to look for.
+
+    `words` are its words, `content` those that are no function words (all, where there are no others). In quotation
+    marks it matches only as it is written. A script without blanks is matched letter by letter. Words of it that a text
+    writes as one (`Rasenmähertest`, `e-commerce` for `ecommerce`) count as inflected forms.
+    """
+
+    def __init__(self, phrase: str, pack: LanguagePack | None, language: str) -> None:
+        text = " ".join(clean_text(phrase[:_LONGEST]).split())
+        self.quoted = len(text) > 2 and _QUOTES.get(text[0]) == text[-1]
+        self.text = text[1:-1].strip() if self.quoted else text
+        self._language = language
+        self._elisions = pack.elisions if pack else frozenset()
+        self._function_words = pack.function_words if pack else frozenset()
+        self._forms: Mapping[str, str] = pack.forms if pack else {}
+        self.words = self.parts(lowered(split_words(self.text)))
+        content = [word for word in self.words if word not in self._function_words]
+        self.only_function_words = bool(self.words) and not content
+        self.content = content or self.words
+        self._needed = Counter(self._key(word) for word in self.content)
+        self._starts = {key[:2] for key in self._needed}
+        self._verbs = {form: self._key(word) for word in self.content for form in infinitive_forms(word, language)}
+        self._exact_words = set(self.content)
+        self._keys: dict[str, list[tuple[str, str]]] = {}
+        self._letters = fold("".join(self.text.split())) if is_unspaced(self.text) else ""
+
+    def __bool__(self) -> bool:
+        return bool(self.words)
+
+    def parts(self, words: Iterable[str]) -> list[str]:
+        """Return the parts of words, as keyphrases are compared: hyphens, elisions and the English 's taken away."""
+        return [part for word in words for part in word_parts(word, self._elisions)]
+
+    def uses(self, words: Sequence[str]) -> Uses:
+        """Return how often the words of a sentence, in lower case, hold all content words of the keyphrase."""
+        if self._letters:
+            number = fold("".join(words)).count(self._letters)
+            return Uses(number, number)
+        if self.quoted:
+            number = len(self.exact_places(words))
+            return Uses(number, number)
+        found: Counter[str] = Counter()
+        exact: Counter[str] = Counter()
+        for word in words:
+            for part, key in self._keys_of(word):
+                found[key] += 1
+                if part in self._exact_words:
+                    exact[key] += 1
+        number = self._least(found)
+        return Uses(number, self._least(exact) if number else 0)
+
+    def share(self, words: Sequence[str]) -> float:
+        """Return which part of the content words occurs among the words, 0 to 1."""
+        if self._letters or self.quoted:
+            return float(self.uses(words).all > 0)
+        found = {key for word in words for _, key in self._keys_of(word)}
+        return len(found) / len(self._needed) if self._needed else 0.0
+
+    def mentioned(self, words: Sequence[str]) -> bool:
+        """Tell whether a sentence is about the keyphrase: all of one or two content words, two thirds of more."""
+        share = self.share(words)
+        return share >= (1 if len(self._needed) <= 2 else 2 / 3)
+
+    def exact_places(self, words: Sequence[str]) -> list[int]:
+        """Return at which parts of the words the phrase stands as it is written."""
+        parts, wanted = self.parts(words), self.words
+        if self._letters:
+            at = fold("".join(parts)).find(self._letters)
+            return [at] if at >= 0 else []
+        return [at for at in range(len(parts) - len(wanted) + 1) if parts[at : at + len(wanted)] == wanted]
+
+    def starts(self, words: Sequence[str]) -> bool:
+        """Tell whether the words begin with the phrase as it is written, function words before it not counted."""
+        places = self.exact_places(words)
+        if not places:
+            return False
+        if self._letters:
+            return places[0] == 0
+        return all(part in self._function_words for part in self.parts(words)[: places[0]])
+
+    def same_as(self, phrase: str) -> bool:
+        """Tell whether another phrase has the same content words in any form and order, and no others."""
+        parts = self.parts(lowered(split_words(clean_text(phrase[:_LONGEST]))))
+        content = [part for part in parts if part not in self._function_words] or parts
+        return bool(content) and Counter(map(self._key, content)) == self._needed
+
+    def _least(self, found: Counter[str]) -> int:
+        return min((found[key] // needed for key, needed in self._needed.items()), default=0)
+
+    def _key(self, word: str) -> str:
+        return fold(stem(self._forms.get(word, word), self._language))
+
+    def _keys_of(self, word: str) -> list[tuple[str, str]]:
+        """Return the parts of a word that belong to the keyphrase, each with its key."""
+        known = self._keys.get(word)
+        if known is None:
+            parts = word_parts(word, self._elisions)
+            known = [pair for part in parts for pair in self._keys_in(part)]
+            if not known and len(parts) > 1:
+                known = self._keys_in("".join(parts))
+            self._keys[word] = known
+        return known
+
+    def _keys_in(self, part: str) -> list[tuple[str, str]]:
+        key = self._key_of(part)
+        return [(part, key)] if key else self._written_together(part)
+
+    def _key_of(self, part: str) -> str:
+        verb = self._verbs.get(part)
+        if verb is not None:
+            return verb
+        # A stem is a word's beginning, so only words that begin alike are worth stemming.
+        if len(part) >= _SHORT and part not in self._forms and fold(part)[:2] not in self._starts:
+            return ""
+        key = self._key(part)
+        return key if key in self._needed else ""
+
+    def _written_together(self, part: str) -> list[tuple[str, str]]:
+        """Return the two words of the keyphrase that a word is put together from, if it is."""
+        if len(self._needed) < 2 or len(part) > _LONGEST_WORD:
+            return []
+        letters = fold(part)
+        for first in self._needed:
+            if not letters.startswith(first):
+                continue
+            rest = letters[len(first) :]
+            for link in _LINKS:
+                second = self._key(rest.removeprefix(link)) if rest.startswith(link) else ""
+                if second in self._needed and second != first:
+                    return [("", first), ("", second)]
+        return []

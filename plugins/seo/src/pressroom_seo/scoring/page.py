@@ -1,0 +1,93 @@
+"""Reading an article from a published page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urljoin
+
+from pressroom_seo.scoring.article import Article, Author
+from pressroom_seo.scoring.document import clean_text, safe_html
+from pressroom_seo.scoring.structured.extract import extract_structured_data
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborHTMLParser
+
+_BODIES: Final = ("[itemprop=articleBody]", ".entry-content", ".post-content", "article", "main", "[role=main]", "body")
+"""Where the text of a page is looked for, in this order."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    meta: dict[str, str]
+    robots: tuple[str, ...]
+    canonicals: tuple[str, ...]
+
+
+def article_from_page(html: str, url: str = "", *, keyphrase: str = "", robots_header: str = "") -> Article:
+    """Return the article of a whole page: body, title and description, robots, canonical, social tags, JSON-LD.
+
+    `url` is the page's address, `robots_header` the response's `X-Robots-Tag`. It takes any text.
+    """
+    from selectolax.lexbor import LexborHTMLParser  # noqa: PLC0415
+
+    tree = LexborHTMLParser(safe_html(clean_text(html)))
+    head = _head(tree, url)
+    found = extract_structured_data(html, url)
+    title = tree.css_first("head > title") or tree.css_first("title")
+    heading = tree.css_first("h1")
+    root = tree.root
+    author = head.meta.get("author", "").strip()
+    return Article(
+        body=_body(tree),
+        format="html",
+        title=" ".join(heading.text().split()) if heading else "",
+        seo_title=" ".join(title.text().split()) if title else "",
+        description=head.meta.get("description", ""),
+        url=url,
+        language=(root.attributes.get("lang") or "") if root else "",
+        keyphrase=keyphrase,
+        canonicals=head.canonicals,
+        robots=(*head.robots, *([robots_header] if robots_header else [])),
+        authors=(Author(author),) if author else (),
+        featured_image=head.meta.get("og:image", ""),
+        social={name: value for name, value in head.meta.items() if name.startswith(("og:", "twitter:"))},
+        structured_data=(*found.json_ld, *({"@context": "https://schema.org", **one} for one in found.microdata)),
+        site_name=head.meta.get("og:site_name", ""),
+    )
+
+
+def _head(tree: LexborHTMLParser, url: str) -> _Head:
+    meta: dict[str, str] = {}
+    robots: list[str] = []
+    for node in tree.css("meta[content]"):
+        attributes = node.attributes
+        name = (attributes.get("name") or attributes.get("property") or "").strip().lower()
+        content = (attributes.get("content") or "").strip()
+        if name in {"robots", "googlebot"}:
+            robots.append(content)
+        elif name:
+            meta.setdefault(name, content)
+    links = (node.attributes for node in tree.css("link[rel]"))
+    canonicals = [
+        (one.get("href") or "").strip() for one in links if "canonical" in (one.get("rel") or "").lower().split()
+    ]
+    image = meta.get("og:image", "")
+    if image and url:
+        meta["og:image"] = _joined(url, image)
+    return _Head(meta, tuple(robots), tuple(canonicals))
+
+
+def _joined(base: str, address: str) -> str:
+    try:
+        return urljoin(base, address)
+    except ValueError:
+        return address
+
+
+def _body(tree: LexborHTMLParser) -> str:
+    for selector in _BODIES:
+        node = tree.css_first(selector)
+        if node is not None:
+            return node.html or ""
+    return ""

@@ -1,0 +1,182 @@
+"""Scoring an article."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Final
+
+from pressroom.sdk import InvalidInput
+
+from pressroom_seo.language import SUPPORTED
+from pressroom_seo.scoring.article import Article, World
+from pressroom_seo.scoring.checks import CHECKS
+from pressroom_seo.scoring.checks.keyphrase import is_stuffed
+from pressroom_seo.scoring.checks.page import is_noindex
+from pressroom_seo.scoring.checks.registry import NO_KEYPHRASE
+from pressroom_seo.scoring.context import Context
+from pressroom_seo.scoring.report import Action, CheckResult, Gate, GroupResult, Report, Status
+from pressroom_seo.scoring.rules import GateRule, Rule, RuleSet, rule_set
+from pressroom_seo.scoring.verdict import Verdict
+
+_ACTIONS: Final = 7
+"""How many of the next actions are named; the rest are in the checks."""
+
+
+def score(
+    article: Article, profile: str = "default", *, world: World | None = None, checks: Iterable[str] = ()
+) -> Report:
+    """Return what is good and what is not about an article, and its score.
+
+    `checks` are the ids of the checks to run, all where it is empty; the score is of those alone. It reads nothing but
+    its arguments. Any article gives a report.
+
+    Raises:
+        InvalidInput: there is no such profile or check.
+    """
+    rules = rule_set(profile)
+    asked = frozenset(checks)
+    for name in asked - rules.rules.keys():
+        close = get_close_matches(name, rules.rules, 1)
+        raise InvalidInput("checks", f"there is no check {name!r}" + (f"; did you mean {close[0]}?" if close else ""))
+    context = Context(article, world or World(), profile, asked)
+    chosen = [rule for rule in rules.rules.values() if not asked or rule.id in asked]
+    verdicts = {rule.id: CHECKS[rule.id](context, rule) for rule in chosen}
+    gates = [gate for gate in rules.gates if gate.check in verdicts and _holds(gate, context, rules)]
+    return _report(context, rules, chosen, verdicts, gates)
+
+
+def _holds(gate: GateRule, context: Context, rules: RuleSet) -> bool:
+    match gate.id:
+        case "stuffing":
+            return is_stuffed(context, rules.rules["keyphrase_density"], gate.limit)
+        case "too_short":
+            return context.text.words < gate.limit
+        case "no_title":
+            return not context.title
+        case "not_indexable":
+            return is_noindex(context) or bool(context.world.robots_blocked)
+        case _:
+            return context.text.characters < gate.limit
+
+
+def _report(
+    context: Context,
+    rules: RuleSet,
+    chosen: Sequence[Rule],
+    verdicts: Mapping[str, Verdict],
+    gates: Sequence[GateRule],
+) -> Report:
+    tally = _Tally(chosen, verdicts, gates)
+    total = tally.score()
+    results = tuple(_result(rule, verdicts[rule.id], tally.gain(rule)) for rule in chosen)
+    language = context.language
+    pack = context.pack
+    return Report(
+        score=total,
+        rating="good" if total >= rules.good else "ok" if total >= rules.ok else "poor",
+        ungated=tally.ungated(),
+        groups=_groups(results),
+        checks=results,
+        next_actions=_next_actions(results),
+        gates=tuple(Gate(gate.id, gate.cap, gate.message, gate.check) for gate in gates),
+        notes=tuple(_notes(context, tally)),
+        ruleset=f"seo-{pack.code if pack else 'und'}@{rules.version}",
+        profile=context.profile,
+        language=language,
+        words=context.text.words,
+    )
+
+
+class _Tally:
+    """The sum of weights and points, in whole numbers: points are counted twice, so that halves are whole."""
+
+    def __init__(self, rules: Sequence[Rule], verdicts: Mapping[str, Verdict], gates: Sequence[GateRule]) -> None:
+        self._points = {
+            rule.id: points
+            for rule in rules
+            if (points := verdicts[rule.id].status.points) is not None
+            and verdicts[rule.id].status is not Status.SKIPPED
+        }
+        self._gates = gates
+        applies = [rule for rule in rules if rule.id in self._points]
+        self.weight = sum(rule.weight for rule in applies)
+        self._doubled = sum(round(rule.weight * 2 * self._points[rule.id]) for rule in applies)
+
+    def ungated(self, more: int = 0) -> int:
+        """Return the score without gates, with `more` doubled points."""
+        if not self.weight:
+            return 0
+        return (200 * (self._doubled + more) // (2 * self.weight) + 1) // 2
+
+    def score(self, rule: Rule | None = None) -> int:
+        """Return the score; with `rule`, the one if that check were good."""
+        more = 0
+        if rule is not None and rule.id in self._points:
+            more = round(rule.weight * 2 * (1 - self._points[rule.id]))
+        left = (gate.cap for gate in self._gates if rule is None or rule.id not in gate.lifted_by)
+        return min([self.ungated(more), *left])
+
+    def gain(self, rule: Rule) -> float:
+        """Return by how many points the score would rise if the check were good, to a tenth where no gate holds."""
+        if rule.id not in self._points or self._points[rule.id] == 1:
+            return 0.0
+        if self._gates or not self.weight:
+            return float(max(0, self.score(rule) - self.score()))
+        return round(100 * rule.weight * (1 - self._points[rule.id]) / self.weight, 1)
+
+
+def _result(rule: Rule, verdict: Verdict, gain: float) -> CheckResult:
+    return CheckResult(
+        id=rule.id,
+        group=rule.group,
+        status=verdict.status,
+        points=verdict.status.points,
+        weight=rule.weight,
+        value=verdict.value,
+        threshold=rule.threshold,
+        message=verdict.message,
+        fix=verdict.fix,
+        evidence=verdict.evidence,
+        gain=gain,
+        source=rule.source,
+    )
+
+
+def _groups(results: Sequence[CheckResult]) -> dict[str, GroupResult]:
+    groups: dict[str, GroupResult] = {}
+    for name in dict.fromkeys(result.group for result in results):
+        own = [result for result in results if result.group == name]
+        count = {status: sum(result.status is status for result in own) for status in Status}
+        counted = [(result.weight, result.points) for result in own if result.points is not None]
+        weight = sum(one for one, _ in counted)
+        doubled = sum(round(one * 2 * points) for one, points in counted)
+        groups[name] = GroupResult(
+            score=(200 * doubled // (2 * weight) + 1) // 2 if weight else None,
+            good=count[Status.GOOD],
+            ok=count[Status.OK],
+            bad=count[Status.BAD],
+            skipped=count[Status.SKIPPED],
+        )
+    return groups
+
+
+def _next_actions(results: Sequence[CheckResult]) -> tuple[Action, ...]:
+    open_ones = [result for result in results if result.points is not None and result.points < 1]
+    open_ones.sort(key=lambda one: (-one.gain, -one.weight * (1 - (one.points or 0)), one.id))
+    return tuple(Action(one.id, one.fix, one.gain) for one in open_ones[:_ACTIONS])
+
+
+def _notes(context: Context, tally: _Tally) -> Iterable[str]:
+    if not tally.weight:
+        yield "No check with a weight applies, so the score is 0."
+    if not context.keyphrase:
+        yield NO_KEYPHRASE
+    if context.document.cut or context.text.cut:
+        yield "The body is longer than what is read; its end was left out."
+    if context.pack is None:
+        known = ", ".join(SUPPORTED)
+        if context.language:
+            yield f"The language “{context.language}” has no rules here ({known} have); what needs them is skipped."
+        else:
+            yield f"The language is not known, so what needs its rules is skipped. Languages with rules: {known}."

@@ -1,0 +1,169 @@
+"""How a search result will look: title, address and description with their widths, and where they are cut.
+
+Search engines cut by pixels, and change their layouts without notice. The limits here are those that are commonly
+measured on Google's result pages: a title line of 600 px at 20 px Arial on desktops, descriptions of about 160
+characters there and 120 on phones. They are a preview, no promise: Google rewrites titles and descriptions as it likes.
+Phones cut nearly every description, so that is shown and is no warning: what matters goes to its front.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any, Final
+from urllib.parse import unquote
+
+from pressroom_seo.scoring.context import split_address
+from pressroom_seo.scoring.document import clean_text
+from pressroom_seo.scoring.pixels import pixel_width
+from pressroom_seo.scoring.verdict import plural
+
+_ELLIPSIS: Final = " ..."
+_READ: Final = 5_000
+"""How many characters of a text are measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """The room of one line of a search result: the font size and how wide all its lines are together, in px."""
+
+    font_size: int
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The room that a kind of device gives."""
+
+    title: Room
+    url: Room
+    description: Room
+
+
+DESKTOP: Final = Layout(title=Room(20, 600), url=Room(14, 600), description=Room(14, 990))
+MOBILE: Final = Layout(title=Room(18, 640), url=Room(12, 330), description=Room(14, 740))
+_SHORT_TITLE: Final = 200
+_SHORT_DESCRIPTION: Final = 121
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A text as it is shown. Widths are in px; `text` ends in an ellipsis where `truncated`, and `cut` is the rest."""
+
+    text: str
+    width: int
+    limit: int
+    truncated: bool
+    cut: str
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """A search result on one kind of device."""
+
+    title: Line
+    url: Line
+    description: Line
+
+
+@dataclass(frozen=True)
+class SnippetPreview:
+    """A search result on desktops and phones. `warnings` say what is cut, missing or leaves room unused."""
+
+    desktop: Preview
+    mobile: Preview
+    warnings: tuple[str, ...]
+
+    @cached_property
+    def _plain(self) -> dict[str, Any]:
+        return {"desktop": asdict(self.desktop), "mobile": asdict(self.mobile), "warnings": list(self.warnings)}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the preview as plain values for JSON."""
+        return self._plain
+
+
+def preview_snippet(title: str, description: str = "", url: str = "") -> SnippetPreview:
+    """Return how a page with this title, meta description and address looks in search results. It takes any text."""
+    title, description = _flat(title), _flat(description)
+    shown_url = displayed_url(url)
+    desktop = _preview(DESKTOP, title, description, shown_url)
+    mobile = _preview(MOBILE, title, description, shown_url)
+    return SnippetPreview(desktop, mobile, tuple(_warnings(title, description, url, desktop, mobile)))
+
+
+def displayed_url(url: str) -> str:
+    """Return an address as search results show it: the host, then the parts of the path as a trail."""
+    parts = split_address(url[:_READ])
+    if parts is None:
+        return ""
+    host = parts.netloc.rpartition("@")[2]
+    trail = [clean_text(unquote(part, errors="replace")) for part in parts.path.split("/") if part]
+    return " › ".join([f"{parts.scheme}://{host}" if host else "", *trail]).strip(" ›")  # noqa: RUF001
+
+
+def _flat(text: str) -> str:
+    return " ".join(clean_text(text[:_READ]).split())
+
+
+def _preview(layout: Layout, title: str, description: str, url: str) -> Preview:
+    return Preview(_fit(title, layout.title), _fit(url, layout.url), _fit(description, layout.description))
+
+
+def _fit(text: str, room: Room) -> Line:
+    width = pixel_width(text, room.font_size)
+    if width <= room.width:
+        return Line(text, round(width), room.width, truncated=False, cut="")
+    left = room.width - pixel_width(_ELLIPSIS, room.font_size)
+    end = _letters_within(text, left, room.font_size)
+    if not text[end].isspace():
+        blank = text.rfind(" ", 0, end)
+        # A word that fills half of the line, and scripts without blanks, are cut inside.
+        end = blank if blank > end // 2 else end
+    kept = text[:end].rstrip(" ,;:–—-|")  # noqa: RUF001
+    return Line(f"{kept}{_ELLIPSIS}", round(width), room.width, truncated=True, cut=text[len(kept) :].strip())
+
+
+def _letters_within(text: str, width: float, size: int) -> int:
+    used = 0.0
+    for at, letter in enumerate(text):
+        used += pixel_width(letter, size)
+        if used > width:
+            return at
+    return len(text)
+
+
+def _warnings(title: str, description: str, url: str, desktop: Preview, mobile: Preview) -> list[str]:
+    found = [*_title_warnings(title, desktop, mobile), *_description_warnings(description, desktop)]
+    parts = split_address(url)
+    if url.strip() and (parts is None or parts.scheme not in {"http", "https"} or not parts.hostname):
+        found.append("url: is no web address with https and a host; the trail is shown as far as it goes.")
+    elif not url.strip():
+        found.append("url: is not given, so its line is empty.")
+    return found
+
+
+def _title_warnings(title: str, desktop: Preview, mobile: Preview) -> list[str]:
+    if not title:
+        return ["title: is missing; a search engine will make one up from the page."]
+    for where, line in (("desktops", desktop.title), ("phones", mobile.title)):
+        if line.truncated:
+            return [f"title: is {line.width} px wide of {line.limit} on {where}; “{_short(line.cut)}” is cut."]
+    if desktop.title.width < _SHORT_TITLE:
+        return [f"title: is only {desktop.title.width} px wide of {desktop.title.limit}; say more of what readers get."]
+    return []
+
+
+def _description_warnings(description: str, desktop: Preview) -> list[str]:
+    if not description:
+        return ["description: is missing; a search engine will take a piece of the text."]
+    line = desktop.description
+    if line.truncated:
+        return [f"description: is {line.width} px wide of {line.limit} on desktops; “{_short(line.cut)}” is cut."]
+    if len(description) < _SHORT_DESCRIPTION:
+        return [f"description: has only {plural(len(description), 'character')}; up to 156 are shown on desktops."]
+    return []
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:59]}…"

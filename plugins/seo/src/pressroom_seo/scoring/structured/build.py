@@ -1,0 +1,206 @@
+"""Building JSON-LD from an article."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+from urllib.parse import unquote
+
+from pressroom.sdk import InvalidInput
+
+from pressroom_seo.language import primary_subtag
+from pressroom_seo.scoring.article import Article, World
+from pressroom_seo.scoring.context import Context, split_address
+from pressroom_seo.scoring.document import Block, BlockKind
+from pressroom_seo.scoring.structured.validate import Item, Problem, missing_of, validate_structured_data
+
+BUILDABLE: Final = ("BlogPosting", "Article", "NewsArticle", "FAQPage", "HowTo", "BreadcrumbList")
+
+_STEP: Final = re.compile(
+    r"(?:step|schritt|étape|etape|paso|passo|passaggio|stap)\s*\d{1,2}\s*[:.)–-]?\s*|\d{1,2}[.)]\s+",  # noqa: RUF001
+    re.IGNORECASE,
+)
+_QUESTION_MARKS: Final = ("?", "？", "؟")  # noqa: RUF001
+_MOST: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """JSON-LD of an article.
+
+    `missing` are the properties that are required, or that matter most, and are not there;
+    `warnings` say what else would be good.
+    """
+
+    json_ld: dict[str, Any]
+    missing: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain values for JSON."""
+        return asdict(self)
+
+
+def build_structured_data(article: Article, type_name: str = "BlogPosting") -> Built:
+    """Return the JSON-LD of an article, as one of `BUILDABLE`. What the article lacks is left out, and named.
+
+    Raises:
+        InvalidInput: another type was asked for.
+    """
+    if type_name not in BUILDABLE:
+        raise InvalidInput("type", f"must be one of {', '.join(BUILDABLE)} (got {type_name!r})")
+    context = Context(article, World(), "default", frozenset())
+    builder = _BUILDERS.get(type_name, _article)
+    document = _without_empty({"@context": "https://schema.org", "@type": type_name, **builder(context)})
+    item = validate_structured_data([document]).items[0]
+    return Built(document, _missing(item), tuple(problem.message for problem in (*item.errors, *item.warnings)))
+
+
+def _missing(item: Item) -> tuple[str, ...]:
+    required = [problem.path.partition(".")[2] for problem in item.errors if _is_missing(problem)]
+    return tuple(dict.fromkeys(name for name in (*required, *missing_of(item)) if name))
+
+
+def _is_missing(problem: Problem) -> bool:
+    return "lacks" in problem.message or "needs at least" in problem.message
+
+
+def _article(context: Context) -> dict[str, Any]:
+    article = context.article
+    images = [article.featured_image, *(image.src for image in context.images)]
+    return {
+        "headline": article.title.strip() or context.title,
+        "description": context.description,
+        "image": _addresses(images)[:10],
+        "datePublished": article.published.isoformat() if article.published else "",
+        "dateModified": article.modified.isoformat() if article.modified else "",
+        "author": [
+            {"@type": "Person", "name": one.name.strip(), "url": one.url.strip()}
+            for one in article.authors
+            if one.name.strip()
+        ],
+        "publisher": _publisher(article),
+        "mainEntityOfPage": {"@type": "WebPage", "@id": article.url} if article.url else "",
+        "url": article.url,
+        "inLanguage": article.language or context.language,
+        "articleSection": article.section,
+        "keywords": list(article.tags),
+        "wordCount": context.text.words,
+    }
+
+
+def _publisher(article: Article) -> dict[str, Any] | str:
+    if not article.site_name.strip():
+        return ""
+    logo = {"@type": "ImageObject", "url": article.site_logo} if article.site_logo else ""
+    return {"@type": "Organization", "name": article.site_name.strip(), "logo": logo}
+
+
+def _faq(context: Context) -> dict[str, Any]:
+    blocks = context.document.blocks
+    questions = []
+    for at, block in enumerate(blocks):
+        if block.kind is BlockKind.HEADING and block.text.rstrip(" \"'”»").endswith(_QUESTION_MARKS):
+            answer = _text_under(blocks, at)
+            reply = {"@type": "Answer", "text": answer} if answer else ""
+            questions.append({"@type": "Question", "name": block.text, "acceptedAnswer": reply})
+    return {"mainEntity": questions[:_MOST], "inLanguage": primary_subtag(context.article.language)}
+
+
+def _how_to(context: Context) -> dict[str, Any]:
+    article = context.article
+    return {
+        "name": article.title.strip() or context.title,
+        "description": context.description,
+        "image": _addresses([article.featured_image]),
+        "step": _steps(context)[:_MOST],
+    }
+
+
+def _steps(context: Context) -> list[dict[str, Any]]:
+    """Return the steps: headings that are numbered, else the longest list of the body."""
+    blocks = context.document.blocks
+    numbered = [(at, _STEP.match(one.text)) for at, one in enumerate(blocks) if one.kind is BlockKind.HEADING]
+    found = [(at, blocks[at].text[match.end() :] or blocks[at].text) for at, match in numbered if match]
+    if len(found) > 1:
+        return [
+            {"@type": "HowToStep", "name": name.strip(), "text": _text_under(blocks, at) or name.strip()}
+            for at, name in found
+        ]
+    return [{"@type": "HowToStep", "text": text} for text in _longest_list(blocks)]
+
+
+def _longest_list(blocks: tuple[Block, ...]) -> list[str]:
+    best: list[str] = []
+    current: list[str] = []
+    for block in blocks:
+        if block.kind is BlockKind.LIST_ITEM:
+            current.append(block.text.replace("\n", " "))
+        else:
+            current = []
+        if len(current) > len(best):
+            best = current
+    return best
+
+
+def _text_under(blocks: tuple[Block, ...], heading: int) -> str:
+    """Return the text under a heading, down to the next heading of any level."""
+    lines = []
+    for block in blocks[heading + 1 :]:
+        if block.kind is BlockKind.HEADING:
+            break
+        if block.kind is not BlockKind.CODE:
+            lines.append(block.text.replace("\n", " "))
+    return " ".join(lines)
+
+
+def _breadcrumbs(context: Context) -> dict[str, Any]:
+    article = context.article
+    trail = list(article.breadcrumbs) or _trail_of_address(article)
+    trail.append((article.title.strip() or context.title, article.url))
+    entries = [
+        {"@type": "ListItem", "position": number, "name": name, "item": address}
+        for number, (name, address) in enumerate(trail, 1)
+    ]
+    return {"itemListElement": [_without_empty(entry) for entry in entries]}
+
+
+def _trail_of_address(article: Article) -> list[tuple[str, str]]:
+    parts = split_address(article.url)
+    if parts is None or not parts.hostname:
+        return []
+    root = f"{parts.scheme}://{parts.netloc}"
+    steps = [part for part in parts.path.split("/") if part][:-1]
+    trail = [(article.site_name.strip() or parts.hostname, f"{root}/")]
+    for number, step in enumerate(steps, 1):
+        name = unquote(step, errors="replace").replace("-", " ").replace("_", " ").strip()
+        trail.append((name[:1].upper() + name[1:], f"{root}/{'/'.join(steps[:number])}"))
+    return trail
+
+
+def _addresses(raw: list[str]) -> list[str]:
+    parts = ((one, split_address(one)) for one in dict.fromkeys(raw) if one)
+    return [one for one, split in parts if split is not None and split.scheme in {"http", "https"}]
+
+
+def _without_empty(node: dict[str, Any]) -> dict[str, Any]:
+    plain: dict[str, Any] = {}
+    for name, value in node.items():
+        if isinstance(value, dict):
+            kept: Any = _without_empty(value)
+        elif isinstance(value, list):
+            kept = [_without_empty(one) if isinstance(one, dict) else one for one in value]
+        else:
+            kept = value
+        if kept not in ("", None, [], {}, 0):
+            plain[name] = kept
+    return plain
+
+
+_BUILDERS: Final[dict[str, Callable[[Context], dict[str, Any]]]] = {
+    "FAQPage": _faq,
+    "HowTo": _how_to,
+    "BreadcrumbList": _breadcrumbs,
+}

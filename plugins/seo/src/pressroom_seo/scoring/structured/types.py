@@ -1,0 +1,177 @@
+"""The types that are judged, from `types.toml`, and the forms of their values."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+from pressroom_seo.scoring.context import split_address
+
+ARTICLE_TYPES: Final = frozenset(
+    [
+        "Article",
+        "BlogPosting",
+        "NewsArticle",
+        "TechArticle",
+        "ScholarlyArticle",
+        "SocialMediaPosting",
+        "Report",
+        "OpinionNewsArticle",
+        "AnalysisNewsArticle",
+        "ReviewNewsArticle",
+        "BackgroundNewsArticle",
+        "ReportageNewsArticle",
+        "AdvertiserContentArticle",
+        "SatiricalArticle",
+        "LiveBlogPosting",
+    ]
+)
+PRODUCT_TYPES: Final = frozenset({"Product", "ProductGroup"})
+_PARENTS: Final = {
+    **dict.fromkeys(ARTICLE_TYPES, "Article"),
+    **dict.fromkeys(PRODUCT_TYPES, "Product"),
+    **dict.fromkeys(["MobileApplication", "WebApplication", "VideoGame"], "SoftwareApplication"),
+    **dict.fromkeys(
+        [
+            "Restaurant",
+            "Store",
+            "Hotel",
+            "Dentist",
+            "Bakery",
+            "CafeOrCoffeeShop",
+            "BarOrPub",
+            "AutoRepair",
+            "MedicalClinic",
+            "LegalService",
+            "RealEstateAgent",
+            "FoodEstablishment",
+            "HealthAndBeautyBusiness",
+            "ProfessionalService",
+        ],
+        "LocalBusiness",
+    ),
+    **dict.fromkeys(
+        ["Corporation", "NGO", "OnlineStore", "OnlineBusiness", "EducationalOrganization", "NewsMediaOrganization"],
+        "Organization",
+    ),
+    **dict.fromkeys(
+        ["MusicEvent", "SportsEvent", "BusinessEvent", "TheaterEvent", "Festival", "EducationEvent"], "Event"
+    ),
+}
+
+DATES: Final = frozenset(
+    [
+        "datePublished",
+        "dateModified",
+        "dateCreated",
+        "uploadDate",
+        "startDate",
+        "endDate",
+        "datePosted",
+        "validThrough",
+        "expires",
+    ]
+)
+DURATIONS: Final = frozenset(["totalTime", "prepTime", "cookTime", "performTime", "duration", "timeRequired"])
+NUMBERS: Final = frozenset(
+    ["price", "lowPrice", "highPrice", "ratingValue", "ratingCount", "reviewCount", "position", "answerCount"]
+)
+URLS: Final = frozenset(
+    ["url", "image", "logo", "contentUrl", "embedUrl", "thumbnailUrl", "sameAs", "acquireLicensePage"]
+)
+
+_DURATION: Final = re.compile(
+    r"P(?=.)(?:\d+W|(?:\d+Y)?(?:\d+M)?(?:\d+D)?(?:T(?=\d)(?:\d+H)?(?:\d+M)?(?:\d+(?:\.\d+)?S)?)?)"
+)
+_NUMBER: Final = re.compile(r"-?\d{1,15}(?:\.\d{1,10})?%?(?:/\d{1,5})?")
+_PARTIAL_DATE: Final = re.compile(r"\d{4}(?:-(?:0[1-9]|1[0-2]))?")
+
+
+@dataclass(frozen=True, slots=True)
+class TypeRule:
+    """What a type must and should have.
+
+    Of each tuple in `one_of` and `recommended` one property is enough. `variants` are the rules that stand in for this
+    one where a part has that type.
+    """
+
+    name: str
+    required: tuple[str, ...] = ()
+    one_of: tuple[tuple[str, ...], ...] = ()
+    recommended: tuple[tuple[str, ...], ...] = ()
+    key: tuple[str, ...] = ()
+    nested: Mapping[str, str] = field(default_factory=dict)
+    least: Mapping[str, int] = field(default_factory=dict)
+    variants: Mapping[str, str] = field(default_factory=dict)
+
+
+def rule_for(type_name: str) -> TypeRule | None:
+    """Return the rule of a schema.org type or of its parent, or None where there is none."""
+    return _rules().get(_PARENTS.get(type_name, type_name))
+
+
+def part_rule(name: str, types: Iterable[str] = ()) -> TypeRule:
+    """Return the rule of a nested part, which its types may change."""
+    rule = _rules()[name]
+    variant = next((rule.variants[one] for one in types if one in rule.variants), "")
+    return _rules()[variant] if variant else rule
+
+
+def is_date(text: str) -> bool:
+    """Tell whether a text is a date or a date with time (ISO 8601)."""
+    plain = text.strip()
+    try:
+        datetime.fromisoformat(plain)
+    except ValueError:
+        return _is_plain_date(plain)
+    return bool(re.match(r"\d{4}", plain))
+
+
+def _is_plain_date(text: str) -> bool:
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return _PARTIAL_DATE.fullmatch(text) is not None
+    return True
+
+
+def is_duration(text: str) -> bool:
+    """Tell whether a text is a duration, such as PT20M (ISO 8601)."""
+    return _DURATION.fullmatch(text.strip()) is not None
+
+
+def is_number(value: object) -> bool:
+    """Tell whether a value is a number, or a text that is one with a decimal point."""
+    if isinstance(value, bool):
+        return False
+    return isinstance(value, int | float) or (isinstance(value, str) and _NUMBER.fullmatch(value.strip()) is not None)
+
+
+def is_web_address(text: str) -> bool:
+    """Tell whether a text is an absolute address with http or https."""
+    parts = split_address(text)
+    return parts is not None and parts.scheme in {"http", "https"} and bool(parts.hostname)
+
+
+@cache
+def _rules() -> dict[str, TypeRule]:
+    raw = tomllib.loads((files(__package__) / "types.toml").read_text("utf-8"))
+    return {
+        name: TypeRule(
+            name,
+            tuple(entry.get("required", ())),
+            tuple(map(tuple, entry.get("one_of", ()))),
+            tuple(tuple(one.split("|")) for one in entry.get("recommended", ())),
+            tuple(entry.get("key", ())),
+            entry.get("nested", {}),
+            entry.get("least", {}),
+            entry.get("variants", {}),
+        )
+        for name, entry in raw.items()
+    }

@@ -1,0 +1,124 @@
+"""A document's text as sentences and words, with their places."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from pressroom_seo.language import LanguagePack
+from pressroom_seo.scoring.document import Block, BlockKind, Document
+from pressroom_seo.scoring.text.sentences import split_sentences
+from pressroom_seo.scoring.text.words import is_unspaced, lowered, split_words
+
+MAX_TEXT: Final = 600_000
+MAX_WORDS: Final = 100_000
+MAX_SENTENCES: Final = 20_000
+"""How many characters, words and sentences are read: those of a book, in a second or two."""
+
+_ORDINAL_LANGUAGES = frozenset({"de", "da", "no", "nb", "nn", "fi", "cs", "sk", "hu", "pl", "hr", "sl"})
+_PROSE = frozenset({BlockKind.PARAGRAPH, BlockKind.QUOTE})
+_SPOKEN = _PROSE | {BlockKind.LIST_ITEM}
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence.
+
+    `words` are in lower case; `block` is the number of its block in the document; `number` counts the
+    sentences of the block from 1; `offset` is how many words of the document stand before it.
+    """
+
+    text: str
+    words: tuple[str, ...]
+    block: int
+    number: int
+    offset: int
+
+
+class Text:
+    """The sentences of a document, headings and cells included, code left out.
+
+    `cut` tells that the text is longer than what is read.
+    """
+
+    def __init__(self, document: Document, pack: LanguagePack | None, language: str) -> None:
+        self.document = document
+        self.language = language
+        self.pack = pack
+        self.sentences: list[Sentence] = []
+        self.block_words: list[int] = [0] * len(document.blocks)
+        self.words = 0
+        self.characters = 0
+        self.cut = False
+        for at, block in enumerate(document.blocks):
+            if block.kind is BlockKind.CODE:
+                continue
+            self._read(at, block)
+            if self.cut:
+                break
+
+    def _read(self, at: int, block: Block) -> None:
+        left = MAX_TEXT - self.characters
+        self.characters += min(left, len(block.text))
+        self.cut = len(block.text) > left
+        for number, sentence in enumerate(self._split(block, block.text[:left]), 1):
+            words = tuple(lowered(split_words(sentence)))
+            if words:
+                self.sentences.append(Sentence(sentence, words, at, number, self.words))
+                self.words += len(words)
+                self.block_words[at] += len(words)
+            if len(self.sentences) >= MAX_SENTENCES or self.words >= MAX_WORDS:
+                self.cut = True
+                return
+
+    def _split(self, block: Block, text: str) -> list[str]:
+        if block.kind is BlockKind.HEADING:
+            return [text.replace("\n", " ")]
+        pack = self.pack
+        return split_sentences(
+            text,
+            pack.abbreviations if pack else (),
+            pack.function_words if pack else (),
+            ordinals=self.language in _ORDINAL_LANGUAGES,
+        )
+
+    @cached_property
+    def prose(self) -> list[Sentence]:
+        """The sentences of paragraphs and quotes."""
+        return [one for one in self.sentences if self.document.blocks[one.block].kind in _PROSE]
+
+    @cached_property
+    def spoken(self) -> list[Sentence]:
+        """The sentences of paragraphs, quotes and list items."""
+        return [one for one in self.sentences if self.document.blocks[one.block].kind in _SPOKEN]
+
+    @cached_property
+    def first_of_block(self) -> dict[int, int]:
+        """At which place in `sentences` each block begins that has any."""
+        return {one.block: at for at, one in reversed(list(enumerate(self.sentences)))}
+
+    @cached_property
+    def first_paragraph(self) -> list[Sentence]:
+        """The sentences of the first paragraph."""
+        prose = self.prose
+        return [one for one in prose if one.block == prose[0].block] if prose else []
+
+    @cached_property
+    def unspaced(self) -> bool:
+        """Whether most of the text is in a script without blanks between words, such as Chinese or Thai."""
+        sample = "".join(one.text for one in self.sentences[:40])[:2000]
+        letters = [letter for letter in sample if letter.isalnum()]
+        return bool(letters) and 2 * sum(map(is_unspaced, letters)) > len(letters)
+
+    def place(self, sentence: Sentence) -> str:
+        """Return where a sentence stands, for people, such as `paragraph 3, sentence 2, under “Baking”`."""
+        return self.block_place(sentence.block, sentence.number)
+
+    def block_place(self, block: int, sentence: int = 0) -> str:
+        """Return where a block stands, for people."""
+        one = self.document.blocks[block]
+        place = f"{one.kind} {one.number}"
+        if sentence:
+            place += f", sentence {sentence}"
+        return f"{place}, under “{one.section[:60]}”" if one.section else place

@@ -1,0 +1,1 @@
+"""What can be wrong with a site, and how that is found, counted and weighed."""

@@ -1,0 +1,220 @@
+"""What is remembered of every page of a site, in a few hundred bytes, for checks that compare pages with each other."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter, deque
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final
+
+from pressroom_seo.crawler.records import LinkRecord, PageRecord
+from pressroom_seo.crawler.survey import SiteFacts
+
+MOST_HOPS: Final = 20
+_SOURCES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One address of the site."""
+
+    url: str
+    status: int
+    failure: str
+    depth: int | None
+    location: str
+    is_page: bool
+    noindex: bool
+    indexable: bool
+    canonical: str
+    title: str
+    description: str
+    h1: str
+    text_hash: str
+    simhash: int
+    words: int
+    alternates: tuple[tuple[str, str], ...]
+    links: array[int] = field(repr=False)
+    """Numbers of the addresses that it links to, each once; `SiteIndex.url` names them."""
+
+    images: array[int] = field(repr=False)
+    follows: bool
+    """Whether search engines may follow its links."""
+
+    @property
+    def is_error(self) -> bool:
+        """Whether nothing could be had there."""
+        return self.failure in ("failed", "refused") or self.status >= 400
+
+
+@dataclass(frozen=True, slots=True)
+class RedirectPath:
+    """Where an address leads in the end."""
+
+    source: str
+    hops: tuple[str, ...]
+    """The addresses after the first one, the last one last."""
+
+    status: int
+    """Of the first answer."""
+
+    end_status: int | None
+    """Of the last answer; `None` where it was not asked for."""
+
+    loop: bool
+
+    @property
+    def dead(self) -> bool:
+        """Whether nothing is at its end."""
+        return not self.loop and self.end_status is not None and (self.end_status >= 400 or self.end_status == 0)
+
+
+class SiteIndex:
+    """All pages of a site, and how they are connected. A record that comes again takes the place of the one before."""
+
+    def __init__(self, start: str) -> None:
+        self.start = start
+        self.entries: dict[str, Entry] = {}
+        self.looked_at: dict[str, LinkRecord] = {}
+        self._facts: SiteFacts | None = None
+        self._numbers: dict[str, int] = {}
+        self._urls: list[str] = []
+
+    @property
+    def facts(self) -> SiteFacts:
+        """What is known of the site. Raises `RuntimeError` before `finish`."""
+        if self._facts is None:
+            raise RuntimeError("the site is still being read")
+        return self._facts
+
+    def add_page(self, record: PageRecord) -> None:
+        """Take in a page."""
+        page = record.page if record.is_page else None
+        self.entries[record.url] = Entry(
+            url=record.url,
+            status=record.status,
+            failure=record.failure,
+            depth=record.depth,
+            location=record.location,
+            is_page=record.is_page,
+            noindex=record.noindex,
+            indexable=record.indexable,
+            canonical=record.canonical if page else "",
+            title=page.titles[0] if page and page.titles else "",
+            description=page.descriptions[0] if page and page.descriptions else "",
+            h1=next((text for level, text in page.headings if level == 1), "") if page else "",
+            text_hash=page.text_hash if page else "",
+            simhash=page.simhash if page else 0,
+            words=page.words if page else 0,
+            alternates=tuple((one.language, one.url) for one in page.alternates) if page else (),
+            links=self._numbered({link.url for link in page.links} if page else ()),
+            images=self._numbered({image.url for image in page.images if image.url} if page else ()),
+            follows="nofollow" not in record.robots,
+        )
+
+    def add_link(self, record: LinkRecord) -> None:
+        """Take in an address that was only looked at."""
+        self.looked_at[record.url] = record
+
+    def finish(self, facts: SiteFacts) -> None:
+        """Take in what is known of the site; after this it can be asked about."""
+        self._facts = facts
+
+    def url(self, number: int) -> str:
+        """Return the address of a number."""
+        return self._urls[number]
+
+    def _numbered(self, urls: Collection[str]) -> array[int]:
+        numbers = array("I")
+        for url in sorted(urls):
+            number = self._numbers.setdefault(url, len(self._urls))
+            if number == len(self._urls):
+                self._urls.append(url)
+            numbers.append(number)
+        return numbers
+
+    def pages(self) -> Iterator[Entry]:
+        """Yield the HTML pages that were answered well."""
+        return (entry for entry in self.entries.values() if entry.is_page)
+
+    def indexable(self) -> Iterator[Entry]:
+        """Yield the pages that search engines may show."""
+        return (entry for entry in self.entries.values() if entry.indexable)
+
+    @cached_property
+    def _inlinks(self) -> Counter[int]:
+        counts: Counter[int] = Counter()
+        for entry in self.entries.values():
+            own = self._numbers.get(entry.url)
+            counts.update(number for number in entry.links if number != own)
+        return counts
+
+    def inlinks(self, url: str) -> int:
+        """Return how many other pages link to an address."""
+        number = self._numbers.get(url)
+        return 0 if number is None else self._inlinks[number]
+
+    def found_in(self, urls: Collection[str], *, images: bool = False) -> dict[str, list[str]]:
+        """Return, for each of these addresses, up to five pages that link to it, or show it."""
+        wanted = {self._numbers[url]: url for url in urls if url in self._numbers}
+        found: dict[str, list[str]] = {url: [] for url in urls}
+        for entry in self.entries.values():
+            for number in entry.images if images else entry.links:
+                if number in wanted and len(found[wanted[number]]) < _SOURCES:
+                    found[wanted[number]].append(entry.url)
+        return found
+
+    @cached_property
+    def linked(self) -> frozenset[str]:
+        """All addresses that other pages link to, redirect to or name as canonical."""
+        urls = {self._urls[number] for number, count in self._inlinks.items() if count}
+        for entry in self.entries.values():
+            urls |= {url for url in (entry.location, entry.canonical) if url and url != entry.url}
+        return frozenset(urls)
+
+    @cached_property
+    def depths(self) -> dict[str, int]:
+        """Links from the first page, by the shortest way; a redirect is no step."""
+        found = {self.start: 0}
+        queue = deque([self.start])
+        while queue:
+            url = queue.popleft()
+            entry = self.entries.get(url)
+            if entry is None:
+                continue
+            if entry.location and entry.location not in found:
+                found[entry.location] = found[url]
+                queue.appendleft(entry.location)
+            for number in entry.links:
+                target = self._urls[number]
+                if target not in found and target in self.entries:
+                    found[target] = found[url] + 1
+                    queue.append(target)
+        return found
+
+    def orphans(self) -> list[Entry]:
+        """Return the pages that sitemaps name and nothing links to. A crawl that was cut short has none to name."""
+        if not self.facts.complete:
+            return []
+        return [entry for entry in self.indexable() if entry.url != self.start and entry.url not in self.linked]
+
+    def redirects(self) -> Iterator[RedirectPath]:
+        """Yield every redirect of the site with the way that it leads."""
+        for entry in self.entries.values():
+            if entry.location:
+                yield self._path(entry)
+
+    def _path(self, entry: Entry) -> RedirectPath:
+        hops: list[str] = []
+        seen = {entry.url}
+        at: Entry | None = entry
+        while at is not None and at.location and len(hops) < MOST_HOPS:
+            hops.append(at.location)
+            if at.location in seen:
+                return RedirectPath(entry.url, tuple(hops), entry.status, None, loop=True)
+            seen.add(at.location)
+            at = self.entries.get(at.location)
+        end = None if at is None or at.failure == "disallowed" else at.status
+        return RedirectPath(entry.url, tuple(hops), entry.status, end, loop=len(hops) >= MOST_HOPS)

@@ -1,0 +1,156 @@
+"""Checking what a site says to language models: llms.txt, llms-full.txt and its pages in Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Final
+
+from pressroom_seo.crawler.llms_txt import LARGEST, LlmsTxt, read_llms_txt
+from pressroom_seo.crawler.urls import Site
+from pressroom_seo.crawler.visiting import Answer, Visitor
+
+SAMPLES: Final = 10
+"""How many pages are looked up in Markdown, and how many links of the file are followed."""
+
+_TEXT: Final = "text/markdown, text/plain, */*;q=0.5"
+_MOST_MISSING = 100
+
+
+@dataclass(frozen=True, slots=True)
+class LlmsCheck:
+    """One thing that was looked at. `message` says what was seen; `fix` what to do, empty where it is right."""
+
+    id: str
+    passed: bool
+    message: str
+    fix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LlmsReport:
+    """What a site says to language models."""
+
+    checks: tuple[LlmsCheck, ...]
+    entries: int
+    missing: tuple[str, ...]
+    """Addresses of the sitemap that llms.txt does not name; at most 100."""
+
+
+async def check_llms_txt(visitor: Visitor, site: Site, listed: Collection[str]) -> LlmsReport:
+    """Look whether the files exist, can be read and match the sitemap.
+
+    Args:
+        visitor: what asks.
+        site: the site.
+        listed: the addresses of its sitemaps; see `pressroom_seo.crawler.survey`.
+    """
+    url = f"{site.origin}/llms.txt"
+    answer = await _last(visitor, url)
+    if not _is_text(answer):
+        missing = LlmsCheck(
+            "llms_txt_exists",
+            passed=False,
+            message=f"{url} {_said(answer)}",
+            fix="Add it: a line of # and the site's name, a quoted summary, and sections of links.",
+        )
+        return LlmsReport((missing,), 0, tuple(listed)[:_MOST_MISSING])
+    llms = read_llms_txt(answer.content, answer.url)
+    named = {entry.url for entry in llms.entries}
+    absent = [one for one in listed if one not in named and not named.intersection(twins(one))]
+    checks = [
+        LlmsCheck("llms_txt_exists", passed=True, message=f"{url} is there"),
+        _parses(llms),
+        _matches(absent, listed),
+        await _links(visitor, site, llms),
+        await _full(visitor, site),
+        await _twins(visitor, listed),
+    ]
+    return LlmsReport(tuple(checks), len(llms.entries), tuple(absent[:_MOST_MISSING]))
+
+
+def twins(url: str) -> tuple[str, ...]:
+    """Return where a page's Markdown may lie by the convention: under its address with `.md`, or in its folder."""
+    path = url.partition("?")[0]
+    if path.endswith("/"):
+        return f"{path}index.html.md", f"{path}index.md", f"{path.rstrip('/')}.md"
+    return (f"{path}.md",)
+
+
+async def _last(visitor: Visitor, url: str) -> Answer:
+    if not await visitor.allowed(url):
+        return Answer(url, failure="disallowed", message="robots.txt disallows it")
+    return (await visitor.follow(url, accept=_TEXT))[-1]
+
+
+def _is_text(answer: Answer) -> bool:
+    return answer.status == 200 and bool(answer.content) and answer.media_type != "text/html"
+
+
+def _said(answer: Answer) -> str:
+    if answer.failure:
+        return f"could not be read: {answer.message}"
+    if answer.status == 200:
+        return "is an HTML page or empty"
+    return f"answers with {answer.status}"
+
+
+def _parses(llms: LlmsTxt) -> LlmsCheck:
+    if llms.problems:
+        return LlmsCheck("llms_txt_parses", passed=False, message="; ".join(llms.problems), fix="Mend these lines.")
+    return LlmsCheck(
+        "llms_txt_parses", passed=True, message=f"{len(llms.entries)} links in {len(llms.sections)} sections"
+    )
+
+
+def _matches(absent: list[str], listed: Collection[str]) -> LlmsCheck:
+    if absent:
+        return LlmsCheck(
+            "llms_txt_matches_sitemap",
+            passed=False,
+            message=f"{len(absent)} of {len(listed)} addresses of the sitemap are not named",
+            fix="Name the pages that a reader needs; leaving others out is fine.",
+        )
+    return LlmsCheck("llms_txt_matches_sitemap", passed=True, message=f"all {len(listed)} addresses are named")
+
+
+async def _links(visitor: Visitor, site: Site, llms: LlmsTxt) -> LlmsCheck:
+    own = [entry.url for entry in llms.entries if site.contains(entry.url)][:SAMPLES]
+    broken = [url for url in own if (await _last(visitor, url)).status != 200]
+    if broken:
+        return LlmsCheck(
+            "llms_txt_links", passed=False, message=f"not there: {', '.join(broken)}", fix="Mend or remove these links."
+        )
+    return LlmsCheck("llms_txt_links", passed=True, message=f"{len(own)} links looked at")
+
+
+async def _full(visitor: Visitor, site: Site) -> LlmsCheck:
+    url = f"{site.origin}/llms-full.txt"
+    answer = (await visitor.visit(url, accept=_TEXT, max_bytes=LARGEST)) if await visitor.allowed(url) else Answer(url)
+    if _is_text(answer):
+        return LlmsCheck("llms_full_txt_exists", passed=True, message=f"{url} is there")
+    return LlmsCheck(
+        "llms_full_txt_exists",
+        passed=False,
+        message=f"{url} {_said(answer)}",
+        fix="Add it with the text of the newest pages in Markdown.",
+    )
+
+
+async def _twins(visitor: Visitor, listed: Collection[str]) -> LlmsCheck:
+    pages = list(listed)[:SAMPLES]
+    without = []
+    for page in pages:
+        for twin in twins(page):
+            if _is_text(await _last(visitor, twin)):
+                break
+        else:
+            without.append(page)
+    if without:
+        return LlmsCheck(
+            "markdown_twins",
+            passed=False,
+            message=f"{len(without)} of {len(pages)} pages cannot be had as Markdown, such as {without[0]}",
+            fix="Serve every page as Markdown too, under its address with .md.",
+        )
+    return LlmsCheck("markdown_twins", passed=True, message=f"{len(pages)} pages looked at")

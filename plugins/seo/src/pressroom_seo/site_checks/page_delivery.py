@@ -1,0 +1,135 @@
+"""Checks of how a page is delivered: security and speed."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pressroom_seo.crawler.records import PageRecord
+from pressroom_seo.site_checks.model import PageCheck, when
+
+SLOW_FIRST_BYTE: Final = 0.8
+"""Seconds until the first byte; beyond this it is not good any more (web.dev, Time to First Byte)."""
+
+_WORTH_COMPRESSING: Final = 1400
+_LARGE_PAGE: Final = 500_000
+_MOST_ELEMENTS: Final = 1400
+_MOST_BLOCKING: Final = 8
+
+
+def _frames_allowed(record: PageRecord) -> bool:
+    policy = record.headers.get("content-security-policy", "")
+    return "x-frame-options" not in record.headers and "frame-ancestors" not in policy
+
+
+def _is_https(record: PageRecord) -> bool:
+    return record.url.startswith("https:")
+
+
+CHECKS: Final = (
+    PageCheck(
+        "not_https",
+        "critical",
+        "security",
+        "The page comes by plain http.",
+        "Serve it by https, and redirect http there.",
+        lambda record, page: when(not _is_https(record)),
+    ),
+    PageCheck(
+        "mixed_content",
+        "warning",
+        "security",
+        "The page comes by https and loads things by http; browsers block them.",
+        "Load them by https.",
+        lambda record, page: when(_is_https(record) and page.insecure, addresses=page.insecure[:5]),
+    ),
+    PageCheck(
+        "form_insecure",
+        "warning",
+        "security",
+        "A form sends what people type by plain http.",
+        "Send it to an https address.",
+        lambda record, page: when(page.insecure_forms, addresses=page.insecure_forms[:5]),
+    ),
+    PageCheck(
+        "hsts_missing",
+        "notice",
+        "security",
+        "Browsers are not told to use https only (Strict-Transport-Security).",
+        "Send Strict-Transport-Security: max-age=31536000.",
+        lambda record, page: when(_is_https(record) and "strict-transport-security" not in record.headers),
+    ),
+    PageCheck(
+        "csp_missing",
+        "notice",
+        "security",
+        "Nothing says which scripts may run (Content-Security-Policy).",
+        "Send a Content-Security-Policy.",
+        lambda record, page: when("content-security-policy" not in record.headers),
+    ),
+    PageCheck(
+        "nosniff_missing",
+        "notice",
+        "security",
+        "Browsers may guess what a file is (X-Content-Type-Options).",
+        "Send X-Content-Type-Options: nosniff.",
+        lambda record, page: when(record.headers.get("x-content-type-options", "").lower() != "nosniff"),
+    ),
+    PageCheck(
+        "framing_allowed",
+        "notice",
+        "security",
+        "Other sites may show the page inside theirs.",
+        "Send Content-Security-Policy: frame-ancestors 'self'.",
+        lambda record, page: when(_frames_allowed(record)),
+    ),
+    PageCheck(
+        "referrer_policy_missing",
+        "notice",
+        "security",
+        "Nothing says what other sites are told about where readers come from (Referrer-Policy).",
+        "Send Referrer-Policy: strict-origin-when-cross-origin.",
+        lambda record, page: when("referrer-policy" not in record.headers),
+    ),
+    PageCheck(
+        "slow_answer",
+        "warning",
+        "speed",
+        f"The first byte takes longer than {SLOW_FIRST_BYTE} seconds.",
+        "Cache the page, or find out what the server spends the time on.",
+        lambda record, page: when(record.first_byte > SLOW_FIRST_BYTE, seconds=round(record.first_byte, 2)),
+    ),
+    PageCheck(
+        "not_compressed",
+        "warning",
+        "speed",
+        "The page is sent without compression.",
+        "Switch gzip, br or zstd on for text.",
+        lambda record, page: when(
+            record.size > _WORTH_COMPRESSING and "content-encoding" not in record.headers, size=record.size
+        ),
+    ),
+    PageCheck(
+        "page_heavy",
+        "notice",
+        "speed",
+        "The page's HTML is larger than 500 kB.",
+        "Leave out what is not needed at first, such as pictures and scripts inside the page.",
+        lambda record, page: when(record.size > _LARGE_PAGE, size=record.size),
+    ),
+    PageCheck(
+        "too_many_elements",
+        "notice",
+        "speed",
+        f"The page has more than {_MOST_ELEMENTS} elements.",
+        "Simplify the template, and show long lists in parts.",
+        lambda record, page: when(page.elements > _MOST_ELEMENTS or page.cut, elements=page.elements, cut=page.cut),
+    ),
+    PageCheck(
+        "render_blocking",
+        "notice",
+        "speed",
+        f"More than {_MOST_BLOCKING} scripts and styles must arrive before anything is drawn.",
+        "Load scripts with defer, and join styles.",
+        lambda record, page: when(page.blocking > _MOST_BLOCKING, count=page.blocking),
+    ),
+)

@@ -1,0 +1,159 @@
+"""Checks of what a page tells search engines about itself: canonical address, robots, languages."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Final
+
+from pressroom_seo.crawler.records import PageFacts, PageRecord
+from pressroom_seo.crawler.urls import Site
+from pressroom_seo.site_checks.model import Evidence, PageCheck, when
+
+_LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z]{4})?(?:-(?:[a-z]{2}|[0-9]{3}))?|x-default")
+_NO_REGIONS: Final = frozenset({"uk", "eu", "la"})
+"""Written by mistake: the region of the United Kingdom is `gb`, and neither Europe nor Latin America has a code."""
+
+
+def _canonical(page: PageFacts) -> str:
+    return page.canonicals[0] if page.canonicals else ""
+
+
+def _elsewhere(record: PageRecord, page: PageFacts) -> Evidence | None:
+    url = _canonical(page)
+    return when(url and not Site.at(record.url).contains(url), canonical=url)
+
+
+def _invalid_languages(_record: PageRecord, page: PageFacts) -> Evidence | None:
+    wrong = [one.language for one in page.alternates if not one.url or not _is_language(one.language)]
+    return when(wrong, languages=wrong[:10])
+
+
+def _is_language(code: str) -> bool:
+    return bool(_LANGUAGE.fullmatch(code)) and code.partition("-")[2] not in _NO_REGIONS
+
+
+def _conflicting_languages(_record: PageRecord, page: PageFacts) -> Evidence | None:
+    counts = Counter(language for language, _ in {(one.language, one.url) for one in page.alternates})
+    twice = sorted(language for language, count in counts.items() if count > 1)
+    return when(twice, languages=twice)
+
+
+CHECKS: Final = (
+    PageCheck(
+        "canonical_missing",
+        "notice",
+        "indexing",
+        "The page does not name its canonical address.",
+        'Add <link rel="canonical" href="…"> with the page\'s own address.',
+        lambda record, page: when(not page.canonicals),
+    ),
+    PageCheck(
+        "canonical_multiple",
+        "warning",
+        "indexing",
+        "The page names several canonical addresses; search engines ignore them all.",
+        "Keep one; two plugins or templates may each write one.",
+        lambda record, page: when(len(set(page.canonicals)) > 1, canonicals=page.canonicals),
+    ),
+    PageCheck(
+        "canonical_invalid",
+        "warning",
+        "indexing",
+        "The canonical address is none.",
+        "Write a whole https address.",
+        lambda record, page: when(page.canonicals and not _canonical(page)),
+    ),
+    PageCheck(
+        "canonical_relative",
+        "notice",
+        "indexing",
+        "The canonical address is relative.",
+        "Write the whole address, with https:// and the host.",
+        lambda record, page: when(page.canonical_relative and _canonical(page), canonical=_canonical(page)),
+    ),
+    PageCheck(
+        "canonical_insecure",
+        "warning",
+        "indexing",
+        "The page comes by https and names an http address as canonical.",
+        "Name the https address.",
+        lambda record, page: when(
+            record.url.startswith("https:") and _canonical(page).startswith("http:"), canonical=_canonical(page)
+        ),
+    ),
+    PageCheck(
+        "canonical_elsewhere",
+        "notice",
+        "indexing",
+        "The page names an address of another site as canonical; it will not be found itself.",
+        "Keep it only where the text was first published there.",
+        _elsewhere,
+    ),
+    PageCheck(
+        "noindex",
+        "notice",
+        "indexing",
+        "The page asks search engines to leave it out (noindex).",
+        "Remove noindex where people should find the page.",
+        lambda record, page: when(record.noindex, robots=sorted(record.robots)),
+    ),
+    PageCheck(
+        "noindex_and_canonical",
+        "warning",
+        "indexing",
+        "The page asks to be left out (noindex) and names another page as canonical; the two contradict each other.",
+        "Keep the canonical address and remove noindex.",
+        lambda record, page: when(
+            record.noindex and _canonical(page) not in ("", record.url), canonical=_canonical(page)
+        ),
+    ),
+    PageCheck(
+        "nofollow_page",
+        "notice",
+        "indexing",
+        "The page asks search engines to follow none of its links (nofollow).",
+        "Remove nofollow; it hides the pages behind.",
+        lambda record, page: when("nofollow" in record.robots, robots=sorted(record.robots)),
+    ),
+    PageCheck(
+        "nosnippet",
+        "notice",
+        "indexing",
+        "The page forbids search engines to show a piece of it (nosnippet).",
+        "Remove nosnippet or max-snippet:0, so that results can say what the page is about.",
+        lambda record, page: when({"nosnippet", "max-snippet:0"} & record.robots, robots=sorted(record.robots)),
+    ),
+    PageCheck(
+        "hreflang_invalid",
+        "warning",
+        "languages",
+        "An hreflang names no language, or no address.",
+        "Use codes such as en, en-gb or x-default (ISO 639-1 and ISO 3166-1), and whole addresses.",
+        _invalid_languages,
+    ),
+    PageCheck(
+        "hreflang_conflict",
+        "warning",
+        "languages",
+        "The same hreflang leads to several addresses.",
+        "Name one address for every language.",
+        _conflicting_languages,
+    ),
+    PageCheck(
+        "hreflang_no_self",
+        "notice",
+        "languages",
+        "The page names its other languages and not itself.",
+        "Name the page itself with its own hreflang too.",
+        lambda record, page: when(page.alternates and record.url not in {one.url for one in page.alternates}),
+    ),
+    PageCheck(
+        "hreflang_no_default",
+        "notice",
+        "languages",
+        "The page names its languages and none for everybody else (x-default).",
+        'Add hreflang="x-default" for the page that asks for the language, or the most general one.',
+        lambda record, page: when(page.alternates and "x-default" not in {one.language for one in page.alternates}),
+    ),
+)

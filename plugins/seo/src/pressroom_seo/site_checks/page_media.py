@@ -1,0 +1,252 @@
+"""Checks of links, pictures, structured data and what social networks show."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from pressroom_seo.crawler.records import PageFacts, PageRecord
+from pressroom_seo.crawler.urls import Site, host_of
+from pressroom_seo.site_checks.model import Evidence, PageCheck, when
+
+_GENERIC: Final = frozenset(
+    {
+        "click", "click here", "go", "here", "learn more", "link", "more", "more info", "read more", "start", "this",
+        "this page", "hier", "hier klicken", "mehr", "mehr erfahren", "weiterlesen", "cliquez ici", "en savoir plus",
+        "ici", "lire la suite", "aquí", "clic aquí", "leer más", "más información", "clicca qui", "leggi tutto",
+    }
+)  # fmt: skip
+"""Words that do not say where a link leads."""
+
+_PRIVATE = re.compile(r"localhost|127\.\d+\.\d+\.\d+|10\.\d+\.\d+\.\d+|192\.168\.\d+\.\d+|.*\.(?:local|test|internal)")
+_LONGEST_ALT = 125
+_MOST_LINKS = 300
+_OPEN_GRAPH = ("og:title", "og:type", "og:url")
+
+
+def _own(record: PageRecord, page: PageFacts) -> list[tuple[str, str, bool]]:
+    site = Site.at(record.url)
+    return [(link.url, link.text, link.nofollow) for link in page.links if site.contains(link.url)]
+
+
+def _dead_end(record: PageRecord, page: PageFacts) -> Evidence | None:
+    return when(not any(url != record.url for url, _, _ in _own(record, page)))
+
+
+def _insecure_links(record: PageRecord, page: PageFacts) -> Evidence | None:
+    links = [url for url, _, _ in _own(record, page) if url.startswith("http:")]
+    return when(record.url.startswith("https:") and links, links=links[:5])
+
+
+def _private_links(_record: PageRecord, page: PageFacts) -> Evidence | None:
+    links = [link.url for link in page.links if _PRIVATE.fullmatch(host_of(link.url).partition(":")[0])]
+    return when(links, links=links[:5])
+
+
+def _generic_text(_record: PageRecord, page: PageFacts) -> Evidence | None:
+    links = [link.url for link in page.links if link.text.casefold().strip(" .…»>→") in _GENERIC]
+    return when(links, links=links[:5])
+
+
+def _nofollow(record: PageRecord, page: PageFacts) -> Evidence | None:
+    links = [url for url, _, nofollow in _own(record, page) if nofollow]
+    return when(links, links=links[:5])
+
+
+def _structured_problems(_record: PageRecord, page: PageFacts) -> Evidence | None:
+    problems = [f"{', '.join(item.types) or item.format}: {item.problem}" for item in page.structured if item.problem]
+    return when(problems, problems=problems[:5])
+
+
+def _structured_missing(_record: PageRecord, page: PageFacts) -> Evidence | None:
+    items = [{"type": item.types[0], "missing": list(item.missing)} for item in page.structured if item.missing]
+    return when(items, items=items[:5])
+
+
+def _open_graph_incomplete(_record: PageRecord, page: PageFacts) -> Evidence | None:
+    missing = [name for name in _OPEN_GRAPH if not page.open_graph.get(name)]
+    return when(page.open_graph and missing, missing=missing)
+
+
+def _other_og_url(record: PageRecord, page: PageFacts) -> Evidence | None:
+    said = page.open_graph.get("og:url", "").rstrip("/")
+    canonical = (page.canonicals[0] if page.canonicals else record.url).rstrip("/")
+    return when(said and said != canonical, og_url=said, canonical=canonical)
+
+
+CHECKS: Final = (
+    PageCheck(
+        "dead_end",
+        "notice",
+        "links",
+        "The page links to no other page of the site.",
+        "Link to pages that a reader may want next.",
+        _dead_end,
+    ),
+    PageCheck(
+        "too_many_links",
+        "notice",
+        "links",
+        f"The page has more than {_MOST_LINKS} links.",
+        "Leave out those that few people need, or spread them over several pages.",
+        lambda record, page: when(page.links_total > _MOST_LINKS, links=page.links_total),
+    ),
+    PageCheck(
+        "link_insecure",
+        "warning",
+        "links",
+        "The page links to its own site by plain http.",
+        "Link to the https addresses.",
+        _insecure_links,
+    ),
+    PageCheck(
+        "link_private",
+        "warning",
+        "links",
+        "The page links to an address that only its author can reach.",
+        "Link to the public address.",
+        _private_links,
+    ),
+    PageCheck(
+        "link_unreadable",
+        "warning",
+        "links",
+        "The page has links that are no addresses.",
+        "Mend the spelling of these links.",
+        lambda record, page: when(page.unreadable, links=page.unreadable),
+    ),
+    PageCheck(
+        "link_without_text",
+        "notice",
+        "links",
+        "The page has links without a text.",
+        "Write what is behind the link, or give its picture an alt text.",
+        lambda record, page: when(
+            [link for link in page.links if not link.text], links=[link.url for link in page.links if not link.text][:5]
+        ),
+    ),
+    PageCheck(
+        "link_text_generic",
+        "notice",
+        "links",
+        "The text of some links does not say where they lead.",
+        "Write what is behind the link in place of “click here”.",
+        _generic_text,
+    ),
+    PageCheck(
+        "link_nofollow",
+        "notice",
+        "links",
+        "The page links to its own site with nofollow.",
+        "Remove nofollow from links to your own pages.",
+        _nofollow,
+    ),
+    PageCheck(
+        "link_uncrawlable",
+        "notice",
+        "links",
+        "Some links lead nowhere without JavaScript.",
+        "Give every link an href with an address.",
+        lambda record, page: when(page.uncrawlable, links=page.uncrawlable),
+    ),
+    PageCheck(
+        "image_alt_missing",
+        "warning",
+        "images",
+        "Pictures have no alt text.",
+        'Say in alt what the picture shows; alt="" where it only decorates.',
+        lambda record, page: when(
+            [image for image in page.images if image.alt is None],
+            images=[image.url for image in page.images if image.alt is None][:5],
+        ),
+    ),
+    PageCheck(
+        "image_alt_long",
+        "notice",
+        "images",
+        f"The alt text of a picture has more than {_LONGEST_ALT} characters.",
+        "Shorten it, and say the rest in the text.",
+        lambda record, page: when(
+            [image for image in page.images if len(image.alt or "") > _LONGEST_ALT],
+            images=[image.url for image in page.images if len(image.alt or "") > _LONGEST_ALT][:5],
+        ),
+    ),
+    PageCheck(
+        "image_without_size",
+        "notice",
+        "images",
+        "Pictures do not say their size; the page jumps while they load.",
+        "Give every img its width and height.",
+        lambda record, page: when(
+            [image for image in page.images if not image.sized],
+            images=[image.url for image in page.images if not image.sized][:5],
+        ),
+    ),
+    PageCheck(
+        "structured_data_missing",
+        "notice",
+        "structured_data",
+        "The page has no structured data.",
+        "Describe it with JSON-LD of schema.org, such as Article, Product or BreadcrumbList.",
+        lambda record, page: when(not page.structured),
+    ),
+    PageCheck(
+        "structured_data_invalid",
+        "warning",
+        "structured_data",
+        "The structured data cannot be read.",
+        "Write valid JSON with @context https://schema.org and @type.",
+        _structured_problems,
+    ),
+    PageCheck(
+        "structured_data_incomplete",
+        "warning",
+        "structured_data",
+        "The structured data lacks what search engines require.",
+        "Add the properties that are named.",
+        _structured_missing,
+    ),
+    PageCheck(
+        "open_graph_missing",
+        "notice",
+        "social",
+        "The page does not say how it looks when it is shared (Open Graph).",
+        "Add og:title, og:type, og:url and og:image.",
+        lambda record, page: when(not page.open_graph),
+    ),
+    PageCheck(
+        "open_graph_incomplete",
+        "notice",
+        "social",
+        "The page lacks some of what it looks like when it is shared (Open Graph).",
+        "Add the properties that are named.",
+        _open_graph_incomplete,
+    ),
+    PageCheck(
+        "open_graph_image",
+        "notice",
+        "social",
+        "There is no picture for when the page is shared, or its address is relative.",
+        "Add og:image with a whole https address, of 1200 by 630 pixels.",
+        lambda record, page: when(
+            page.open_graph and not page.open_graph.get("og:image", "").startswith("https://"),
+            image=page.open_graph.get("og:image", ""),
+        ),
+    ),
+    PageCheck(
+        "open_graph_url",
+        "notice",
+        "social",
+        "The address for sharing (og:url) is not the canonical one.",
+        "Name the canonical address in og:url.",
+        _other_og_url,
+    ),
+    PageCheck(
+        "twitter_card_missing",
+        "notice",
+        "social",
+        "The page names no kind of card (twitter:card).",
+        'Add <meta name="twitter:card" content="summary_large_image">.',
+        lambda record, page: when(not page.twitter.get("twitter:card")),
+    ),
+)

@@ -1,0 +1,209 @@
+"""Checks of the answer itself, whatever it is."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from pressroom_seo.crawler.records import PageFacts, PageRecord
+from pressroom_seo.crawler.urls import has_session
+from pressroom_seo.site_checks.model import Evidence, PageCheck, RecordCheck, when
+
+_GONE = frozenset({404, 410})
+_TEMPORARY = frozenset({302, 303, 307})
+_SAYS_MISSING = re.compile(r"^\W*(?:error\W*)?404\b|\b(?:page|site|file) not found\b|\bnot found\W*$", re.IGNORECASE)
+_LONGEST_URL = 115
+_MOST_PARAMETERS = 3
+
+
+def _soft_404(record: PageRecord, page: PageFacts) -> Evidence | None:
+    title = page.titles[0] if page.titles else ""
+    return when(_SAYS_MISSING.search(title) and page.words < 300, title=title)
+
+
+def _path(record: PageRecord) -> str:
+    return record.url.split("://", 1)[-1].partition("/")[2].partition("?")[0]
+
+
+def _query(record: PageRecord) -> str:
+    return record.url.partition("?")[2]
+
+
+RECORD_CHECKS: Final = (
+    RecordCheck(
+        "no_answer",
+        "critical",
+        "status",
+        "The server gives no answer.",
+        "Look whether the server is up, its certificate is valid and it answers within 10 seconds.",
+        lambda record: when(record.failure == "failed", message=record.message),
+    ),
+    RecordCheck(
+        "address_refused",
+        "critical",
+        "status",
+        "The address is not fetched: it is not on the public internet, has a port of its own or too large a head.",
+        "Link and redirect to public https addresses without a port.",
+        lambda record: when(record.failure == "refused", message=record.message),
+    ),
+    RecordCheck(
+        "server_error",
+        "critical",
+        "status",
+        "The server fails (a status of the 500s).",
+        "Read the server's log for this address and mend what fails.",
+        lambda record: when(record.status >= 500, status=record.status),
+    ),
+    RecordCheck(
+        "page_not_found",
+        "critical",
+        "status",
+        "There is no such page (404 or 410).",
+        "Bring the page back, redirect it to the one that takes its place, or remove the links to it.",
+        lambda record: when(record.status in _GONE, status=record.status),
+    ),
+    RecordCheck(
+        "client_error",
+        "warning",
+        "status",
+        "The server refuses the request (a status of the 400s).",
+        "Let everybody read the page, or remove the links to it.",
+        lambda record: when(400 <= record.status < 500 and record.status not in {*_GONE, 429}, status=record.status),
+    ),
+    RecordCheck(
+        "rate_limited",
+        "notice",
+        "status",
+        "The server answers that it is asked too often (429).",
+        "Let crawlers ask at least once a second.",
+        lambda record: when(record.status == 429, status=record.status),
+    ),
+    RecordCheck(
+        "temporary_redirect",
+        "notice",
+        "status",
+        "The redirect says that it is temporary (302, 303 or 307).",
+        "Use 301 or 308 where the page has moved for good.",
+        lambda record: when(record.status in _TEMPORARY and record.location, status=record.status, to=record.location),
+    ),
+    RecordCheck(
+        "redirect_unreadable",
+        "critical",
+        "status",
+        "The redirect leads to no address.",
+        "Send a Location header with an https address.",
+        lambda record: when(300 < record.status < 400 and record.status != 304 and not record.location),
+    ),
+    RecordCheck(
+        "redirect_insecure",
+        "warning",
+        "security",
+        "The redirect leads from https to http.",
+        "Redirect to the https address.",
+        lambda record: when(
+            record.url.startswith("https:") and record.location.startswith("http:"), to=record.location
+        ),
+    ),
+    RecordCheck(
+        "content_cut",
+        "warning",
+        "speed",
+        "The answer is larger than 10 MB, or never ends.",
+        "Split the page, and load large files from pages of their own.",
+        lambda record: when(not record.whole and not record.message, size=record.size),
+    ),
+    RecordCheck(
+        "content_damaged",
+        "critical",
+        "status",
+        "The compressed content cannot be unpacked.",
+        "Look at the server's compression: what is announced in Content-Encoding must be what is sent.",
+        lambda record: when(record.status and record.message, message=record.message),
+    ),
+    RecordCheck(
+        "media_type_missing",
+        "notice",
+        "status",
+        "The answer has no Content-Type.",
+        "Send Content-Type: text/html; charset=utf-8 with pages.",
+        lambda record: when(record.status == 200 and record.size and not record.media_type),
+    ),
+    RecordCheck(
+        "url_too_long",
+        "notice",
+        "urls",
+        f"The address has more than {_LONGEST_URL} characters.",
+        "Use a few words that say what the page is about.",
+        lambda record: when(record.status == 200 and len(record.url) > _LONGEST_URL, length=len(record.url)),
+    ),
+    RecordCheck(
+        "url_uppercase",
+        "notice",
+        "urls",
+        "The address has capital letters.",
+        "Use small letters; to many servers and to search engines the two are different pages.",
+        lambda record: when(record.status == 200 and re.search(r"[A-Z]", re.sub(r"%..", "", _path(record)))),
+    ),
+    RecordCheck(
+        "url_underscores",
+        "notice",
+        "urls",
+        "The address joins words with underscores.",
+        "Join words with hyphens.",
+        lambda record: when(record.status == 200 and "_" in _path(record)),
+    ),
+    RecordCheck(
+        "url_spaces",
+        "notice",
+        "urls",
+        "The address has spaces.",
+        "Join words with hyphens.",
+        lambda record: when(record.status == 200 and ("%20" in _path(record) or "+" in _path(record))),
+    ),
+    RecordCheck(
+        "url_double_slash",
+        "notice",
+        "urls",
+        "The path has two slashes in a row.",
+        "Mend the link or template that makes it, and redirect to the address with one slash.",
+        lambda record: when(record.status == 200 and "//" in f"/{_path(record)}"),
+    ),
+    RecordCheck(
+        "url_parameters",
+        "notice",
+        "urls",
+        f"The address has more than {_MOST_PARAMETERS} parameters.",
+        "Give the page an address without them, or name one such address as canonical.",
+        lambda record: when(
+            record.status == 200 and _query(record).count("&") >= _MOST_PARAMETERS,
+            parameters=_query(record).count("&") + 1,
+        ),
+    ),
+)
+
+PAGE_CHECKS: Final = (
+    PageCheck(
+        "soft_404",
+        "warning",
+        "status",
+        "The page says that it is not there, and the status says that it is (200).",
+        "Answer with the status 404 or 410.",
+        _soft_404,
+    ),
+    PageCheck(
+        "meta_refresh",
+        "warning",
+        "status",
+        "The page sends its readers on with a meta refresh.",
+        "Redirect with the status 301 instead.",
+        lambda record, page: when(page.refresh and page.refresh != record.url, to=page.refresh),
+    ),
+    PageCheck(
+        "url_session",
+        "warning",
+        "urls",
+        "Links on the page name a visitor's session.",
+        "Keep sessions in cookies.",
+        lambda record, page: when([text for text in page.with_session if has_session(text)], links=page.with_session),
+    ),
+)

@@ -1,0 +1,141 @@
+"""The report of a site: records go in one by one, issues come out, and a summary in the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pressroom_seo.crawler.records import LinkRecord, PageRecord
+from pressroom_seo.crawler.survey import SiteFacts
+from pressroom_seo.site_checks.index import SiteIndex
+from pressroom_seo.site_checks.model import SEVERITIES, Issue, Severity, issue, issues_of
+from pressroom_seo.site_checks.registry import CHECKS, OF_PAGES, OF_SITES
+from pressroom_seo.site_checks.score import health, score
+
+SAMPLES: Final = 10
+"""How many addresses a summary names of every check."""
+
+
+@dataclass(frozen=True, slots=True)
+class IssueSummary:
+    """What one check found on a site. `count` is the number of addresses."""
+
+    check_id: str
+    severity: Severity
+    count: int
+    sample_urls: tuple[str, ...]
+    message: str
+    fix: str
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A site's health."""
+
+    score: int
+    pages: int
+    complete: bool
+    issues: tuple[IssueSummary, ...]
+    """The most severe first, then the most frequent."""
+
+    def counts(self) -> dict[str, int]:
+        """Return the number of addresses by check, as a later report compares it."""
+        return {one.check_id: one.count for one in self.issues}
+
+
+class SiteReport:
+    """Takes the records of one crawl. After a restart, put the stored records in again and go on.
+
+    Args:
+        start: the site's first page, normalised.
+        take: takes every issue, in the order in which they are found; one address may come twice for one check, where
+            it found two things there.
+    """
+
+    def __init__(self, start: str, take: Callable[[Issue], None] | None = None) -> None:
+        self.index = SiteIndex(start)
+        self._take = take
+        self._failed: dict[str, set[str]] = {}
+        self._urls: dict[str, dict[str, None]] = {}
+        self._counted: set[str] = set()
+
+    def add_page(self, record: PageRecord) -> list[Issue]:
+        """Take in a page, and return what is wrong with it on its own."""
+        for check_id in self._failed.pop(record.url, ()):
+            del self._urls[check_id][record.url]
+        self.index.add_page(record)
+        if not record.location and record.failure != "disallowed":
+            self._counted.add(record.url)
+        found = list(issues_of(OF_PAGES, record))
+        for one in found:
+            self._note(one)
+        return found
+
+    def add_link(self, record: LinkRecord) -> None:
+        """Take in an address that was only looked at."""
+        self.index.add_link(record)
+
+    def finish(self, facts: SiteFacts) -> Iterator[Issue]:
+        """Yield what is wrong with the site as a whole. It must be exhausted before `summary`."""
+        self.index.finish(facts)
+        for check in OF_SITES:
+            for url, evidence in check.find(self.index):
+                found = issue(check, url, evidence)
+                self._note(found)
+                yield found
+
+    def summary(self, samples: int = SAMPLES) -> Summary:
+        """Return the score and what was found, with so many sample addresses of every check."""
+        issues = [
+            IssueSummary(
+                check_id=check_id,
+                severity=CHECKS[check_id].severity,
+                count=len(urls),
+                sample_urls=tuple(url for url, _ in zip(urls, range(samples), strict=False)),
+                message=CHECKS[check_id].message,
+                fix=CHECKS[check_id].fix,
+            )
+            for check_id, urls in self._urls.items()
+            if urls
+        ]
+        issues.sort(key=lambda one: (SEVERITIES.index(one.severity), -one.count, one.check_id))
+        facts = self.index.facts
+        healths = [self._health(url) for url in self._counted | self._failed.keys()] if self._counted else []
+        return Summary(
+            score=score(healths, (one.check_id for one in issues)),
+            pages=facts.pages,
+            complete=facts.complete,
+            issues=tuple(issues),
+        )
+
+    def _health(self, url: str) -> float:
+        return health(CHECKS[check_id].severity for check_id in self._failed.get(url, ()))
+
+    def _note(self, found: Issue) -> None:
+        self._failed.setdefault(found.url, set()).add(found.check_id)
+        self._urls.setdefault(found.check_id, {})[found.url] = None
+        if self._take is not None:
+            self._take(found)
+
+
+def trend(before: dict[str, int], before_score: int, now: Summary) -> dict[str, Any]:
+    """Return what changed since another report, as plain JSON data.
+
+    Args:
+        before: that report's `counts`.
+        before_score: that report's score.
+        now: the report that it is compared with.
+    """
+    counts = now.counts()
+    changes = {
+        check_id: {"before": before.get(check_id, 0), "now": counts.get(check_id, 0)}
+        for check_id in sorted({*before, *counts})
+        if before.get(check_id, 0) != counts.get(check_id, 0)
+    }
+    return {
+        "score": now.score - before_score,
+        "new": [check_id for check_id in changes if not before.get(check_id)],
+        "fixed": [check_id for check_id in changes if not counts.get(check_id)],
+        "changes": changes,
+    }

@@ -1,0 +1,233 @@
+"""Checks of canonical addresses and sitemaps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from pressroom_seo.site_checks.index import Entry, SiteIndex
+from pressroom_seo.site_checks.model import Evidence, SiteCheck
+
+Found = Iterator[tuple[str, Evidence]]
+
+
+def _canonical_targets(wrong: Callable[[Entry], bool]) -> Callable[[SiteIndex], Found]:
+    """Make a check of the pages that others name as canonical."""
+
+    def find(index: SiteIndex) -> Found:
+        for entry in index.pages():
+            target = index.entries.get(entry.canonical)
+            if target is not None and target.url != entry.url and wrong(target):
+                yield entry.url, {"canonical": target.url, "status": target.status}
+
+    return find
+
+
+def _listed(wrong: Callable[[Entry], bool]) -> Callable[[SiteIndex], Found]:
+    """Make a check of the addresses that sitemaps name."""
+
+    def find(index: SiteIndex) -> Found:
+        for url in index.facts.listed:
+            entry = index.entries.get(url)
+            if entry is not None and wrong(entry):
+                yield url, {"status": entry.status, "canonical": entry.canonical, "location": entry.location}
+
+    return find
+
+
+def _points_elsewhere(entry: Entry) -> bool:
+    return entry.is_page and entry.canonical not in ("", entry.url)
+
+
+def _robots_url(index: SiteIndex) -> str:
+    return f"{index.facts.site.origin}/robots.txt"
+
+
+def _sitemap_missing(index: SiteIndex) -> Found:
+    facts = index.facts
+    if facts.surveyed and not any(one.status == 200 for one in facts.sitemaps):
+        yield facts.site.home, {"asked": [one.url for one in facts.sitemaps]}
+
+
+def _sitemap_broken(index: SiteIndex) -> Found:
+    for one in index.facts.sitemaps:
+        if one.status == 200 and one.problem:
+            yield one.url, {"problem": one.problem}
+        elif one.status != 200 and one.url in index.facts.robots.sitemaps:
+            yield one.url, {"status": one.status}
+
+
+def _sitemap_unreadable(index: SiteIndex) -> Found:
+    for one in index.facts.sitemaps:
+        if one.unreadable:
+            yield one.url, {"count": one.unreadable}
+
+
+def _sitemap_too_large(index: SiteIndex) -> Found:
+    for one in index.facts.sitemaps:
+        if one.too_large:
+            yield one.url, {"urls": one.count}
+
+
+def _sitemap_not_named(index: SiteIndex) -> Found:
+    facts = index.facts
+    found = [one.url for one in facts.sitemaps if one.status == 200]
+    if found and facts.robots.rules is not None and not facts.robots.sitemaps:
+        yield _robots_url(index), {"sitemaps": found[:5]}
+
+
+def _sitemap_foreign(index: SiteIndex) -> Found:
+    for url in index.facts.foreign:
+        yield url, {}
+
+
+def _sitemap_dates(index: SiteIndex) -> Found:
+    for url in index.facts.bad_dates:
+        yield url, {"lastmod": index.facts.listed.get(url, "")}
+
+
+def _not_in_sitemap(index: SiteIndex) -> Found:
+    if index.facts.listed and index.facts.listed_whole:
+        for entry in index.indexable():
+            if entry.url not in index.facts.listed:
+                yield entry.url, {}
+
+
+CHECKS: Final = (
+    SiteCheck(
+        "canonical_to_redirect",
+        "warning",
+        "indexing",
+        "The page names an address as canonical that redirects.",
+        "Name the address that it leads to.",
+        _canonical_targets(lambda target: bool(target.location)),
+    ),
+    SiteCheck(
+        "canonical_to_error",
+        "critical",
+        "indexing",
+        "The page names an address as canonical that is not there.",
+        "Name a page that exists, such as the page itself.",
+        _canonical_targets(lambda target: target.is_error),
+    ),
+    SiteCheck(
+        "canonical_to_noindex",
+        "warning",
+        "indexing",
+        "The page names one as canonical that asks to be left out (noindex).",
+        "Remove noindex there, or name the page itself.",
+        _canonical_targets(lambda target: target.noindex),
+    ),
+    SiteCheck(
+        "canonical_chain",
+        "warning",
+        "indexing",
+        "The page names one as canonical that names another one.",
+        "Name the last one at once.",
+        _canonical_targets(_points_elsewhere),
+    ),
+    SiteCheck(
+        "sitemap_missing",
+        "warning",
+        "sitemaps",
+        "The site has no sitemap.",
+        "Add /sitemap.xml, and name it in robots.txt.",
+        _sitemap_missing,
+    ),
+    SiteCheck(
+        "sitemap_invalid",
+        "warning",
+        "sitemaps",
+        "A sitemap cannot be read whole.",
+        "Write well-formed XML of the sitemaps.org protocol, without a document type.",
+        _sitemap_broken,
+    ),
+    SiteCheck(
+        "sitemap_url_unreadable",
+        "warning",
+        "sitemaps",
+        "A sitemap names things that are no addresses.",
+        "Write whole https addresses.",
+        _sitemap_unreadable,
+    ),
+    SiteCheck(
+        "sitemap_too_large",
+        "warning",
+        "sitemaps",
+        "A sitemap has more than 50,000 addresses or 10 MB; the rest is not read.",
+        "Split it, and name the parts in an index.",
+        _sitemap_too_large,
+    ),
+    SiteCheck(
+        "sitemap_not_in_robots",
+        "notice",
+        "sitemaps",
+        "robots.txt does not name the sitemap.",
+        "Add a line Sitemap: https://….",
+        _sitemap_not_named,
+    ),
+    SiteCheck(
+        "sitemap_other_site",
+        "warning",
+        "sitemaps",
+        "A sitemap names addresses of another site.",
+        "Name only addresses of the site itself.",
+        _sitemap_foreign,
+    ),
+    SiteCheck(
+        "sitemap_dates",
+        "notice",
+        "sitemaps",
+        "A lastmod is no date, or has not come yet; search engines then trust none.",
+        "Write when the page's text last changed, such as 2026-03-31.",
+        _sitemap_dates,
+    ),
+    SiteCheck(
+        "sitemap_error",
+        "warning",
+        "sitemaps",
+        "A sitemap names an address that is not there.",
+        "Take it out of the sitemap.",
+        _listed(lambda entry: entry.is_error),
+    ),
+    SiteCheck(
+        "sitemap_redirect",
+        "warning",
+        "sitemaps",
+        "A sitemap names an address that redirects.",
+        "Name the address that it leads to.",
+        _listed(lambda entry: bool(entry.location)),
+    ),
+    SiteCheck(
+        "sitemap_noindex",
+        "warning",
+        "sitemaps",
+        "A sitemap names a page that asks to be left out (noindex).",
+        "Take it out of the sitemap, or remove noindex.",
+        _listed(lambda entry: entry.is_page and entry.noindex),
+    ),
+    SiteCheck(
+        "sitemap_not_canonical",
+        "warning",
+        "sitemaps",
+        "A sitemap names a page whose canonical address is another one.",
+        "Name the canonical address.",
+        _listed(_points_elsewhere),
+    ),
+    SiteCheck(
+        "sitemap_blocked",
+        "warning",
+        "sitemaps",
+        "A sitemap names an address that robots.txt disallows.",
+        "Allow it, or take it out of the sitemap.",
+        _listed(lambda entry: entry.failure == "disallowed"),
+    ),
+    SiteCheck(
+        "not_in_sitemap",
+        "notice",
+        "sitemaps",
+        "No sitemap names the page.",
+        "Add it to the sitemap.",
+        _not_in_sitemap,
+    ),
+)

@@ -1,0 +1,191 @@
+"""What a server sees of the crawler's manners. Time is the test's own: nobody waits."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from pressroom_seo.crawler.politeness import Politeness, retry_after
+from support.origins import Visit
+
+from .sites import Answers, Reply, TestClock, World, crawl, good_site, page, plain
+
+ONE_BY_ONE = Politeness(connections=1)
+
+
+def gaps(times: list[tuple[str, float]]) -> list[float]:
+    return [round(later - earlier, 3) for (_, earlier), (_, later) in pairwise(times)]
+
+
+async def test_one_request_a_second(world: World) -> None:
+    clock = TestClock()
+    async with world.site(good_site(), clock=clock) as site:
+        await crawl(world, site, clock=clock, politeness=ONE_BY_ONE)
+    assert len(site.times) > 8
+    assert set(gaps(site.times)) == {1.0}
+
+
+async def test_two_connections_and_no_more(world: World) -> None:
+    async with world.site(good_site()) as site:
+        await crawl(world, site, politeness=Politeness())
+    assert site.most_at_once <= 2
+    assert Politeness() == Politeness(interval=1.0, connections=2)
+
+
+async def test_the_owner_of_a_site_may_ask_for_more(world: World) -> None:
+    clock = TestClock()
+    pages = good_site()
+    pages["/robots.txt"] = plain("User-agent: *\nCrawl-delay: 10\nDisallow: /wood\n")
+    async with world.site(pages, clock=clock) as site:
+        await crawl(world, site, clock=clock, politeness=Politeness.own_site())
+    assert clock.slept == []
+    assert "/wood" not in site.seen, "what is disallowed stays so"
+
+
+async def test_crawl_delay_is_obeyed(world: World) -> None:
+    clock = TestClock()
+    pages = good_site()
+    pages["/robots.txt"] = plain("User-agent: other\nCrawl-delay: 50\n\nUser-agent: Pressroom\nCrawl-delay: 7.5\n")
+    async with world.site(pages, clock=clock) as site:
+        await crawl(world, site, clock=clock, politeness=ONE_BY_ONE)
+    assert site.seen[0] == "/robots.txt"
+    assert set(gaps(site.times)[1:]) == {7.5}
+
+
+async def test_a_crawl_delay_that_is_too_long_means_no_crawl(world: World) -> None:
+    clock = TestClock()
+    pages = good_site()
+    pages["/robots.txt"] = plain("User-agent: *\nCrawl-delay: 86400\n")
+    async with world.site(pages, clock=clock) as site:
+        crawled = await crawl(world, site, clock=clock, politeness=ONE_BY_ONE)
+    assert crawled.facts.stopped == "crawl_delay"
+    assert site.seen == ["/robots.txt"]
+    assert crawled.found() == {"crawl_delay_too_long"}
+    assert crawled.report.summary().score == 0
+
+
+async def test_robots_rules_are_obeyed(world: World) -> None:
+    pages: dict[str, Reply | Answers] = {
+        **good_site(),
+        "/": page("/", "/bees", "/private/a", "/private/open/b", "/wood?sort=1", "/clay"),
+        "/robots.txt": plain(
+            "User-agent: *\nDisallow: /clay\n\nUser-agent: PRESSROOM\n"
+            "Disallow: /private/\nAllow: /private/open/\nDisallow: /*?sort=\n"
+        ),
+        "/private/open/b": page("/private/open/b", "/"),
+    }
+    async with world.site(pages) as site:
+        crawled = await crawl(world, site)
+    assert "/private/a" not in site.seen
+    assert "/wood?sort=1" not in site.seen
+    assert {"/private/open/b", "/clay"} <= set(site.seen)
+    assert crawled.pages["/private/a"].failure == "disallowed"
+
+
+@pytest.mark.parametrize(("status", "reads"), [("404 Not Found", True), ("403 Forbidden", True), ("503 Busy", False)])
+async def test_robots_that_are_not_there(world: World, status: str, *, reads: bool) -> None:
+    pages = {**good_site(), "/robots.txt": plain("", status=status)}
+    async with world.site(pages) as site:
+        crawled = await crawl(world, site)
+    assert ("/bees" in site.seen) is reads
+    assert ("robots_txt_failing" in crawled.found()) is not reads
+
+
+async def test_robots_behind_a_redirect(world: World) -> None:
+    pages = {
+        **good_site(),
+        "/robots.txt": Reply("", "301 Moved Permanently", {"Location": "/rules.txt"}),
+        "/rules.txt": plain("User-agent: *\nDisallow: /bees\n"),
+    }
+    async with world.site(pages) as site:
+        await crawl(world, site)
+    assert "/bees" not in site.seen
+
+
+async def test_every_host_of_a_site_has_rules_of_its_own(world: World) -> None:
+    async def rules(visit: Visit) -> None:
+        bare = (visit.header("Host") or "").startswith("example.org")
+        await visit.answer(b"User-agent: *\nDisallow: /bees" if bare else b"User-agent: *\nDisallow:")
+
+    pages = {**good_site(), "/robots.txt": rules}
+    async with world.site(pages) as site:
+        bare = site.origin.replace("www.", "")
+        pages["/"] = page("/", "/bees", f"{bare}/bees", f"{bare}/wood")
+        site.pages = pages
+        crawled = await crawl(world, site)
+        assert crawled.pages["/bees"].status == 200
+        assert crawled.pages[f"{bare}/bees"].failure == "disallowed"
+        assert crawled.pages[f"{bare}/wood"].status == 200
+
+
+def busy_once(path: str, status: str, after: str | None) -> Answers:
+    asked: list[str] = []
+
+    async def reply(visit: Visit) -> None:
+        asked.append(visit.target)
+        if len(asked) == 1:
+            headers = [f"Retry-After: {after}"] if after else []
+            await visit.answer(b"", *headers, status=status)
+        else:
+            content, headers_ = page(path, "/").content("")
+            await visit.answer(content, *(f"{name}: {value}" for name, value in headers_.items()))
+
+    return reply
+
+
+@pytest.mark.parametrize(
+    ("status", "after", "seconds"),
+    [
+        ("429 Too Many Requests", "30", 30.0),
+        ("503 Service Unavailable", "120", 120.0),
+        ("503 Service Unavailable", None, 5.0),
+        ("429 Too Many Requests", "soon", 5.0),
+    ],
+)
+async def test_retry_after_is_obeyed(world: World, status: str, after: str | None, seconds: float) -> None:
+    clock = TestClock()
+    pages = {**good_site(), "/bees": busy_once("/bees", status, after)}
+    async with world.site(pages, clock=clock) as site:
+        crawled = await crawl(world, site, clock=clock, politeness=ONE_BY_ONE)
+    first, second = (at for path, at in site.times if path == "/bees")
+    assert second - first == pytest.approx(seconds)
+    between = [path for path, at in site.times if first < at < second]
+    assert not between, "the host is left alone, whatever is asked for"
+    assert crawled.pages["/bees"].status == 200
+
+
+async def test_a_host_that_is_busy_for_hours_ends_the_crawl_for_now(world: World) -> None:
+    clock = TestClock()
+    pages = {**good_site(), "/bees": busy_once("/bees", "503 Service Unavailable", "7200")}
+    async with world.site(pages, clock=clock) as site:
+        crawled = await crawl(world, site, clock=clock, politeness=ONE_BY_ONE)
+    assert (crawled.facts.stopped, crawled.facts.retry_after) == ("busy", 7200.0)
+    assert "/bees" not in crawled.pages
+    assert not crawled.facts.complete
+
+
+async def test_a_host_that_stays_busy_is_asked_three_times(world: World) -> None:
+    async def busy(visit: Visit) -> None:
+        await visit.answer(b"", status="503 Service Unavailable")
+
+    clock = TestClock()
+    async with world.site({**good_site(), "/bees": busy}, clock=clock) as site:
+        crawled = await crawl(world, site, clock=clock, politeness=ONE_BY_ONE)
+    assert site.seen.count("/bees") == 3
+    assert crawled.pages["/bees"].status == 503
+
+
+def test_dates_are_read_in_retry_after() -> None:
+    clock = TestClock()
+    clock.now = 0.0
+    # 1,795,000,000 seconds after 1970 it is 2026-11-18 11:06:40 UTC.
+    assert retry_after("Wed, 18 Nov 2026 11:08:20 GMT", clock) == 100.0
+    assert retry_after("Wed, 18 Nov 2020 00:00:00 GMT", clock) == 0.0
+    assert retry_after("120", clock) == 120.0
+    for nonsense in ("", "soon", "-5", "1.5", "٣", "Wed, 99 Foo 2026"):
+        assert retry_after(nonsense, clock) is None
+
+
+def test_this_file_waits_for_nothing() -> None:
+    assert "asyncio." + "sleep" not in Path(__file__).read_text("utf-8")

@@ -1,0 +1,196 @@
+"""The engine's other questions: one live page, links, llms.txt, the score."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pressroom_seo.crawler.links import LinkChecker, check_links
+from pressroom_seo.crawler.politeness import Politeness
+from pressroom_seo.crawler.survey import Probe
+from pressroom_seo.crawler.urls import Site as Scope
+from pressroom_seo.crawler.visiting import Visitor
+from pressroom_seo.site_checks.llms_txt import check_llms_txt
+from pressroom_seo.site_checks.model import SEVERITIES, Severity
+from pressroom_seo.site_checks.registry import CHECKS, OF_SITES
+from pressroom_seo.site_checks.score import CAPS, health, score
+from pressroom_seo.site_checks.single import check_page
+from support.origins import Visit
+
+from .sites import DEAF, NAME, TestClock, World, crawl, good_site, page, plain, redirect
+
+FAST = Politeness(interval=0)
+
+
+async def test_one_live_page(world: World) -> None:
+    pages = {**good_site(), "/old": redirect("/older", "302 Found"), "/older": redirect("/bees")}
+    async with world.site(pages) as site, world.fetcher(site) as fetcher:
+        report = await check_page(Visitor(fetcher, FAST), site.url("/old"))
+        assert report.redirects == ((site.url("/old"), 302), (site.url("/older"), 301))
+        assert (report.record.url, report.record.status) == (site.url("/bees"), 200)
+    assert {one.status for one in report.results if one.check.id != "slow_answer"} == {"passed"}
+    assert report.score >= 95
+    assert report.record.page is not None
+    assert report.record.size > report.record.transferred > 0
+
+
+async def test_one_page_with_faults(world: World) -> None:
+    faulty = page("/bees", "/", replace={"<h1>The bees</h1>": "", ' lang="en"': ""})
+    async with world.site({**good_site(), "/bees": faulty}) as site, world.fetcher(site) as fetcher:
+        report = await check_page(Visitor(fetcher, FAST), site.url("/bees"))
+        picture = await check_page(Visitor(fetcher, FAST), site.url("/picture.png"))
+        nothing = await check_page(Visitor(fetcher, FAST), f"https://{NAME}:{DEAF}/")
+        refused = await check_page(Visitor(fetcher, FAST), "http://169.254.169.254/latest")
+        with pytest.raises(ValueError, match="no http or https address"):
+            await check_page(Visitor(fetcher, FAST), "file:///etc/passwd")
+    failed = {one.check.id for one in report.results if one.status == "failed"} - {"slow_answer"}
+    assert failed == {"h1_missing", "language_missing"}
+    assert {one.status for one in picture.results} == {"passed", "skipped"}
+    assert [one.check.id for one in nothing.results if one.status == "failed"] == ["no_answer"]
+    assert [one.check.id for one in refused.results if one.status == "failed"] == ["address_refused"]
+
+
+async def test_a_page_that_redirects_in_a_circle(world: World) -> None:
+    pages = {**good_site(), "/a": redirect("/b"), "/b": redirect("/a")}
+    async with world.site(pages) as site, world.fetcher(site) as fetcher:
+        report = await check_page(Visitor(fetcher, FAST), site.url("/a"))
+    assert (report.score, report.loop, len(report.redirects)) == (0, True, 2)
+
+
+async def no_head(visit: Visit) -> None:
+    if visit.head.startswith("HEAD"):
+        await visit.answer(b"", status="405 Method Not Allowed")
+    else:
+        await visit.answer(b"here")
+
+
+async def test_links_of_an_article(world: World) -> None:
+    pages = {
+        **good_site(),
+        "/moved": redirect("/moved-again"),
+        "/moved-again": redirect("/bees"),
+        "/circle": redirect("/circle"),
+        "/no-head": no_head,
+        "/closed": plain("", status="403 Forbidden"),
+    }
+    async with (
+        world.site(pages) as site,
+        world.site({"/": plain("hello")}, secure=False) as insecure,
+        world.fetcher(site, insecure) as fetcher,
+    ):
+        paths = ("/bees", "/nothing", "/moved", "/circle", "/no-head", "/closed", "/private/a")
+        links = {site.url(path): ["article"] for path in paths}
+        links[f"{site.url('/bees')}#part"] = ["another"]
+        links |= {insecure.url(): ["article"], f"https://{NAME}:{DEAF}/": ["article"], "mailto:me@example.org": ["x"]}
+        progress: list[float] = []
+
+        async def tell(fraction: float, _message: str) -> None:
+            progress.append(fraction)
+
+        checker = LinkChecker(Visitor(fetcher, FAST))
+        found = {one.url: one async for one in check_links(checker, links, progress=tell)}
+        own = [one.url async for one in check_links(checker, links, site=Scope.at(site.url()), external=False)]
+        reports = {url.removeprefix(site.origin): one for url, one in found.items()}
+        assert reports["/moved"].location == site.url("/bees")
+    assert (reports["/bees"].status, reports["/bees"].problems) == (200, ())
+    assert reports["/bees"].found_in == ("article", "another")
+    assert (reports["/nothing"].status, reports["/nothing"].problems) == (404, ("broken",))
+    assert (reports["/moved"].status, reports["/moved"].problems) == (200, ("redirected",))
+    assert "broken" in reports["/circle"].problems
+    assert (reports["/no-head"].status, reports["/no-head"].problems) == (200, ())
+    assert (reports["/closed"].status, reports["/closed"].problems) == (403, ())
+    assert not reports["/private/a"].checked
+    assert found[insecure.url()].problems == ("insecure",)
+    assert found[f"https://{NAME}:{DEAF}/"].problems == ("broken",)
+    assert len(own) == len(paths)
+    assert progress[-1] == 1.0
+    assert site.seen.count("/robots.txt") == 1
+
+
+async def test_what_a_site_says_to_language_models(world: World) -> None:
+    listed = ("/", "/bees", "/wood")
+    pages = {
+        **good_site(),
+        "/llms.txt": plain("# Site\n\n> Things.\n\n## Pages\n\n- [Bees](/bees.md): of bees\n- [Wood](/wood)\n"),
+        "/llms-full.txt": plain("# Site\n\nEverything.\n"),
+        "/bees.md": plain("# Bees", "text/markdown"),
+        "/wood.md": plain("# Wood", "text/markdown"),
+    }
+    async with world.site(pages) as site, world.fetcher(site) as fetcher:
+        urls = [site.url(path) for path in listed]
+        report = await check_llms_txt(Visitor(fetcher, FAST), Scope.at(site.url()), urls)
+        assert {one.id: one.passed for one in report.checks} == {
+            "llms_txt_exists": True,
+            "llms_txt_parses": True,
+            "llms_txt_matches_sitemap": False,
+            "llms_txt_links": True,
+            "llms_full_txt_exists": True,
+            "markdown_twins": False,
+        }
+        assert (report.entries, report.missing) == (2, (site.url("/"),))
+        pages["/index.html.md"] = plain("# Home", "text/markdown")
+        pages["/llms.txt"] = plain("# Site\n\n## Pages\n\n- [Home](/)\n- [Bees](/bees)\n- [Wood](/wood)\n- [X](/x)\n")
+        report = await check_llms_txt(Visitor(fetcher, FAST), Scope.at(site.url()), urls)
+        assert [one.id for one in report.checks if not one.passed] == ["llms_txt_links"]
+        assert report.missing == ()
+
+
+async def test_a_site_that_says_nothing_to_language_models(world: World) -> None:
+    pages = good_site()
+    pages["/llms.txt"] = page("/llms.txt")
+    async with world.site(pages) as site, world.fetcher(site) as fetcher:
+        report = await check_llms_txt(Visitor(fetcher, FAST), Scope.at(site.url()), [site.url()])
+        assert [(one.id, one.passed) for one in report.checks] == [("llms_txt_exists", False)]
+        assert report.checks[0].fix
+        assert report.missing == (site.url(),)
+
+
+async def test_two_hosts_for_one_site(world: World) -> None:
+    async with world.site(good_site()) as site:
+        crawled = await crawl(world, site)
+    check = next(check for check in OF_SITES if check.id == "host_variants")
+    index = crawled.report.index
+    for status, location, found in ((200, "", 1), (301, "https://www.example.org/", 0)):
+        index.facts.other_host = Probe("https://example.org/", status, location)
+        assert len(list(check.find(index))) == found
+
+
+async def test_robots_txt_of_a_host_is_asked_for_once(world: World) -> None:
+    clock = TestClock()
+    async with world.site(good_site()) as site, world.fetcher(site) as fetcher:
+        visitor = Visitor(fetcher, clock=clock)
+        assert await visitor.allowed(site.url("/bees"))
+        assert not await visitor.allowed(site.url("/private/x"))
+    assert site.seen == ["/robots.txt"]
+
+
+# The score
+
+
+@given(st.lists(st.sampled_from(SEVERITIES), max_size=20), st.sampled_from(SEVERITIES))
+def test_one_more_fault_never_helps(failed: list[Severity], more: Severity) -> None:
+    before, after = health(failed), health([*failed, more])
+    assert 0 <= after <= before <= 1
+
+
+@given(st.lists(st.floats(0, 1), max_size=20), st.lists(st.sampled_from([*CAPS, "title_missing"]), max_size=4))
+def test_a_score_is_from_0_to_100_and_capped(healths: list[float], failed: list[str]) -> None:
+    found = score(healths, failed)
+    assert 0 <= found <= min([100, *(CAPS[check] for check in failed if check in CAPS)])
+
+
+def test_the_formula() -> None:
+    assert health(["critical", "warning", "notice"]) == pytest.approx(0.64)
+    assert score([1.0, 0.64, 1.0, 1.0], []) == 91
+    assert score([1.0], ["home_noindex"]) == 30
+    assert score([], []) == 0
+    assert CAPS.keys() <= CHECKS.keys()
+
+
+def test_every_check_says_what_to_do() -> None:
+    assert len(CHECKS) > 130
+    for check in CHECKS.values():
+        assert check.severity in SEVERITIES
+        assert check.message.endswith(".")
+        assert check.fix.endswith(".")
+        assert check.id == check.id.lower()

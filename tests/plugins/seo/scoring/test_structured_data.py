@@ -1,0 +1,355 @@
+"""Building and validating structured data."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, date, datetime
+from typing import Any
+
+import pytest
+from pressroom.sdk import InvalidInput
+from pressroom_seo.scoring import (
+    BUILDABLE,
+    Article,
+    Author,
+    article_from_page,
+    build_structured_data,
+    score,
+    validate_page,
+    validate_structured_data,
+)
+from support.seo_articles import GOOD, with_changes
+
+CONTEXT = {"@context": "https://schema.org"}
+
+
+def problems(node: dict[str, Any]) -> tuple[list[str], list[str]]:
+    result = validate_structured_data({**CONTEXT, **node})
+    return [one.path for one in result.errors], [one.path for one in result.warnings]
+
+
+@pytest.mark.parametrize("type_name", ["BlogPosting", "Article", "NewsArticle"])
+def test_an_article_is_built_whole(type_name: str) -> None:
+    article = with_changes(site_name="Bread", site_logo="https://example.com/logo.png")
+    built = build_structured_data(article, type_name)
+    assert built.missing == ()
+    assert built.warnings == ()
+    data = built.json_ld
+    assert data["@type"] == type_name
+    assert data["headline"] == GOOD.title
+    assert data["datePublished"] == "2026-01-05"
+    assert data["author"] == [{"@type": "Person", "name": "Ada Baker", "url": "https://example.com/ada"}]
+    assert data["image"] == ["https://example.com/img/starter-jar.webp"]
+    assert data["publisher"]["logo"]["url"] == "https://example.com/logo.png"
+    assert validate_structured_data(data).errors == ()
+
+
+def test_what_an_article_lacks_is_left_out_and_named() -> None:
+    built = build_structured_data(Article(body="Text", title="T"))
+    assert built.missing == ("image", "datePublished", "dateModified", "author")
+    assert "author" not in built.json_ld
+    assert len(built.warnings) == 4
+
+
+def test_built_data_makes_the_check_good() -> None:
+    built = build_structured_data(with_changes(published=datetime(2026, 1, 1, 8, tzinfo=UTC)))
+    article = with_changes(structured_data=(built.json_ld,))
+    (result,) = score(article, checks=["structured_data"]).checks
+    assert result.status == "good"
+
+
+def test_questions_and_answers_come_from_the_headings() -> None:
+    built = build_structured_data(GOOD, "FAQPage")
+    questions = built.json_ld["mainEntity"]
+    assert [one["name"] for one in questions] == ["What is a sourdough starter?", "When is it ready to bake with?"]
+    assert questions[1]["acceptedAnswer"]["text"].startswith("Drop a spoonful into a glass of water.")
+    assert built.missing == ()
+    assert "health and government" in built.warnings[-1]
+    assert build_structured_data(Article(body="Text"), "FAQPage").missing == ("mainEntity",)
+
+
+def test_a_question_without_an_answer_is_named() -> None:
+    built = build_structured_data(Article(body="## Why?\n\n## How?\n\nSo."), "FAQPage")
+    assert built.missing == ("mainEntity.acceptedAnswer",)
+
+
+@pytest.mark.parametrize(
+    ("body", "steps"),
+    [
+        ("## Step 1: Mix\n\nMix it.\n\n## Step 2: Bake\n\nBake it.", ["Mix it.", "Bake it."]),
+        ("## Schritt 1: Kneten\n\nKneten.\n\n## Schritt 2: Backen\n\nBacken.", ["Kneten.", "Backen."]),
+        ("1. Mix\n2. Rest\n3. Bake\n\nText\n\n- a\n- b", ["Mix", "Rest", "Bake"]),
+    ],
+)
+def test_steps_come_from_numbered_headings_or_the_longest_list(body: str, steps: list[str]) -> None:
+    built = build_structured_data(Article(body=body, title="Bread"), "HowTo")
+    assert [step["text"] for step in built.json_ld["step"]] == steps
+    assert built.missing == ()
+
+
+def test_a_trail_comes_from_the_address_or_the_given_one() -> None:
+    trail = build_structured_data(GOOD, "BreadcrumbList").json_ld["itemListElement"]
+    assert [(one["position"], one["name"], one["item"]) for one in trail] == [
+        (1, "example.com", "https://example.com/"),
+        (2, "Blog", "https://example.com/blog"),
+        (3, GOOD.title, GOOD.url),
+    ]
+    given = build_structured_data(with_changes(breadcrumbs=(("Home", "https://e.com/"),)), "BreadcrumbList")
+    assert [one["name"] for one in given.json_ld["itemListElement"]] == ["Home", GOOD.title]
+    assert build_structured_data(Article(body="x", title="T"), "BreadcrumbList").missing == ("itemListElement",)
+
+
+def test_another_type_is_refused() -> None:
+    with pytest.raises(InvalidInput, match=", ".join(BUILDABLE)):
+        build_structured_data(GOOD, "Recipe")
+
+
+PRODUCT: dict[str, Any] = {
+    "@type": "Product",
+    "name": "Jar",
+    "image": "https://e.com/i.png",
+    "description": "d",
+    "brand": "b",
+}
+
+
+@pytest.mark.parametrize(
+    ("node", "errors", "warnings"),
+    [
+        ({"@type": "FAQPage"}, ["FAQPage.mainEntity"], ["FAQPage"]),
+        (
+            {
+                "@type": "FAQPage",
+                "mainEntity": [{"@type": "Question", "name": "Why?", "acceptedAnswer": {"@type": "Answer"}}],
+            },
+            ["FAQPage.mainEntity.acceptedAnswer.text"],
+            ["FAQPage"],
+        ),
+        (
+            {"@type": "Product", "name": "Jar"},
+            ["Product"],
+            ["Product.image", "Product.description", "Product.brand", "Product.offers"],
+        ),
+        (
+            {
+                "@type": "Product",
+                "name": "Jar",
+                "image": "https://e.com/i.png",
+                "description": "d",
+                "brand": "b",
+                "offers": {"price": "1,5"},
+            },
+            ["Product.offers.price"],
+            ["Product.offers.priceCurrency", "Product.offers.availability"],
+        ),
+        (
+            {
+                "@type": "VideoObject",
+                "name": "v",
+                "thumbnailUrl": "/t.png",
+                "uploadDate": "2026-13-01",
+                "description": "d",
+                "contentUrl": "https://e.com/v",
+                "duration": "20 min",
+            },
+            ["VideoObject.thumbnailUrl", "VideoObject.uploadDate", "VideoObject.duration"],
+            [],
+        ),
+        (
+            {"@type": "BreadcrumbList", "itemListElement": [{"@type": "ListItem", "position": 1, "name": "a"}]},
+            ["BreadcrumbList.itemListElement"],
+            [],
+        ),
+        (
+            {
+                "@type": "BreadcrumbList",
+                "itemListElement": [{"position": 1, "name": "a"}, {"position": 3, "name": "b"}],
+            },
+            ["BreadcrumbList.itemListElement[0]", "BreadcrumbList.itemListElement[1]"],
+            [],
+        ),
+        (
+            {"@type": "Event", "name": "e", "startDate": "2026-05-01T10:00:00Z", "location": {}},
+            ["Event.location"],
+            [
+                "Event.description",
+                "Event.endDate",
+                "Event.eventStatus",
+                "Event.image",
+                "Event.offers",
+                "Event.organizer",
+                "Event.performer",
+                "Event.location.name",
+            ],
+        ),
+        (
+            {"@type": "Organization", "name": "o", "url": "https://e.com", "logo": {"@type": "ImageObject"}},
+            ["Organization.logo"],
+            [],
+        ),
+        ({"@type": "Unheard", "datePublished": "soon"}, ["Unheard.datePublished"], []),
+        (
+            {**PRODUCT, "offers": {"@type": "AggregateOffer", "lowPrice": 3, "highPrice": 5, "offerCount": 2}},
+            ["Product.offers.priceCurrency"],
+            [],
+        ),
+        (
+            {**PRODUCT, "offers": {"@type": "Offer", "lowPrice": 3, "availability": "https://schema.org/InStock"}},
+            ["Product.offers"],
+            ["Product.offers.priceCurrency"],
+        ),
+        (
+            {
+                **PRODUCT,
+                "offers": {
+                    "@type": "Offer",
+                    "priceSpecification": {"price": 3, "priceCurrency": "EUR"},
+                    "availability": "https://schema.org/InStock",
+                },
+            },
+            [],
+            [],
+        ),
+        (
+            {
+                "@type": "VideoObject",
+                "name": "v",
+                "thumbnailUrl": "https://e.com/t.png",
+                "uploadDate": "2026-01-01",
+                "description": "d",
+                "embedUrl": "https://e.com/v",
+                "duration": "PT20M",
+            },
+            [],
+            [],
+        ),
+        (
+            {
+                "@type": "JobPosting",
+                "title": "Baker",
+                "description": "Bakes.",
+                "datePosted": "2026-01-01",
+                "hiringOrganization": {"@type": "Organization", "name": "Bakery"},
+                "jobLocation": {
+                    "@type": "Place",
+                    "address": {"@type": "PostalAddress", "streetAddress": "1 Mill Lane"},
+                },
+                "baseSalary": 1,
+                "directApply": True,
+                "employmentType": "FULL_TIME",
+                "validThrough": "2026-02-01",
+                "identifier": "j1",
+            },
+            ["JobPosting.jobLocation.address.addressCountry"],
+            [],
+        ),
+    ],
+)
+def test_faults_are_named_where_they_are(node: dict[str, Any], errors: list[str], warnings: list[str]) -> None:
+    assert problems(node) == (errors, warnings)
+
+
+def test_references_inside_a_graph_are_followed() -> None:
+    graph = {
+        **CONTEXT,
+        "@graph": [
+            {"@type": "Person", "@id": "#ada", "name": "Ada", "url": "https://e.com/ada"},
+            {
+                "@type": ["Article", "Thing"],
+                "headline": "H",
+                "image": "https://e.com/i",
+                "author": {"@id": "#ada"},
+                "datePublished": "2026-01-01",
+                "dateModified": "2026-01-01",
+            },
+        ],
+    }
+    result = validate_structured_data(graph)
+    assert [item.type for item in result.items] == ["Person", "Article"]
+    assert result.errors == ()
+    assert result.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ("{", "not JSON"),
+        ({"@type": "Article"}, "@context is missing"),
+        ({"@context": "https://other.org", "@type": "Article"}, "not schema.org"),
+        ({**CONTEXT, "headline": "x"}, "no @type"),
+        ([3], "must be an object"),
+    ],
+)
+def test_documents_that_are_none_are_errors(document: object, message: str) -> None:
+    assert any(message in error.message for error in validate_structured_data(document).errors)
+
+
+def test_a_long_headline_and_dates_in_the_wrong_order_are_warnings() -> None:
+    node = {
+        "@type": "Article",
+        "headline": "x" * 111,
+        "image": "https://e.com/i",
+        "author": {"name": "A", "url": "https://e.com"},
+        "datePublished": "2026-02-01",
+        "dateModified": "2026-01-01",
+    }
+    assert problems(node) == ([], ["Article.headline", "Article.dateModified"])
+
+
+MICRODATA = """
+<article itemscope itemtype="https://schema.org/BlogPosting">
+  <h1 itemprop="headline name">Bread</h1>
+  <img itemprop="image" src="https://e.com/i.png">
+  <div itemprop="author" itemscope itemtype="https://schema.org/Person">
+    <a itemprop="url" href="https://e.com/ada"><span itemprop="name">Ada</span></a></div>
+  <time itemprop="datePublished" datetime="2026-01-01">New Year</time>
+  <meta itemprop="dateModified" content="tomorrow">
+</article>
+"""
+
+
+def test_microdata_is_read_like_json_ld() -> None:
+    result = validate_page(MICRODATA)
+    (item,) = result.items
+    assert (item.type, item.format, item.supported) == ("BlogPosting", "microdata", True)
+    assert [error.path for error in result.errors] == ["BlogPosting.dateModified"]
+    assert result.warnings == ()
+
+
+def test_broken_scripts_and_pages_without_data_are_named() -> None:
+    broken = validate_page("<script type='application/ld+json'>{</script>")
+    assert broken.errors[0].path == "script 1"
+    assert "no structured data" in validate_page("<p>x</p>").warnings[0].message
+
+
+PAGE = f"""<!doctype html><html lang="en-GB"><head><title>Bread | Site</title>
+<meta name="description" content="About bread."><meta name="robots" content="noindex, follow">
+<link rel="canonical" href="https://e.com/bread"><meta property="og:title" content="Bread">
+<meta property="og:image" content="/i.png"><meta name="author" content="Ada">
+<script type="application/ld+json">{json.dumps({**CONTEXT, "@type": "BlogPosting", "headline": "Bread"})}</script>
+</head><body><nav>Menu</nav><main><article><h1>Bread</h1><p>Text of the article.</p></article></main>
+<footer>Footer</footer></body></html>"""
+
+
+def test_a_page_gives_its_article() -> None:
+    article = article_from_page(PAGE, "https://e.com/bread", keyphrase="bread")
+    assert article.seo_title == "Bread | Site"
+    assert article.title == "Bread"
+    assert article.description == "About bread."
+    assert article.language == "en-GB"
+    assert article.robots == ("noindex, follow",)
+    assert article.canonicals == ("https://e.com/bread",)
+    assert article.social == {"og:title": "Bread", "og:image": "https://e.com/i.png"}
+    assert article.authors == (Author("Ada"),)
+    report = score(article)
+    statuses = {result.id: result.status for result in report.checks}
+    assert report.words == 5
+    assert statuses["indexable"] == "bad"
+    assert statuses["structured_data"] == "ok"
+    assert statuses["single_h1"] == "good"
+
+
+def test_a_header_can_say_noindex_too() -> None:
+    article = article_from_page("<p>x</p>", robots_header="noindex")
+    assert article.robots == ("noindex",)
+    assert article.published is None or isinstance(article.published, date)

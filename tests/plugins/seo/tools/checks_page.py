@@ -1,0 +1,41 @@
+"""The reference page of the site checks, made from the checks themselves. Run it to write the page anew."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from pathlib import Path
+
+from pressroom_seo.site_checks.model import SEVERITIES
+from pressroom_seo.site_checks.registry import CHECKS
+from pressroom_seo.site_checks.score import CAPS, LOSS
+
+PAGE = Path(__file__).parents[4] / "docs/reference/site-checks.md"
+
+_HEAD = """# Site checks
+
+What `get_seo_report` looks for on a website, and `check_page_seo` on one page. Every address loses {loss}
+that is found there; [how a site is crawled](../explanation/crawling.md) says what that comes to.
+"""
+
+
+def checks_page() -> str:
+    """Return the page."""
+    loss = ", ".join(f"{LOSS[severity]:g} for each {severity}" for severity in SEVERITIES)
+    lines = [_HEAD.format(loss=loss)]
+    for group, checks in groupby(sorted(CHECKS.values(), key=lambda one: one.group), key=lambda one: one.group):
+        lines += [f"## {group.replace('_', ' ').capitalize()}", "", "| Check | Severity | What is wrong | What to do |"]
+        lines.append("|---|---|---|---|")
+        for check in sorted(checks, key=lambda one: (SEVERITIES.index(one.severity), one.id)):
+            cap = f"; the score is at most {CAPS[check.id]}" if check.id in CAPS else ""
+            cells = (f"`{check.id}`", f"{check.severity}{cap}", _cell(check.message), _cell(check.fix))
+            lines.append(f"| {' | '.join(cells)} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("<", "&lt;").replace(">", "&gt;")
+
+
+if __name__ == "__main__":
+    PAGE.write_text(checks_page())

@@ -1,0 +1,97 @@
+"""A crawl goes on from its checkpoint where the process that worked on it was killed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pressroom.testing.running import settings_for_test
+from pressroom_content.websites.store import Websites
+from pressroom_seo.reports.store import Crawls
+from pressroom_seo.tables import CrawlRow, PageRow
+from sqlalchemy import func, select
+from support import databases
+
+from ..crawler.sites import Reply, good_site, page  # noqa: TID252 - the sites of the crawler's own tests
+from .conftest import LocalSite, serving
+from .crawl_world import configuration, worker, world
+
+PAGES = 100
+CHECKPOINT = 50
+
+
+def large_site() -> dict[str, Any]:
+    """Return a site whose pages link to the next ones."""
+    paths = [f"/page-{number}-{chr(97 + number % 26) * (1 + number // 26)}" for number in range(PAGES)]
+    pages: dict[str, Any] = {**good_site(), "/sitemap.xml": Reply("", "404 Not Found")}
+    pages["/"] = page("/", *paths[:40])
+    for number, path in enumerate(paths):
+        pages[path] = page(path, "/", *paths[number + 1 : number + 20])
+    return pages
+
+
+def read_pages(site: LocalSite) -> list[str]:
+    return [path for path in site.seen if path.startswith("/page-")]
+
+
+async def _until(is_so: Callable[[], Any], seconds: float = 60) -> None:
+    async with asyncio.timeout(seconds):
+        while not is_so():  # noqa: ASYNC110 - the site runs in another thread, the crawl in another process
+            await asyncio.sleep(0.005)
+
+
+async def _finished(crawls: Crawls, crawl_id: str) -> CrawlRow:
+    async with asyncio.timeout(90):
+        while True:
+            row = await crawls.read(crawl_id)
+            assert row is not None
+            assert row.status != "failed", row.notes
+            if row.status == "finished":
+                return row
+            await asyncio.sleep(0.05)
+
+
+@pytest.fixture(params=databases.KINDS)
+def config(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[dict[str, Any]]:
+    with databases.database_config(request.param, tmp_path) as storage:
+        yield configuration(storage)
+
+
+async def test_a_crawl_whose_process_is_killed_goes_on(config: dict[str, Any], tmp_path: Path) -> None:
+    with serving(large_site()) as site:
+        async with world(settings_for_test(config, tmp_path), works=False) as plugin:
+            websites = Websites(plugin.required["content"])
+            website = await websites.add("u_ada", "wordpress", name="Site", url=site.origin, credential={})
+            crawls = Crawls(plugin)
+            row, new = await crawls.request("u_ada", website, "free")
+            assert new
+            with worker(config, tmp_path):
+                await _until(lambda: len(read_pages(site)) >= 5)
+            before = len(read_pages(site))
+            assert before < PAGES
+            with worker(config, tmp_path):
+                await _until(lambda: len(read_pages(site)) >= before + CHECKPOINT + 30)
+            assert (await crawls.request("u_ada", website, "free"))[0].id == row.id
+            first = Counter(read_pages(site)[before:])
+            with worker(config, tmp_path):
+                done = await _finished(crawls, row.id)
+                second = Counter(read_pages(site)[before + sum(first.values()) :])
+                async with plugin.services.database.reading() as session:
+                    stored = select(func.count()).where(PageRow.crawl_id == row.id)
+                    assert await session.scalar(stored) == PAGES + 1
+                again, new = await crawls.request("u_ada", website, "free")
+                assert new
+                whole = await _finished(crawls, again.id)
+
+            assert max(first.values()) == max(second.values()) == 1
+            assert len(first | second) == PAGES
+            assert len(first & second) <= len(first) - CHECKPOINT + 4
+            assert (done.pages, done.complete, done.active, done.host) == (PAGES + 1, True, None, None)
+            assert whole.score == done.score
+            assert {**whole.counts, "slow_answer": 0} == {**done.counts, "slow_answer": 0}
+            async with plugin.services.database.reading() as session:
+                assert await session.scalar(stored) == 0

@@ -1,0 +1,34 @@
+"""What the plugin says of itself, and the page that is made from its checks."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from pressroom_seo.plugin import PLUGIN, pressroom_mcp_tools
+
+from .checks_page import PAGE, checks_page
+
+HEAVY = ("selectolax", "ada_url", "protego", "icu4py", "py3langid", "pressroom_seo.crawler", "pressroom_seo.scoring")
+
+
+def test_the_reference_names_every_check_as_it_is() -> None:
+    assert PAGE.read_text() == checks_page(), "write it anew: python tests/plugins/seo/tools/checks_page.py"
+
+
+def test_every_tool_tells_a_model_what_it_costs_and_returns() -> None:
+    tools = list(pressroom_mcp_tools())
+    assert len(tools) == 10
+    for tool in tools:
+        assert tool.problems() == []
+        assert "cost" in tool.description, tool.name
+
+
+def test_the_parsers_load_with_the_first_call() -> None:
+    script = (
+        "import sys; from pressroom_seo.plugin import PLUGIN, pressroom_mcp_tools as tools, pressroom_article_scorers; "
+        f"tools(); heavy = {HEAVY!r}; print([one for one in heavy if one in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+    assert PLUGIN.requires == ("content",)

@@ -1,0 +1,235 @@
+"""Crawls that wait for a busy site, and what is forgotten with a website; on SQLite and on PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pressroom.sdk import PluginContext
+from pressroom.testing.running import settings_for_test
+from pressroom_content.records import Website
+from pressroom_content.websites.store import Websites
+from pressroom_seo.jobs import jobs
+from pressroom_seo.reports.running import MOST_WAITS
+from pressroom_seo.reports.store import Crawls
+from pressroom_seo.tables import CrawlRow, FindingRow, LinkRow, MarkRow, PageRow
+from sqlalchemy import func, select
+from support import databases
+from support.origins import Visit
+
+from ..crawler.sites import HTML, Answers, Reply, good_site, page  # noqa: TID252 - the sites of the crawler's own tests
+from .conftest import LocalSite, serving
+from .crawl_world import configuration, world
+
+PATHS = [f"/page-{number}-{chr(97 + number)}" for number in range(12)]
+
+
+@dataclass
+class Attempt:
+    """One attempt at a job, without a queue around it."""
+
+    id: str
+    payload: Mapping[str, Any]
+    subject: str = "u_ada"
+    attempt: int = 1
+    told: list[float] = field(default_factory=list)
+
+    async def progress(self, fraction: float, message: str = "") -> None:
+        del message
+        self.told.append(fraction)
+
+
+class BusySite:
+    """A site whose pages answer 503 once some were read, until it is free."""
+
+    def __init__(self, after: int, wait: str) -> None:
+        self.left, self.wait, self.free = after, wait, False
+
+    def pages(self) -> dict[str, Reply | Answers]:
+        return {
+            **good_site(),
+            "/": page("/", *PATHS),
+            "/sitemap.xml": Reply("", "404 Not Found"),
+            "*": self.answer,
+        }
+
+    async def answer(self, visit: Visit) -> None:
+        if visit.target not in PATHS:
+            await visit.answer(b"", status="404 Not Found")
+        elif self.left <= 0 and not self.free:
+            await visit.answer(b"busy", f"Retry-After: {self.wait}", status="503 Service Unavailable")
+        else:
+            self.left -= 1
+            html = f"<title>The page {visit.target}</title><h1>{visit.target}</h1><a href='/'>home</a>"
+            await visit.answer(html.encode(), f"Content-Type: {HTML}")
+
+
+@pytest.fixture(params=databases.KINDS)
+def config(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[dict[str, Any]]:
+    with databases.database_config(request.param, tmp_path) as storage:
+        yield configuration(storage)
+
+
+@pytest.fixture
+async def plugin(config: dict[str, Any], tmp_path: Path) -> AsyncIterator[PluginContext]:
+    """Give the plugin's context; nobody works on its jobs but the tests."""
+    async with world(settings_for_test(config, tmp_path), works=False) as context:
+        yield context
+
+
+async def connected(plugin: PluginContext, url: str, user_id: str = "u_ada") -> Website:
+    return await Websites(plugin.required["content"]).add(
+        user_id, "wordpress", name="Site", url=url, credential={"key": "x"}
+    )
+
+
+async def work(plugin: PluginContext, kind: str, row: CrawlRow | None = None) -> dict[str, Any]:
+    """Do a job of a kind once, as a worker would."""
+    run = next(job.run for job in jobs(plugin) if job.kind == kind)
+    payload = {"crawl_id": row.id, "website_id": row.website_id} if row is not None else {}
+    return dict(await run(Attempt(row.job_id if row is not None else "j_1", payload)) or {})
+
+
+async def stored(plugin: PluginContext, table: Any) -> int:
+    async with plugin.services.database.reading() as session:
+        return int(await session.scalar(select(func.count()).select_from(table)) or 0)
+
+
+def asked(site: LocalSite) -> list[str]:
+    return [path for path in site.seen if path in PATHS]
+
+
+async def test_a_busy_site_is_left_alone_and_the_crawl_goes_on_where_it_was(plugin: PluginContext) -> None:
+    busy = BusySite(5, "3600")
+    crawls = Crawls(plugin)
+    with serving(busy.pages()) as site:
+        website = await connected(plugin, site.origin)
+        row, _ = await crawls.request("u_ada", website, "free")
+        before = datetime.now(UTC)
+        answer = await work(plugin, "seo.crawl", row)
+
+        assert answer["status"] == "waiting"
+        goes_on = datetime.fromisoformat(answer["goes_on_at"])
+        assert timedelta(seconds=3600) <= goes_on - before < timedelta(seconds=3720)
+        waiting = await crawls.read(row.id)
+        assert waiting is not None
+        assert (waiting.status, waiting.active, waiting.host) == ("waiting", website.id, None)
+        assert waiting.job_id == answer["job_id"] != row.job_id
+        assert (await plugin.services.jobs.status(waiting.job_id)).state == "queued"
+        assert (await crawls.request("u_ada", website, "free"))[0].id == row.id, "it is still under way"
+        assert await crawls.newest("u_ada", website.id) is None
+
+        read_before = len(set(asked(site)))
+        busy.free = True
+        site.seen.clear()
+        done = await work(plugin, "seo.crawl", waiting)
+
+    assert done["status"] == "finished"
+    assert done["pages"] == len(PATHS) + 1
+    again = asked(site)
+    assert len(again) == len(set(again)), "no page is asked for twice"
+    assert len(again) <= len(PATHS) - 5
+    assert read_before + len(again) >= len(PATHS)
+    finished = await crawls.read(row.id)
+    assert finished is not None
+    assert (finished.complete, finished.active, finished.state) == (True, None, None)
+
+
+async def test_a_site_that_is_busy_for_too_long_gets_a_report_of_what_was_read(plugin: PluginContext) -> None:
+    busy = BusySite(4, "86400")
+    with serving(busy.pages()) as site:
+        website = await connected(plugin, site.origin)
+        row, _ = await Crawls(plugin).request("u_ada", website, "free")
+        done = await work(plugin, "seo.crawl", row)
+    assert done["status"] == "finished"
+    assert 1 < done["pages"] <= len(PATHS)
+    finished = await Crawls(plugin).newest("u_ada", website.id)
+    assert finished is not None
+    assert not finished.complete
+    assert any("busy" in note for note in finished.notes), finished.notes
+
+
+async def test_a_crawl_that_has_waited_often_enough_ends_with_what_it_has(plugin: PluginContext) -> None:
+    crawls, busy = Crawls(plugin), BusySite(4, "3600")
+    with serving(busy.pages()) as site:
+        row, _ = await crawls.request("u_ada", await connected(plugin, site.origin), "free")
+        await crawls.change(row.id, restarts=MOST_WAITS)
+        done = await work(plugin, "seo.crawl", row)
+    assert done["status"] == "finished"
+
+
+async def test_a_crawl_whose_website_is_disconnected_meanwhile_ends(plugin: PluginContext) -> None:
+    crawls = Crawls(plugin)
+    with serving(good_site()) as site:
+        website = await connected(plugin, site.origin)
+        row, _ = await crawls.request("u_ada", website, "free")
+        await Websites(plugin.required["content"]).disconnect("u_ada", website.id)
+        answer = await work(plugin, "seo.crawl", row)
+        assert site.seen == []
+    assert answer["status"] == "failed"
+    assert "disconnected" in answer["message"]
+    assert (await work(plugin, "seo.crawl", row))["status"] == "failed", "a second attempt changes nothing"
+
+
+async def test_a_checkpoint_of_another_version_begins_anew(plugin: PluginContext) -> None:
+    crawls = Crawls(plugin)
+    with serving(good_site()) as site:
+        row, _ = await crawls.request("u_ada", await connected(plugin, site.origin), "free")
+        await crawls.change(row.id, state={"version": 0, "start": row.start})
+        done = await work(plugin, "seo.crawl", row)
+    assert (done["status"], done["pages"]) == ("finished", 4)
+
+
+async def test_what_was_read_of_a_disconnected_website_is_forgotten(plugin: PluginContext) -> None:
+    crawls, websites = Crawls(plugin), Websites(plugin.required["content"])
+    flawed = {**good_site(), "/bees": page("/bees", "/", "/gone", replace={"<h1>The bees</h1>": ""})}
+    with serving(flawed) as leaves, serving(flawed) as stays:
+        gone = await connected(plugin, leaves.origin)
+        kept = await connected(plugin, stays.origin, "u_eve")
+        for user_id, website in (("u_ada", gone), ("u_eve", kept)):
+            row, _ = await crawls.request(user_id, website, "free")
+            assert (await work(plugin, "seo.crawl", row))["status"] == "finished"
+            async with plugin.services.database.writing() as session:
+                session.add(_mark(user_id, website.id))
+    tables = (CrawlRow, PageRow, LinkRow, FindingRow, MarkRow)
+    both = [await stored(plugin, table) for table in tables]
+    assert all(number >= 2 for number in both), both
+
+    assert await work(plugin, "seo.tidy") == {"forgotten": 0}
+    assert [await stored(plugin, table) for table in tables] == both
+    await websites.disconnect("u_ada", gone.id)
+    assert await work(plugin, "seo.tidy") == {"forgotten": 1}
+    assert [await stored(plugin, table) for table in tables] == [number // 2 for number in both]
+    assert await crawls.newest("u_ada", gone.id) is None
+    assert await crawls.newest("u_eve", kept.id) is not None
+    assert await work(plugin, "seo.tidy") == {"forgotten": 0}
+
+
+async def test_only_so_many_reports_are_kept_and_details_of_the_newest(config: dict[str, Any], tmp_path: Path) -> None:
+    config["plugins"]["seo"]["config"]["kept_reports"] = 2
+    async with world(settings_for_test(config, tmp_path), works=False) as plugin:
+        crawls = Crawls(plugin)
+        with serving(good_site()) as site:
+            website = await connected(plugin, site.origin)
+            rows = []
+            for _ in range(4):
+                rows.append((await crawls.request("u_ada", website, "free"))[0])
+                assert (await work(plugin, "seo.crawl", rows[-1]))["status"] == "finished"
+        kept = await crawls.history("u_ada", website.id, 10)
+        assert [row.id for row in kept] == [rows[3].id, rows[2].id]
+        assert await stored(plugin, PageRow) == 4, "the pages of one crawl"
+
+
+def _mark(user_id: str, website_id: str) -> MarkRow:
+    return MarkRow(
+        user_id=user_id,
+        website_id=website_id,
+        issue_id="i_1",
+        check_id="h1_missing",
+        status="ignored",
+        updated_at=datetime.now(UTC),
+    )
