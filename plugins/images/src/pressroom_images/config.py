@@ -1,0 +1,35 @@
+"""What operators configure: `[plugins.images.config]`."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pressroom.sdk import PluginConfig
+from pydantic import Field, SecretStr
+
+ProviderName = Literal["openverse", "wikimedia", "unsplash", "pexels", "pixabay"]
+
+
+class ImagesConfig(PluginConfig):
+    """Providers with their keys, and the size of libraries. A provider that needs a key and has none is left out."""
+
+    providers: tuple[ProviderName, ...] = Field(
+        ("openverse", "wikimedia", "unsplash", "pexels", "pixabay"),
+        description="Providers to search, in the order in which their results are mixed.",
+    )
+    unsplash_key: SecretStr | None = Field(None, description="Access key of an Unsplash application.")
+    unsplash_app: str = Field(
+        "pressroom", pattern=r"[a-z0-9_-]{1,50}", description="Name of that application, for the links of its credits."
+    )
+    pexels_key: SecretStr | None = Field(None, description="API key of Pexels.")
+    pixabay_key: SecretStr | None = Field(None, description="API key of Pixabay.")
+    openverse_url: str = Field("https://api.openverse.org/v1", description="Address of the Openverse API.")
+    wikimedia_url: str = Field(
+        "https://commons.wikimedia.org/w/api.php", description="Address of the MediaWiki API that is searched."
+    )
+    unsplash_url: str = Field("https://api.unsplash.com", description="Address of the Unsplash API.")
+    pexels_url: str = Field("https://api.pexels.com/v1", description="Address of the Pexels API.")
+    pixabay_url: str = Field("https://pixabay.com/api/", description="Address of the Pixabay API.")
+    max_image_bytes: int = Field(10_485_760, ge=100_000, le=52_428_800, description="Largest image of a library.")
+    max_images: int = Field(2000, ge=1, le=1_000_000, description="Images that an account may keep.")
+    upload_minutes: int = Field(30, ge=5, le=1440, description="Minutes for which a link to upload an image works.")

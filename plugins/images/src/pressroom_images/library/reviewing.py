@@ -1,0 +1,217 @@
+"""What search engines and readers make of an article's images.
+
+Sources: Google Search Central, "Image SEO best practices"; web.dev, "Lazy loading images" and "Use modern formats";
+WCAG 2.2, 1.1.1 (alternative texts).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from pressroom.sdk import FetchFailed, FetchRefused, InvalidInput, NotFound, PluginContext
+from pressroom_content.records import Article
+from pressroom_content.rendering.sanitising import render
+from pydantic import BaseModel, Field
+from selectolax.lexbor import LexborHTMLParser
+
+from pressroom_images.library.inspecting import inspect
+from pressroom_images.library.media import Media
+from pressroom_images.library.store import Library
+
+HEAVY_BYTES: Final = 200_000
+TOO_HEAVY_BYTES: Final = 500_000
+LARGEST_SIDE: Final = 2560
+LONGEST_ALT: Final = 125
+MOST_IMAGES: Final = 50
+_MOST_FETCHED: Final = 20
+_MOST_BYTES: Final = 10_485_760
+_SECONDS: Final = 8.0
+_OLD_FORMATS: Final = frozenset({"image/gif", "image/png", "image/bmp"})
+
+_MEDIA_ID = re.compile(r"(?<![0-9A-Za-z])m_[0-9A-Za-z]{22}(?![0-9A-Za-z])", re.ASCII)
+_FILE_NAME = re.compile(
+    r"(?:img|dsc|image|photo|screenshot)?[\s_-]*\d*\.(?:jpe?g|png|gif|webp|avif)|\S+\.(?:jpe?g|png|gif)", re.IGNORECASE
+)
+
+Severity = Literal["critical", "warning", "notice"]
+_ORDER: Final = ("critical", "warning", "notice")
+
+
+class ImageReport(BaseModel):
+    """An image of an article."""
+
+    url: str
+    role: Literal["featured", "inline"]
+    media_id: str = Field(description="Its id in the library; empty where it is not from there.")
+    alt_text: str
+    media_type: str = Field(description="Empty where it could not be seen.")
+    width: int = Field(description="In pixels; 0 where it is not known.")
+    height: int
+    bytes: int = Field(description="0 where it is not known.")
+    license: str = Field(description="The code of its licence; empty where none is known.")
+    reachable: bool
+
+
+class ImageIssue(BaseModel):
+    """Something to mend."""
+
+    severity: Severity
+    check_id: str
+    url: str = Field(description="The image; empty where the article as a whole is meant.")
+    message: str
+    fix: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """An image as the article refers to it."""
+
+    url: str
+    role: Literal["featured", "inline"]
+    alt: str | None
+    media: Media | None
+    lazy: bool
+    sized: bool
+    first: bool
+
+
+async def review(plugin: PluginContext, article: Article) -> tuple[list[ImageReport], list[ImageIssue]]:
+    """Return what is known of an article's images, and what to mend, the most important first."""
+    seen = await _images(plugin, article)
+    issues: list[ImageIssue] = []
+    if not article.featured_media_id:
+        message = "the article has no featured image: links to it will show none"
+        issues.append(
+            _issue("warning", "featured_image", "", message, "Choose one with search_images, then import it.")
+        )
+    slots = asyncio.Semaphore(4)
+
+    async def report(number: int, image: _Seen) -> ImageReport:
+        async with slots:
+            return await _report(plugin, image, fetch=number < _MOST_FETCHED)
+
+    reports = await asyncio.gather(*(report(number, image) for number, image in enumerate(seen)))
+    for image, found in zip(seen, reports, strict=True):
+        issues += _issues(image, found)
+    return list(reports), sorted(issues, key=lambda issue: _ORDER.index(issue.severity))
+
+
+async def _images(plugin: PluginContext, article: Article) -> Sequence[_Seen]:
+    library = Library(plugin)
+
+    async def media_of(media_id: str) -> Media | None:
+        try:
+            return await library.get(article.user_id, media_id)
+        except NotFound:
+            return None
+
+    seen: list[_Seen] = []
+    if article.featured_media_id:
+        media = await media_of(article.featured_media_id)
+        url = media.url if media else ""
+        seen.append(_Seen(url, "featured", article.featured_alt, media, lazy=True, sized=True, first=True))
+    html = (await asyncio.to_thread(render, article.body, article.body_format)).html
+    for position, node in enumerate(LexborHTMLParser(html).css("img")[:MOST_IMAGES]):
+        attributes = node.attributes
+        url = attributes.get("src") or ""
+        match = _MEDIA_ID.search(url)
+        seen.append(
+            _Seen(
+                url,
+                "inline",
+                attributes.get("alt"),
+                await media_of(match[0]) if match else None,
+                lazy=attributes.get("loading") == "lazy",
+                sized=bool(attributes.get("width") and attributes.get("height")),
+                first=position == 0,
+            )
+        )
+    return seen
+
+
+async def _report(plugin: PluginContext, image: _Seen, *, fetch: bool) -> ImageReport:
+    media = image.media
+    report = ImageReport(
+        url=image.url,
+        role=image.role,
+        media_id=media.id if media else "",
+        alt_text=image.alt or "",
+        media_type=media.media_type if media else "",
+        width=media.width if media else 0,
+        height=media.height if media else 0,
+        bytes=media.size if media else 0,
+        license=str(media.license.get("code", "")) if media else "",
+        reachable=bool(media and media.size),
+    )
+    if report.reachable or not fetch or not image.url.startswith(("https://", "http://")):
+        return report
+    try:
+        answer = await plugin.services.fetcher.get(image.url, accept="image/*", max_bytes=_MOST_BYTES, seconds=_SECONDS)
+        if answer.status != 200:
+            return report
+        file = await asyncio.to_thread(inspect, answer.content, most_bytes=_MOST_BYTES)
+    except (FetchFailed, FetchRefused, InvalidInput):
+        return report
+    sizes = {"media_type": file.media_type, "width": file.width, "height": file.height, "bytes": len(file.content)}
+    return report.model_copy(update={**sizes, "reachable": True})
+
+
+def _issues(image: _Seen, report: ImageReport) -> Iterator[ImageIssue]:
+    yield from _about_texts(image)
+    yield from _about_files(image, report)
+    if image.url.startswith("http://"):
+        yield _issue("warning", "image_https", image.url, "the image is not encrypted", "Use its https address.")
+    if image.media is None and image.role == "inline":
+        message = "the image is not from the library: nobody knows its licence, and it may vanish"
+        yield _issue("notice", "image_license", image.url, message, "Take it in with import_image, and use its url.")
+    if image.role == "inline" and not image.first and not image.lazy:
+        message = "the image is loaded at once, although it is further down"
+        yield _issue(
+            "notice", "image_lazy", image.url, message, 'Add loading="lazy", where the platform does not by itself.'
+        )
+
+
+def _about_texts(image: _Seen) -> Iterator[ImageIssue]:
+    alt = (image.alt or "").strip()
+    if not alt:
+        message = "the image has no alt text"
+        yield _issue("critical", "image_alt", image.url, message, "Say in a few words what it shows.")
+    elif _FILE_NAME.fullmatch(alt):
+        yield _issue("warning", "image_alt", image.url, f"the alt text {alt!r} is a file name", "Say what it shows.")
+    elif len(alt) > LONGEST_ALT:
+        message = f"the alt text has {len(alt)} characters"
+        yield _issue("notice", "image_alt", image.url, message, f"Keep it below {LONGEST_ALT}.")
+
+
+def _about_files(image: _Seen, report: ImageReport) -> Iterator[ImageIssue]:
+    if not report.reachable:
+        message = "the image cannot be reached"
+        yield _issue("critical", "image_reachable", image.url, message, "Check its address, or import another image.")
+        return
+    size = f"{report.bytes / 1000:,.0f} kB"
+    if report.bytes > TOO_HEAVY_BYTES:
+        fix = f"Make it smaller than {HEAVY_BYTES // 1000} kB: fewer pixels, or WebP."
+        yield _issue("warning", "image_weight", image.url, f"the image has {size}", fix)
+    elif report.bytes > HEAVY_BYTES:
+        fix = f"{HEAVY_BYTES // 1000} kB or less loads faster."
+        yield _issue("notice", "image_weight", image.url, f"the image has {size}", fix)
+    if report.media_type in _OLD_FORMATS and report.bytes > HEAVY_BYTES:
+        name = report.media_type.removeprefix("image/").upper()
+        yield _issue("notice", "image_format", image.url, f"a {name} of {size}", "WebP or AVIF holds the same in less.")
+    if max(report.width, report.height) > LARGEST_SIDE:
+        message = f"the image has {report.width} x {report.height} pixels"
+        fix = f"{LARGEST_SIDE} pixels are enough for any screen."
+        yield _issue("notice", "image_dimensions", image.url, message, fix)
+    if image.role == "inline" and not image.sized:
+        message = "the image says no width and height: the page jumps while it loads"
+        yield _issue(
+            "notice", "image_dimensions", image.url, message, "Add width and height, where the platform does not."
+        )
+
+
+def _issue(severity: Severity, check_id: str, url: str, message: str, fix: str) -> ImageIssue:
+    return ImageIssue(severity=severity, check_id=check_id, url=url, message=message, fix=fix)

@@ -1,0 +1,235 @@
+"""What a library keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any, Final, cast
+
+from pressroom.sdk import InvalidInput, NotFound, PluginContext
+from pressroom.tables import as_id, new_id
+from pressroom_content.contract import FoundImage, MediaFile
+from slugify import slugify
+from sqlalchemy import Select, and_, delete, func, or_, select
+from sqlalchemy.exc import IntegrityError
+
+from pressroom_images.config import ImagesConfig
+from pressroom_images.library.inspecting import EXTENSIONS, Inspected
+from pressroom_images.library.media import Media, media_of
+from pressroom_images.tables import BytesRow, MediaRow, ThumbnailRow, UseRow
+
+_LONGEST_NAME: Final = 80
+
+
+class Library:
+    """The images of accounts. Every method names whose; what belongs to somebody else does not exist."""
+
+    def __init__(self, plugin: PluginContext) -> None:
+        self._database = plugin.services.database
+        self._base_url = plugin.base_url
+        self._config = cast("ImagesConfig", plugin.config)
+
+    async def get(self, user_id: str, media_id: str) -> Media:
+        """Return an image. Raises `NotFound`."""
+        async with self._database.reading() as session:
+            row = await session.scalar(_one(user_id, media_id))
+        if row is None:
+            raise _unknown(media_id)
+        return media_of(row, self._base_url)
+
+    async def by_ref(self, user_id: str, ref: str) -> Media | None:
+        """Return the image that was taken from a search result before, if it was."""
+        wanted = select(MediaRow).where(MediaRow.user_id == user_id, MediaRow.ref == ref)
+        async with self._database.reading() as session:
+            row = await session.scalar(wanted)
+        return media_of(row, self._base_url) if row is not None else None
+
+    async def file(self, user_id: str, media_id: str) -> MediaFile:
+        """Return an image with its bytes, for publishing. Raises `NotFound`."""
+        wanted = (
+            select(MediaRow, BytesRow.content)
+            .outerjoin(BytesRow, BytesRow.media_id == MediaRow.id)
+            .where(MediaRow.user_id == user_id, MediaRow.id == as_id(media_id))
+        )
+        async with self._database.reading() as session:
+            found = (await session.execute(wanted)).one_or_none()
+        if found is None:
+            raise _unknown(media_id)
+        media = media_of(found[0], self._base_url)
+        return MediaFile(
+            id=media.id,
+            filename=media.filename,
+            media_type=media.media_type,
+            url=media.url,
+            alt=media.alt_text,
+            hosting=media.hosting,
+            width=media.width,
+            height=media.height,
+            content=found[1] or b"",
+            credit_html=media.credit.get("html", ""),
+            credit_text=media.credit.get("text", ""),
+        )
+
+    async def content(self, media_id: str) -> tuple[bytes, str]:
+        """Return the bytes and the media type of anyone's image: its id is the key to it. Raises `NotFound`."""
+        wanted = (
+            select(BytesRow.content, MediaRow.media_type)
+            .join(MediaRow, MediaRow.id == BytesRow.media_id)
+            .where(BytesRow.media_id == as_id(media_id))
+        )
+        async with self._database.reading() as session:
+            found = (await session.execute(wanted)).one_or_none()
+        if found is None:
+            raise _unknown(media_id)
+        return found[0], found[1]
+
+    async def add_found(self, user_id: str, image: FoundImage, alt_text: str, file: Inspected | None) -> Media:
+        """Take a search result in, with its bytes where they may be kept; once for an account, however often asked.
+
+        Raises:
+            InvalidInput: the library is full.
+        """
+        row = MediaRow(
+            id=new_id("m"),
+            user_id=user_id,
+            ref=image.ref,
+            provider=image.provider,
+            title=image.title[:300],
+            filename=_filename(image.title or alt_text, file.media_type if file else image.mime),
+            media_type=file.media_type if file else image.mime,
+            width=file.width if file else image.width,
+            height=file.height if file else image.height,
+            size=len(file.content) if file else 0,
+            alt_text=alt_text,
+            page_url=image.page_url,
+            file_url=image.file_url,
+            hosting=image.hosting,
+            license=asdict(image.license),
+            credit=asdict(image.credit),
+            created_at=datetime.now(UTC),
+        )
+        try:
+            return await self._add(row, file)
+        except IntegrityError:  # the same image was taken in twice at the same time
+            known = await self.by_ref(user_id, image.ref)
+            if known is None:
+                raise
+            return known
+
+    async def add_own(
+        self, user_id: str, file: Inspected, *, name: str, alt_text: str, media_id: str = "", page_url: str = ""
+    ) -> Media:
+        """Take in somebody's own image. Raises `InvalidInput` where the library is full."""
+        row = MediaRow(
+            id=media_id or new_id("m"),
+            user_id=user_id,
+            ref=None,
+            provider="library",
+            title=name[:300],
+            filename=_filename(name, file.media_type),
+            media_type=file.media_type,
+            width=file.width,
+            height=file.height,
+            size=len(file.content),
+            alt_text=alt_text,
+            page_url=page_url,
+            hosting="either",
+            created_at=datetime.now(UTC),
+        )
+        return await self._add(row, file)
+
+    async def page(
+        self,
+        user_id: str,
+        *,
+        query: str = "",
+        content_id: str = "",
+        website_id: str = "",
+        limit: int = 20,
+        before: tuple[datetime, str] | None = None,
+    ) -> Sequence[Media]:
+        """Return an account's images, newest first, at most `limit` of those older than `before`."""
+        wanted = select(MediaRow).where(MediaRow.user_id == user_id)
+        for word in query.lower().split():
+            pattern = f"%{_escaped(word)}%"
+            fields = (MediaRow.title, MediaRow.alt_text, MediaRow.caption, MediaRow.filename)
+            wanted = wanted.where(or_(*(func.lower(field).like(pattern, escape="\\") for field in fields)))
+        if content_id:
+            used = select(UseRow.media_id).where(UseRow.content_id == as_id(content_id))
+            wanted = wanted.where(MediaRow.id.in_(used))
+        if website_id:
+            wanted = wanted.where(MediaRow.website_id == as_id(website_id))
+        if before is not None:
+            at, last = before
+            wanted = wanted.where(
+                or_(MediaRow.created_at < at, and_(MediaRow.created_at == at, MediaRow.id < as_id(last)))
+            )
+        wanted = wanted.order_by(MediaRow.created_at.desc(), MediaRow.id.desc()).limit(limit)
+        async with self._database.reading() as session:
+            rows = (await session.scalars(wanted)).all()
+        return [media_of(row, self._base_url) for row in rows]
+
+    async def uses(self, media_ids: Sequence[str]) -> Mapping[str, list[str]]:
+        """Return the ids of the articles that images were taken for, by the images' ids."""
+        wanted = select(UseRow).where(UseRow.media_id.in_(media_ids)).order_by(UseRow.content_id)
+        found: dict[str, list[str]] = {media_id: [] for media_id in media_ids}
+        async with self._database.reading() as session:
+            for use in (await session.scalars(wanted)).all():
+                found[use.media_id].append(use.content_id)
+        return found
+
+    async def use(self, media_id: str, content_id: str, role: str) -> None:
+        """Remember that an image was taken for an article."""
+        async with self._database.writing() as session:
+            await session.merge(UseRow(media_id=media_id, content_id=content_id, role=role))
+
+    async def change(self, user_id: str, media_id: str, **values: Any) -> Media:
+        """Change `alt_text`, `caption` or `credit`. Raises `NotFound`."""
+        async with self._database.writing() as session:
+            row = await session.scalar(_one(user_id, media_id))
+            if row is None:
+                raise _unknown(media_id)
+            for name, value in values.items():
+                setattr(row, name, value)
+            return media_of(row, self._base_url)
+
+    async def delete(self, user_id: str, media_id: str) -> None:
+        """Forget an image with its bytes and thumbnail. Raises `NotFound`."""
+        async with self._database.writing() as session:
+            row = await session.scalar(_one(user_id, media_id))
+            if row is None:
+                raise _unknown(media_id)
+            for table in (BytesRow, ThumbnailRow):
+                await session.execute(delete(table).where(table.media_id == row.id))
+            await session.delete(row)
+
+    async def _add(self, row: MediaRow, file: Inspected | None) -> Media:
+        async with self._database.writing() as session:
+            held = await session.scalar(select(func.count()).where(MediaRow.user_id == row.user_id))
+            if held >= self._config.max_images:
+                raise InvalidInput(
+                    "", f"the library holds {held} images, as many as it may; delete some with delete_media first"
+                )
+            session.add(row)
+            await session.flush()
+            if file is not None:
+                session.add(BytesRow(media_id=row.id, content=file.content))
+            return media_of(row, self._base_url)
+
+
+def _one(user_id: str, media_id: str) -> Select[Any]:
+    return select(MediaRow).where(MediaRow.user_id == user_id, MediaRow.id == as_id(media_id))
+
+
+def _unknown(media_id: str) -> NotFound:
+    return NotFound(f"there is no image {media_id[:40]!r} in the library; list_media shows what there is")
+
+
+def _filename(name: str, media_type: str) -> str:
+    stem = slugify(name.rpartition(".")[0] or name, max_length=_LONGEST_NAME, word_boundary=True) or "image"
+    return f"{stem}.{EXTENSIONS.get(media_type, 'img')}"
+
+
+def _escaped(word: str) -> str:
+    return word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

@@ -1,0 +1,98 @@
+"""Small pictures of the images of a library: made when a list shows them first, and kept."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from typing import Final
+
+from PIL import Image, ImageOps
+from pressroom.sdk import NotFound, PluginContext
+from pressroom.tables import as_id
+from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
+
+from pressroom_images.library.inspecting import MEDIA_TYPES, MOST_PIXELS
+from pressroom_images.tables import BytesRow, MediaRow, ThumbnailRow
+
+EDGE: Final = 120
+"""The longer side of a thumbnail on a page, in CSS pixels."""
+
+_DENSITY: Final = 2
+_SMALL: Final = 16_384
+"""Images of at most so many bytes are their own thumbnails."""
+
+_TYPE: Final = "image/webp"
+
+
+def shown_size(width: int, height: int) -> tuple[int, int]:
+    """Return how large an image of so many pixels is shown in a list, in CSS pixels; never larger than it is."""
+    if width < 1 or height < 1:
+        return EDGE, EDGE
+    scale = min(1.0, EDGE / max(width, height))
+    return max(1, round(width * scale)), max(1, round(height * scale))
+
+
+def make(content: bytes) -> bytes:
+    """Return a thumbnail as WebP, upright, without the metadata of the image. Raises whatever the decoder does."""
+    edge = EDGE * _DENSITY
+    with Image.open(io.BytesIO(content), formats=tuple(MEDIA_TYPES)) as image:
+        if image.width * image.height > MOST_PIXELS:
+            raise ValueError("the image has too many pixels")
+        image.draft("RGB", (edge, edge))  # a JPEG is decoded at a fraction of its size
+        picture = ImageOps.exif_transpose(image)
+        alpha = picture.has_transparency_data
+        picture = picture.convert("RGBA" if alpha else "RGB")
+        picture.thumbnail((edge, edge), Image.Resampling.LANCZOS, reducing_gap=2.0)
+        made = io.BytesIO()
+        picture.save(made, "WEBP", quality=80, method=4)
+    return made.getvalue()
+
+
+class Thumbnails:
+    """The thumbnails of one server."""
+
+    def __init__(self, plugin: PluginContext) -> None:
+        self._plugin = plugin
+        # Decoding a large image takes some 200 MB: one at a time.
+        self._turns = asyncio.Semaphore(1)
+
+    async def get(self, media_id: str) -> tuple[bytes, str]:
+        """Return the thumbnail of anyone's image and its media type: its id is the key to it.
+
+        Raises:
+            NotFound: there is no such image here, or it cannot be read.
+        """
+        database = self._plugin.services.database
+        id_ = as_id(media_id)
+        known = select(ThumbnailRow.content).where(ThumbnailRow.media_id == id_)
+        async with database.reading() as session:
+            kept = await session.scalar(known)
+        if kept is not None:
+            return kept, _TYPE
+        async with self._turns:
+            async with database.reading() as session:
+                kept = await session.scalar(known)
+                if kept is not None:
+                    return kept, _TYPE
+                wanted = (
+                    select(BytesRow.content, MediaRow.media_type)
+                    .join(MediaRow, MediaRow.id == BytesRow.media_id)
+                    .where(BytesRow.media_id == id_)
+                )
+                found = (await session.execute(wanted)).one_or_none()
+            if found is None:
+                raise NotFound(f"there is no image {media_id[:40]!r}")
+            content, media_type = found
+            if len(content) <= _SMALL:
+                return content, media_type
+            try:
+                made = await asyncio.to_thread(make, content)
+            except Exception:  # noqa: BLE001 - decoders raise whatever they like for a file that is damaged
+                raise NotFound(f"the image {media_id[:40]!r} cannot be read") from None
+            try:
+                async with database.writing() as session:
+                    session.add(ThumbnailRow(media_id=id_, content=made))
+            except IntegrityError:
+                pass  # another process made it too, or the image was deleted meanwhile
+            return made, _TYPE

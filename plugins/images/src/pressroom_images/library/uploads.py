@@ -1,0 +1,96 @@
+"""Links with which people upload one image each, from a browser or with curl."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import cast
+
+from pressroom.sdk import InvalidInput, NotFound, PluginContext
+from pressroom.tables import hash_of, new_id, new_secret
+from sqlalchemy import delete, select, update
+
+from pressroom_images.config import ImagesConfig
+from pressroom_images.library.inspecting import inspect
+from pressroom_images.library.media import Media
+from pressroom_images.library.store import Library
+from pressroom_images.tables import UploadRow
+
+
+@dataclass(frozen=True, slots=True)
+class UploadLink:
+    """A link that works once, until `expires_at`. The image will have the id `media_id`."""
+
+    url: str
+    media_id: str
+    expires_at: datetime
+
+
+class Uploads:
+    """Makes such links, and takes what is sent to them."""
+
+    def __init__(self, plugin: PluginContext) -> None:
+        self._plugin = plugin
+        self._database = plugin.services.database
+        self._config = cast("ImagesConfig", plugin.config)
+
+    async def link(self, user_id: str, *, content_id: str | None, filename: str, media_type: str) -> UploadLink:
+        """Return a new link for an account."""
+        now, token = datetime.now(UTC), new_secret()
+        row = UploadRow(
+            token_hash=hash_of(token),
+            media_id=new_id("m"),
+            user_id=user_id,
+            content_id=content_id,
+            filename=filename,
+            media_type=media_type,
+            expires_at=now + timedelta(minutes=self._config.upload_minutes),
+        )
+        async with self._database.writing() as session:
+            await session.execute(delete(UploadRow).where(UploadRow.expires_at < now - timedelta(days=1)))
+            session.add(row)
+        return UploadLink(f"{self._plugin.base_url}/media/upload/{token}", row.media_id, row.expires_at)
+
+    async def open(self, token: str) -> UploadRow:
+        """Return what a link is for. Raises `NotFound` where it is none, was used, or came too late."""
+        async with self._database.reading() as session:
+            row = await session.scalar(select(UploadRow).where(UploadRow.token_hash == hash_of(token)))
+        if row is None or row.used_at is not None or row.expires_at < datetime.now(UTC):
+            raise NotFound(
+                "this link to upload an image was used already, or is too old; ask your assistant for another"
+            )
+        found: UploadRow = row
+        return found
+
+    async def take(self, token: str, content: bytes, filename: str) -> Media:
+        """Keep what was sent. A file that is refused leaves the link as it was.
+
+        Raises:
+            NotFound: the link does not work any more.
+            InvalidInput: the file is no image, is another kind of image than was announced, or is too large.
+        """
+        link = await self.open(token)
+        file = inspect(content, most_bytes=self._config.max_image_bytes)
+        if link.media_type not in ("", file.media_type):
+            raise InvalidInput("", f"the file is {file.media_type}; this link was made for {link.media_type}")
+        now = datetime.now(UTC)
+        taking = (
+            update(UploadRow)
+            .where(UploadRow.token_hash == link.token_hash, UploadRow.used_at.is_(None))
+            .values(used_at=now)
+        )
+        async with self._database.writing() as session:
+            if (await session.execute(taking)).rowcount != 1:
+                raise NotFound("this link to upload an image was used already; ask your assistant for another")
+        library = Library(self._plugin)
+        name = link.filename or filename or "image"
+        try:
+            media = await library.add_own(link.user_id, file, name=name, alt_text="", media_id=link.media_id)
+        except BaseException:
+            async with self._database.writing() as session:
+                again = update(UploadRow).where(UploadRow.token_hash == link.token_hash).values(used_at=None)
+                await session.execute(again)
+            raise
+        if link.content_id:
+            await library.use(media.id, link.content_id, "inline")
+        return media

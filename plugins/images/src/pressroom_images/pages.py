@@ -1,0 +1,171 @@
+"""The dashboard's page of the media library: `/dashboard/media`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any, Final, cast
+from urllib.parse import parse_qs, quote, urlsplit
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from pressroom.sdk import DashboardPage, HttpRequest, HttpResponse, InvalidInput, PluginContext, Route
+from pressroom_content.tables import ArticleRow
+from pressroom_content.websites.paging import cursor_of, read_cursor
+from sqlalchemy import select
+
+from pressroom_images.config import ImagesConfig
+from pressroom_images.library.media import Media
+from pressroom_images.library.store import Library
+from pressroom_images.library.thumbnails import shown_size
+from pressroom_images.library.uploads import Uploads
+
+PATH: Final = "/dashboard/media"
+THUMBNAILS: Final = "/media/thumbnails"
+ON_A_PAGE: Final = 24
+LONGEST_ALT: Final = 500
+
+_LONGEST_QUERY: Final = 200
+_MOST_USES: Final = 5
+
+
+def routes(plugin: PluginContext) -> Sequence[Route]:
+    """Return the address of the page."""
+
+    async def media(request: HttpRequest) -> HttpResponse:
+        if request.method != "POST":
+            return await _list(plugin, request)
+        typed = _form_of(request)
+        match typed.get("do"):
+            case "upload":
+                return await _upload(plugin, request)
+            case "alt":
+                return await _describe(plugin, request, typed)
+            case _:
+                raise InvalidInput("do", "is unknown; reload the page and use its buttons")
+
+    return [Route(PATH, media, ("GET", "POST"), DashboardPage("Media"))]
+
+
+async def _upload(plugin: PluginContext, request: HttpRequest) -> HttpResponse:
+    """Show the form that sends one file to a new link."""
+    link = await Uploads(plugin).link(request.subject, content_id=None, filename="", media_type="")
+    return _fragment(
+        "upload.html",
+        plugin,
+        request,
+        action=root_of(plugin) + link.url.removeprefix(plugin.base_url),
+        minutes=cast("ImagesConfig", plugin.config).upload_minutes,
+    )
+
+
+async def _describe(plugin: PluginContext, request: HttpRequest, typed: Mapping[str, str]) -> HttpResponse:
+    """Keep the alt text of an image. Raises `NotFound`."""
+    media_id, alt = typed.get("media_id", ""), " ".join(typed.get("alt_text", "").split())
+    if len(alt) > LONGEST_ALT:
+        problem = f"The text has {len(alt):,} characters; at most {LONGEST_ALT} are allowed. Shorten it."
+        await Library(plugin).get(request.subject, media_id)
+        return await _list(plugin, request, failed=(media_id, alt, problem))
+    await Library(plugin).change(request.subject, media_id, alt_text=alt)
+    back = f"&cursor={quote(request.query['cursor'], safe='')}" if request.query.get("cursor") else ""
+    words = f"&q={quote(request.query['q'], safe='')}" if request.query.get("q") else ""
+    return HttpResponse(b"", 303, headers={"Location": f"{root_of(plugin)}{PATH}?done=alt{words}{back}"})
+
+
+async def _list(
+    plugin: PluginContext, request: HttpRequest, *, failed: tuple[str, str, str] = ("", "", "")
+) -> HttpResponse:
+    query, cursor = request.query.get("q", "").strip()[:_LONGEST_QUERY], request.query.get("cursor", "")
+    library = Library(plugin)
+    before = read_cursor(cursor) if cursor else None
+    found = await library.page(request.subject, query=query, limit=ON_A_PAGE + 1, before=before)
+    shown = found[:ON_A_PAGE]
+    uses = await library.uses([one.id for one in shown])
+    titles = await _titles(plugin, request.subject, [used for ids in uses.values() for used in ids])
+    following = cursor_of(shown[-1].created_at, shown[-1].id) if len(found) > ON_A_PAGE else ""
+    here = f"?q={quote(query, safe='')}&cursor={quote(cursor, safe='')}"
+    return _fragment(
+        "media.html",
+        plugin,
+        request,
+        status=400 if failed[0] else 200,
+        rows=[
+            _row(plugin, one, [(id_, titles[id_]) for id_ in uses[one.id] if id_ in titles], failed) for one in shown
+        ],
+        query=query,
+        older=bool(cursor),
+        more=f"?q={quote(query, safe='')}&cursor={following}" if following else "",
+        action=f"{root_of(plugin)}{PATH}{here}",
+        path=root_of(plugin) + PATH,
+        longest=LONGEST_ALT,
+        message="The alt text is saved." if request.query.get("done") == "alt" else "",
+    )
+
+
+def _row(
+    plugin: PluginContext, media: Media, uses: Sequence[tuple[str, str]], failed: tuple[str, str, str]
+) -> dict[str, Any]:
+    """Return what the template shows of an image; the security policy shows no image of another server."""
+    wrong = failed[0] == media.id
+    shown_width, shown_height = shown_size(media.width, media.height)
+    return {
+        "id": media.id,
+        "name": media.title or media.filename,
+        "url": _link(media.url),
+        "thumb": "" if media.hotlinked else f"{root_of(plugin)}{THUMBNAILS}/{media.id}",
+        "shown_width": shown_width,
+        "shown_height": shown_height,
+        "size": f"{media.width} x {media.height} pixels" if media.width and media.height else "",
+        "provider": "yours" if media.provider == "library" else media.provider,
+        "license": media.license.get("code", ""),
+        "license_url": _link(media.license.get("url", "")),
+        "credit": media.credit.get("text", ""),
+        "page_url": _link(media.page_url),
+        "alt": failed[1] if wrong else media.alt_text,
+        "has_alt": bool(media.alt_text),
+        "error": failed[2] if wrong else "",
+        "uses": uses[:_MOST_USES],
+        "more_uses": max(0, len(uses) - _MOST_USES),
+    }
+
+
+async def _titles(plugin: PluginContext, user_id: str, article_ids: Sequence[str]) -> Mapping[str, str]:
+    wanted = select(ArticleRow.id, ArticleRow.title).where(
+        ArticleRow.user_id == user_id, ArticleRow.id.in_(set(article_ids))
+    )
+    async with plugin.services.database.reading() as session:
+        return {row.id: row.title for row in await session.execute(wanted)}
+
+
+def _link(url: str) -> str:
+    """Return an address that may stand in a link, nothing for any other: providers may say anything."""
+    return url if url.startswith(("https://", "http://")) else ""
+
+
+def _form_of(request: HttpRequest) -> Mapping[str, str]:
+    fields = parse_qs(request.body.decode("utf-8", "replace"), keep_blank_values=True)
+    return {name: values[-1].replace("\0", "") for name, values in fields.items()}
+
+
+def root_of(plugin: PluginContext) -> str:
+    """Return the path that the server's addresses begin with; usually it is empty."""
+    return urlsplit(plugin.base_url).path.rstrip("/")
+
+
+def _fragment(
+    template: str, plugin: PluginContext, request: HttpRequest, *, status: int = 200, **values: Any
+) -> HttpResponse:
+    values |= {"root": root_of(plugin), "token": request.csrf_token}
+    text = _templates().get_template(template).render(values)
+    return HttpResponse(text.encode("utf-8", "replace"), status, headers={"Cache-Control": "no-store"})
+
+
+@cache
+def _templates() -> Environment:
+    return Environment(
+        loader=PackageLoader("pressroom_images"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )

@@ -1,0 +1,71 @@
+"""The plugin: a search over providers of licensed images, and the media library."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, cast
+
+from pressroom.sdk import McpTool, Models, Plugin, PluginContext, Route, hookimpl
+
+from pressroom_images.config import ImagesConfig
+
+PLUGIN = Plugin(
+    id="images",
+    title="Images",
+    summary="Finds licensed images, keeps them with their credits, and takes uploads.",
+    config=ImagesConfig,
+    requires=("content",),
+)
+
+
+@hookimpl
+def pressroom_models() -> Iterable[Models]:
+    """Keep the tables."""
+    from pressroom_images.tables import Base  # noqa: PLC0415 - loads with the server, not with every command
+
+    return [Models(Base.metadata, "pressroom_images.migrations")]
+
+
+@hookimpl
+def pressroom_mcp_tools() -> Iterable[McpTool]:
+    """Offer the tools."""
+    from pressroom_images.tools import articles, library, search  # noqa: PLC0415 - SQLAlchemy and Pillow load with them
+
+    return [*search.TOOLS, *library.TOOLS, *articles.TOOLS]
+
+
+@hookimpl
+def pressroom_routes(plugin: PluginContext) -> Iterable[Route]:
+    """Serve images and uploads."""
+    from pressroom_images.routes import routes  # noqa: PLC0415
+
+    return routes(plugin)
+
+
+@hookimpl
+def pressroom_image_sources(plugin: PluginContext) -> Iterable[Any]:
+    """Offer the providers that the operator wants and has keys for."""
+    from pressroom_images.sources import openverse, pexels, pixabay, unsplash, wikimedia  # noqa: PLC0415
+
+    config = cast("ImagesConfig", plugin.config)
+    made: dict[str, Any] = {"openverse": openverse.source(config), "wikimedia": wikimedia.source(config)}
+    if config.unsplash_key is not None:
+        made["unsplash"] = unsplash.source(config, config.unsplash_key.get_secret_value())
+    if config.pexels_key is not None:
+        made["pexels"] = pexels.source(config, config.pexels_key.get_secret_value())
+    if config.pixabay_key is not None:
+        made["pixabay"] = pixabay.source(config, config.pixabay_key.get_secret_value())
+    return [made[name] for name in config.providers if name in made]
+
+
+@hookimpl
+def pressroom_media_libraries(plugin: PluginContext) -> Iterable[Any]:
+    """Offer the library to publishing."""
+    from pressroom_content.contract import MediaFile, MediaLibrary  # noqa: PLC0415
+
+    from pressroom_images.library.store import Library  # noqa: PLC0415
+
+    async def read(_asking: PluginContext, user_id: str, media_id: str) -> MediaFile:
+        return await Library(plugin).file(user_id, media_id)
+
+    return [MediaLibrary("library", read)]

@@ -1,0 +1,1 @@
+"""Providers of licensed images, a module each."""

@@ -1,0 +1,94 @@
+"""Openverse: openly licensed images of many collections, without a key (api.openverse.org, version 1)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+from urllib.parse import quote
+
+from pressroom.sdk import NotFound, PluginContext
+from pressroom_content.contract import Credit, FoundImage, ImagePage, ImageQuery, ImageSource
+
+from pressroom_images.config import ImagesConfig
+from pressroom_images.sources.licenses import creative_commons, credit_line
+from pressroom_images.sources.requesting import JsonApi, is_address, listed, number, text
+
+NAME: Final = "openverse"
+
+_MOST_PER_PAGE: Final = 20
+"""What the API gives to those without a key."""
+
+_RATIOS: Final = {"landscape": "wide", "portrait": "tall", "square": "square"}
+_LICENSES: Final = {"commercial": "commercial", "modification": "modification"}
+
+
+def source(config: ImagesConfig) -> ImageSource:
+    """Return the provider."""
+    api = JsonApi("Openverse", config.openverse_url.rstrip("/"), {}, remember=600)
+
+    async def search(plugin: PluginContext, query: ImageQuery) -> ImagePage:
+        answer = await api.get(
+            plugin,
+            "/images/",
+            {
+                "q": query.text,
+                "page": query.page,
+                "page_size": min(query.per_page, _MOST_PER_PAGE),
+                "aspect_ratio": _RATIOS.get(query.orientation, ""),
+                "license_type": _LICENSES.get(query.license, ""),
+                "license": "cc0,pdm" if query.license == "public_domain" else "",
+                "mature": "false",
+            },
+        )
+        found = [image for one in listed(answer, "results") if (image := _image(one)) is not None]
+        pages = answer.get("page_count") if isinstance(answer, dict) else 0
+        return ImagePage(tuple(found), more=isinstance(pages, int) and query.page < pages)
+
+    async def get(plugin: PluginContext, image_id: str) -> FoundImage:
+        found = _image(await api.get(plugin, f"/images/{quote(image_id, safe='')}/", {}))
+        if found is None:
+            raise NotFound("Openverse does not have this image any more, or its licence is not known")
+        return found
+
+    return ImageSource(NAME, "Openverse", search, get)
+
+
+def _image(one: Any) -> FoundImage | None:
+    if not isinstance(one, dict):
+        return None
+    license_ = creative_commons(
+        text(one.get("license")), text(one.get("license_version")), text(one.get("license_url"))
+    )
+    image_id, url = text(one.get("id")), text(one.get("url"), 2048)
+    if license_ is None or not image_id or not is_address(url):
+        return None
+    page_url = text(one.get("foreign_landing_url"), 2048)
+    creator = text(one.get("creator"), 200)
+    title = text(one.get("title"), 300)
+    line = credit_line(
+        title=title,
+        page_url=page_url,
+        creator=creator,
+        creator_url=text(one.get("creator_url"), 2048),
+        provider="Openverse",
+        license_=license_,
+    )
+    ready = text(one.get("attribution"), 1000)
+    kind = text(one.get("filetype")).lower()
+    return FoundImage(
+        ref=f"{NAME}:{image_id}",
+        provider=NAME,
+        title=title,
+        width=number(one.get("width")),
+        height=number(one.get("height")),
+        mime=f"image/{'jpeg' if kind in ('', 'jpg') else kind}",
+        thumb_url=text(one.get("thumbnail"), 2048) or url,
+        preview_url=url,
+        page_url=page_url,
+        creator=creator,
+        license=license_,
+        credit=Credit(ready or line.text, line.html, line.markdown),
+        hosting="download",
+        file_url=url,
+        use_requires=("credit",) if license_.attribution_required else (),
+        sensitive=one.get("mature") is True,
+    )

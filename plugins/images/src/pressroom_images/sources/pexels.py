@@ -1,0 +1,84 @@
+"""Pexels: free photos and a visible credit (its API guidelines)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from pressroom.sdk import NotFound, PluginContext
+from pressroom_content.contract import FoundImage, ImageLicense, ImagePage, ImageQuery, ImageSource
+
+from pressroom_images.config import ImagesConfig
+from pressroom_images.sources.licenses import credit_line
+from pressroom_images.sources.requesting import JsonApi, is_address, listed, member, number, text
+
+NAME: Final = "pexels"
+
+LICENSE: Final = ImageLicense(
+    "LicenseRef-Pexels",
+    "https://www.pexels.com/license/",
+    commercial=True,
+    modification=True,
+    attribution_required=True,
+)
+
+
+def source(config: ImagesConfig, key: str) -> ImageSource:
+    """Return the provider, asked with an API key."""
+    api = JsonApi("Pexels", config.pexels_url.rstrip("/"), {"Authorization": key}, remember=600)
+
+    async def search(plugin: PluginContext, query: ImageQuery) -> ImagePage:
+        if query.license == "public_domain":
+            return ImagePage((), note="Pexels has no images in the public domain.")
+        answer = await api.get(
+            plugin,
+            "/search",
+            {
+                "query": query.text,
+                "page": query.page,
+                "per_page": query.per_page,
+                "orientation": "" if query.orientation == "any" else query.orientation,
+            },
+        )
+        found = tuple(image for one in listed(answer, "photos") if (image := _image(one)) is not None)
+        return ImagePage(found, more=bool(member(answer, "next_page")))
+
+    async def get(plugin: PluginContext, photo_id: str) -> FoundImage:
+        if not (photo_id.isascii() and photo_id.isdigit()):
+            raise NotFound("there is no such photo on Pexels")
+        found = _image(await api.get(plugin, f"/photos/{photo_id}", {}))
+        if found is None:
+            raise NotFound("Pexels does not have this photo any more")
+        return found
+
+    return ImageSource(NAME, "Pexels", search, get)
+
+
+def _image(one: Any) -> FoundImage | None:
+    url = member(one, "src", "large2x") or member(one, "src", "original")
+    if not is_address(url) or not number(one.get("id")):
+        return None
+    page_url = member(one, "url")
+    creator = member(one, "photographer")[:200]
+    return FoundImage(
+        ref=f"{NAME}:{one['id']}",
+        provider=NAME,
+        title=text(one.get("alt"), 300),
+        width=number(one.get("width")),
+        height=number(one.get("height")),
+        mime="image/jpeg",
+        thumb_url=member(one, "src", "tiny") or url,
+        preview_url=member(one, "src", "medium") or url,
+        page_url=page_url,
+        creator=creator,
+        license=LICENSE,
+        credit=credit_line(
+            title="Photo",
+            page_url=page_url,
+            creator=creator,
+            creator_url=member(one, "photographer_url"),
+            provider="Pexels",
+        ),
+        hosting="either",
+        file_url=url,
+        use_requires=("credit",),
+    )

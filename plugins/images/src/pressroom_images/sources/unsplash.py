@@ -1,0 +1,97 @@
+"""Unsplash: photos that may only be hotlinked, with a credit, and whose use is reported (its API guidelines)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+from urllib.parse import quote, urlencode
+
+from pressroom.sdk import NotFound, PluginContext
+from pressroom_content.contract import Credit, FoundImage, ImageLicense, ImagePage, ImageQuery, ImageSource
+
+from pressroom_images.config import ImagesConfig
+from pressroom_images.sources.licenses import credit_line
+from pressroom_images.sources.requesting import JsonApi, is_address, listed, member, number, text
+
+NAME: Final = "unsplash"
+
+LICENSE: Final = ImageLicense(
+    "LicenseRef-Unsplash", "https://unsplash.com/license", commercial=True, modification=True, attribution_required=True
+)
+_ORIENTATIONS: Final = {"landscape": "landscape", "portrait": "portrait", "square": "squarish"}
+
+
+def source(config: ImagesConfig, key: str) -> ImageSource:
+    """Return the provider, asked with an access key."""
+    headers = {"Authorization": f"Client-ID {key}", "Accept-Version": "v1"}
+    api = JsonApi("Unsplash", config.unsplash_url.rstrip("/"), headers, remember=600)
+
+    async def search(plugin: PluginContext, query: ImageQuery) -> ImagePage:
+        if query.license == "public_domain":
+            return ImagePage((), note="Unsplash has no images in the public domain.")
+        answer = await api.get(
+            plugin,
+            "/search/photos",
+            {
+                "query": query.text,
+                "page": query.page,
+                "per_page": query.per_page,
+                "orientation": _ORIENTATIONS.get(query.orientation, ""),
+                "content_filter": "high",
+            },
+        )
+        found = tuple(image for one in listed(answer, "results") if (image := _image(one, config)) is not None)
+        pages = answer.get("total_pages") if isinstance(answer, dict) else 0
+        return ImagePage(found, more=isinstance(pages, int) and query.page < pages)
+
+    async def get(plugin: PluginContext, photo_id: str) -> FoundImage:
+        found = _image(await api.get(plugin, f"/photos/{quote(photo_id, safe='')}", {}), config)
+        if found is None:
+            raise NotFound("Unsplash does not have this photo any more")
+        return found
+
+    async def used(plugin: PluginContext, image: FoundImage) -> None:
+        photo = await api.get(plugin, f"/photos/{quote(image.ref.partition(':')[2], safe='')}", {})
+        location = member(photo, "links", "download_location")
+        # The key goes along, so it must go to the API and nowhere else.
+        if location.startswith(config.unsplash_url.rstrip("/") + "/"):
+            await api.ping(plugin, location)
+
+    return ImageSource(NAME, "Unsplash", search, get, used)
+
+
+def _image(one: Any, config: ImagesConfig) -> FoundImage | None:
+    photo_id, url = member(one, "id"), member(one, "urls", "regular")
+    if not photo_id or not is_address(url):
+        return None
+    utm = urlencode({"utm_source": config.unsplash_app, "utm_medium": "referral"})
+    page_url = f"{member(one, 'links', 'html')}?{utm}"
+    creator = member(one, "user", "name")[:200]
+    line = credit_line(
+        title="Photo",
+        page_url=page_url,
+        creator=creator,
+        creator_url=f"{member(one, 'user', 'links', 'html')}?{utm}",
+        provider="Unsplash",
+    )
+    home = f"https://unsplash.com/?{utm}"
+    return FoundImage(
+        ref=f"{NAME}:{photo_id}",
+        provider=NAME,
+        title=text(one.get("description"), 300) or text(one.get("alt_description"), 300),
+        width=number(one.get("width")),
+        height=number(one.get("height")),
+        mime="image/jpeg",
+        thumb_url=member(one, "urls", "thumb") or url,
+        preview_url=member(one, "urls", "small") or url,
+        page_url=page_url,
+        creator=creator,
+        license=LICENSE,
+        credit=Credit(
+            line.text,
+            line.html.replace("on Unsplash", f'on <a href="{home.replace("&", "&amp;")}" rel="noopener">Unsplash</a>'),
+            line.markdown.replace("on Unsplash", f"on [Unsplash]({home})"),
+        ),
+        hosting="hotlink",
+        file_url=url,
+        use_requires=("credit", "hotlink_only", "download_ping"),
+    )

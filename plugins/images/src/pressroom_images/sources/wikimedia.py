@@ -1,0 +1,119 @@
+"""Wikimedia Commons: the MediaWiki API with the licence that each file names (`extmetadata` of CommonsMetadata)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from pressroom.sdk import NotFound, PluginContext
+from pressroom_content.contract import FoundImage, ImagePage, ImageQuery, ImageSource
+from selectolax.lexbor import LexborHTMLParser
+
+from pressroom_images.config import ImagesConfig
+from pressroom_images.sources.licenses import creative_commons, credit_line
+from pressroom_images.sources.requesting import JsonApi, is_address, listed, member, number, text
+
+NAME: Final = "wikimedia"
+
+_COMMON: Final = {
+    "action": "query",
+    "format": "json",
+    "formatversion": 2,
+    "prop": "imageinfo",
+    "iiprop": "url|size|mime|extmetadata",
+    "iiextmetadatafilter": "LicenseShortName|LicenseUrl|License|Artist|ObjectName|AttributionRequired|Restrictions",
+    "iiurlwidth": 640,
+}
+_RASTER: Final = frozenset({"image/jpeg", "image/png", "image/webp", "image/gif"})
+
+
+def source(config: ImagesConfig) -> ImageSource:
+    """Return the provider."""
+    api = JsonApi("Wikimedia Commons", config.wikimedia_url, {}, remember=600)
+
+    async def search(plugin: PluginContext, query: ImageQuery) -> ImagePage:
+        answer = await api.get(
+            plugin,
+            "",
+            {
+                **_COMMON,
+                "generator": "search",
+                "gsrsearch": f"{_plain(query.text)} filetype:bitmap"
+                + (f" filew:>{query.min_width}" if query.min_width else ""),
+                "gsrnamespace": 6,
+                "gsrlimit": query.per_page,
+                "gsroffset": (query.page - 1) * query.per_page or "",
+            },
+        )
+        # The pages of a generator come in no order; `index` is their place in the search.
+        pages = sorted(listed(answer, "query", "pages"), key=lambda page: number(page.get("index")))
+        found = tuple(image for page in pages if (image := _image(page)) is not None)
+        note = (
+            ""
+            if query.orientation == "any"
+            else "Wikimedia Commons cannot search by orientation; its results are filtered."
+        )
+        return ImagePage(found, more=isinstance(answer, dict) and "continue" in answer, note=note)
+
+    async def get(plugin: PluginContext, page_id: str) -> FoundImage:
+        if not (page_id.isascii() and page_id.isdigit()):
+            raise NotFound("there is no such image on Wikimedia Commons")
+        answer = await api.get(plugin, "", {**_COMMON, "pageids": page_id})
+        found = next((image for page in listed(answer, "query", "pages") if (image := _image(page))), None)
+        if found is None:
+            raise NotFound("Wikimedia Commons does not have this image any more, or its licence is not free")
+        return found
+
+    return ImageSource(NAME, "Wikimedia Commons", search, get)
+
+
+def _plain(words: str) -> str:
+    """Return the words without what the search would read as its operators."""
+    return "".join(" " if sign in ':"~-|!' else sign for sign in words)
+
+
+def _image(page: dict[str, Any]) -> FoundImage | None:
+    info = next(iter(listed(page, "imageinfo")), None)
+    if info is None or info.get("mime") not in _RASTER:
+        return None
+    license_ = creative_commons(
+        _meta(info, "LicenseShortName") or _meta(info, "License"), url=_meta(info, "LicenseUrl")
+    )
+    url = text(info.get("url"), 2048)
+    if license_ is None or not is_address(url):
+        return None
+    title = _meta(info, "ObjectName") or text(page.get("title")).removeprefix("File:").rpartition(".")[0]
+    creator = _meta(info, "Artist")[:200]
+    page_url = text(info.get("descriptionurl"), 2048)
+    return FoundImage(
+        ref=f"{NAME}:{page.get('pageid')}",
+        provider=NAME,
+        title=title,
+        width=number(info.get("width")),
+        height=number(info.get("height")),
+        mime=str(info["mime"]),
+        thumb_url=text(info.get("thumburl"), 2048) or url,
+        preview_url=text(info.get("thumburl"), 2048) or url,
+        page_url=page_url,
+        creator=creator,
+        license=license_,
+        credit=credit_line(
+            title=title,
+            page_url=page_url,
+            creator=creator,
+            creator_url="",
+            provider="Wikimedia Commons",
+            license_=license_,
+        ),
+        hosting="download",
+        file_url=url,
+        use_requires=("credit",) if license_.attribution_required else (),
+    )
+
+
+def _meta(info: dict[str, Any], name: str) -> str:
+    """Return a member of the metadata as plain text: it is HTML, written by whoever uploaded the file."""
+    html = member(info, "extmetadata", name, "value")
+    if "<" not in html and "&" not in html:
+        return html
+    body = LexborHTMLParser(html).body
+    return " ".join(body.text().split()) if body is not None else ""

@@ -1,0 +1,1 @@
+"""The tools for AI clients, by group."""

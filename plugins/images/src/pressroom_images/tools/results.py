@@ -1,0 +1,123 @@
+"""What several tools return."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pressroom_content.contract import FoundImage
+from pydantic import BaseModel, Field
+
+from pressroom_images.library.media import Media
+
+
+class License(BaseModel):
+    """What may be done with an image."""
+
+    code: str = Field(description="SPDX identifier, or LicenseRef- and the provider's own licence.")
+    url: str = Field(description="Where its text is.")
+    commercial: bool = Field(description="Whether commercial use is allowed.")
+    modification: bool = Field(description="Whether it may be changed.")
+    attribution_required: bool = Field(description="Whether its creator has to be named.")
+
+
+class CreditLine(BaseModel):
+    """The line that names an image's creator and source."""
+
+    text: str
+    html: str
+    markdown: str
+
+
+class Image(BaseModel):
+    """A search result."""
+
+    ref: str = Field(description="Give it to import_image as image_ref.")
+    provider: str
+    title: str
+    width: int = Field(description="In pixels; 0 where it is not known.")
+    height: int
+    mime: str
+    thumb_url: str = Field(description="A small picture to look at.")
+    preview_url: str
+    page_url: str = Field(description="The image's page at its provider.")
+    creator: str
+    license: License
+    credit: CreditLine
+    hosting: str = Field(description="download: a copy is kept here; hotlink: it is shown from its provider; either.")
+    use_requires: list[str] = Field(description="What its use obliges to: credit, hotlink_only, download_ping.")
+    sensitive: bool
+
+
+class MediaItem(BaseModel):
+    """An image of the library."""
+
+    id: str = Field(description="Give it as media_id to the other tools.")
+    url: str = Field(description="Where it can be seen. Use it as the address of an image in an article.")
+    title: str
+    filename: str
+    media_type: str
+    width: int = Field(description="In pixels.")
+    height: int
+    bytes: int = Field(description="Its size; 0 for an image that is shown from its provider.")
+    alt_text: str
+    caption: str
+    provider: str = Field(description="Where it is from; library for own images.")
+    page_url: str
+    hosting: str
+    license: License | None = Field(description="null for own images.")
+    credit_html: str = Field(description="The line that has to stand by the image; empty where none has to.")
+    credit_text: str
+    created_at: datetime
+    used_in: list[str] = Field(default_factory=list, description="Articles that it was taken for.")
+
+
+def image(found: FoundImage) -> Image:
+    """Return a search result as tools return it."""
+    one = found
+    return Image(
+        ref=one.ref,
+        provider=one.provider,
+        title=one.title,
+        width=one.width,
+        height=one.height,
+        mime=one.mime,
+        thumb_url=one.thumb_url,
+        preview_url=one.preview_url,
+        page_url=one.page_url,
+        creator=one.creator,
+        license=License(
+            code=one.license.code,
+            url=one.license.url,
+            commercial=one.license.commercial,
+            modification=one.license.modification,
+            attribution_required=one.license.attribution_required,
+        ),
+        credit=CreditLine(text=one.credit.text, html=one.credit.html, markdown=one.credit.markdown),
+        hosting=one.hosting,
+        use_requires=list(one.use_requires),
+        sensitive=one.sensitive,
+    )
+
+
+def item(media: Media, used_in: list[str] | None = None) -> MediaItem:
+    """Return an image of the library as tools return it."""
+    return MediaItem(
+        id=media.id,
+        url=media.url,
+        title=media.title,
+        filename=media.filename,
+        media_type=media.media_type,
+        width=media.width,
+        height=media.height,
+        bytes=media.size,
+        alt_text=media.alt_text,
+        caption=media.caption,
+        provider=media.provider,
+        page_url=media.page_url,
+        hosting=media.hosting,
+        license=License.model_validate(media.license) if media.license else None,
+        credit_html=media.credit.get("html", ""),
+        credit_text=media.credit.get("text", ""),
+        created_at=media.created_at,
+        used_in=used_in or [],
+    )

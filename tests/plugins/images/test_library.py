@@ -1,0 +1,116 @@
+"""The library, and uploads to it."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import pytest
+from support.tool_client import ToolClient
+
+from .providers import picture
+
+
+def upload(client: ToolClient, content: bytes | None = None, **arguments: object) -> str:
+    link = client.data("create_upload_url", content_type="image/jpeg", **arguments)
+    sent = httpx.put(link["upload_url"], content=content or picture(640, 480))
+    assert sent.status_code == 201, sent.text
+    return str(link["media_id"])
+
+
+def test_a_file_is_uploaded_with_curl_or_a_form(ada: ToolClient) -> None:
+    put = upload(ada, filename="Café au lait.jpeg")
+    link = ada.data("create_upload_url", content_type="image/png")
+    form = httpx.get(link["upload_url"])
+    assert 'enctype="multipart/form-data"' in form.text
+
+    sent = httpx.post(link["upload_url"], files={"file": ("my shot.png", picture(300, 200, "PNG"), "image/png")})
+
+    assert sent.status_code == 200, sent.text
+    assert "my-shot.png" in sent.text
+    media = {one["id"]: one for one in ada.data("list_media")["media"]}
+    assert media[put]["filename"] == "cafe-au-lait.jpg"
+    assert (media[link["media_id"]]["width"], media[link["media_id"]]["height"]) == (300, 200)
+    assert httpx.get(media[link["media_id"]]["url"]).content == picture(300, 200, "PNG")
+
+
+def test_a_link_works_once(ada: ToolClient) -> None:
+    link = ada.data("create_upload_url", content_type="image/jpeg")["upload_url"]
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(lambda _: httpx.put(link, content=picture(10, 10)).status_code, range(4)))
+    assert sorted(answers) == [201, 404, 404, 404]
+    assert httpx.get(link).status_code == 404
+    assert len(ada.data("list_media")["media"]) == 1
+
+
+def test_a_refused_file_leaves_the_link_as_it_was(ada: ToolClient) -> None:
+    link = ada.data("create_upload_url", content_type="image/jpeg")["upload_url"]
+    for content, problem in ((picture()[:900], "damaged"), (picture(9, 9, "PNG"), "image/png"), (b"no", "no JPEG")):
+        refused = httpx.put(link, content=content)
+        assert refused.status_code == 400
+        assert problem in refused.text
+    page = httpx.post(link, files={"file": ("x.jpg", b"<script>", "image/jpeg")})
+    assert page.status_code == 400
+    assert 'role="alert"' in page.text
+    assert "<form" in page.text
+    assert httpx.put(link, content=picture(9, 9)).status_code == 201
+
+
+def test_a_body_that_is_too_large_is_refused_early(ada: ToolClient) -> None:
+    link = ada.data("create_upload_url", content_type="image/jpeg")["upload_url"]
+    assert httpx.put(link, content=bytes(2_000_000)).status_code == 413
+
+
+def test_pages_of_the_list_hold_each_image_once(ada: ToolClient) -> None:
+    made = [upload(ada, picture(10 + number, 10)) for number in range(5)]
+    seen: list[str] = []
+    cursor: dict[str, str] = {}
+    while True:
+        page = ada.data("list_media", limit=2, **cursor)
+        seen += [one["id"] for one in page["media"]]
+        if page["next_cursor"] is None:
+            break
+        cursor = {"cursor": page["next_cursor"]}
+    assert seen == made[::-1]
+    assert "cursor" in ada.refusal("list_media", cursor="nonsense")
+
+
+def test_words_find_an_image(ada: ToolClient) -> None:
+    media_id = upload(ada, filename="harbour.jpg")
+    percent = upload(ada, filename="100%.jpg")
+    ada.data("update_media", media_id=media_id, alt_text="Boats at DUSK", caption="Summer")
+    assert [one["id"] for one in ada.data("list_media", query="dusk boats")["media"]] == [media_id]
+    assert ada.data("search_images", query="winter", provider="library")["images"] == []
+    [found] = ada.data("search_images", query="dusk", provider="library")["images"]
+    assert found["ref"] == f"library:{media_id}"
+    assert [one["id"] for one in ada.data("list_media", query="%")["media"]] == [percent]
+
+
+def test_a_credit_is_made_harmless(ada: ToolClient) -> None:
+    media_id = upload(ada)
+    credit = (
+        '<script>alert(1)</script><a href="javascript:alert(1)" onclick="x">me</a> & <a href="https://me.example">I</a>'
+    )
+    media = ada.data("update_media", media_id=media_id, credit=credit)["media"]
+    assert "script" not in media["credit_html"]
+    assert "onclick" not in media["credit_html"]
+    assert 'href="https://me.example"' in media["credit_html"]
+
+
+def test_somebody_elses_image_does_not_exist(ada: ToolClient, eve: ToolClient) -> None:
+    media_id = upload(ada)
+    assert "no image" in eve.refusal("update_media", media_id=media_id, caption="mine")
+    assert "no image" in eve.refusal("delete_media", media_id=media_id, confirm=True)
+    assert "no image" in eve.refusal("import_image", image_ref=f"library:{media_id}", alt_text="x")
+    assert eve.data("list_media")["media"] == []
+
+
+def test_an_image_is_deleted_once_that_is_confirmed(ada: ToolClient) -> None:
+    media_id = upload(ada)
+    url = ada.data("list_media")["media"][0]["url"]
+    assert "confirm true" in ada.refusal("delete_media", media_id=media_id, confirm=False)
+    assert ada.data("delete_media", media_id=media_id, confirm=True) == {"deleted": True, "used_in": []}
+    assert httpx.get(url).status_code == 404
+
+
+@pytest.mark.parametrize("name", ["", "..", "a/b"])
+def test_an_unknown_image_is_not_found(ada: ToolClient, name: str) -> None:
+    assert httpx.get(f"{ada.host.url}/media/m_{'0' * 22}/{name or 'x.jpg'}").status_code == 404

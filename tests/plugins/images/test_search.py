@@ -1,0 +1,157 @@
+"""Searching, and taking results into the library."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import pytest
+from support.tool_client import ToolClient
+
+from .providers import PEXELS_KEY, PIXABAY_KEY, UNSPLASH_KEY, Providers, picture
+
+
+def refs(client: ToolClient, **arguments: object) -> list[str]:
+    return [image["ref"] for image in client.data("search_images", query="coffee", **arguments)["images"]]
+
+
+def test_every_provider_contributes_in_turns(ada: ToolClient) -> None:
+    found = ada.data("search_images", query="coffee")
+
+    assert [image["provider"] for image in found["images"]] == [
+        "openverse",
+        "wikimedia",
+        "unsplash",
+        "pexels",
+        "pixabay",
+    ]
+    assert found["next_page"] == 2
+    assert found["provider_notes"] == []
+
+
+def test_a_result_says_who_is_to_be_named_and_what_is_allowed(ada: ToolClient) -> None:
+    by_provider = {image["provider"]: image for image in ada.data("search_images", query="coffee")["images"]}
+
+    openverse = by_provider["openverse"]
+    assert openverse["license"]["code"] == "CC-BY-SA-4.0"
+    assert openverse["credit"]["text"] == '"Tree Bark <Photo>" by Tim & Sons is licensed under CC BY-SA 4.0.'
+    assert "Tree Bark &lt;Photo&gt;</a> by" in openverse["credit"]["html"]
+    assert "Tim &amp; Sons" in openverse["credit"]["html"]
+    wikimedia = by_provider["wikimedia"]
+    assert (wikimedia["creator"], wikimedia["license"]["code"]) == ("Michael Gäbler", "CC-BY-3.0")
+    assert "alert" not in json.dumps(wikimedia)
+    assert by_provider["unsplash"]["hosting"] == "hotlink"
+    assert "utm_source=pressroom&amp;utm_medium=referral" in by_provider["unsplash"]["credit"]["html"]
+    assert by_provider["pixabay"]["license"]["attribution_required"] is False
+
+
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        ({"orientation": "portrait"}, {"pixabay"}),
+        ({"orientation": "square"}, {"pexels"}),
+        ({"license": "public_domain"}, set()),
+        ({"min_width": 2000}, {"unsplash", "pexels"}),
+        ({"provider": "pexels"}, {"pexels"}),
+    ],
+)
+def test_filters_hold_whatever_a_provider_can_do(
+    ada: ToolClient, filters: dict[str, object], expected: set[str]
+) -> None:
+    assert {ref.partition(":")[0] for ref in refs(ada, **filters)} == expected
+
+
+def test_a_provider_that_fails_leaves_a_note_and_the_others(ada: ToolClient, providers: Providers) -> None:
+    providers.broken["/pexels/"] = (500, b"<html>oops</html>")
+    providers.broken["/unsplash/"] = (429, b"Rate Limit Exceeded")
+
+    found = ada.data("search_images", query="tea")
+
+    assert [image["provider"] for image in found["images"]] == ["openverse", "wikimedia", "pixabay"]
+    assert len(found["provider_notes"]) == 2
+    assert "Pexels answered with HTTP 500" in " ".join(found["provider_notes"])
+    assert "Unsplash has been asked too often" in " ".join(found["provider_notes"])
+    assert "Pexels answered with HTTP 500" in ada.refusal("search_images", query="tea", provider="pexels")
+
+
+def test_the_same_search_is_not_sent_twice(ada: ToolClient, eve: ToolClient, providers: Providers) -> None:
+    refs(ada)
+    refs(eve)
+    assert providers.asked("/pixabay/") == 1
+
+
+def test_keys_are_never_told(ada: ToolClient, providers: Providers) -> None:
+    told = json.dumps(ada.data("search_images", query="coffee"))
+    providers.broken["/"] = (500, b"")
+    told += ada.refusal("search_images", query="other")
+    for key in (UNSPLASH_KEY, PEXELS_KEY, PIXABAY_KEY):
+        assert key not in told
+
+
+def test_a_download_is_kept_and_served(ada: ToolClient, providers: Providers) -> None:
+    [ref] = refs(ada, provider="openverse")
+
+    media = ada.data("import_image", image_ref=ref, alt_text="Bark of a tree")["media"]
+
+    served = httpx.get(media["url"])
+    assert served.content == providers.files["/files/a.jpg"]
+    assert served.headers["content-type"] == "image/jpeg"
+    assert (media["width"], media["height"], media["bytes"]) == (1600, 900, len(served.content))
+    assert media["license"]["code"] == "CC-BY-SA-4.0"
+    assert "Tim &amp; Sons" in media["credit_html"]
+    again = httpx.get(media["url"], headers={"if-none-match": served.headers["etag"]})
+    assert again.status_code == 304
+
+
+def test_a_hotlinked_image_is_not_copied_and_its_use_is_reported(ada: ToolClient, providers: Providers) -> None:
+    [ref] = refs(ada, provider="unsplash")
+
+    media = ada.data("import_image", image_ref=ref, alt_text="A cup of coffee")["media"]
+
+    assert media["url"] == f"{providers.url}/files/a.jpg?regular"
+    assert media["bytes"] == 0
+    assert providers.asked("/files/a.jpg") == 0
+    assert providers.asked("/unsplash/photos/LBI7cgq3pbM/download") == 1
+
+
+def test_importing_twice_at_once_keeps_one_image(ada: ToolClient) -> None:
+    [ref] = refs(ada, provider="pexels")
+    with ThreadPoolExecutor(4) as pool:
+        ids = {
+            done["media"]["id"]
+            for done in pool.map(lambda _: ada.data("import_image", image_ref=ref, alt_text="Rocks"), range(4))
+        }
+    assert len(ids) == 1
+    assert len(ada.data("list_media")["media"]) == 1
+
+
+def test_an_own_image_comes_from_its_address(ada: ToolClient, providers: Providers) -> None:
+    media = ada.data("import_image", image_ref=f"{providers.url}/files/a.jpg", alt_text="Mine")["media"]
+    assert (media["provider"], media["filename"], media["license"]) == ("library", "a.jpg", None)
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "no JPEG, PNG, GIF, WebP or AVIF"),
+        (b"", "no JPEG, PNG, GIF, WebP or AVIF"),
+        (picture()[:900], "damaged"),
+        (bytes(300_000), "more than 200000 bytes"),
+    ],
+    ids=["svg", "empty", "truncated", "too large"],
+)
+def test_what_is_no_image_is_refused(ada: ToolClient, providers: Providers, content: bytes, problem: str) -> None:
+    providers.files["/files/b.jpg"] = content
+    assert problem in ada.refusal("import_image", image_ref=f"{providers.url}/files/b.jpg", alt_text="x")
+    assert ada.data("list_media")["media"] == []
+
+
+def test_private_addresses_are_out_of_reach(ada: ToolClient) -> None:
+    for url in ("https://169.254.169.254/latest/meta-data", "https://10.0.0.1/x.png", "http://example.org/x.png"):
+        assert "could not be fetched" in ada.refusal("import_image", image_ref=url, alt_text="x")
+
+
+@pytest.mark.parametrize(
+    "ref", ["nowhere:1", "openverse:", "openverse:../../secret", "pexels:1 OR 1=1", "wikimedia:404"]
+)
+def test_a_ref_that_names_nothing_is_refused(ada: ToolClient, ref: str) -> None:
+    ada.refusal("import_image", image_ref=ref, alt_text="x")

@@ -1,0 +1,171 @@
+"""Thumbnails of the media page: small, upright, made once."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+from pressroom.testing import RunningHost
+from pressroom.testing.running import settings_for_test
+from pressroom_images.library.thumbnails import EDGE, make, shown_size
+from pressroom_images.tables import BytesRow, ThumbnailRow
+from sqlalchemy import delete, func, select, update
+from support.people import BrowserWithoutScreen
+from support.tool_client import ToolClient, client_of
+
+PATH = "/dashboard/media"
+LARGEST = 2 * EDGE
+"""The longer side of a thumbnail, in pixels."""
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
+    config = {"builtin_plugins": False, "plugins": {"content": {}, "images": {}}}
+    with RunningHost(settings_for_test(config, tmp_path_factory.mktemp("data"))) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def ada(host: RunningHost) -> ToolClient:
+    return client_of(host, "ada@example.com")
+
+
+def noise(width: int, height: int, kind: str = "PNG", mode: str = "RGB", **more: object) -> bytes:
+    """Return the bytes of an image that compresses badly."""
+    buffer = io.BytesIO()
+    Image.effect_noise((width, height), 90).convert(mode).save(buffer, kind, **more)
+    return buffer.getvalue()
+
+
+def upload(client: ToolClient, content: bytes, filename: str = "harbour.png") -> str:
+    link = client.data("create_upload_url", filename=filename, content_type=f"image/{filename.rpartition('.')[2]}")
+    assert httpx.put(link["upload_url"], content=content).status_code == 201
+    return str(link["media_id"])
+
+
+def kept(host: RunningHost, media_id: str) -> int:
+    async def count() -> int:
+        async with host.host.database.reading() as session:
+            wanted = select(func.count()).select_from(ThumbnailRow).where(ThumbnailRow.media_id == media_id)
+            return int(await session.scalar(wanted) or 0)
+
+    return host.run(count())
+
+
+def test_the_page_loads_small_pictures_of_known_size(host: RunningHost, ada: ToolClient) -> None:
+    media_id = upload(ada, noise(1600, 900))
+    with BrowserWithoutScreen(host) as browser:
+        browser.enter(host, host.run(host.host.accounts.users.get(ada.user_id)))
+        shown = browser.get(PATH).tree.css_first(f'.rows img[src$="{media_id}"]')
+        assert shown is not None
+        assert (shown.attributes["width"], shown.attributes["height"]) == ("120", "68")
+        assert shown.attributes["loading"] == "lazy"
+        small = browser.client.get(str(shown.attributes["src"]))
+    assert small.headers["content-type"] == "image/webp"
+    assert "immutable" in small.headers["cache-control"]
+    assert len(small.content) < 40_000
+    assert Image.open(io.BytesIO(small.content)).size == (LARGEST, 135)
+    again = httpx.get(small.url, headers={"if-none-match": small.headers["etag"]})
+    assert again.status_code == 304
+
+
+def test_it_is_made_once_and_goes_with_the_image(host: RunningHost, ada: ToolClient) -> None:
+    media_id = upload(ada, noise(800, 600))
+    url = f"{host.url}/media/thumbnails/{media_id}"
+    with ThreadPoolExecutor(6) as threads:
+        found = {answer.content for answer in threads.map(httpx.get, [url] * 6)}
+    assert len(found) == 1
+    assert kept(host, media_id) == 1
+
+    async def lose() -> None:
+        async with host.host.database.writing() as session:
+            await session.execute(update(BytesRow).where(BytesRow.media_id == media_id).values(content=b"gone"))
+
+    host.run(lose())
+    assert httpx.get(url).content in found
+    ada.data("delete_media", media_id=media_id, confirm=True)
+    assert httpx.get(url).status_code == 404
+    assert kept(host, media_id) == 0
+
+
+def test_a_small_file_is_its_own_thumbnail(host: RunningHost, ada: ToolClient) -> None:
+    content = noise(40, 40)
+    media_id = upload(ada, content)
+    answer = httpx.get(f"{host.url}/media/thumbnails/{media_id}")
+    assert answer.content == content
+    assert answer.headers["content-type"] == "image/png"
+    assert kept(host, media_id) == 0
+
+
+def test_what_is_not_there_or_damaged_is_not_found(host: RunningHost, ada: ToolClient) -> None:
+    assert httpx.get(f"{host.url}/media/thumbnails/m_nothing").status_code == 404
+    media_id = upload(ada, noise(400, 400))
+
+    async def spoil() -> None:
+        async with host.host.database.writing() as session:
+            spoilt = noise(400, 400)[:20_000]
+            await session.execute(update(BytesRow).where(BytesRow.media_id == media_id).values(content=spoilt))
+            await session.execute(delete(ThumbnailRow).where(ThumbnailRow.media_id == media_id))
+
+    host.run(spoil())
+    answer = httpx.get(f"{host.url}/media/thumbnails/{media_id}")
+    assert answer.status_code == 404
+    assert kept(host, media_id) == 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "mode"),
+    [
+        ("JPEG", "RGB"),
+        ("JPEG", "CMYK"),
+        ("JPEG", "L"),
+        ("PNG", "P"),
+        ("PNG", "I;16"),
+        ("PNG", "LA"),
+        ("GIF", "P"),
+        ("WEBP", "RGBA"),
+        ("AVIF", "RGB"),
+    ],
+)
+def test_every_kind_of_image_has_one(kind: str, mode: str) -> None:
+    with Image.open(io.BytesIO(make(noise(300, 500, kind, mode)))) as made:
+        assert made.format == "WEBP"
+        assert made.size == (144, LARGEST)
+
+
+def test_transparency_stays_and_turned_photographs_are_upright() -> None:
+    clear = io.BytesIO()
+    Image.new("RGBA", (500, 400), (0, 0, 0, 0)).save(clear, "PNG")
+    with Image.open(io.BytesIO(make(clear.getvalue()))) as made:
+        assert made.convert("RGBA").getpixel((10, 10))[3] == 0  # type: ignore[index]
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    with Image.open(io.BytesIO(make(noise(600, 300, "JPEG", exif=exif)))) as made:
+        assert made.size == (120, LARGEST)
+        assert not made.getexif()
+
+
+def test_of_a_moving_picture_it_shows_the_first_part() -> None:
+    frames = [Image.new("RGB", (300, 300), colour) for colour in ("red", "blue")]
+    moving = io.BytesIO()
+    frames[0].save(moving, "GIF", save_all=True, append_images=frames[1:])
+    with Image.open(io.BytesIO(make(moving.getvalue()))) as made:
+        red, _, blue = made.convert("RGB").getpixel((5, 5))  # type: ignore[misc]
+        assert red > 200
+        assert blue < 60
+        assert getattr(made, "n_frames", 1) == 1
+
+
+@given(st.integers(0, 60_000), st.integers(0, 60_000))
+def test_a_picture_is_shown_within_its_place_and_never_larger_than_it_is(width: int, height: int) -> None:
+    shown = shown_size(width, height)
+    assert all(1 <= side <= EDGE for side in shown)
+    if width and height:
+        assert shown[0] <= width
+        assert shown[1] <= height
