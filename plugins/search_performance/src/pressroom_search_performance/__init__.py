@@ -1,0 +1,1 @@
+"""Search figures of websites: fetching them every night, and what they tell."""

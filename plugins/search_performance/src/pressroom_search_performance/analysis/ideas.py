@@ -1,0 +1,108 @@
+"""Ideas for keyphrases from what is known already: the searches that show a website, and what its pages are about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from pressroom.sdk import PluginContext
+from pressroom_content.tables import ArticleRow, PageRow
+from sqlalchemy import select
+
+from pressroom_search_performance.figures.asking import Counted, Question
+from pressroom_search_performance.figures.reading import SUMS, figures_of, matching
+from pressroom_search_performance.tables import FigureRow
+
+Source = Literal["gap", "search_query", "title"]
+
+_MOST_QUERIES: Final = 2000
+_MOST_TITLES: Final = 2000
+_GOOD: Final = 10.0
+_WORDS = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """What a page or article is about."""
+
+    phrase: str
+    words: frozenset[str]
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Idea:
+    """A phrase. `gap`: people find the site by it and no page is about it; `title`: a page is, and nobody finds it."""
+
+    phrase: str
+    source: Source
+    impressions: int
+    position: float | None
+    existing_page: str | None
+
+
+def words_of(text: str) -> frozenset[str]:
+    """Return the words of a text, without regard to case."""
+    return frozenset(_WORDS.findall(text.casefold()))
+
+
+async def topics(plugin: PluginContext, user_id: str, website_id: str) -> Sequence[Topic]:
+    """Return what the website's pages and the articles for it are about: their keyphrases, else their titles."""
+    pages = select(PageRow.keyphrase, PageRow.title, PageRow.url).where(
+        PageRow.user_id == user_id, PageRow.website_id == website_id
+    )
+    articles = select(ArticleRow.keyphrase, ArticleRow.title, ArticleRow.canonical_url).where(
+        ArticleRow.user_id == user_id, ArticleRow.website_id == website_id, ArticleRow.trashed_at.is_(None)
+    )
+    async with plugin.services.database.reading() as session:
+        rows = [tuple(row) for wanted in (pages, articles) for row in await session.execute(wanted.limit(_MOST_TITLES))]
+    return [Topic(keyphrase or title, words_of(f"{keyphrase} {title}"), url) for keyphrase, title, url in rows]
+
+
+async def searched_queries(plugin: PluginContext, connection_id: str, question: Question) -> Sequence[Counted]:
+    """Return queries with the page that each finds, those with the most impressions first."""
+    clicks, impressions, weighted = SUMS
+    wanted = matching(
+        select(FigureRow.query, FigureRow.page, clicks, impressions, weighted), connection_id, "page_query", question
+    )
+    wanted = wanted.group_by(FigureRow.query, FigureRow.page).order_by(impressions.desc(), FigureRow.query)
+    async with plugin.services.database.reading() as session:
+        rows = [tuple(row) for row in await session.execute(wanted.limit(_MOST_QUERIES))]
+    best: dict[str, Counted] = {}
+    for query, page, *sums in rows:
+        best.setdefault(query, Counted({"query": query, "page": page}, figures_of(*sums)))
+    return list(best.values())
+
+
+def ideas(found: Sequence[Counted], known: Sequence[Topic], seed: str, limit: int) -> Sequence[Idea]:
+    """Return ideas, the most promising first, that share a word with `seed` where it is given."""
+    seeds = words_of(seed)
+    queries = [_from_query(one, known) for one in found]
+    asked = {one.keys["query"].casefold() for one in found}
+    titles = [
+        Idea(topic.phrase, "title", 0, None, topic.url or None)
+        for topic in known
+        if topic.phrase and topic.phrase.casefold() not in asked
+    ]
+    # A query that already has its page near the top needs nothing.
+    useful = [one for one in queries if one.source == "gap" or (one.position or 0) > _GOOD]
+    every = sorted(useful, key=lambda one: (one.source != "gap", -one.impressions)) + titles
+    return [one for one in _once(every) if not seeds or seeds & words_of(one.phrase)][:limit]
+
+
+def _from_query(one: Counted, known: Sequence[Topic]) -> Idea:
+    words = words_of(one.keys["query"])
+    covered = any(words <= topic.words for topic in known)
+    source: Source = "search_query" if covered else "gap"
+    position = round(one.figures.position, 2)
+    return Idea(one.keys["query"], source, one.figures.impressions, position, one.keys["page"])
+
+
+def _once(every: Iterable[Idea]) -> Iterable[Idea]:
+    seen: set[str] = set()
+    for one in every:
+        if one.phrase.casefold() not in seen:
+            seen.add(one.phrase.casefold())
+            yield one

@@ -1,0 +1,1 @@
+"""Visits, from the analytics that a website is connected with."""

@@ -1,0 +1,162 @@
+"""Matomo: the Reporting API (`index.php?module=API`). The token is in the body, never in an address."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from pressroom.sdk import BackendError, Fetcher, InvalidInput, Rejected
+from pressroom_content.contract import CredentialField
+
+from pressroom_search_performance.analytics.asking import (
+    AnalyticsSource,
+    By,
+    Traffic,
+    TrafficQuestion,
+    Visits,
+    counted,
+    fraction,
+    mean,
+    server_of,
+    share,
+    unreadable,
+)
+from pressroom_search_performance.sources.requesting import SourceRefused, ask, text
+
+NAME: Final = "matomo"
+TITLE: Final = "Matomo"
+FIELDS: Final = (
+    CredentialField(
+        "server",
+        "Address of your Matomo",
+        "Such as https://example.matomo.cloud, or https://example.com/matomo.",
+        secret=False,
+    ),
+    CredentialField(
+        "token", "Auth token", "Matomo, personal settings, security. Of a user who may only view.", pattern=r"[ -~]+"
+    ),
+)
+
+_METHODS: Final[Mapping[By, str]] = {
+    "page": "Actions.getPageUrls",
+    "source": "Referrers.getAll",
+    "country": "UserCountry.getCountry",
+    "device": "DevicesDetection.getType",
+}
+_LONGEST_SITE: Final = 9
+
+
+class Matomo:
+    """See `Analytics`."""
+
+    async def check(self, site_url: str, credential: Mapping[str, str], fetcher: Fetcher) -> None:
+        """See `Analytics`."""
+        if not site_url.isascii() or not site_url.isdecimal() or len(site_url) > _LONGEST_SITE:
+            raise InvalidInput("property", "must be the number of a site in Matomo, such as 1")
+        if not server_of(credential):
+            raise InvalidInput("server", "must be filled in")
+        try:
+            await _ask("VisitsSummary.getVisits", site_url, credential, fetcher, period="day", date="yesterday")
+        except SourceRefused as error:
+            raise InvalidInput("property", error.message) from None
+
+    async def traffic(
+        self, site: str, credential: Mapping[str, str], question: TrafficQuestion, fetcher: Fetcher
+    ) -> Traffic:
+        """See `Analytics`."""
+        days = f"{question.start.isoformat()},{question.end.isoformat()}"
+        totals = _visits(await _ask("API.get", site, credential, fetcher, period="range", date=days))
+        if question.by == "date":
+            rows = await _dates(site, credential, question, days, fetcher)
+        else:
+            more = {"flat": "1"} if question.by == "page" else {}
+            limit = str(question.limit + 1)
+            method = _METHODS[question.by]
+            found = await _ask(method, site, credential, fetcher, period="range", date=days, filter_limit=limit, **more)
+            rows = [_row(question.by, one) for one in _objects(found)]
+        return Traffic(totals, tuple(rows[: question.limit]), truncated=len(rows) > question.limit)
+
+    async def page(
+        self, site: str, credential: Mapping[str, str], url: str, start: date, end: date, fetcher: Fetcher
+    ) -> Visits:
+        """See `Analytics`."""
+        days = f"{start.isoformat()},{end.isoformat()}"
+        found = _objects(
+            await _ask("Actions.getPageUrl", site, credential, fetcher, period="range", date=days, pageUrl=url)
+        )
+        return _row("page", found[0])[1] if found else Visits(visits=0, pageviews=0)
+
+
+def source() -> AnalyticsSource:
+    """Return what websites can be connected with."""
+    hint = "The number of the site: Matomo, administration, websites."
+    return AnalyticsSource(NAME, TITLE, "Site ID", hint, FIELDS, Matomo())
+
+
+async def _dates(
+    site: str, credential: Mapping[str, str], question: TrafficQuestion, days: str, fetcher: Fetcher
+) -> Sequence[tuple[str, Visits]]:
+    period = "month" if question.monthly else "day"
+    found = await _ask("API.get", site, credential, fetcher, period=period, date=days)
+    if not isinstance(found, dict | list):
+        raise unreadable(TITLE)
+    listed = found.items() if isinstance(found, dict) else ()
+    length = 7 if question.monthly else 10
+    rows = [(text(day, length), _visits(one)) for day, one in listed]
+    return sorted(rows, key=lambda row: row[0], reverse=True)
+
+
+async def _ask(method: str, site: str, credential: Mapping[str, str], fetcher: Fetcher, **asked: str) -> Any:
+    query = urlencode({"module": "API", "method": method, "idSite": site, "format": "JSON", **asked})
+    form = urlencode({"token_auth": credential.get("token", "")}).encode()
+    return await ask(fetcher, TITLE, "POST", f"{server_of(credential)}/index.php?{query}", form=form, failure=_failure)
+
+
+def _failure(status: int, document: Any) -> BackendError | Rejected | None:
+    """Return the error of an answer; depending on its version, Matomo sends it with the status 200."""
+    if not isinstance(document, dict) or document.get("result") != "error":
+        return None
+    said = " ".join(text(document.get("message"), 300).split())
+    words = said.lower()
+    if status in (401, 403) or "authenticate" in words or "can't access this resource" in words.replace("&#039;", "'"):
+        return Rejected(f"{TITLE} does not accept the token, or it may not view this site: {said}")
+    if status // 100 == 5:
+        return BackendError(f"{TITLE} does not work at the moment: {said}")
+    return SourceRefused(f"{TITLE} refused the request: {said}")
+
+
+def _objects(found: Any) -> list[dict[str, Any]]:
+    if not isinstance(found, list):
+        raise unreadable(TITLE)
+    return [one for one in found if isinstance(one, dict)]
+
+
+def _visits(found: Any) -> Visits:
+    """Return totals; days without visits are an empty list."""
+    if found == []:
+        return Visits(0, 0, 0)
+    if not isinstance(found, dict) or "nb_visits" not in found:
+        raise unreadable(TITLE)
+    visits = fraction(found.get("nb_visits"))
+    return Visits(
+        visitors=counted(found.get("nb_uniq_visitors")),
+        visits=counted(visits),
+        pageviews=counted(found.get("nb_pageviews")),
+        bounce_rate=share(fraction(found.get("bounce_count")), visits),
+        seconds=mean(fraction(found.get("sum_visit_length")), visits),
+    )
+
+
+def _row(by: By, one: Mapping[str, Any]) -> tuple[str, Visits]:
+    key = text(one.get("label"), 500)
+    if by == "country":
+        key = text(one.get("code"), 16).upper() or key
+    if by == "device":
+        key = key.lower()
+    return key, Visits(
+        visitors=counted(one.get("nb_uniq_visitors")),
+        visits=counted(one.get("nb_visits")),
+        pageviews=counted(one.get("nb_hits")) if by == "page" else None,
+    )

@@ -1,0 +1,137 @@
+"""Plausible: the Stats API, version 2 (`POST /api/v2/query`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+from typing import Any, Final
+
+from pressroom.sdk import Fetcher, InvalidInput
+from pressroom_content.contract import CredentialField
+
+from pressroom_search_performance.analytics.asking import (
+    AnalyticsSource,
+    By,
+    Traffic,
+    TrafficQuestion,
+    Visits,
+    counted,
+    fraction,
+    path_of,
+    server_of,
+    unreadable,
+)
+from pressroom_search_performance.sources.requesting import SourceRefused, ask, objects, text
+
+NAME: Final = "plausible"
+TITLE: Final = "Plausible"
+FIELDS: Final = (
+    CredentialField("api_key", "Stats API key", "Plausible, account settings, API keys. One that reads statistics."),
+    CredentialField(
+        "server",
+        "Address of your server",
+        "Only where you run Plausible yourself, such as https://plausible.example.com.",
+        secret=False,
+        required=False,
+    ),
+)
+
+_DIMENSIONS: Final[Mapping[By, str]] = {
+    "page": "event:page",
+    "source": "visit:source",
+    "country": "visit:country",
+    "device": "visit:device",
+    "date": "time:day",
+}
+_COUNTS: Final = ("visitors", "visits", "pageviews")
+_TOTALS: Final = (*_COUNTS, "bounce_rate", "visit_duration")
+
+
+class Plausible:
+    """See `Analytics`. `url` is where people's sites are who name no server of their own."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    async def check(self, site_url: str, credential: Mapping[str, str], fetcher: Fetcher) -> None:
+        """See `Analytics`."""
+        try:
+            await self._query(site_url, credential, fetcher, {"metrics": ["visitors"], "date_range": "day"})
+        except SourceRefused as error:
+            raise InvalidInput("property", error.message) from None
+
+    async def traffic(
+        self, site: str, credential: Mapping[str, str], question: TrafficQuestion, fetcher: Fetcher
+    ) -> Traffic:
+        """See `Analytics`."""
+        dimension = "time:month" if question.monthly and question.by == "date" else _DIMENSIONS[question.by]
+        days = [question.start.isoformat(), question.end.isoformat()]
+        totals = await self._query(site, credential, fetcher, {"metrics": list(_TOTALS), "date_range": days})
+        order = [dimension if question.by == "date" else "visitors", "desc"]
+        body = {
+            "metrics": list(_COUNTS),
+            "date_range": days,
+            "dimensions": [dimension],
+            "order_by": [order],
+            "pagination": {"limit": question.limit + 1, "offset": 0},
+        }
+        found = await self._query(site, credential, fetcher, body)
+        rows = [(_key(question.by, one), _visits(_COUNTS, one)) for one in found]
+        length = 7 if question.monthly else 10
+        if question.by == "date":
+            rows = [(key[:length], visits) for key, visits in rows]
+        whole = _visits(_TOTALS, totals[0]) if totals else Visits(0, 0, 0)
+        return Traffic(whole, tuple(rows[: question.limit]), truncated=len(rows) > question.limit)
+
+    async def page(
+        self, site: str, credential: Mapping[str, str], url: str, start: date, end: date, fetcher: Fetcher
+    ) -> Visits:
+        """See `Analytics`."""
+        path = path_of(url)
+        both = sorted({path, f"{path.rstrip('/')}/", path.rstrip("/") or "/"})
+        body = {
+            "metrics": list(_COUNTS),
+            "date_range": [start.isoformat(), end.isoformat()],
+            "filters": [["is", "event:page", both]],
+        }
+        found = await self._query(site, credential, fetcher, body)
+        return _visits(_COUNTS, found[0]) if found else Visits(0, 0, 0)
+
+    async def _query(
+        self, site: str, credential: Mapping[str, str], fetcher: Fetcher, body: Mapping[str, Any]
+    ) -> Sequence[Mapping[str, Any]]:
+        url = f"{server_of(credential, self._url)}/api/v2/query"
+        headers = {"Authorization": f"Bearer {credential.get('api_key', '')}"}
+        answer = await ask(fetcher, TITLE, "POST", url, headers=headers, body={"site_id": site, **body})
+        if not isinstance(answer, dict) or not isinstance(answer.get("results"), list):
+            raise unreadable(TITLE)
+        return objects(answer, "results")
+
+
+def source(url: str) -> AnalyticsSource:
+    """Return what websites can be connected with."""
+    return AnalyticsSource(
+        NAME, TITLE, "Domain", "The site's domain as Plausible lists it, such as example.com.", FIELDS, Plausible(url)
+    )
+
+
+def _key(by: By, one: Mapping[str, Any]) -> str:
+    names = one.get("dimensions")
+    key = text(names[0], 500) if isinstance(names, list) and names else ""
+    return key.lower() if by == "device" else key
+
+
+def _visits(metrics: Sequence[str], one: Mapping[str, Any]) -> Visits:
+    values = one.get("metrics")
+    listed = values if isinstance(values, list) and len(values) == len(metrics) else [None] * len(metrics)
+    named = dict(zip(metrics, listed, strict=True))
+    found = Visits(counted(named["visitors"]), counted(named["visits"]), counted(named["pageviews"]))
+    if "bounce_rate" not in named:
+        return found
+    percent = fraction(named["bounce_rate"])
+    return replace(
+        found,
+        bounce_rate=None if percent is None else round(min(percent, 100) / 100, 4),
+        seconds=fraction(named["visit_duration"]),
+    )

@@ -1,0 +1,185 @@
+"""Umami: the statistics of its API, versions 2 and 3, with a key of Umami Cloud or a login to another server."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from pressroom.sdk import Fetcher, InvalidInput, Rejected
+from pressroom_content.contract import CredentialField
+
+from pressroom_search_performance.analytics.asking import (
+    AnalyticsSource,
+    By,
+    Traffic,
+    TrafficQuestion,
+    Visits,
+    counted,
+    fraction,
+    mean,
+    path_of,
+    server_of,
+    share,
+    unreadable,
+)
+from pressroom_search_performance.sources.requesting import SourceRefused, ask, objects, text
+
+NAME: Final = "umami"
+TITLE: Final = "Umami"
+FIELDS: Final = (
+    CredentialField("api_key", "API key", "For Umami Cloud: settings, API keys.", required=False),
+    CredentialField(
+        "server",
+        "Address of your server",
+        "Where you run Umami yourself, such as https://umami.example.com; then with a user name and password.",
+        secret=False,
+        required=False,
+    ),
+    CredentialField("username", "User name", "Of a user who may only view.", secret=False, required=False),
+    CredentialField("password", "Password", required=False),
+)
+
+_TYPES: Final[Mapping[By, tuple[str, ...]]] = {
+    "page": ("path", "url"),
+    "source": ("referrer",),
+    "country": ("country",),
+    "device": ("device",),
+}
+"""What a split is called; version 2 calls pages `url`, and refuses `path`."""
+
+_UUID: Final = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class _Access:
+    """Where the API is, and what is sent along."""
+
+    root: str
+    headers: Mapping[str, str]
+
+
+class Umami:
+    """See `Analytics`. `url` is the API of Umami Cloud."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    async def check(self, site_url: str, credential: Mapping[str, str], fetcher: Fetcher) -> None:
+        """See `Analytics`."""
+        if not _UUID.fullmatch(site_url):
+            raise InvalidInput("property", "must be a website ID such as 4fb7fa4c-5b46-438d-94b3-3a8fb9bc2e8b")
+        access = await self._access(credential, fetcher)
+        try:
+            found = await _get(access, f"/websites/{site_url}", {}, fetcher)
+        except SourceRefused as error:
+            raise InvalidInput("property", error.message) from None
+        if not isinstance(found, dict) or found.get("id") != site_url:
+            raise InvalidInput("property", "is no website that this account may view in Umami")
+
+    async def traffic(
+        self, site: str, credential: Mapping[str, str], question: TrafficQuestion, fetcher: Fetcher
+    ) -> Traffic:
+        """See `Analytics`."""
+        access = await self._access(credential, fetcher)
+        days = _days(question.start, question.end)
+        totals = _totals(await _get(access, f"/websites/{site}/stats", days, fetcher))
+        if question.by == "date":
+            rows = await self._dates(access, site, question, fetcher)
+        else:
+            rows = await self._metrics(access, site, question, fetcher)
+        return Traffic(totals, tuple(rows[: question.limit]), truncated=len(rows) > question.limit)
+
+    async def page(
+        self, site: str, credential: Mapping[str, str], url: str, start: date, end: date, fetcher: Fetcher
+    ) -> Visits:
+        """See `Analytics`."""
+        access = await self._access(credential, fetcher)
+        # Each version knows one of the two names, and does not look at the other.
+        narrowed = {**_days(start, end), "path": path_of(url), "url": path_of(url)}
+        return _totals(await _get(access, f"/websites/{site}/stats", narrowed, fetcher))
+
+    async def _dates(
+        self, access: _Access, site: str, question: TrafficQuestion, fetcher: Fetcher
+    ) -> Sequence[tuple[str, Visits]]:
+        unit = "month" if question.monthly else "day"
+        asked = {**_days(question.start, question.end), "unit": unit, "timezone": "UTC"}
+        answer = await _get(access, f"/websites/{site}/pageviews", asked, fetcher)
+        length = 7 if question.monthly else 10
+        views = {text(one.get("x"), length): counted(one.get("y")) for one in objects(answer, "pageviews")}
+        visitors = {text(one.get("x"), length): counted(one.get("y")) for one in objects(answer, "sessions")}
+        dates = sorted({*views, *visitors} - {""}, reverse=True)
+        return [(day, Visits(visitors=visitors.get(day), pageviews=views.get(day))) for day in dates]
+
+    async def _metrics(
+        self, access: _Access, site: str, question: TrafficQuestion, fetcher: Fetcher
+    ) -> Sequence[tuple[str, Visits]]:
+        asked = {**_days(question.start, question.end), "limit": str(question.limit + 1)}
+        name, *others = _TYPES[question.by]
+        try:
+            answer = await _get(access, f"/websites/{site}/metrics", {**asked, "type": name}, fetcher)
+        except SourceRefused:
+            if not others:
+                raise
+            answer = await _get(access, f"/websites/{site}/metrics", {**asked, "type": others[0]}, fetcher)
+        if not isinstance(answer, list):
+            raise unreadable(TITLE)
+        rows = [
+            (text(one.get("x"), 500), Visits(visitors=counted(one.get("y")))) for one in answer if isinstance(one, dict)
+        ]
+        return sorted(rows, key=lambda row: -(row[1].visitors or 0))
+
+    async def _access(self, credential: Mapping[str, str], fetcher: Fetcher) -> _Access:
+        server = server_of(credential)
+        if not server:
+            if not credential.get("api_key"):
+                raise InvalidInput("api_key", "must be filled in, or the address of your server")
+            return _Access(self._url.rstrip("/"), {"x-umami-api-key": credential["api_key"]})
+        for name in ("username", "password"):
+            if not credential.get(name):
+                raise InvalidInput(name, "must be filled in: a server of your own needs a login")
+        body = {name: credential[name] for name in ("username", "password")}
+        answer = await ask(fetcher, TITLE, "POST", f"{server}/api/auth/login", body=body)
+        token = answer.get("token") if isinstance(answer, dict) else None
+        if not isinstance(token, str) or not token.isascii() or not token.isprintable():
+            raise Rejected("Umami gave no token for this login")
+        return _Access(f"{server}/api", {"Authorization": f"Bearer {token}"})
+
+
+def source(url: str) -> AnalyticsSource:
+    """Return what websites can be connected with."""
+    hint = "Umami, settings of the website: a text such as 4fb7fa4c-5b46-438d-94b3-3a8fb9bc2e8b."
+    return AnalyticsSource(NAME, TITLE, "Website ID", hint, FIELDS, Umami(url))
+
+
+async def _get(access: _Access, path: str, query: Mapping[str, str], fetcher: Fetcher) -> Any:
+    address = f"{access.root}{path}" + (f"?{urlencode(query)}" if query else "")
+    return await ask(fetcher, TITLE, "GET", address, headers=access.headers)
+
+
+def _days(start: date, end: date) -> dict[str, str]:
+    """Return days as the API takes them: in milliseconds, the last one until its end."""
+    first = datetime.combine(start, time(), UTC)
+    last = datetime.combine(end + timedelta(days=1), time(), UTC)
+    return {"startAt": str(int(first.timestamp() * 1000)), "endAt": str(int(last.timestamp() * 1000) - 1)}
+
+
+def _totals(answer: Any) -> Visits:
+    if not isinstance(answer, dict) or "pageviews" not in answer:
+        raise unreadable(TITLE)
+
+    def value(name: str) -> float | None:
+        one = answer.get(name)  # version 2 gives each number together with that of the days before
+        return fraction(one.get("value") if isinstance(one, dict) else one)
+
+    visits = value("visits")
+    return Visits(
+        visitors=counted(value("visitors")),
+        visits=counted(visits),
+        pageviews=counted(value("pageviews")),
+        bounce_rate=share(value("bounces"), visits),
+        seconds=mean(value("totaltime"), visits),
+    )

@@ -1,0 +1,1 @@
+"""The dashboard's pages with search figures, as charts and tables."""

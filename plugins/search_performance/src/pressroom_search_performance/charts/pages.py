@@ -1,0 +1,270 @@
+"""The dashboard's pages of search figures: `/dashboard/performance`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from pressroom.sdk import DashboardPage, HttpRequest, HttpResponse, NotFound, PluginContext, Route
+from pressroom_content.records import Website
+from pressroom_content.websites.store import Websites
+
+from pressroom_search_performance.charts.countries import country_name
+from pressroom_search_performance.charts.drawing import drawn, legend, sparks
+from pressroom_search_performance.charts.figures import RANGES, USUAL, Board, Range, range_of
+from pressroom_search_performance.charts.words import METRICS, day_text, span_text
+from pressroom_search_performance.connecting.store import Connection, Connections
+from pressroom_search_performance.figures.asking import Counted, Dimension
+from pressroom_search_performance.host import PAGE, content_of, root_of, sources_of
+from pressroom_search_performance.sources import google
+from pressroom_search_performance.tools.common import Period
+
+PATH: Final = "/dashboard/performance"
+WEBSITES: Final = 20
+"""How many websites the list shows at once."""
+
+ROWS: Final = 50
+"""How many rows a table has that stands alone."""
+
+_SHOWN: Final = 10
+_MOST_PAGES: Final = 1000
+_TABLES: Final[Mapping[str, tuple[Dimension, str, str]]] = {
+    "queries": ("query", "Queries", "Query"),
+    "pages": ("page", "Pages", "Page"),
+    "countries": ("country", "Countries", "Country"),
+    "devices": ("device", "Devices", "Device"),
+}
+
+
+def routes(plugin: PluginContext) -> Sequence[Route]:
+    """Return the addresses of the pages."""
+    pages = PerformancePages(plugin)
+    page = DashboardPage("Search performance")
+    return [
+        Route(PATH, pages.websites, page=page),
+        Route(f"{PATH}/<website_id>", pages.website, page=page),
+        Route(f"{PATH}/<website_id>/<table>", pages.table, page=page),
+    ]
+
+
+class PerformancePages:
+    """Shows what websites did in search."""
+
+    def __init__(self, plugin: PluginContext) -> None:
+        self._plugin = plugin
+
+    async def websites(self, request: HttpRequest) -> HttpResponse:
+        """List the websites, each with its clicks of four weeks. Raises `InvalidInput` for a wrong cursor."""
+        found, cursor = await self._websites.page(
+            request.subject, limit=WEBSITES, cursor=request.query.get("cursor") or None
+        )
+        every = await Connections(self._plugin).every(request.subject)
+        rows = []
+        for website in found:
+            connections = self._usable({one.source: one for one in every if one.website_id == website.id})
+            rows.append(await self._row(website, next(iter(connections.values()), None)))
+        return self._fragment("websites.html", rows=rows, next_cursor=cursor, older="cursor" in request.query)
+
+    async def website(self, request: HttpRequest) -> HttpResponse:
+        """Show a website's figures as charts and tables. Raises `NotFound`."""
+        website, board, sources = await self._opened(request)
+        wanted = range_of(request.query.get("days", ""))
+        if board is None or board.site.last is None:
+            return self._empty(website, board)
+        report = await board.report(wanted)
+        link = self._link(website, board, sources)
+        tables = [
+            {
+                "key": key,
+                "title": title,
+                "head": head,
+                "rows": _ranked(dimension, rows[:_SHOWN], website),
+                "more": link(wanted, f"/{key}") if len(rows) > _SHOWN else "",
+            }
+            for key, (dimension, title, head) in _TABLES.items()
+            if (rows := await self._shown(board, report.period, dimension, _SHOWN + 1))
+        ]
+        return self._fragment(
+            "website.html",
+            website=website,
+            ranges=[(one.title, link(one), one is wanted) for one in RANGES],
+            sources=[(self._title(name), self._link(website, board, sources, name)(wanted), name) for name in sources],
+            board=board,
+            report=report,
+            wanted=wanted,
+            drawn=drawn(report, wanted),
+            legend=legend(report, wanted),
+            metrics=METRICS,
+            span_text=span_text,
+            day_text=day_text,
+            tables=tables,
+            notes=_notes(board, report.missing, truncated=report.truncated, wanted=wanted),
+            source=self._title(board.site.connection.source),
+            connect=self._connect(website),
+            californian=board.site.connection.source == google.NAME,
+        )
+
+    async def table(self, request: HttpRequest) -> HttpResponse:
+        """Show all rows of a table, page by page. Raises `NotFound`."""
+        key = request.path_params["table"]
+        if key not in _TABLES:
+            raise NotFound("there is no such table; it may be queries, pages, countries or devices")
+        dimension, title, head = _TABLES[key]
+        website, board, sources = await self._opened(request)
+        wanted = range_of(request.query.get("days", ""))
+        if board is None or board.site.last is None:
+            return self._empty(website, board)
+        number, period = _number(request.query.get("page", "")), board.site.latest(wanted.days)
+        rows = await self._shown(board, period, dimension, ROWS + 1, (number - 1) * ROWS)
+        link = self._link(website, board, sources)
+        return self._fragment(
+            "table.html",
+            website=website,
+            title=title,
+            head=head,
+            rows=_ranked(dimension, rows[:ROWS], website),
+            metrics=METRICS,
+            period=f"{day_text(period.start)} to {day_text(period.end)}",
+            ranges=[(one.title, link(one, f"/{key}"), one is wanted) for one in RANGES],
+            back=link(wanted),
+            number=number,
+            newer=link(wanted, f"/{key}", number - 1) if number > 1 else "",
+            further=link(wanted, f"/{key}", number + 1) if len(rows) > ROWS and number < _MOST_PAGES else "",
+        )
+
+    async def _opened(self, request: HttpRequest) -> tuple[Website, Board | None, Sequence[str]]:
+        """Return the website that is asked for, its figures, and the sources that it is connected with."""
+        website = await self._websites.get(request.subject, request.path_params["website_id"])
+        connections = self._usable(await Connections(self._plugin).of(request.subject, website.id))
+        names = list(connections)
+        if not names:
+            return website, None, names
+        wanted = request.query.get("source", "")
+        connection = connections[wanted if wanted in connections else names[0]]
+        return website, await Board.open(self._plugin, website, connection), names
+
+    @property
+    def _websites(self) -> Websites:
+        return Websites(content_of(self._plugin))
+
+    def _usable(self, connections: Mapping[str, Connection]) -> dict[str, Connection]:
+        """Return the connections with sources that this server has, in the order that the tools prefer."""
+        order = [google.NAME, *sorted(sources_of(self._plugin))]
+        known = sources_of(self._plugin)
+        return {name: connections[name] for name in order if name in connections and name in known}
+
+    async def _row(self, website: Website, connection: Connection | None) -> dict[str, Any]:
+        row: dict[str, Any] = {"website": website, "state": "none", "connect": self._connect(website)}
+        if connection is None:
+            return row
+        board = await Board.open(self._plugin, website, connection)
+        if board.site.last is None:
+            return {**row, "state": "broken" if connection.status == "error" else "waiting"}
+        return {
+            **row,
+            **sparks(await board.latest(USUAL.days), compared=board.site.first),
+            "state": "broken" if connection.status == "error" else "there",
+            "last": day_text(board.site.last),
+        }
+
+    async def _shown(
+        self, board: Board, period: Period, dimension: Dimension, limit: int, offset: int = 0
+    ) -> Sequence[Counted]:
+        rows = await board.rows(period, dimension, limit, offset)
+        # A source that does not split by it has one row without a name.
+        return [] if not offset and all(not row.keys[dimension] for row in rows) else rows
+
+    def _empty(self, website: Website, board: Board | None) -> HttpResponse:
+        return self._fragment(
+            "empty.html",
+            website=website,
+            connect=self._connect(website),
+            sources=[source.title for source in sources_of(self._plugin).values()],
+            problem=board.site.connection.last_error if board else "",
+            connected=board is not None,
+            source=self._title(board.site.connection.source) if board else "",
+        )
+
+    def _title(self, source: str) -> str:
+        return sources_of(self._plugin)[source].title
+
+    def _connect(self, website: Website) -> str:
+        return f"{root_of(self._plugin)}{PAGE}/{website.id}"
+
+    def _link(self, website: Website, board: Board, sources: Sequence[str], source: str = "") -> Any:
+        """Return what makes addresses of a website's pages in the source that is shown, or another one."""
+        named = source or board.site.connection.source
+
+        def link(wanted: Range, below: str = "", number: int = 1) -> str:
+            query = {"days": wanted.key}
+            if sources and named != sources[0]:
+                query["source"] = named
+            if number > 1:
+                query["page"] = str(number)
+            return f"{root_of(self._plugin)}{PATH}/{website.id}{below}?{urlencode(query)}"
+
+        return link
+
+    def _fragment(self, template: str, **values: Any) -> HttpResponse:
+        values |= {"root": root_of(self._plugin), "path": root_of(self._plugin) + PATH}
+        text = _templates().get_template(template).render(values)
+        return HttpResponse(text.encode("utf-8", "replace"), headers={"Cache-Control": "no-store"})
+
+
+def _ranked(dimension: Dimension, rows: Sequence[Counted], website: Website) -> Sequence[dict[str, Any]]:
+    """Return what a table shows of rows: their names, where they lead, and how long their bars are."""
+    most = max((row.figures.clicks for row in rows), default=0)
+    found = []
+    for row in rows:
+        key = row.keys[dimension]
+        name, href = key, ""
+        if dimension == "country":
+            name = country_name(key)
+        elif dimension == "device":
+            name = key.capitalize()
+        elif dimension == "page":
+            name, href = _page_name(key, website.url), key if key.startswith(("https://", "http://")) else ""
+        bar = row.figures.clicks if dimension in ("country", "device") else None
+        found.append({"name": name or "(not known)", "href": href, "figures": row.figures, "bar": bar, "most": most})
+    return found
+
+
+def _page_name(url: str, website_url: str) -> str:
+    """Return what tells a page apart from the others of its website: what follows the website's address."""
+    rest = url.removeprefix(website_url.rstrip("/"))
+    return rest if rest.startswith("/") else url
+
+
+def _notes(board: Board, missing: int, *, truncated: bool, wanted: Range) -> Sequence[str]:
+    site = board.site
+    notes = [*site.notes(site.latest(wanted.days))]
+    before = site.latest(wanted.days).before()
+    if site.first is not None and before.start < site.first and not any("begin" in note for note in notes):
+        notes.append(
+            f"Figures begin on {day_text(site.first)}, too late for a comparison with the {wanted.title} before."
+        )
+    if missing and site.first is not None and site.first <= site.latest(wanted.days).start:
+        days = "1 day is" if missing == 1 else f"{missing} days are"
+        notes.append(f"{days} missing; the charts have a gap there until the figures are fetched.")
+    if truncated:
+        notes.append("The source has more rows than are kept, so the tables leave out the rarest. Totals are whole.")
+    return notes
+
+
+def _number(text: str) -> int:
+    return min(max(1, int(text)), _MOST_PAGES) if text.isascii() and text.isdigit() and len(text) < 6 else 1
+
+
+@cache
+def _templates() -> Environment:
+    return Environment(
+        loader=PackageLoader("pressroom_search_performance.charts"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )

@@ -1,0 +1,146 @@
+"""Charts as SVG, without a library and without scripts.
+
+What is drawn stretches with its place (`preserveAspectRatio="none"`; strokes keep their width), so it holds no text:
+the labels of the axes stand beside it as HTML. Colours and dashes are those of the design system, by class. Every value
+has its own `<title>`, which browsers show to people who point at it; for everyone else the page has a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Final
+
+from markupsafe import Markup, escape
+
+from pressroom_search_performance.charts.axes import Axis
+
+WIDTH: Final = 1000
+HEIGHT: Final = 200
+
+Spot = tuple[float, float]
+"""A place in the view box: how far from the left, and how far from the top."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """What a chart shows of one day or week. `None` stands for figures that are not there.
+
+    `then` is the value of the period before, at the same distance from its beginning. A value that is not `final` may
+    still change. `title` is what people read who point at it.
+    """
+
+    title: str
+    now: float | None
+    then: float | None = None
+    final: bool = True
+
+
+def places(count: int) -> Sequence[float]:
+    """Return how far from the left so many values stand: from edge to edge; a single one stands in the middle."""
+    return [WIDTH * number / (count - 1) for number in range(count)] if count > 1 else [WIDTH / 2] * count
+
+
+def runs(values: Sequence[float | None], axis: Axis) -> Sequence[Sequence[Spot]]:
+    """Return where values stand, in runs without a gap."""
+    spots = [
+        None if value is None else (x, HEIGHT * (1.0 - axis.height(value)))
+        for x, value in zip(places(len(values)), values, strict=True)
+    ]
+    found = (list(group) for _, group in groupby(spots, key=lambda spot: spot is not None))
+    return [run for group in found if (run := [spot for spot in group if spot is not None])]
+
+
+def chart(id_: str, title: str, description: str, points: Sequence[Point], axis: Axis) -> Markup:
+    """Return a line chart. `id_` is part of ids on the page; `title` and `description` are read out."""
+    final = [point.now if point.final else None for point in points]
+    parts = [_grid(axis)]
+    if not axis.inverted:
+        parts += [_area(run) for run in runs(final, axis) if len(run) > 1]
+    parts += [_line(run, "then") for run in runs([point.then for point in points], axis)]
+    parts += [_line(run, "new") for run in runs(_changing(points), axis)]
+    parts += [_line(run, "now") for run in runs(final, axis)]
+    parts += _hovers(points, axis)
+    head = Markup('<title id="{0}-title">{1}</title><desc id="{0}-desc">{2}</desc>').format(id_, title, description)
+    return Markup(
+        '<svg class="plot" viewBox="0 0 {} {}" preserveAspectRatio="none" role="img" '
+        'aria-labelledby="{}-title" aria-describedby="{}-desc">{}{}</svg>'
+    ).format(WIDTH, HEIGHT, id_, id_, head, Markup("").join(parts))
+
+
+def sparkline(values: Sequence[float | None], axis: Axis) -> Markup:
+    """Return a line without axes, for a row of a list; the numbers beside it say what it shows."""
+    lines = Markup("").join(_line(run, "now") for run in runs(values, axis))
+    return Markup(
+        '<svg class="plot spark" viewBox="0 0 {} {}" preserveAspectRatio="none" aria-hidden="true">{}</svg>'
+    ).format(WIDTH, HEIGHT, lines)
+
+
+def _changing(points: Sequence[Point]) -> Sequence[float | None]:
+    """Return the values that may still change, with the final one before them, which their line begins at."""
+    followers: Sequence[Point | None] = [*points[1:], None]
+    return [
+        point.now if not point.final or (follower is not None and not follower.final) else None
+        for point, follower in zip(points, followers, strict=False)
+    ]
+
+
+def _grid(axis: Axis) -> Markup:
+    count = len(axis.ticks)
+    lines = [
+        Markup('<line class="{}" x1="0" x2="{}" y1="{}" y2="{}"/>').format(
+            "base" if number == count - 1 else "grid", WIDTH, y := _short(HEIGHT * number / (count - 1)), y
+        )
+        for number in range(count)
+    ]
+    return Markup("").join(lines)
+
+
+def _line(run: Sequence[Spot], kind: str) -> Markup:
+    if len(run) == 1:
+        return _dot(run[0], f"dot {kind}")
+    return Markup('<path class="{}" d="{}"/>').format(kind, _path(run))
+
+
+def _area(run: Sequence[Spot]) -> Markup:
+    first, last = _short(run[0][0]), _short(run[-1][0])
+    return Markup('<path class="area" d="{}L{} {}H{}Z"/>').format(_path(run), last, HEIGHT, first)
+
+
+def _dot(spot: Spot, kind: str = "dot") -> Markup:
+    """Return a dot: a line without length whose ends are round stays round however the picture is stretched."""
+    return Markup('<path class="{}" d="M{} {}h0"/>').format(kind, _short(spot[0]), _short(spot[1]))
+
+
+def _hovers(points: Sequence[Point], axis: Axis) -> Sequence[Markup]:
+    """Return what shows the title of each point in a strip around it, as wide as it is far from the next ones.
+
+    The height of the strips is in the style sheet: they are many.
+    """
+    xs = places(len(points))
+    half = WIDTH / (len(points) - 1) / 2 if len(points) > 1 else WIDTH / 2
+    found = []
+    for x, point in zip(xs, points, strict=True):
+        left, right = max(0.0, x - half), min(float(WIDTH), x + half)
+        spot = "" if point.now is None else _dot((x, HEIGHT * (1.0 - axis.height(point.now))))
+        found.append(
+            Markup('<g><title>{}</title><rect x="{}" width="{}"/>{}</g>').format(
+                point.title, _short(left), _short(right - left), spot
+            )
+        )
+    return found
+
+
+def _path(run: Sequence[Spot]) -> str:
+    return "M" + "L".join(f"{_short(x)} {_short(y)}" for x, y in run)
+
+
+def _short(value: float) -> str:
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def labels(texts: Sequence[str], kind: str) -> Markup:
+    """Return the labels of an axis, `x` or `y`, at even distances. The table says the same to those who cannot see."""
+    spans = Markup("").join(Markup("<span>{}</span>").format(text) for text in texts)
+    return Markup('<div class="chart-{}" aria-hidden="true">{}</div>').format(escape(kind), spans)

@@ -1,0 +1,1 @@
+"""Connecting a website with its sources of figures."""

@@ -1,0 +1,126 @@
+"""Connecting a website with what a person typed, once it was tried."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pressroom.sdk import BackendError, InvalidInput, PluginContext, Rejected
+from pressroom_content.contract import CheckSite, CredentialField
+from pressroom_content.records import Website
+
+from pressroom_search_performance.analytics.kinds import kinds_of
+from pressroom_search_performance.connecting.ownership import check_property
+from pressroom_search_performance.connecting.store import Connection, Connections
+from pressroom_search_performance.figures.fetching import wake
+from pressroom_search_performance.host import config_of, sources_of
+from pressroom_search_performance.sources import google
+from pressroom_search_performance.sources.google_auth import key_file
+
+_LONGEST: dict[str, int] = {"service_account": 8192}
+_LONGEST_USUAL = 2048
+_VISITS = "Visits by page, source, country, device and date, asked for when they are wanted."
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A source that websites can be connected with. `fetched`: its figures are fetched nightly, else it is asked live.
+
+    `label` is what the source calls that which names a site, `summary` what it tells. `operators` tells whether it can
+    be used with a credential of the operator's; `account` is whom that one acts as.
+    """
+
+    name: str
+    title: str
+    hint: str
+    fields: tuple[CredentialField, ...]
+    check: CheckSite | None
+    label: str = "Property"
+    summary: str = ""
+    fetched: bool = True
+    operators: bool = False
+    account: str = ""
+
+
+def offers(plugin: PluginContext) -> Mapping[str, Offer]:
+    """Return the sources of this server by their names: those of search figures, then the kinds of analytics."""
+    account = config_of(plugin).google_service_account
+    email = ""
+    if account is not None:
+        email = key_file(account.get_secret_value())[0]["client_email"]
+    found = {}
+    for name, source in sorted(sources_of(plugin).items(), key=lambda one: (one[0] != google.NAME, one[0])):
+        operators = (name == google.NAME and bool(email)) or not source.fields
+        found[name] = Offer(
+            name,
+            source.title,
+            source.site_hint,
+            source.fields,
+            source.check,
+            summary="Clicks, impressions and positions in search, fetched every night.",
+            operators=operators,
+            account=email if name == google.NAME else "",
+        )
+    for kind in kinds_of(plugin).values():
+        found.setdefault(
+            kind.name,
+            Offer(kind.name, kind.title, kind.hint, kind.fields, kind.check, kind.label, _VISITS, fetched=False),
+        )
+    return found
+
+
+async def connect(
+    plugin: PluginContext, user_id: str, website: Website, offer: Offer, typed: Mapping[str, str]
+) -> Connection:
+    """Try what was typed, keep it, and have the figures fetched.
+
+    Raises:
+        InvalidInput: a field is wrong, the property is another site's, or the source does not give its figures.
+    """
+    site_url = " ".join(typed.get("property", "").split())
+    if not site_url or len(site_url) > _LONGEST_USUAL or not site_url.isprintable():
+        raise InvalidInput("property", f"must be given as {offer.title} names the site")
+    credential = _credential(offer, typed)
+    if offer.fetched:
+        check_property(site_url, website.url, operators=not credential, hint=offer.hint)
+    if offer.check is not None:
+        try:
+            await offer.check(site_url, credential, plugin.services.fetcher)
+        except (Rejected, BackendError) as error:
+            raise InvalidInput("", error.message) from None
+    connection = await Connections(plugin).connect(
+        user_id, website.id, offer.name, site_url=site_url, credential=credential, fetched=offer.fetched
+    )
+    if offer.fetched:
+        await wake(plugin, connection.id, user_id)
+    return connection
+
+
+def _credential(offer: Offer, typed: Mapping[str, str]) -> Mapping[str, str]:
+    given = {field.name: typed.get(field.name, "").strip() for field in offer.fields}
+    given = {name: value for name, value in given.items() if value}
+    if not given and offer.operators:
+        return {}
+    for field in offer.fields:
+        value = given.get(field.name, "")
+        if field.required and not value:
+            raise InvalidInput(field.name, "must be filled in")
+        if len(value) > _LONGEST.get(field.name, _LONGEST_USUAL):
+            raise InvalidInput(field.name, "is too long")
+        if value and field.pattern and not re.fullmatch(field.pattern, value):
+            raise InvalidInput(field.name, f"is not of the form that is expected. {field.hint}")
+    if offer.name == google.NAME:
+        _check_google(given)
+    return given
+
+
+def _check_google(given: Mapping[str, str]) -> None:
+    if "service_account" in given:
+        key_file(given["service_account"])
+        return
+    missing = [name for name in ("client_id", "client_secret", "refresh_token") if name not in given]
+    if len(missing) == 3:
+        raise InvalidInput("service_account", "must be filled in, or the three fields of a refresh token")
+    if missing:
+        raise InvalidInput(missing[0], "must be filled in: a refresh token works with its client only")

@@ -1,0 +1,201 @@
+"""The connections of websites with sources of figures."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from pressroom.sdk import InvalidInput, PluginContext
+from pressroom.tables import as_id, new_id
+from pressroom_content.vault import Vault
+from sqlalchemy import Select, delete, func, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from pressroom_search_performance.host import content_of
+from pressroom_search_performance.tables import ClaimRow, ConnectionRow, DayRow
+
+_LONGEST_ERROR: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """A website at a source of figures, without its credential. The fields are those of `ConnectionRow`."""
+
+    id: str
+    user_id: str
+    website_id: str
+    source: str
+    property: str
+    uses_operators: bool
+    status: str
+    last_error: str
+    last_error_at: datetime | None
+    fetched_at: datetime | None
+    due_at: datetime | None
+    created_at: datetime
+
+
+class Connections:
+    """What is known of connections. Those of another account do not exist."""
+
+    def __init__(self, plugin: PluginContext) -> None:
+        self._plugin = plugin
+        self._database = plugin.services.database
+
+    async def of(self, user_id: str, website_id: str) -> Mapping[str, Connection]:
+        """Return the connections of a website, by the names of their sources."""
+        wanted = select(ConnectionRow).where(
+            ConnectionRow.user_id == user_id, ConnectionRow.website_id == as_id(website_id)
+        )
+        async with self._database.reading() as session:
+            return {row.source: _connection(row) for row in await session.scalars(wanted)}
+
+    async def every(self, user_id: str) -> Sequence[Connection]:
+        """Return all connections of an account."""
+        wanted = select(ConnectionRow).where(ConnectionRow.user_id == user_id)
+        async with self._database.reading() as session:
+            return [_connection(row) for row in await session.scalars(wanted)]
+
+    async def credential(self, connection: Connection) -> Mapping[str, str]:
+        """Return the credential of a connection, empty where the operator's is used.
+
+        Raises `SiteRejected` where no key opens it any more.
+        """
+        wanted = select(ConnectionRow.credential).where(ConnectionRow.id == connection.id)
+        async with self._database.reading() as session:
+            sealed = await session.scalar(wanted)
+        if not sealed:
+            return {}
+        return Vault.of(content_of(self._plugin)).open(sealed, connection.website_id)
+
+    async def connect(
+        self,
+        user_id: str,
+        website_id: str,
+        source: str,
+        *,
+        site_url: str,
+        credential: Mapping[str, str],
+        fetched: bool,
+    ) -> Connection:
+        """Connect a website, or change how it is connected. Figures of another property are forgotten.
+
+        Without a `credential` the operator's is used. `fetched` tells whether figures are fetched nightly.
+
+        Raises:
+            InvalidInput: another account uses this property with the operator's credential.
+        """
+        now = datetime.now(UTC)
+        sealed = Vault.of(content_of(self._plugin)).seal(credential, website_id) if credential else ""
+        values: dict[str, Any] = {
+            "credential": sealed,
+            "status": "active",
+            "last_error": "",
+            "last_error_at": None,
+            "due_at": now if fetched else None,
+        }
+        try:
+            async with self._database.writing() as session:
+                if not credential:
+                    await _claim(session, user_id, source, site_url)
+                row = await session.scalar(_one(user_id, website_id, source).with_for_update())
+                if row is not None and row.property != site_url:
+                    await session.delete(row)
+                    await session.flush()
+                    row = None
+                if row is None:
+                    row = ConnectionRow(id=new_id("s"), user_id=user_id, website_id=website_id, source=source)
+                    row.property, row.created_at = site_url, now
+                    session.add(row)
+                for name, value in values.items():
+                    setattr(row, name, value)
+                await session.flush()
+                return _connection(row)
+        except IntegrityError:
+            raise InvalidInput("property", "somebody connects this website at the same moment; look again") from None
+
+    async def disconnect(self, user_id: str, website_id: str, source: str) -> None:
+        """Forget a connection with all its figures. Safe to repeat."""
+        gone = delete(ConnectionRow).where(
+            ConnectionRow.user_id == user_id,
+            ConnectionRow.website_id == as_id(website_id),
+            ConnectionRow.source == source,
+        )
+        async with self._database.writing() as session:
+            await session.execute(gone)
+
+    async def note(self, connection: Connection, error: str) -> None:
+        """Take note of why a source that is asked live rejects the credential, or that it does not (an empty text)."""
+        if error == connection.last_error:
+            return
+        noted = {
+            "status": "error" if error else "active",
+            "last_error": error.replace("\0", "")[:_LONGEST_ERROR],
+            "last_error_at": datetime.now(UTC) if error else None,
+        }
+        async with self._database.writing() as session:
+            await session.execute(update(ConnectionRow).where(ConnectionRow.id == connection.id).values(**noted))
+
+    async def hurry(self, user_id: str, website_id: str, source: str) -> None:
+        """Have figures fetched at once."""
+        async with self._database.writing() as session:
+            row = await session.scalar(_one(user_id, website_id, source))
+            if row is not None and row.due_at is not None:
+                row.due_at, row.round_at = datetime.now(UTC), None
+
+    async def days(self, connection: Connection) -> int:
+        """Return how many days are there."""
+        counted = select(func.count(func.distinct(DayRow.day))).where(DayRow.connection_id == connection.id)
+        async with self._database.reading() as session:
+            return int(await session.scalar(counted) or 0)
+
+
+def _one(user_id: str, website_id: str, source: str) -> Select[ConnectionRow]:
+    return select(ConnectionRow).where(
+        ConnectionRow.user_id == user_id,
+        ConnectionRow.website_id == as_id(website_id),
+        ConnectionRow.source == source,
+    )
+
+
+async def _claim(session: AsyncSession, user_id: str, source: str, site_url: str) -> None:
+    """Make a property the account's. Raises `InvalidInput` where it is another one's and in use."""
+    id_ = hashlib.sha256(f"{source}\0{site_url}".encode()).hexdigest()
+    claim = await session.get(ClaimRow, id_, with_for_update=True)
+    if claim is None:
+        session.add(ClaimRow(id=id_, user_id=user_id))
+        await session.flush()
+        return
+    in_use = select(ConnectionRow.id).where(
+        ConnectionRow.user_id == claim.user_id,
+        ConnectionRow.source == source,
+        ConnectionRow.property == site_url,
+        ConnectionRow.credential == "",
+    )
+    if claim.user_id != user_id and await session.scalar(in_use.limit(1)) is not None:
+        raise InvalidInput(
+            "property",
+            "another account uses this property already; enter a credential of your own, or ask the operator",
+        )
+    claim.user_id = user_id
+
+
+def _connection(row: ConnectionRow) -> Connection:
+    return Connection(
+        id=row.id,
+        user_id=row.user_id,
+        website_id=row.website_id,
+        source=row.source,
+        property=row.property,
+        uses_operators=not row.credential,
+        status=row.status or "active",
+        last_error=row.last_error or "",
+        last_error_at=row.last_error_at,
+        fetched_at=row.fetched_at,
+        due_at=row.due_at,
+        created_at=row.created_at,
+    )

@@ -1,0 +1,1 @@
+"""The figures themselves: fetching, keeping and reading them."""

@@ -1,0 +1,63 @@
+"""What a call gives of the host."""
+
+from __future__ import annotations
+
+from typing import cast
+from urllib.parse import urlsplit
+
+from pressroom.sdk import Call, PluginContext
+from pressroom_content.contract import SearchSource
+from pressroom_content.records import Website
+from pressroom_content.websites.store import Websites
+
+from pressroom_search_performance.config import SearchPerformanceConfig
+from pressroom_search_performance.contract import KeywordSource
+
+PAGE = "/dashboard/search"
+"""Where people connect websites with sources."""
+
+
+def plugin_of(call: Call) -> PluginContext:
+    """Return the plugin's context; a call of the process lane, of which there is none here, would have none."""
+    if call.plugin is None:
+        raise RuntimeError("the tools of this plugin run in the server's own process")
+    return call.plugin
+
+
+def config_of(plugin: PluginContext) -> SearchPerformanceConfig:
+    """Return what the operator configured."""
+    return cast("SearchPerformanceConfig", plugin.config)
+
+
+def content_of(plugin: PluginContext) -> PluginContext:
+    """Return the context of the content plugin, which has the websites and articles."""
+    return plugin.required["content"]
+
+
+async def website_of(call: Call, website_id: str) -> Website:
+    """Return a website of the caller. Raises `NotFound`."""
+    return await Websites(content_of(plugin_of(call))).get(call.caller.subject, website_id)
+
+
+def sources_of(plugin: PluginContext) -> dict[str, SearchSource]:
+    """Return the sources of search figures by their names; the first plugin of a name counts."""
+    found: dict[str, SearchSource] = {}
+    for _, source in plugin.extensions.of("pressroom_search_sources"):
+        found.setdefault(source.name, source)
+    return found
+
+
+def keyword_source_of(plugin: PluginContext) -> KeywordSource | None:
+    """Return the provider of keyword data, or `None` where the operator has set up none."""
+    offered = plugin.extensions.of("pressroom_keyword_sources")
+    return offered[0][1] if offered else None
+
+
+def root_of(plugin: PluginContext) -> str:
+    """Return the path that the server's addresses begin with; usually it is empty."""
+    return urlsplit(plugin.base_url).path.rstrip("/")
+
+
+def page_of(plugin: PluginContext, website_id: str) -> str:
+    """Return the address at which a person connects a website with sources."""
+    return f"{plugin.base_url}{PAGE}/{website_id}"

@@ -1,0 +1,109 @@
+"""Telling search engines which addresses changed (the IndexNow protocol, indexnow.org)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlsplit
+
+from pressroom.sdk import CallError, FetchFailed, FetchRefused, FetchUnknown, InvalidInput, PluginContext
+from pressroom_content.records import Website
+
+from pressroom_search_performance.host import config_of
+from pressroom_search_performance.indexnow.keys import key_of
+
+BUILTIN: Final = "builtin"
+MOST: Final = 10_000
+_SECONDS: Final = 30.0
+_LARGEST: Final = 65_536
+_TAKEN: Final = frozenset({200, 202})
+
+
+class IndexNowFailed(CallError):
+    """The key file is not where it has to be, or the search engines did not take the addresses."""
+
+    code = "indexnow_failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Submitted:
+    """What was submitted, what was answered, and where the key lies."""
+
+    count: int
+    status: int
+    key_url: str
+
+
+async def submit(plugin: PluginContext, website: Website, urls: Sequence[str]) -> Submitted:
+    """Submit addresses of a website; safe to repeat.
+
+    Raises:
+        InvalidInput: there are too many, or one is not the website's.
+        IndexNowFailed: see there.
+    """
+    urls = list(dict.fromkeys(urls))
+    if len(urls) > MOST:
+        raise InvalidInput("urls", f"at most {MOST} at once (got {len(urls)})")
+    for url in urls:
+        _check(url, website.url)
+    key = await key_of(plugin, website.id)
+    parts = urlsplit(website.url)
+    if website.platform == BUILTIN:
+        key_url = f"{plugin.base_url}/{key}.txt"
+    else:
+        key_url = f"{parts.scheme}://{parts.netloc}/{key}.txt"
+        await _look(plugin, key, key_url)
+    body = {"host": parts.netloc, "key": key, "keyLocation": key_url, "urlList": urls}
+    status = await _send(plugin, json.dumps(body).encode())
+    return Submitted(len(urls), status, key_url)
+
+
+async def _send(plugin: PluginContext, content: bytes) -> int:
+    try:
+        answer = await plugin.services.fetcher.request(
+            "POST",
+            config_of(plugin).indexnow_url,
+            headers={"Content-Type": "application/json; charset=utf-8"},
+            content=content,
+            max_bytes=_LARGEST,
+            seconds=_SECONDS,
+        )
+    except (FetchFailed, FetchRefused, FetchUnknown) as error:
+        raise IndexNowFailed(f"IndexNow did not answer: {error.message}. Repeating the call is safe") from None
+    if answer.status not in _TAKEN:
+        told = {
+            400: "it could not read the request",
+            403: "it does not find the key where it ought to be",
+            422: "it says that addresses do not belong to the host, or that the key does not fit",
+            429: "it was told too often; wait some hours",
+        }.get(answer.status, "it does not work at the moment; call again later")
+        raise IndexNowFailed(f"IndexNow answered HTTP {answer.status}: {told}")
+    return answer.status
+
+
+async def _look(plugin: PluginContext, key: str, key_url: str) -> None:
+    """See to it that the key lies where search engines look for it."""
+    advice = f"put a text file at {key_url} that holds nothing but {key}, then call again"
+    try:
+        answer = await plugin.services.fetcher.get(
+            key_url, accept="text/plain", max_bytes=_LARGEST, seconds=_SECONDS, redirects=0
+        )
+    except (FetchFailed, FetchRefused) as error:
+        raise IndexNowFailed(f"the key file cannot be read: {error.message}. If it is missing: {advice}") from None
+    if answer.status != 200 or answer.content.decode("utf-8", "replace").strip("\ufeff \r\n\t") != key:
+        raise IndexNowFailed(f"search engines want proof that the website is yours: {advice}")
+
+
+def _check(url: str, website_url: str) -> None:
+    own = urlsplit(website_url)
+    try:
+        parts = urlsplit(url)
+        path = f"{own.path.rstrip('/')}/"
+        fits = parts.scheme in ("http", "https") and parts.netloc == own.netloc
+        fits = fits and f"{parts.path.rstrip('/')}/".startswith(path) and "/../" not in f"{parts.path}/"
+    except ValueError:
+        fits = False
+    if not fits or not url.isascii() or not url.isprintable() or " " in url:
+        raise InvalidInput("urls", f"{url[:200]!r} is no percent-encoded address below {website_url}")

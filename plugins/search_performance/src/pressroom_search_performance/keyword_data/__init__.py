@@ -1,0 +1,1 @@
+"""Volume and difficulty of phrases, from the provider that the operator pays."""

@@ -1,0 +1,1 @@
+"""Revisions, oldest first. One that is released never changes."""

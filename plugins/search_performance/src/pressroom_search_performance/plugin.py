@@ -1,0 +1,95 @@
+"""The plugin: search figures of websites, fetched every night, and what AI clients ask of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from pressroom.sdk import Job, McpTool, Models, Plugin, PluginContext, Route, hookimpl
+
+from pressroom_search_performance.config import SearchPerformanceConfig
+from pressroom_search_performance.contract import KeywordSource, SearchPerformanceHooks
+
+PLUGIN = Plugin(
+    id="search_performance",
+    title="Search performance",
+    summary="Fetches search figures every night, and finds what to do with them.",
+    config=SearchPerformanceConfig,
+    requires=("content",),
+    hookspecs=SearchPerformanceHooks,
+)
+
+
+@hookimpl
+def pressroom_models() -> Iterable[Models]:
+    """Keep the tables."""
+    from pressroom_search_performance.tables import Base  # noqa: PLC0415 - loads with the server, not with every command
+
+    return [Models(Base.metadata, "pressroom_search_performance.migrations")]
+
+
+@hookimpl
+def pressroom_mcp_tools() -> Iterable[McpTool]:
+    """Offer the tools."""
+    from pressroom_search_performance.tools import (  # noqa: PLC0415 - SQLAlchemy loads with them
+        content,
+        index,
+        indexnow,
+        keyword_data,
+        keywords,
+        opportunities,
+        performance,
+        traffic,
+    )
+
+    return [
+        *performance.TOOLS,
+        *opportunities.TOOLS,
+        *content.TOOLS,
+        *keywords.TOOLS,
+        *index.TOOLS,
+        *indexnow.TOOLS,
+        *traffic.TOOLS,
+        *keyword_data.TOOLS,
+    ]
+
+
+@hookimpl
+def pressroom_jobs(plugin: PluginContext) -> Iterable[Job]:
+    """Fetch figures in the background."""
+    from pressroom_search_performance.figures.fetching import jobs  # noqa: PLC0415
+
+    return jobs(plugin)
+
+
+@hookimpl
+def pressroom_routes(plugin: PluginContext) -> Iterable[Route]:
+    """Serve the pages with figures and those on which people connect websites, and key files for IndexNow."""
+    from pressroom_search_performance.charts import pages as charts  # noqa: PLC0415
+    from pressroom_search_performance.connecting import pages  # noqa: PLC0415
+    from pressroom_search_performance.indexnow import keys  # noqa: PLC0415
+
+    return [*charts.routes(plugin), *pages.routes(plugin), *keys.routes(plugin)]
+
+
+@hookimpl
+def pressroom_search_sources(plugin: PluginContext) -> Iterable[Any]:
+    """Offer Google Search Console and Bing Webmaster Tools."""
+    from pressroom_search_performance.host import config_of  # noqa: PLC0415
+    from pressroom_search_performance.sources import bing, google  # noqa: PLC0415
+
+    config = config_of(plugin)
+    return [google.source(google.console_of(config)), bing.source(bing.webmaster_of(config.bing_url))]
+
+
+@hookimpl
+def pressroom_keyword_sources(plugin: PluginContext) -> Iterable[KeywordSource]:
+    """Offer DataForSEO, where the operator has an account there."""
+    from pressroom_search_performance.host import config_of  # noqa: PLC0415
+    from pressroom_search_performance.keyword_data import dataforseo  # noqa: PLC0415
+
+    config = config_of(plugin)
+    if config.dataforseo_password is None:
+        return []
+    password = config.dataforseo_password.get_secret_value()
+    return [dataforseo.source(dataforseo.DataForSeo(config.dataforseo_url, config.dataforseo_login, password))]

@@ -1,0 +1,243 @@
+"""Google Search Console: search figures, index status and sitemaps (Search Console API v1, Webmasters API v3)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import date, timedelta
+from functools import lru_cache
+from typing import Any, Final
+from urllib.parse import quote
+
+from pressroom.sdk import Fetcher, InvalidInput, Rejected
+from pressroom_content.contract import CredentialField, Grain, SearchQuery, SearchRow, SearchSource
+
+from pressroom_search_performance.config import SearchPerformanceConfig
+from pressroom_search_performance.days import today
+from pressroom_search_performance.sources.google_auth import GoogleAuth
+from pressroom_search_performance.sources.requesting import ask, number, objects, text
+
+NAME: Final = "google"
+TITLE: Final = "Google Search Console"
+MOST_ROWS: Final = 25_000
+"""Rows of one answer (`rowLimit`)."""
+
+LAG_DAYS: Final = 3
+_LOOK_BACK: Final = 10
+_UNVERIFIED: Final = "siteUnverifiedUser"
+
+DIMENSIONS: Final[Mapping[str, str]] = {
+    "date": "date",
+    "query": "query",
+    "page": "page",
+    "country": "country",
+    "device": "device",
+    "search_appearance": "searchAppearance",
+    "hour": "hour",
+}
+TYPES: Final[Mapping[str, str]] = {
+    "web": "web",
+    "image": "image",
+    "video": "video",
+    "news": "news",
+    "discover": "discover",
+    "google_news": "googleNews",
+}
+GRAINS: Final[Mapping[Grain, tuple[str, ...]]] = {
+    "day": ("country", "device"),
+    "page": ("page",),
+    "query": ("query",),
+    "page_query": ("page", "query"),
+}
+WITHOUT_QUERIES: Final = frozenset({"discover", "google_news"})
+"""Types whose figures Google does not split by queries."""
+
+FIELDS: Final = (
+    CredentialField(
+        "service_account",
+        "Key file of a service account",
+        "The whole JSON text. Add the account's e-mail address to the property as a user first.",
+        required=False,
+    ),
+    CredentialField(
+        "client_id", "OAuth client id", "Only together with a refresh token.", secret=False, required=False
+    ),
+    CredentialField("client_secret", "OAuth client secret", required=False),
+    CredentialField("refresh_token", "Refresh token", "With the scope for Search Console.", required=False),
+)
+
+
+class GoogleConsole:
+    """Speaks to Search Console. All methods raise `Rejected`, `SearchLimited`, `SourceRefused` and `BackendError`."""
+
+    def __init__(self, config: SearchPerformanceConfig) -> None:
+        account = config.google_service_account
+        self._auth = GoogleAuth(config.google_token_url, account.get_secret_value() if account else "")
+        self._url = config.google_url.rstrip("/")
+
+    async def query(
+        self, site_url: str, body: Mapping[str, Any], credential: Mapping[str, str], fetcher: Fetcher
+    ) -> Mapping[str, Any]:
+        """Return the answer of `searchAnalytics/query`."""
+        path = f"/webmasters/v3/sites/{quote(site_url, safe='')}/searchAnalytics/query"
+        answer = await self._ask(credential, fetcher, "POST", path, dict(body))
+        return answer if isinstance(answer, dict) else {}
+
+    async def sites(self, credential: Mapping[str, str], fetcher: Fetcher) -> Mapping[str, str]:
+        """Return the properties that the credential may read, with the level of its permission."""
+        answer = await self._ask(credential, fetcher, "GET", "/webmasters/v3/sites")
+        return {
+            text(one.get("siteUrl")): text(one.get("permissionLevel"))
+            for one in objects(answer, "siteEntry")
+            if one.get("permissionLevel") != _UNVERIFIED
+        }
+
+    async def inspect(
+        self, site_url: str, url: str, credential: Mapping[str, str], fetcher: Fetcher
+    ) -> Mapping[str, Any]:
+        """Return the `indexStatusResult` of an address."""
+        body = {"inspectionUrl": url, "siteUrl": site_url}
+        answer = await self._ask(credential, fetcher, "POST", "/v1/urlInspection/index:inspect", body)
+        found = answer.get("inspectionResult") if isinstance(answer, dict) else None
+        status = found.get("indexStatusResult") if isinstance(found, dict) else None
+        return status if isinstance(status, dict) else {}
+
+    async def sitemaps(
+        self, site_url: str, credential: Mapping[str, str], fetcher: Fetcher
+    ) -> Sequence[Mapping[str, Any]]:
+        """Return the sitemaps that Google knows of a property."""
+        path = f"/webmasters/v3/sites/{quote(site_url, safe='')}/sitemaps"
+        return objects(await self._ask(credential, fetcher, "GET", path), "sitemap")
+
+    async def submit_sitemap(
+        self, site_url: str, sitemap: str, credential: Mapping[str, str], fetcher: Fetcher
+    ) -> None:
+        """Tell Google about a sitemap. Repeating it is harmless."""
+        path = f"/webmasters/v3/sites/{quote(site_url, safe='')}/sitemaps/{quote(sitemap, safe='')}"
+        await self._ask(credential, fetcher, "PUT", path)
+
+    async def _ask(
+        self, credential: Mapping[str, str], fetcher: Fetcher, method: str, path: str, body: Any = None
+    ) -> Any:
+        remembered = self._auth.remembers(credential)
+        headers = await self._auth.header(credential, fetcher)
+        try:
+            return await ask(fetcher, TITLE, method, f"{self._url}{path}", headers=headers, body=body)
+        except Rejected:
+            self._auth.forget(credential)
+            if not remembered:
+                raise
+        # A token can end before its time: only a new one tells if the credential itself is at fault.
+        headers = await self._auth.header(credential, fetcher)
+        return await ask(fetcher, TITLE, method, f"{self._url}{path}", headers=headers, body=body)
+
+
+@lru_cache(maxsize=8)
+def console_of(config: SearchPerformanceConfig) -> GoogleConsole:
+    """Return what speaks to Google by a configuration: always the same, since it remembers access tokens."""
+    return GoogleConsole(config)
+
+
+def source(console: GoogleConsole) -> SearchSource:
+    """Return the source for the nightly job."""
+    reader = _Reader(console)
+    return SearchSource(
+        NAME,
+        TITLE,
+        reader.rows,
+        lag_days=LAG_DAYS,
+        grains=tuple(GRAINS),
+        fields=FIELDS,
+        site_hint="The property as Search Console names it: sc-domain:example.com, or https://www.example.com/.",
+        check=reader.check,
+        first_incomplete=reader.first_incomplete,
+    )
+
+
+class _Reader:
+    """What the contract of `SearchSource` asks for."""
+
+    def __init__(self, console: GoogleConsole) -> None:
+        self._console = console
+
+    async def rows(
+        self, query: SearchQuery, credential: Mapping[str, str], fetcher: Fetcher
+    ) -> AsyncIterator[SearchRow]:
+        if "query" in query.grain and query.search_type in WITHOUT_QUERIES:
+            return
+        dimensions = GRAINS[query.grain]
+        read = 0
+        while read < query.most_rows:
+            asked = min(MOST_ROWS, query.most_rows - read)
+            body = {
+                "startDate": query.day.isoformat(),
+                "endDate": query.day.isoformat(),
+                "dimensions": list(dimensions),
+                "type": TYPES[query.search_type],
+                "dataState": "all",
+                "rowLimit": asked,
+                "startRow": read,
+            }
+            found = objects(await self._console.query(query.site_url, body, credential, fetcher), "rows")
+            for one in found:
+                row = _row(query.day, dimensions, one)
+                if row is not None:
+                    yield row
+            read += len(found)
+            if len(found) < asked:
+                return
+
+    async def first_incomplete(self, site_url: str, credential: Mapping[str, str], fetcher: Fetcher) -> date:
+        now = today()
+        body = {
+            "startDate": (now - timedelta(days=_LOOK_BACK)).isoformat(),
+            "endDate": now.isoformat(),
+            "dimensions": ["date"],
+            "dataState": "all",
+        }
+        return _first_incomplete(await self._console.query(site_url, body, credential, fetcher), now)
+
+    async def check(self, site_url: str, credential: Mapping[str, str], fetcher: Fetcher) -> None:
+        known = await self._console.sites(credential, fetcher)
+        if site_url in known:
+            return
+        # What the operator's account may read besides is nobody else's business.
+        listed = f"; it may read {', '.join(sorted(known)[:10])}" if credential and known else ""
+        raise InvalidInput(
+            "property",
+            f"the credential may not read {site_url[:200]!r} in Search Console; add it to the property as a user"
+            f"{listed}",
+        )
+
+
+def keys_of(one: Mapping[str, Any], count: int) -> Sequence[str] | None:
+    """Return the keys of a row, or `None` where it has another number of them."""
+    keys = one.get("keys", [])
+    return [text(key) for key in keys] if isinstance(keys, list) and len(keys) == count else None
+
+
+def _row(day: date, dimensions: Sequence[str], one: Mapping[str, Any]) -> SearchRow | None:
+    keys = keys_of(one, len(dimensions))
+    if keys is None:
+        return None
+    named = dict(zip(dimensions, keys, strict=True))
+    return SearchRow(
+        day=day,
+        page=named.get("page", ""),
+        query=named.get("query", ""),
+        country=named.get("country", "").lower()[:16],
+        device=named.get("device", "").lower()[:16],
+        clicks=int(number(one.get("clicks"))),
+        impressions=int(number(one.get("impressions"))),
+        position=number(one.get("position")),
+    )
+
+
+def _first_incomplete(answer: Mapping[str, Any], now: date) -> date:
+    metadata = answer.get("metadata")
+    told = ""
+    if isinstance(metadata, dict):
+        told = text(metadata.get("first_incomplete_date") or metadata.get("firstIncompleteDate"))
+    try:
+        return min(date.fromisoformat(told), now)
+    except ValueError:
+        return now - timedelta(days=LAG_DAYS - 1)

@@ -1,0 +1,163 @@
+"""One request to the API of a source, and what went wrong with it in words."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, Final
+
+from pressroom.sdk import BackendError, Fetched, Fetcher, FetchFailed, FetchRefused, FetchUnknown, Rejected
+from pressroom_content.contract import SearchLimited
+
+_SECONDS: Final = 60.0
+_LARGEST: Final = 33_554_432
+_PAUSE: Final = 900
+_LONGEST_PAUSE: Final = 86_400
+_LONGEST_MESSAGE: Final = 300
+_MOST: Final = 2_147_483_647
+Failure = Callable[[int, Any], BackendError | Rejected | None]
+"""Tells from the status and the JSON of an answer if it is an error of the source's own kind."""
+
+_QUOTA_REASONS: Final = frozenset(
+    {"quotaExceeded", "rateLimitExceeded", "userRateLimitExceeded", "dailyLimitExceeded", "RESOURCE_EXHAUSTED"}
+)
+
+
+class SourceRefused(BackendError):
+    """The source understood a request and said no: the same one will not work later either."""
+
+    code = "source_refused"
+
+
+async def ask(
+    fetcher: Fetcher,
+    title: str,
+    method: str,
+    url: str,
+    *,
+    headers: Mapping[str, str] | None = None,
+    body: Any = None,
+    form: bytes = b"",
+    failure: Failure | None = None,
+) -> Any:
+    """Send a request and return the JSON of its answer; `None` where the answer is empty.
+
+    Args:
+        fetcher: what sends it.
+        title: the source's name, for people.
+        method: of HTTP.
+        url: the whole address.
+        headers: such as a key. They never show in an error.
+        body: what is sent as JSON.
+        form: what is sent instead, as `application/x-www-form-urlencoded`.
+        failure: what knows the source's own errors; it is asked first, and for answers with a status of 200 too.
+
+    Raises:
+        Rejected: the credential is not accepted.
+        SearchLimited: a quota is used up.
+        SourceRefused: something else of the request is not accepted.
+        BackendError: the source is away, or answered what cannot be read.
+    """
+    sent = {"Accept": "application/json", **(headers or {})}
+    content = form
+    if form:
+        sent["Content-Type"] = "application/x-www-form-urlencoded"
+    elif body is not None:
+        sent["Content-Type"] = "application/json"
+        content = json.dumps(body, ensure_ascii=False).encode()
+    try:
+        answer = await fetcher.request(method, url, headers=sent, content=content, max_bytes=_LARGEST, seconds=_SECONDS)
+    except (FetchFailed, FetchRefused, FetchUnknown) as error:
+        raise BackendError(f"{title} cannot be reached at the moment: {error.message}") from None
+    document = _json(answer.content)
+    own = failure(answer.status, document) if failure is not None else None
+    if own is not None:
+        raise own
+    if answer.status // 100 == 2:
+        if document is None and answer.content.strip():
+            raise BackendError(f"{title} answered with something that is no JSON")
+        return document
+    raise _failure(title, answer, document)
+
+
+def _failure(title: str, answer: Fetched, document: Any) -> BackendError | Rejected:
+    told = _told(document)
+    said = f": {told}" if told else ""
+    if answer.status == 429 or (answer.status == 403 and _reasons(document) & _QUOTA_REASONS):
+        return SearchLimited(f"{title} has been asked too often{said}", retry_after=_pause(answer))
+    if answer.status in (401, 403) or _error(document) in ("invalid_grant", "invalid_client", "unauthorized_client"):
+        return Rejected(f"{title} does not accept the credential, or it may not read this site{said}")
+    if answer.status in (400, 402, 404, 422):
+        return SourceRefused(f"{title} refused the request{said or f' with HTTP {answer.status}'}")
+    if answer.status // 100 == 3:
+        return SourceRefused(
+            f"{title} is not at this address: it answered HTTP {answer.status} and redirects elsewhere"
+        )
+    return BackendError(f"{title} does not work at the moment: it answered HTTP {answer.status}{said}")
+
+
+def _pause(answer: Fetched) -> int:
+    """Return the seconds of `Retry-After` (RFC 9110, section 10.2.3), within bounds; 15 minutes where there is none."""
+    text = answer.headers.get("retry-after", "")
+    seconds = _PAUSE
+    if text.isascii() and text.isdecimal() and len(text) < 10:
+        seconds = int(text)
+    elif text:
+        try:
+            seconds = int((parsedate_to_datetime(text) - datetime.now(UTC)).total_seconds())
+        except (TypeError, ValueError):
+            seconds = _PAUSE
+    return max(1, min(seconds, _LONGEST_PAUSE))
+
+
+def _json(content: bytes) -> Any:
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _error(document: Any) -> Any:
+    found = document.get("error") if isinstance(document, dict) else None
+    return found if isinstance(found, str | dict) else None
+
+
+def _told(document: Any) -> str:
+    error = _error(document)
+    if isinstance(error, dict):
+        message = error.get("message")
+    else:
+        message = document.get("error_description", error) if isinstance(document, dict) else None
+    return " ".join(message.split())[:_LONGEST_MESSAGE] if isinstance(message, str) else ""
+
+
+def _reasons(document: Any) -> set[str]:
+    error = _error(document)
+    if not isinstance(error, dict):
+        return set()
+    details = error.get("errors")
+    listed = details if isinstance(details, list) else []
+    return {str(one.get("reason")) for one in listed if isinstance(one, dict)} | {str(error.get("status"))}
+
+
+def number(value: Any) -> float:
+    """Return a number of an answer, at least 0 and at most what a column holds; 0 where it is none."""
+    if not isinstance(value, int | float) or isinstance(value, bool) or math.isnan(value):
+        return 0.0
+    return float(min(max(value, 0), _MOST))
+
+
+def text(value: Any, longest: int = 2048) -> str:
+    """Return a text of an answer as a database can keep it; empty where it is none."""
+    if not isinstance(value, str):
+        return ""
+    return value.replace("\0", "").encode("utf-8", "replace").decode()[:longest]
+
+
+def objects(document: Any, name: str) -> list[dict[str, Any]]:
+    """Return the objects of a list in an answer; what is not there counts as empty."""
+    found = document.get(name) if isinstance(document, dict) else None
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []

@@ -1,0 +1,195 @@
+"""What the tools share: their arguments, figures in answers, and errors of sources in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from pressroom.sdk import BackendError, Call, CallError, InvalidInput, PluginContext, Rejected
+from pressroom_content.contract import SearchLimited, SiteError
+from pressroom_content.records import Website
+from pressroom_content.tools.websites import Day, WebsiteId
+from pydantic import BaseModel, Field
+
+from pressroom_search_performance.connecting.store import Connection, Connections
+from pressroom_search_performance.figures.asking import Figures
+from pressroom_search_performance.figures.store import freshness
+from pressroom_search_performance.host import page_of, plugin_of, sources_of, website_of
+from pressroom_search_performance.sources import google
+from pressroom_search_performance.sources.requesting import SourceRefused
+
+__all__ = [
+    "Count",
+    "Day",
+    "NotConnected",
+    "Period",
+    "ProviderUnavailable",
+    "Searched",
+    "WebsiteId",
+    "connected",
+    "count",
+    "line",
+    "percent",
+    "searched",
+    "spoken",
+    "table",
+]
+
+
+class NotConnected(CallError):
+    """The website is not connected with what would have the figures; the message says where to do it."""
+
+    code = "not_connected"
+
+
+class ProviderUnavailable(CallError):
+    """A source of figures did not answer, or not as its documentation says."""
+
+    code = "provider_unavailable"
+
+
+class Count(BaseModel):
+    """Figures."""
+
+    clicks: int
+    impressions: int
+    ctr: float = Field(description="Clicks per impression, 0 to 1.")
+    position: float = Field(description="Mean position from 1, weighted by impressions; 0 without impressions.")
+
+
+def count(figures: Figures) -> Count:
+    """Return figures as answers show them."""
+    return Count(
+        clicks=figures.clicks,
+        impressions=figures.impressions,
+        ctr=round(figures.ctr, 4),
+        position=round(figures.position, 2),
+    )
+
+
+def line(figures: Figures, name: str = "") -> str:
+    """Return figures as a line of text."""
+    told = f"{figures.clicks} clicks, {figures.impressions} impressions, CTR {percent(figures.ctr)}"
+    told += f", position {figures.position:.1f}"
+    return f"{name}: {told}" if name else told
+
+
+def percent(share: float) -> str:
+    """Return a share (0 to 1) in percent."""
+    return f"{share * 100:.1f} %"
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """Days, both included."""
+
+    start: date
+    end: date
+
+    @property
+    def days(self) -> int:
+        """How many days it has."""
+        return (self.end - self.start).days + 1
+
+    def before(self) -> Period:
+        """Return the period of the same length right before."""
+        return Period(self.start - timedelta(days=self.days), self.start - timedelta(days=1))
+
+    def __str__(self) -> str:
+        return f"{self.start.isoformat()} to {self.end.isoformat()}"
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """A website with its search figures. `first` is the first day that is there, `last` the last final one."""
+
+    plugin: PluginContext
+    website: Website
+    connection: Connection
+    first: date | None
+    last: date | None
+    incomplete: date | None
+
+    def latest(self, days: int) -> Period:
+        """Return the latest days that are final. Raises `NotConnected` where none is there yet."""
+        if self.last is None:
+            raise NotConnected(self.waiting())
+        return Period(self.last - timedelta(days=days - 1), self.last)
+
+    def waiting(self) -> str:
+        """Return why there are no figures yet."""
+        if self.connection.last_error:
+            return (
+                f"there are no figures of {self.website.url} yet: {self.connection.last_error}. "
+                f"Look at {page_of(self.plugin, self.website.id)}"
+            )
+        return f"the figures of {self.website.url} are being fetched; call again in a few minutes"
+
+    def notes(self, period: Period) -> list[str]:
+        """Return what limits the figures of a period, a sentence each."""
+        source = sources_of(self.plugin).get(self.connection.source)
+        notes = [source.note] if source is not None and source.note else []
+        if self.first is not None and period.start < self.first:
+            notes.append(f"Figures begin on {self.first.isoformat()}.")
+        if self.connection.status == "error":
+            notes.append(f"Nothing new is fetched: {self.connection.last_error}")
+        return notes
+
+
+async def connected(call: Call, website_id: str, source: str) -> tuple[Website, Connection]:
+    """Return a website and its connection with a source. Raises `NotFound` and `NotConnected`."""
+    website = await website_of(call, website_id)
+    found = (await Connections(plugin_of(call)).of(call.caller.subject, website.id)).get(source)
+    if found is None:
+        raise _missing(call, website, source)
+    return website, found
+
+
+async def searched(call: Call, website_id: str, provider: str = "auto", search_type: str = "web") -> Searched:
+    """Return a website with its search figures: Google's first. Raises `NotFound`, `NotConnected`, `InvalidInput`."""
+    plugin = plugin_of(call)
+    known = sources_of(plugin)
+    website = await website_of(call, website_id)
+    if provider not in ("auto", *known):
+        raise InvalidInput("provider", f"this server does not read {provider}; it has auto, {', '.join(sorted(known))}")
+    there = await Connections(plugin).of(call.caller.subject, website.id)
+    order = [google.NAME, *sorted(known)] if provider == "auto" else [provider]
+    connection = next((there[name] for name in order if name in there and name in known), None)
+    if connection is None:
+        raise _missing(call, website, google.NAME if provider == "auto" else provider)
+    first, last, incomplete = await freshness(plugin, connection.id, search_type)
+    return Searched(plugin, website, connection, first, last, incomplete)
+
+
+def _missing(call: Call, website: Website, source: str) -> NotConnected:
+    plugin = plugin_of(call)
+    title = sources_of(plugin)[source].title if source in sources_of(plugin) else source.capitalize()
+    return NotConnected(
+        f"{website.url} is not connected with {title}. Its owner does it at {page_of(plugin, website.id)}"
+    )
+
+
+@contextmanager
+def spoken(plugin: PluginContext, website: Website) -> Iterator[None]:
+    """Turn what goes wrong at a source into an error of the call.
+
+    Raises `InvalidInput` for what the source does not accept, else `ProviderUnavailable`.
+    """
+    try:
+        yield
+    except SourceRefused as error:
+        raise InvalidInput("", error.message) from None
+    except SearchLimited as error:
+        raise ProviderUnavailable(f"{error.message}; call again in {error.retry_after} seconds") from None
+    except (Rejected, SiteError) as error:
+        message = f"{error.message}. Enter a new credential at {page_of(plugin, website.id)}"
+        raise ProviderUnavailable(message) from None
+    except BackendError as error:
+        raise ProviderUnavailable(f"{error.message}; call again later") from None
+
+
+def table(rows: Sequence[tuple[Mapping[str, str], Figures]]) -> str:
+    """Return rows as lines of text."""
+    return "\n".join(line(figures, " | ".join(keys.values())) for keys, figures in rows)

@@ -1,0 +1,77 @@
+"""Telling search engines about changes."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+from pressroom.sdk import Annotations, Call, InvalidInput, Params, ToolResult, mcp_tool
+from pressroom_content.articles.store import Articles
+from pressroom_content.tables import PublicationRow
+from pydantic import BaseModel, Field
+from sqlalchemy import select
+
+from pressroom_search_performance.host import content_of, plugin_of, website_of
+from pressroom_search_performance.indexnow.submitting import MOST, submit
+from pressroom_search_performance.tools.common import WebsiteId
+
+
+class IndexNowParams(Params):
+    """What changed."""
+
+    website_id: WebsiteId
+    urls: tuple[Annotated[str, Field(min_length=8, max_length=2048)], ...] = Field(
+        default=(),
+        max_length=MOST,
+        strict=False,
+        description="Whole addresses of the website that are new, changed or gone.",
+    )
+    content_id: str | None = Field(
+        default=None, min_length=1, max_length=64, description="An article whose address on the website is submitted."
+    )
+
+
+class IndexNowResult(BaseModel):
+    """The answer of `submit_to_indexnow`."""
+
+    submitted: int
+    http_status: int = Field(description="200: taken. 202: taken, and the key is still being checked.")
+    key_url: str = Field(description="Where the website's key lies.")
+
+
+@mcp_tool(
+    name="submit_to_indexnow",
+    title="Submit to IndexNow",
+    description=(
+        "Tells the search engines of IndexNow, such as Bing, Yandex, Seznam and Naver, but not Google, about new, "
+        "changed or removed addresses of a website. Use it after publishing or taking down. Give urls or content_id. "
+        "Sites on this server have their key already; for another one the first call says which key file to put where. "
+        "Returns how many were taken. Submitting is no promise of being indexed. Safe to repeat; it costs nothing."
+    ),
+    result=IndexNowResult,
+    annotations=Annotations(idempotent=True, open_world=True),
+    tags=("publishing",),
+    timeout=70,
+)
+async def submit_to_indexnow(params: IndexNowParams, call: Call) -> ToolResult:
+    """Submit addresses."""
+    plugin = plugin_of(call)
+    website = await website_of(call, params.website_id)
+    urls = list(params.urls)
+    if params.content_id is not None:
+        article = await Articles(content_of(plugin)).get(call.caller.subject, params.content_id)
+        wanted = select(PublicationRow.url).where(
+            PublicationRow.article_id == article.id, PublicationRow.website_id == website.id, PublicationRow.url != ""
+        )
+        async with plugin.services.database.reading() as session:
+            found = await session.scalar(wanted)
+        if found is None:
+            raise InvalidInput("content_id", "the article was never published on this website")
+        urls.append(found)
+    if not urls:
+        raise InvalidInput("urls", "give addresses, or the content_id of an article")
+    done = await submit(plugin, website, urls)
+    result = IndexNowResult(submitted=done.count, http_status=done.status, key_url=done.key_url)
+    return ToolResult(f"{done.count} addresses were submitted (HTTP {done.status}).", result)
+
+
+TOOLS: Final = (submit_to_indexnow,)

@@ -1,0 +1,170 @@
+"""Volume and difficulty of phrases."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Final
+
+from pressroom.sdk import (
+    Annotations,
+    BackendError,
+    Call,
+    InvalidInput,
+    Params,
+    PluginContext,
+    Rejected,
+    ToolResult,
+    mcp_tool,
+)
+from pressroom_content.contract import SearchLimited
+from pydantic import BaseModel, Field
+
+from pressroom_search_performance.contract import Competition, KeywordAnswer, KeywordQuestion
+from pressroom_search_performance.host import config_of, keyword_source_of, plugin_of
+from pressroom_search_performance.keyword_data.store import Kept, KeywordData
+from pressroom_search_performance.sources.requesting import SourceRefused
+from pressroom_search_performance.tools.common import ProviderUnavailable
+
+MOST: Final = 100
+_CURRENCY: Final = "USD"
+
+
+class KeywordDataParams(Params):
+    """Which phrases."""
+
+    phrases: tuple[Annotated[str, Field(min_length=1, max_length=80)], ...] = Field(
+        min_length=1, max_length=MOST, strict=False, description="As people type them; case and spaces do not matter."
+    )
+    country: Annotated[str, Field(pattern=r"^[A-Za-z]{2}$")] | None = Field(
+        default=None, description="ISO 3166-1 code of two letters such as US; left out, the server's usual one."
+    )
+    language: Annotated[str, Field(pattern=r"^[A-Za-z]{2}$")] | None = Field(
+        default=None, description="ISO 639-1 code of two letters such as en; left out, the server's usual one."
+    )
+
+
+class KeywordRow(BaseModel):
+    """What is known of a phrase."""
+
+    phrase: str
+    volume: int | None = Field(description="Searches in a month, mean of a year; null where it is not known.")
+    difficulty: int | None = Field(description="How hard the first ten results are to reach, 0 to 100.")
+    cpc: float | None = Field(description="What a click on an advertisement costs, in US dollars.")
+    competition: Competition | None = Field(description="How many advertisers bid for it.")
+    as_of: datetime = Field(description="When the provider gave the figures.")
+
+
+class Cost(BaseModel):
+    """What the answer cost the operator of this server."""
+
+    amount: float
+    currency: str
+    phrases_asked: int = Field(description="Phrases that the provider was asked about; the others were known here.")
+
+
+class KeywordDataResult(BaseModel):
+    """The answer of `get_keyword_data`."""
+
+    rows: list[KeywordRow] = Field(description="In the order of the arguments.")
+    provider: str
+    cost: Cost
+    country: str
+    language: str
+
+
+def unavailable(plugin: PluginContext) -> str:
+    """Return why the tool cannot work, or nothing."""
+    if keyword_source_of(plugin) is not None:
+        return ""
+    return "the operator of this server has set up no provider of keyword data; suggest_keywords works without one"
+
+
+@mcp_tool(
+    name="get_keyword_data",
+    title="Keyword data",
+    description=(
+        "Returns how often phrases are searched for in a month, how hard they are to rank for (0 to 100), and what "
+        "advertisers pay for a click, from the provider that the operator of this server pays. Use it to choose "
+        "between phrases, such as those of suggest_keywords; give all of them at once. Figures are kept for some "
+        "weeks, and a phrase that is known costs nothing; cost says what this answer did."
+    ),
+    result=KeywordDataResult,
+    annotations=Annotations(read_only=True, idempotent=True, open_world=True),
+    tags=("keywords",),
+    quota="keyword_lookups",
+    timeout=130,
+    unavailable=unavailable,
+)
+async def get_keyword_data(params: KeywordDataParams, call: Call) -> ToolResult:
+    """Return figures of phrases."""
+    plugin = plugin_of(call)
+    config = config_of(plugin)
+    source = keyword_source_of(plugin)
+    if source is None:
+        raise ProviderUnavailable(unavailable(plugin))
+    phrases = tuple(dict.fromkeys(_phrase(phrase) for phrase in params.phrases))
+    question = KeywordQuestion(
+        phrases,
+        (params.country or config.keyword_country).upper(),
+        (params.language or config.keyword_language).lower(),
+    )
+    data = KeywordData(plugin, source.name)
+    known = dict(await data.read(question))
+    missing = KeywordQuestion(
+        tuple(phrase for phrase in phrases if phrase not in known), question.country, question.language
+    )
+    cost = 0.0
+    if missing.phrases:
+        try:
+            answer: KeywordAnswer = await source.ask(missing, plugin.services.fetcher)
+        except SourceRefused as error:
+            raise InvalidInput("", error.message) from None
+        except SearchLimited as error:
+            raise ProviderUnavailable(f"{error.message}; call again in {error.retry_after} seconds") from None
+        except (Rejected, BackendError) as error:
+            raise ProviderUnavailable(f"{error.message}. Only the operator can look into it") from None
+        cost = answer.cost
+        known |= await data.write(missing, answer.figures)
+    rows = [_row(known[phrase]) for phrase in phrases]
+    result = KeywordDataResult(
+        rows=rows,
+        provider=source.title,
+        cost=Cost(amount=cost, currency=_CURRENCY, phrases_asked=len(missing.phrases)),
+        country=question.country,
+        language=question.language,
+    )
+    return ToolResult(_text(result), result)
+
+
+TOOLS: Final = (get_keyword_data,)
+
+
+def _phrase(typed: str) -> str:
+    phrase = " ".join("".join(one if one.isprintable() else " " for one in typed.lower()).split())
+    if not phrase:
+        raise InvalidInput("phrases", "has one that is empty")
+    return phrase
+
+
+def _row(kept: Kept) -> KeywordRow:
+    one = kept.figures
+    return KeywordRow(
+        phrase=one.phrase,
+        volume=one.volume,
+        difficulty=one.difficulty,
+        cpc=one.cpc,
+        competition=one.competition,
+        as_of=kept.at,
+    )
+
+
+def _text(result: KeywordDataResult) -> str:
+    asked = result.cost.phrases_asked
+    cost = f"{result.cost.amount:g} {result.cost.currency}"
+    where = f"{result.provider}, {result.country}, {result.language}"
+    lines = [f"{where}: {asked} of {len(result.rows)} phrases were asked for, which cost {cost}"]
+    for row in result.rows:
+        volume = "volume unknown" if row.volume is None else f"{row.volume} searches a month"
+        difficulty = "difficulty unknown" if row.difficulty is None else f"difficulty {row.difficulty}"
+        lines.append(f"{row.phrase}: {volume}, {difficulty}")
+    return "\n".join(lines)

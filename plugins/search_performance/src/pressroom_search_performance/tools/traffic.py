@@ -1,0 +1,211 @@
+"""Visits of a website."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
+from typing import Final, Literal
+
+from pressroom.sdk import (
+    Annotations,
+    BackendError,
+    Call,
+    Integer,
+    InvalidInput,
+    Params,
+    PluginContext,
+    Rejected,
+    ToolResult,
+    mcp_tool,
+)
+from pressroom_content.contract import SiteError
+from pydantic import BaseModel, Field
+
+from pressroom_search_performance.analytics.asking import By, TrafficQuestion, Visits
+from pressroom_search_performance.analytics.kinds import kinds_of
+from pressroom_search_performance.connecting.store import Connections
+from pressroom_search_performance.host import page_of, plugin_of, website_of
+from pressroom_search_performance.tools.common import NotConnected, WebsiteId, percent, spoken
+
+PATIENCE: Final = 15.0
+"""Seconds for which figures of an article wait for its visits."""
+
+_DAYS: Final[Mapping[str, int]] = {"7d": 7, "28d": 28, "90d": 90, "12mo": 365}
+
+
+class TrafficParams(Params):
+    """Which visits."""
+
+    website_id: WebsiteId
+    period: Literal["7d", "28d", "90d", "12mo"] = Field(
+        default="28d", description="Whole days until yesterday; 12mo is 365 of them, with dates by the month."
+    )
+    by: By = Field(default="page", description="What rows are split by.")
+    limit: Integer = Field(default=50, ge=1, le=200, description="Rows of the answer.")
+
+
+class Counted(BaseModel):
+    """What was counted; null where the analytics does not tell."""
+
+    visitors: int | None
+    visits: int | None
+    pageviews: int | None
+
+
+class Totals(Counted):
+    """All visits of the period."""
+
+    bounce_rate: float | None = Field(description="Share of visits with one page, 0 to 1.")
+    visit_seconds: float | None = Field(description="How long a visit took on average.")
+
+
+class TrafficRow(Counted):
+    """Visits of one page, source, country, device or date."""
+
+    key: str = Field(description="Path, source, country (ISO 3166-1), device or date. May be empty: not known.")
+
+
+class TrafficFreshness(BaseModel):
+    """Which days these are, and how new."""
+
+    start_date: str
+    end_date: str = Field(description="Yesterday in UTC: today is left out, since it has not ended.")
+    asked_at: datetime = Field(description="The analytics was asked at this moment; nothing of it is kept here.")
+
+
+class TrafficResult(BaseModel):
+    """The answer of `get_traffic_stats`."""
+
+    totals: Totals
+    rows: list[TrafficRow] = Field(description="Most visitors first; dates with the newest first.")
+    truncated: bool = Field(description="Whether there are more rows.")
+    provider: str
+    freshness: TrafficFreshness
+
+
+@mcp_tool(
+    name="get_traffic_stats",
+    title="Visits",
+    description=(
+        "Returns the visits of a website from its connected analytics (Plausible, Umami or Matomo): totals, and rows "
+        "by page, source, country, device or date. Use it for all traffic, also from outside of search; for clicks in "
+        "Google or Bing call get_search_performance. Days are whole ones, until yesterday. Analytics count "
+        "differently, and what one does not tell is null: do not compare figures of two. It costs nothing."
+    ),
+    result=TrafficResult,
+    annotations=Annotations(read_only=True, idempotent=True, open_world=True),
+    tags=("performance",),
+    timeout=130,
+)
+async def get_traffic_stats(params: TrafficParams, call: Call) -> ToolResult:
+    """Return visits."""
+    plugin = plugin_of(call)
+    website = await website_of(call, params.website_id)
+    connections = Connections(plugin)
+    there = await connections.of(call.caller.subject, website.id)
+    kind = next((one for name, one in kinds_of(plugin).items() if name in there), None)
+    if kind is None:
+        titles = ", ".join(one.title for one in kinds_of(plugin).values())
+        raise NotConnected(
+            f"{website.url} is not connected with analytics ({titles}). Its owner does it at "
+            f"{page_of(plugin, website.id)}"
+        )
+    connection = there[kind.name]
+    now = datetime.now(UTC)
+    end = now.date() - timedelta(days=1)
+    question = TrafficQuestion(
+        start=end - timedelta(days=_DAYS[params.period] - 1),
+        end=end,
+        by=params.by,
+        limit=params.limit,
+        monthly=params.period == "12mo",
+    )
+    with spoken(plugin, website):
+        try:
+            credential = await connections.credential(connection)
+            found = await kind.analytics.traffic(connection.property, credential, question, plugin.services.fetcher)
+        except (Rejected, SiteError) as error:
+            await connections.note(connection, error.message)
+            raise
+    await connections.note(connection, "")
+    result = TrafficResult(
+        totals=_totals(found.totals),
+        rows=[
+            TrafficRow(key=key, visitors=one.visitors, visits=one.visits, pageviews=one.pageviews)
+            for key, one in found.rows
+        ],
+        truncated=found.truncated,
+        provider=kind.title,
+        freshness=TrafficFreshness(
+            start_date=question.start.isoformat(), end_date=question.end.isoformat(), asked_at=now
+        ),
+    )
+    return ToolResult(_text(website.url, found.totals, result), result)
+
+
+TOOLS: Final = (get_traffic_stats,)
+
+
+async def visits_of_pages(
+    plugin: PluginContext, user_id: str, pages: Sequence[tuple[str, str]], days: int
+) -> dict[str, int]:
+    """Return the visits of pages in so many days until yesterday, added up; `pages` are website ids and addresses.
+
+    It is empty where no analytics is connected, or none answers soon: whoever asks has other figures to tell.
+    """
+    end = datetime.now(UTC).date() - timedelta(days=1)
+    start = end - timedelta(days=days - 1)
+    sums: dict[str, int] = {}
+    try:
+        async with asyncio.timeout(PATIENCE):
+            for website_id, url in pages:
+                found = await _visits_of(plugin, user_id, website_id, url, start, end)
+                named = {"visitors": found.visitors, "visits": found.visits, "pageviews": found.pageviews}
+                for name, value in named.items():
+                    if value is not None:
+                        sums[name] = sums.get(name, 0) + value
+    except TimeoutError:
+        return sums
+    return sums
+
+
+async def _visits_of(plugin: PluginContext, user_id: str, website_id: str, url: str, start: date, end: date) -> Visits:
+    connections = Connections(plugin)
+    there = await connections.of(user_id, website_id)
+    kind = next((one for name, one in kinds_of(plugin).items() if name in there), None)
+    if kind is None:
+        return Visits()
+    site = there[kind.name]
+    try:
+        credential = await connections.credential(site)
+        return await kind.analytics.page(site.property, credential, url, start, end, plugin.services.fetcher)
+    except (BackendError, Rejected, SiteError, InvalidInput):
+        return Visits()
+
+
+def _totals(found: Visits) -> Totals:
+    return Totals(
+        visitors=found.visitors,
+        visits=found.visits,
+        pageviews=found.pageviews,
+        bounce_rate=found.bounce_rate,
+        visit_seconds=found.seconds,
+    )
+
+
+def line(visits: Visits | Counted) -> str:
+    """Return visits as a line of text."""
+    named = (("visitors", visits.visitors), ("visits", visits.visits), ("page views", visits.pageviews))
+    return ", ".join(f"{value} {name}" for name, value in named if value is not None) or "nothing is known"
+
+
+def _text(url: str, totals: Visits, result: TrafficResult) -> str:
+    days = f"{result.freshness.start_date} to {result.freshness.end_date}"
+    lines = [f"{url} in {result.provider}, {days}: {line(totals)}"]
+    if totals.bounce_rate is not None:
+        lines[0] += f", {percent(totals.bounce_rate)} bounced"
+    lines += [f"{row.key or '(not known)'}: {line(row)}" for row in result.rows]
+    if result.truncated:
+        lines.append("There are more rows: raise limit, or take a shorter period.")
+    return "\n".join(lines)

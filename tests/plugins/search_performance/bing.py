@@ -1,0 +1,77 @@
+"""A stand-in for the Bing Webmaster API: JSON, a key in the address, dates in the format of WCF."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from .standing_in import Answer, Asked, Refused
+
+KEY = "0123456789abcdef0123456789abcdef"
+API = "Microsoft.Bing.Webmaster.Api"
+
+
+def wcf(day: date, zone: str) -> str:
+    """Return a day as the API writes it: as its midnight in California with the offset, or as the one in UTC."""
+    at = datetime.combine(day, time(), ZoneInfo(zone))
+    return f"/Date({int(at.timestamp() * 1000)}{'' if zone == 'UTC' else at.strftime('%z')})/"
+
+
+class Bing:
+    """What Bing knows of the sites of one account."""
+
+    def __init__(self) -> None:
+        self.failing: Answer | None = None
+        self.sites: dict[str, bool] = {}
+        self.days: list[dict[str, Any]] = []
+        self.queries: list[dict[str, Any]] = []
+        self.pages: list[dict[str, Any]] = []
+        self.page_queries: dict[str, list[dict[str, Any]]] = {}
+        self.error = 0
+
+    def total(self, day: date, clicks: int, impressions: int) -> None:
+        """Take note of a day."""
+        named = {"__type": f"RankAndTrafficStats:#{API}", "Date": wcf(day, "UTC")}
+        self.days.append({**named, "Clicks": clicks, "Impressions": impressions})
+
+    def week(self, day: date, query: str, page: str, clicks: int, impressions: int, position: float) -> None:
+        """Take note of what a query brought a page in the week of a date."""
+        figures = {"Clicks": clicks, "Impressions": impressions, "AvgImpressionPosition": position}
+        named = {
+            "__type": f"QueryStats:#{API}",
+            "Date": wcf(day, "America/Los_Angeles"),
+            "AvgClickPosition": -1,
+            **figures,
+        }
+        self.queries.append({**named, "Query": query})
+        self.pages.append({**named, "Query": page})
+        self.page_queries.setdefault(page, []).append({**named, "Query": query})
+
+    def answer(self, asked: Asked) -> Any:
+        if asked.method != "GET":
+            raise Refused(405, {})
+        if self.error:
+            raise Refused(400, {"ErrorCode": self.error, "Message": "ERROR!!! ThrottleUser"})
+        if asked.query.get("apikey") != KEY:
+            raise Refused(400, {"ErrorCode": 3, "Message": "ERROR!!! InvalidApiKey"})
+        if asked.path == "/GetUserSites":
+            named = {"__type": f"Site:#{API}", "AuthenticationCode": "A", "DnsVerificationCode": "B"}
+            return {"d": [{**named, "IsVerified": verified, "Url": url} for url, verified in self.sites.items()]}
+        if not self.sites.get(asked.query.get("siteUrl", "")):
+            raise Refused(400, {"ErrorCode": 14, "Message": "ERROR!!! NotAuthorized"})
+        match asked.path:
+            case "/GetRankAndTrafficStats":
+                return {"d": self.days}
+            case "/GetQueryStats":
+                return {"d": self.queries}
+            case "/GetPageStats":
+                return {"d": self.pages}
+            case "/GetPageQueryStats":
+                return {"d": self.page_queries.get(asked.query.get("page", ""))}
+        raise Refused(404, {})
+
+
+def today() -> date:
+    """Return the day in UTC."""
+    return datetime.now(UTC).date()

@@ -1,0 +1,224 @@
+"""Running servers, on SQLite and on PostgreSQL, whose Google is a stand-in."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pressroom.host import Compiled
+from pressroom.sdk import PluginContext
+from pressroom.storage.database import SqlDatabase
+from pressroom.testing import RunningHost
+from pressroom.testing.running import settings_for_test
+from pressroom_content.records import Website
+from pressroom_content.websites.store import Websites
+from pressroom_search_performance.connecting.store import Connection, Connections
+from pressroom_search_performance.figures.fetching import fetch_connection
+from support import databases
+from support.tool_client import ToolClient, client_of
+
+from . import dataforseo
+from .analytics import Matomo, Plausible, Umami, Visit
+from .bing import Bing
+from .google import EMAIL, LAG, Google, key_file, serving, today
+from .standing_in import Apis
+from .standing_in import serving as serving_apis
+
+HISTORY = 17
+"""Days that are fetched at first: the last two are not final."""
+
+_numbers = count(1)
+
+
+def config_for(google: Google, **more: Any) -> dict[str, Any]:
+    """Return a configuration with the stand-in."""
+    figures = {
+        "google_service_account": key_file(),
+        "google_url": google.url,
+        "google_token_url": f"{google.url}/token",
+        "history_days": HISTORY,
+        "slice_days": 9,
+        "sweep_seconds": 86_400,
+        **more,
+    }
+    return {
+        "builtin_plugins": False,
+        "plugins": {"content": {}, "search_performance": {"config": figures}},
+        "fetch": {"private_networks": ["127.0.0.0/8"]},
+        "accounts": {"connections": 1000},
+    }
+
+
+async def _migrate(compiled: Compiled) -> None:
+    database = SqlDatabase(compiled.settings)
+    await database.open()
+    try:
+        await compiled.migrator(database).migrate()
+    finally:
+        await database.close()
+
+
+def started(config: Mapping[str, Any], storage: Mapping[str, Any], folder: Path) -> RunningHost:
+    """Return a server that is not entered yet, with its tables made."""
+    settings = settings_for_test({**config, "storage": dict(storage)}, folder)
+    if "database" in storage:
+        asyncio.run(_migrate(Compiled(settings)))
+    return RunningHost(settings)
+
+
+@pytest.fixture(scope="module")
+def shared_google() -> Iterator[Google]:
+    with serving(Google()) as running:
+        yield running
+
+
+@pytest.fixture
+def google(shared_google: Google) -> Google:
+    """Return Google, with nothing in it and nothing wrong with it."""
+    url, lock = shared_google.url, Google()
+    vars(shared_google).update({**vars(lock), "url": url, "tokens": shared_google.tokens})
+    return shared_google
+
+
+@pytest.fixture(scope="module", params=databases.KINDS)
+def host(
+    request: pytest.FixtureRequest, shared_google: Google, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[RunningHost]:
+    """Return a server that the tests of a module share."""
+    folder = tmp_path_factory.mktemp("search")
+    with (
+        databases.database_config(request.param, folder) as storage,
+        started(config_for(shared_google), storage, folder) as running,
+    ):
+        failed = [record for record in running.host.compiled.plugins.failed if record.id == "search_performance"]
+        assert not failed, failed
+        yield running
+
+
+@dataclass(frozen=True)
+class Site:
+    """A website of an account, and its property at Google."""
+
+    client: ToolClient
+    website: Website
+    google: Google
+
+    @property
+    def plugin(self) -> PluginContext:
+        return self.client.host.host.compiled.plugins.contexts["search_performance"]
+
+    @property
+    def property(self) -> str:
+        return f"{self.website.url}/"
+
+    def page(self, path: str = "post") -> str:
+        """Return the address of one of its pages."""
+        return f"{self.website.url}/{path}"
+
+    def connect(self, credential: Mapping[str, str] | None = None) -> Connection:
+        """Connect it with Google, without fetching anything."""
+        self.google.properties[EMAIL].add(self.property)
+        return self.client.host.run(
+            Connections(self.plugin).connect(
+                self.client.user_id,
+                self.website.id,
+                "google",
+                site_url=self.property,
+                credential=credential or {},
+                fetched=True,
+            )
+        )
+
+    def fetch(self, connection: Connection) -> int:
+        """Fetch what is due, slice by slice, and return how many days that were."""
+        days, more = 0, True
+        while more:
+            done, more = self.client.host.run(fetch_connection(self.plugin, connection.id))
+            days += done
+        return days
+
+    def state(self) -> Connection:
+        """Return what is noted of its connection."""
+        return self.client.host.run(Connections(self.plugin).of(self.client.user_id, self.website.id))["google"]
+
+    def again(self) -> None:
+        """Make it due."""
+        self.client.host.run(Connections(self.plugin).hurry(self.client.user_id, self.website.id, "google"))
+
+    def data(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """Call a tool on this website."""
+        return self.client.data(tool, website_id=self.website.id, **arguments)
+
+    def other(self) -> Site:
+        """Return another website of the same account."""
+        return replace(self, website=new_website(self.client))
+
+
+def new_website(client: ToolClient) -> Website:
+    """Return a new built-in site."""
+    content = client.host.host.compiled.plugins.contexts["content"]
+    return client.host.run(
+        Websites(content).add(client.user_id, "builtin", name=f"Notes {next(_numbers)}", url="", credential={})
+    )
+
+
+def new_site(host: RunningHost, google: Google) -> Site:
+    """Return a website of a new account."""
+    client = client_of(host, f"ada.{next(_numbers)}@example.com")
+    return Site(client, new_website(client), google)
+
+
+VISITS: list[Visit] = []
+"""What all stand-ins for analytics count; each test fills it."""
+
+
+@pytest.fixture(scope="package")
+def apis() -> Iterator[Apis]:
+    """Return stand-ins for all that is no Google."""
+    found = Apis(
+        {
+            "plausible": Plausible(VISITS),
+            "cloud": Umami(VISITS, cloud=True),
+            "umami": Umami(VISITS, cloud=False),
+            "umami2": Umami(VISITS, cloud=False, version=2),
+            "matomo": Matomo(VISITS),
+            "matomo4": Matomo(VISITS, statuses=False),
+            "bing": Bing(),
+            "dataforseo": dataforseo.DataForSeo(),
+        }
+    )
+    with serving_apis(found) as running:
+        yield running
+
+
+@pytest.fixture(scope="package")
+def full_host(apis: Apis, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
+    """Return a server that has everything configured."""
+    more = {
+        "bing_url": apis.at("bing"),
+        "plausible_url": apis.at("plausible"),
+        "umami_url": apis.at("cloud"),
+        "dataforseo_url": apis.at("dataforseo"),
+        "dataforseo_login": dataforseo.LOGIN,
+        "dataforseo_password": dataforseo.PASSWORD,
+    }
+    config = config_for(Google(), **more)
+    config["plugins"]["account"] = {}
+    with started(config, {}, tmp_path_factory.mktemp("full")) as running:
+        yield running
+
+
+@pytest.fixture
+def site(host: RunningHost, google: Google) -> Site:
+    return new_site(host, google)
+
+
+def day(before: int = 0) -> date:
+    """Return the last final day, or one so many days before."""
+    return today() - LAG - timedelta(days=1 + before)

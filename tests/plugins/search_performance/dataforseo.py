@@ -1,0 +1,113 @@
+"""A stand-in for DataForSEO: errors come with the status 200, each question costs, and Google's limits hold."""
+
+from __future__ import annotations
+
+import base64
+import itertools
+from collections.abc import Mapping
+from typing import Any
+
+from .standing_in import Answer, Asked, Refused
+
+LOGIN, PASSWORD = "operator@example.com", "data secret"
+LOCATIONS = {"us": 2840, "de": 2276, "li": 2438}
+LABS_COUNTRIES = frozenset({2840, 2276})
+FIELDS = frozenset({"keywords", "location_code", "language_code"})
+
+
+class DataForSeo:
+    """What DataForSEO knows of phrases, and what it took for telling."""
+
+    def __init__(self) -> None:
+        self.failing: Answer | None = None
+        self.volumes: dict[str, int | None] = {}
+        self.difficulties: dict[str, int] = {}
+        self.earned = 0.0
+        self.task_error: tuple[int, str] | None = None
+        self._numbers = itertools.count(1)
+
+    def answer(self, asked: Asked) -> Any:
+        given = base64.b64encode(f"{LOGIN}:{PASSWORD}".encode()).decode()
+        if asked.headers.get("authorization") != f"Basic {given}":
+            told = "You are not Authorized to Access this Resource."
+            raise Refused(401, {"status_code": 40100, "status_message": told, "tasks_count": 0, "tasks": None})
+        place = "/v3/keywords_data/google_ads/locations/"
+        if asked.method == "GET" and asked.path.startswith(place):
+            return self._locations(asked.path.removeprefix(place))
+        if asked.method != "POST":
+            raise Refused(404, {"status_code": 40400, "status_message": "Not Found."})
+        (task,) = asked.json
+        if self.task_error is not None:
+            return self._answer(0, None, *self.task_error)
+        match asked.path:
+            case "/v3/keywords_data/google_ads/search_volume/live":
+                return self._volumes(task)
+            case "/v3/dataforseo_labs/google/bulk_keyword_difficulty/live":
+                return self._difficulties(task)
+        raise Refused(404, {"status_code": 40400, "status_message": "Not Found."})
+
+    def _volumes(self, task: Mapping[str, Any]) -> Any:
+        problem = _problem(task)
+        if problem:
+            return self._answer(0, None, 40501, problem)
+        result = [
+            {
+                "keyword": phrase,
+                "spell": None,
+                "location_code": task["location_code"],
+                "language_code": task["language_code"],
+                "search_partners": False,
+                "competition": "LOW" if phrase in self.volumes else None,
+                "competition_index": 7,
+                "search_volume": self.volumes.get(phrase),
+                "low_top_of_page_bid": 0.4,
+                "high_top_of_page_bid": 2.1,
+                "cpc": 1.234 if phrase in self.volumes else None,
+                "monthly_searches": [{"year": 2026, "month": 10, "search_volume": 50}],
+            }
+            for phrase in task["keywords"]
+        ]
+        return self._answer(0.09, result)
+
+    def _difficulties(self, task: Mapping[str, Any]) -> Any:
+        if task.get("location_code") not in LABS_COUNTRIES:
+            return self._answer(0, None, 40501, "Invalid Field: 'location_code'.")
+        known = [phrase for phrase in task["keywords"] if phrase in self.difficulties]
+        items = [{"se_type": "google", "keyword": one, "keyword_difficulty": self.difficulties[one]} for one in known]
+        result = [{"se_type": "google", "location_code": 2840, "items_count": len(items), "items": items or None}]
+        return self._answer(round(0.01 + 0.0001 * len(items), 4), result)
+
+    def _locations(self, country: str) -> Any:
+        if country not in LOCATIONS:
+            return self._answer(0, None, 40501, "Invalid Field: 'country'.")
+        common = {"location_code_parent": None, "country_iso_code": country.upper()}
+        region = {"location_code": 20001, "location_name": "Somewhere", "location_type": "Region", **common}
+        whole = {"location_code": LOCATIONS[country], "location_name": "All", "location_type": "Country", **common}
+        return self._answer(0, [region, whole])
+
+    def _answer(self, cost: float, result: Any, code: int = 20000, message: str = "Ok.") -> Any:
+        self.earned = round(self.earned + cost, 6)
+        task = {
+            "id": f"03021544-0696-{next(self._numbers):04}",
+            "status_code": code,
+            "status_message": message,
+            "cost": cost,
+            "result_count": len(result or ()),
+            "result": result,
+        }
+        failed = int(code != 20000)
+        head = {"version": "0.1.20261001", "status_code": 20000, "status_message": "Ok.", "time": "0.1 sec."}
+        return {**head, "cost": cost, "tasks_count": 1, "tasks_error": failed, "tasks": [task]}
+
+
+def _problem(task: Mapping[str, Any]) -> str:
+    if set(task) - FIELDS or not isinstance(task.get("location_code"), int):
+        return "Invalid Field."
+    phrases = task.get("keywords", [])
+    if not 1 <= len(phrases) <= 1000 or len(set(phrases)) < len(phrases):
+        return "Invalid Field: 'keywords'."
+    if any(len(phrase) > 80 or len(phrase.split()) > 10 or phrase != phrase.lower() for phrase in phrases):
+        return "Invalid Field: 'keywords'."
+    if any(set(phrase) & set(",!@%^()={};~`<>?\\|\u2015") for phrase in phrases):
+        return "Invalid Field: 'keywords'. Keywords have invalid characters or symbols."
+    return ""

@@ -1,0 +1,402 @@
+"""A stand-in for Google: its token endpoint, and Search Console with the rules that its documentation states.
+
+It refuses what the real API refuses, holds back days that are not final, leaves rare queries out of rows by query,
+hands out at most 25,000 rows at once, and counts quotas.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+from zoneinfo import ZoneInfo
+
+from joserfc import jwt
+from joserfc.errors import JoseError
+from joserfc.jwk import RSAKey
+
+EMAIL = "figures@pressroom.iam.gserviceaccount.com"
+KEY = RSAKey.generate_key(2048)
+SCOPES = ("https://www.googleapis.com/auth/webmasters", "https://www.googleapis.com/auth/webmasters.readonly")
+DIMENSIONS = ("date", "query", "page", "country", "device", "searchAppearance", "hour")
+TYPES = ("web", "image", "video", "news", "discover", "googleNews")
+OPERATORS = ("equals", "notEquals", "contains", "notContains", "includingRegex", "excludingRegex")
+FIELDS = {
+    "startDate",
+    "endDate",
+    "dimensions",
+    "type",
+    "dimensionFilterGroups",
+    "aggregationType",
+    "rowLimit",
+    "startRow",
+    "dataState",
+}
+MOST_ROWS = 25_000
+LAG = timedelta(days=2)
+
+
+def key_file(key: RSAKey = KEY, email: str = EMAIL) -> str:
+    """Return a service account's key file."""
+    return json.dumps(
+        {
+            "type": "service_account",
+            "private_key_id": "0a1b",
+            "private_key": key.as_pem(private=True).decode(),
+            "client_email": email,
+            "token_uri": "http://127.0.0.1:9/never-asked",
+        }
+    )
+
+
+def today() -> date:
+    """Return the day that it is in California."""
+    return datetime.now(ZoneInfo("America/Los_Angeles")).date()
+
+
+class Refused(Exception):
+    """A request that the real API would refuse."""
+
+    def __init__(self, status: int, message: str, reason: str = "badRequest", retry_after: int = 0) -> None:
+        super().__init__(message)
+        self.status = status
+        self.reason = reason
+        self.retry_after = retry_after
+
+    def body(self) -> bytes:
+        error = {
+            "code": self.status,
+            "message": str(self),
+            "errors": [{"message": str(self), "domain": "global", "reason": self.reason}],
+        }
+        return json.dumps({"error": error}).encode()
+
+
+@dataclass(frozen=True)
+class Search:
+    """Searches of one day that showed a page. A `rare` query was asked by too few people to be named."""
+
+    day: date
+    query: str
+    page: str
+    clicks: int
+    impressions: int
+    position: float
+    country: str = "usa"
+    device: str = "DESKTOP"
+    kind: str = "web"
+    rare: bool = False
+    appearance: str = ""
+    hour: int = 12
+
+
+class Google:
+    """What Google knows, and what it was asked."""
+
+    def __init__(self) -> None:
+        self.url = ""
+        self.searches: list[Search] = []
+        self.properties: dict[str, set[str]] = defaultdict(set)
+        self.refresh_tokens: dict[str, str] = {}
+        self.tokens: dict[str, tuple[str, float]] = {}
+        self.token_seconds = 3599
+        self.queries: list[tuple[str, dict[str, Any]]] = []
+        self.grants = 0
+        self.per_minute = 1200
+        self.inspections_a_day = 2000
+        self.inspected = 0
+        self.sitemaps: dict[str, dict[str, str]] = defaultdict(dict)
+        self.failing: tuple[int, bytes, dict[str, str]] | None = None
+        self.gate: threading.Event | None = None
+        self.arrived = threading.Event()
+        self._asked: dict[str, list[float]] = defaultdict(list)
+        self._lock = threading.Lock()
+
+    def add(
+        self, day: date, query: str, page: str, clicks: int, impressions: int, position: float, **more: Any
+    ) -> None:
+        """Take note of searches."""
+        self.searches.append(Search(day, query, page, clicks, impressions, position, **more))
+
+    def days_asked(self, dimensions: list[str]) -> list[str]:
+        """Return the days that were asked for with these dimensions, in order."""
+        return [body["startDate"] for _, body in self.queries if body.get("dimensions") == dimensions]
+
+    def token(self, form: Mapping[str, str]) -> dict[str, Any]:
+        """Answer the token endpoint (RFC 6749, section 5; RFC 7523)."""
+        self.grants += 1
+        if form.get("grant_type") == "refresh_token":
+            whose = self.refresh_tokens.get(form.get("refresh_token", ""))
+            if whose is None or not form.get("client_id") or not form.get("client_secret"):
+                raise Refused(400, "Token has been expired or revoked.", "invalid_grant")
+        elif form.get("grant_type") == "urn:ietf:params:oauth:grant-type:jwt-bearer":
+            whose = self._account(form.get("assertion", ""))
+        else:
+            raise Refused(400, "Invalid grant_type", "unsupported_grant_type")
+        token = f"ya29.{self.grants}"
+        self.tokens[token] = whose, time.monotonic() + self.token_seconds
+        return {"access_token": token, "expires_in": self.token_seconds, "token_type": "Bearer"}
+
+    def _account(self, assertion: str) -> str:
+        try:
+            claims = jwt.decode(assertion, KEY, algorithms=["RS256"]).claims
+        except (JoseError, ValueError):
+            raise Refused(400, "Invalid JWT Signature.", "invalid_grant") from None
+        now = time.time()
+        if claims.get("aud") != f"{self.url}/token" or claims.get("scope") not in SCOPES:
+            raise Refused(400, "Invalid JWT: audience or scope", "invalid_grant")
+        if not now - 300 <= claims["iat"] <= now + 60 or not 0 < claims["exp"] - claims["iat"] <= 3600:
+            raise Refused(400, "Invalid JWT: Token must be a short-lived token", "invalid_grant")
+        return str(claims["iss"])
+
+    def respond(
+        self, method: str, target: str, headers: Mapping[str, str], body: bytes
+    ) -> tuple[int, bytes, Mapping[str, str]]:
+        """Return status, content and headers of the answer to a request."""
+        path = urlsplit(target).path
+        if path != "/token" and self.failing is not None:
+            return self.failing
+        try:
+            if path == "/token":
+                document: Any = self.token(dict(parse_qsl(body.decode())))
+            else:
+                document = self.answer(method, path, headers, body)
+        except Refused as refusal:
+            more = {"Retry-After": str(refusal.retry_after)} if refusal.retry_after else {}
+            if path != "/token":
+                return refusal.status, refusal.body(), more
+            told = {"error": refusal.reason, "error_description": str(refusal)}
+            return refusal.status, json.dumps(told).encode(), more
+        return 200, b"" if document is None else json.dumps(document).encode(), {}
+
+    def answer(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Any:
+        """Answer a request to Search Console. Raises `Refused`."""
+        if self.gate is not None:
+            self.arrived.set()
+            self.gate.wait(20)
+        who = self._who(headers.get("Authorization", ""))
+        if (method, path) == ("GET", "/webmasters/v3/sites"):
+            levels = dict.fromkeys(self.properties[who], "siteFullUser") | {
+                "https://other.example/": "siteUnverifiedUser"
+            }
+            return {"siteEntry": [{"siteUrl": name, "permissionLevel": level} for name, level in levels.items()]}
+        if (method, path) == ("POST", "/v1/urlInspection/index:inspect"):
+            return self._inspect(who, json.loads(body))
+        match = re.fullmatch(r"/webmasters/v3/sites/([^/]+)/(searchAnalytics/query|sitemaps)(?:/([^/]+))?", path)
+        if match is None:
+            raise Refused(404, "Not Found", "notFound")
+        site = unquote(match[1])
+        self._check_site(who, site)
+        if match[2] == "searchAnalytics/query":
+            if method != "POST" or headers.get("Content-Type") != "application/json":
+                raise Refused(400, "Invalid request")
+            return self._query(site, json.loads(body))
+        return self._sitemaps(method, site, unquote(match[3] or ""))
+
+    def _who(self, authorization: str) -> str:
+        whose, until = self.tokens.get(authorization.removeprefix("Bearer "), ("", 0.0))
+        if not authorization.startswith("Bearer ") or time.monotonic() > until:
+            raise Refused(401, "Request had invalid authentication credentials.", "authError")
+        return whose
+
+    def _check_site(self, who: str, site: str) -> None:
+        if site not in self.properties[who]:
+            raise Refused(403, f"User does not have sufficient permission for site '{site}'.", "forbidden")
+
+    def _query(self, site: str, body: dict[str, Any]) -> dict[str, Any]:
+        with self._lock:
+            self._count(site)
+            self.queries.append((site, body))
+        start, end, dimensions, kind, state = self._checked(body)
+        first_incomplete = today() - LAG
+        groups: dict[tuple[str, ...], list[Search]] = defaultdict(list)
+        filters = [one for group in body.get("dimensionFilterGroups", ()) for one in group["filters"]]
+        by_query = "query" in dimensions or any(one["dimension"] == "query" for one in filters)
+        for one in self.searches:
+            hidden = (one.rare and by_query) or (state == "final" and one.day >= first_incomplete)
+            if one.kind != kind or not start <= one.day <= end or hidden:
+                continue
+            if "searchAppearance" in dimensions and not one.appearance:
+                continue
+            if all(_holds(one, each) for each in filters):
+                groups[tuple(_value(one, name) for name in dimensions)].append(one)
+        rows = sorted((_row(keys, found) for keys, found in groups.items()), key=lambda row: -row["clicks"])
+        skipped, most = body.get("startRow", 0), body.get("rowLimit", 1000)
+        answer: dict[str, Any] = {"responseAggregationType": "byPage" if "page" in dimensions else "byProperty"}
+        if rows[skipped : skipped + most]:
+            answer["rows"] = rows[skipped : skipped + most]
+        if state == "all" and "date" in dimensions and end >= first_incomplete:
+            answer["metadata"] = {"first_incomplete_date": first_incomplete.isoformat()}
+        return answer
+
+    def _checked(self, body: dict[str, Any]) -> tuple[date, date, list[str], str, str]:
+        unknown = set(body) - FIELDS
+        if unknown:
+            raise Refused(400, f"Unknown name {sorted(unknown)}: Cannot find field.")
+        start, end = _day(body, "startDate"), _day(body, "endDate")
+        if start > end:
+            raise Refused(400, "'startDate' is after 'endDate'")
+        dimensions, kind, state = body.get("dimensions", []), body.get("type", "web"), body.get("dataState", "final")
+        for problem in _problems(body, dimensions, kind, state):
+            raise Refused(400, problem)
+        return start, end, dimensions, kind, state
+
+    def _count(self, site: str) -> None:
+        now = time.monotonic()
+        recent = self._asked[site] = [at for at in self._asked[site] if at > now - 60]
+        if len(recent) >= self.per_minute:
+            raise Refused(403, "Search Analytics QPS quota exceeded.", "quotaExceeded")
+        recent.append(now)
+
+    def _inspect(self, who: str, body: dict[str, Any]) -> dict[str, Any]:
+        if set(body) - {"inspectionUrl", "siteUrl", "languageCode"}:
+            raise Refused(400, "Unknown name")
+        self._check_site(who, body["siteUrl"])
+        prefix = body["siteUrl"]
+        if not prefix.startswith("sc-domain:") and not body["inspectionUrl"].startswith(prefix):
+            raise Refused(400, "You do not own this site, or the inspected URL is not part of this property.")
+        self.inspected += 1
+        if self.inspected > self.inspections_a_day:
+            raise Refused(429, "Quota exceeded for sc-domain", "rateLimitExceeded", 3600)
+        status = {
+            "verdict": "PASS",
+            "coverageState": "Submitted and indexed",
+            "robotsTxtState": "ALLOWED",
+            "indexingState": "INDEXING_ALLOWED",
+            "lastCrawlTime": "2026-11-19T05:11:21Z",
+            "pageFetchState": "SUCCESSFUL",
+            "googleCanonical": body["inspectionUrl"],
+            "userCanonical": body["inspectionUrl"],
+            "sitemap": [f"{prefix}sitemap.xml"],
+        }
+        return {
+            "inspectionResult": {"inspectionResultLink": "https://search.google.com/x", "indexStatusResult": status}
+        }
+
+    def _sitemaps(self, method: str, site: str, feed: str) -> Any:
+        if method == "GET":
+            return {"sitemap": [self._sitemap(path, at) for path, at in self.sitemaps[site].items()]}
+        if method != "PUT":
+            raise Refused(404, "Not Found")
+        if not site.startswith("sc-domain:") and not feed.startswith(site):
+            raise Refused(400, "Invalid sitemap: it is not part of the property")
+        self.sitemaps[site][feed] = "2026-11-20T10:00:00.000Z"
+        return None
+
+    def _sitemap(self, path: str, at: str) -> dict[str, Any]:
+        counts = [{"type": "web", "submitted": "12", "indexed": "0"}]
+        numbers = {"warnings": "1", "errors": "0"}
+        return {"path": path, "lastSubmitted": at, "isPending": False, "type": "sitemap", "contents": counts, **numbers}
+
+
+def _day(body: Mapping[str, Any], name: str) -> date:
+    try:
+        return datetime.strptime(body[name], "%Y-%m-%d").replace(tzinfo=UTC).date()
+    except (KeyError, ValueError, TypeError):
+        raise Refused(400, f"{name} is required, as YYYY-MM-DD") from None
+
+
+def _problems(body: Mapping[str, Any], dimensions: list[str], kind: str, state: str) -> Iterator[str]:
+    if any(name not in DIMENSIONS for name in dimensions) or len(set(dimensions)) < len(dimensions):
+        yield "Invalid value at 'dimensions'"
+    if kind not in TYPES or state not in ("final", "all", "hourly_all"):
+        yield "Invalid value at 'type' or 'dataState'"
+    if ("hour" in dimensions) != (state == "hourly_all"):
+        yield "HOUR needs the data state hourly_all"
+    if "searchAppearance" in dimensions and len(dimensions) > 1:
+        yield "searchAppearance cannot be grouped with other dimensions"
+    if kind in ("discover", "googleNews") and "query" in dimensions:
+        yield f"Request contains an invalid argument: {kind} has no queries"
+    if not 1 <= body.get("rowLimit", 1000) <= MOST_ROWS or body.get("startRow", 0) < 0:
+        yield "'rowLimit' must be within 1 and 25000"
+    filters = [one for group in body.get("dimensionFilterGroups", ()) for one in group["filters"]]
+    if any(one["dimension"] not in DIMENSIONS[1:6] or one["operator"] not in OPERATORS for one in filters):
+        yield "Invalid value at 'dimension_filter_groups'"
+
+
+def _value(one: Search, name: str) -> str:
+    at = datetime(one.day.year, one.day.month, one.day.day, one.hour, tzinfo=ZoneInfo("America/Los_Angeles"))
+    values = {
+        "date": one.day.isoformat(),
+        "query": one.query,
+        "page": one.page,
+        "country": one.country,
+        "device": one.device,
+        "searchAppearance": one.appearance,
+        "hour": at.isoformat(),
+    }
+    return values[name]
+
+
+def _holds(one: Search, each: Mapping[str, str]) -> bool:
+    value, expression = _value(one, each["dimension"]), each["expression"]
+    if each["dimension"] in ("country", "device"):
+        value, expression = value.lower(), expression.lower()
+    match each.get("operator", "equals"):
+        case "equals":
+            return value == expression
+        case "notEquals":
+            return value != expression
+        case "contains":
+            return expression.lower() in value.lower()
+        case "notContains":
+            return expression.lower() not in value.lower()
+        case "includingRegex":
+            return re.search(expression, value) is not None
+        case _:
+            return re.search(expression, value) is None
+
+
+def _row(keys: tuple[str, ...], found: list[Search]) -> dict[str, Any]:
+    clicks, shown = sum(one.clicks for one in found), sum(one.impressions for one in found)
+    position = sum(one.position * one.impressions for one in found) / shown
+    row = {"clicks": clicks, "impressions": shown, "ctr": clicks / shown, "position": position}
+    return {"keys": list(keys), **row} if keys else row
+
+
+@contextmanager
+def serving(google: Google) -> Iterator[Google]:
+    """Run the stand-in on 127.0.0.1."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def _answer(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            status, content, more = google.respond(self.command, self.path, dict(self.headers.items()), body)
+            self.send_response(status)
+            for name, value in {"Content-Type": "application/json", **more}.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def do_GET(self) -> None:
+            self._answer()
+
+        def do_POST(self) -> None:
+            self._answer()
+
+        def do_PUT(self) -> None:
+            self._answer()
+
+        def log_message(self, *args: Any) -> None:
+            del args
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    google.url = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    try:
+        yield google
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

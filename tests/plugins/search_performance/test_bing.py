@@ -1,0 +1,205 @@
+"""Figures of Bing: kept as those of Google, and honest on what it does not tell."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import date, timedelta
+from typing import Any
+
+import pytest
+from pressroom.testing import RunningHost
+from pressroom_search_performance.connecting.store import Connection, Connections
+from pressroom_search_performance.figures.fetching import fetch_connection
+from pressroom_search_performance.host import config_of
+from support.people import BrowserWithoutScreen, Page
+
+from .bing import KEY, Bing, today
+from .conftest import Site, new_site
+from .google import Google
+from .standing_in import Apis
+
+
+@pytest.fixture
+def bing(apis: Apis) -> Bing:
+    """Return Bing with nothing in it."""
+    found = apis.by_name["bing"] = Bing()
+    apis.asked.clear()
+    return found
+
+
+@pytest.fixture
+def site(full_host: RunningHost, bing: Bing) -> Site:
+    site = new_site(full_host, Google())
+    bing.sites[site.property] = True
+    return site
+
+
+def day(before: int = 0) -> date:
+    """Return a day that is a week old, or one so many days before."""
+    return today() - timedelta(days=8 + before)
+
+
+def press(site: Site, **typed: str) -> Page:
+    path = f"/dashboard/search/{site.website.id}"
+    with BrowserWithoutScreen(site.client.host) as browser:
+        user = site.client.host.run(site.client.host.host.accounts.users.get(site.client.user_id))
+        browser.enter(site.client.host, user)
+        return browser.submit(browser.get(path), path, **{"source": "bing", "do": "connect", **typed})
+
+
+def connected(site: Site) -> Connection:
+    """Connect without a browser, so that no job fetches at the same time."""
+    return site.client.host.run(
+        Connections(site.plugin).connect(
+            site.client.user_id,
+            site.website.id,
+            "bing",
+            site_url=site.property,
+            credential={"api_key": KEY},
+            fetched=True,
+        )
+    )
+
+
+def fetch(site: Site) -> int:
+    days, more = 0, True
+    connection = connected(site)
+    while more:
+        done, more = site.client.host.run(fetch_connection(site.plugin, connection.id))
+        days += done
+    return days
+
+
+def state(site: Site) -> Connection:
+    return site.client.host.run(Connections(site.plugin).of(site.client.user_id, site.website.id))["bing"]
+
+
+def busy(site: Site, bing: Bing) -> None:
+    for back in range(9):
+        bing.total(day(back), 10, 100)
+    bing.week(day(0), "compost", site.page("compost"), 20, 200, 3.0)
+    bing.week(day(7), "compost", site.page("compost"), 10, 200, 5.0)
+    bing.week(day(7), "worm farm", site.page("worms"), 5, 90, 8.0)
+
+
+def test_connecting_tries_the_key_and_the_site(site: Site) -> None:
+    assert "connected" in press(site, property=site.property, api_key=KEY).one("#source-bing")
+
+
+@pytest.mark.parametrize(
+    ("typed", "problem"),
+    [
+        ({"api_key": "f" * 32}, "does not accept the API key"),
+        ({"api_key": "short"}, "not of the form"),
+        ({"api_key": ""}, "API key: must be filled in"),
+        ({"property": "https://elsewhere.example/"}, "must be the property of"),
+        ({"property": "sc-domain:x"}, "must be the property of"),
+        ({"property": "compost"}, "as Bing Webmaster Tools lists it"),
+    ],
+)
+def test_what_is_wrong_is_said_at_the_form(site: Site, typed: dict[str, str], problem: str) -> None:
+    page = press(site, **{"property": site.property, "api_key": KEY, **typed})
+    assert (page.status, problem in page.text) == (400, True), page.text
+
+
+def test_a_site_that_is_not_verified_is_refused(site: Site, bing: Bing) -> None:
+    bing.sites[site.property] = False
+    page = press(site, property=site.property, api_key=KEY)
+    assert (page.status, "is no verified site" in page.text) == (400, True)
+
+
+def test_totals_are_daily_and_queries_weekly(site: Site, bing: Bing) -> None:
+    busy(site, bing)
+    fetch(site)
+
+    found = site.data("get_search_performance", provider="bing", dimensions=["query"], start_date=day(9).isoformat())
+    assert found["totals"] == {"clicks": 90, "impressions": 900, "ctr": 0.1, "position": 0.0}
+    assert [(row["keys"]["query"], row["clicks"], row["position"]) for row in found["rows"]] == [
+        ("compost", 30, 4.0),
+        ("worm farm", 5, 8.0),
+    ]
+    dates = site.data("get_search_performance", provider="bing", dimensions=["date"], start_date=day(9).isoformat())
+    assert Counter(row["clicks"] for row in dates["rows"]) == {10: 9}
+    weeks = site.data(
+        "get_search_performance", provider="bing", dimensions=["date", "page"], start_date=day(9).isoformat()
+    )
+    assert {row["keys"]["date"] for row in weeks["rows"]} == {day(0).isoformat(), day(7).isoformat()}
+    text = site.client.call("get_search_performance", website_id=site.website.id)["content"][0]["text"]
+    assert "by the week" in text
+    assert found["freshness"]["last_final_date"] == day(0).isoformat()
+
+
+def test_one_answer_serves_all_days(site: Site, bing: Bing, apis: Apis) -> None:
+    busy(site, bing)
+    assert fetch(site) == config_of(site.plugin).history_days
+    asked = Counter(one.path for one in apis.requests("bing"))
+    assert asked == {
+        "/GetQueryStats": 1,
+        "/GetPageStats": 1,
+        "/GetRankAndTrafficStats": 1,
+        "/GetPageQueryStats": 2,
+    }
+
+
+def test_pages_have_queries_for_the_tools_that_need_both(site: Site, bing: Bing) -> None:
+    busy(site, bing)
+    fetch(site)
+    items = site.data("find_quick_wins")["items"]
+    assert {(one["query"], one["page"]) for one in items} >= {("worm farm", site.page("worms"))}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ({"dimensions": ["country"]}, "does not tell country"),
+        ({"dimensions": ["device", "country"]}, "does not tell country or device"),
+        ({"filters": [{"dimension": "device", "operator": "equals", "expression": "mobile"}]}, "does not tell device"),
+        ({"dimensions": ["search_appearance"]}, "does not tell search_appearance"),
+        ({"search_type": "image"}, "gives figures of web only"),
+        ({"filters": [{"dimension": "query", "operator": "includingRegex", "expression": "^a"}]}, "bing does not"),
+    ],
+)
+def test_what_bing_does_not_tell(site: Site, arguments: dict[str, Any], problem: str) -> None:
+    connected(site)
+    text = site.client.refusal("get_search_performance", website_id=site.website.id, provider="bing", **arguments)
+    assert problem in text
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "told"),
+    [
+        (3, "error", "does not accept the API key"),
+        (14, "error", "may not read this site"),
+        (4, "active", ""),
+        (1, "active", ""),
+    ],
+)
+def test_errors_of_bing(site: Site, bing: Bing, error: int, status: str, told: str) -> None:
+    connection = connected(site)
+    bing.error = error
+    assert site.client.host.run(fetch_connection(site.plugin, connection.id)) == (0, False)
+    found = state(site)
+    assert (found.status, told in found.last_error, KEY in found.last_error) == (status, True, False)
+    assert found.due_at is not None
+    assert found.due_at > found.created_at + timedelta(minutes=30)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"<html>no API</html>",
+        b'{"d": null}',
+        b'{"d": [3, {"Date": "/Date(9e99)/"}, {"Date": "/Date(999999999999999)/", "Clicks": 1}, {"Date": 5}]}',
+        b'{"d": [{"Date": "/Date(1316156400000-0700)/", "Query": "\\u0000x", "Clicks": "1", "Impressions": -5}]}',
+        b'{"ErrorCode": "7"}',
+        b'{"ErrorCode": 99, "Message": 5}',
+    ],
+)
+def test_hostile_answers_are_survived(site: Site, bing: Bing, content: bytes) -> None:
+    connection = connected(site)
+    bing.failing = (200, content, {})
+    site.client.host.run(fetch_connection(site.plugin, connection.id))
+    found = state(site)
+    assert "failed inside" not in found.last_error
+    assert KEY not in found.last_error
+    assert found.due_at is not None

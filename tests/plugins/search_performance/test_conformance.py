@@ -1,0 +1,27 @@
+"""The plugin keeps the contract, and is fit for models."""
+
+import pytest
+from pressroom.catalog.schema import input_schema
+from pressroom.sdk import McpTool
+from pressroom.testing import assert_plugin_conforms
+from pressroom_search_performance.config import SearchPerformanceConfig
+from pressroom_search_performance.plugin import pressroom_mcp_tools
+from pydantic import ValidationError
+
+TOOLS = list(pressroom_mcp_tools())
+
+
+def test_the_plugin_conforms() -> None:
+    assert_plugin_conforms("search_performance", host_config={"plugins": {"content": {}}})
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_every_property_is_described(tool: McpTool) -> None:
+    properties = input_schema(tool.params)["properties"]
+    assert [name for name, one in properties.items() if not one.get("description") and "$ref" not in one] == []
+
+
+@pytest.mark.parametrize("text", ["no json", "[]", "{}", '{"client_email": "a@b"}'])
+def test_a_key_file_that_is_none_is_refused(text: str) -> None:
+    with pytest.raises(ValidationError, match="key file"):
+        SearchPerformanceConfig.model_validate({"google_service_account": text})

@@ -1,0 +1,130 @@
+"""Connecting on the dashboard: what is typed is tried, stored encrypted, and never shown again."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from pressroom.sdk import InvalidInput
+from pressroom.testing import RunningHost
+from pressroom_search_performance.connecting.ownership import check_property
+from pressroom_search_performance.tables import ConnectionRow
+from sqlalchemy import select
+from support.people import BrowserWithoutScreen, Page
+
+from .conftest import Site, new_site
+from .google import EMAIL, Google, key_file
+
+
+class Person:
+    """The owner of a website, in a browser."""
+
+    def __init__(self, site: Site, browser: BrowserWithoutScreen) -> None:
+        self.site = site
+        self.browser = browser
+        user = site.client.host.run(site.client.host.host.accounts.users.get(site.client.user_id))
+        browser.enter(site.client.host, user)
+        self.path = f"/dashboard/search/{site.website.id}"
+
+    def look(self) -> Page:
+        return self.browser.get(self.path)
+
+    def send(self, **typed: str) -> Page:
+        return self.browser.submit(self.look(), self.path, **{"source": "google", **typed})
+
+    def connect(self, **typed: str) -> Page:
+        return self.send(do="connect", **{"property": self.site.property, **typed})
+
+
+def test_connecting_with_the_operators_account(site: Site) -> None:
+    with BrowserWithoutScreen(site.client.host) as browser:
+        person = Person(site, browser)
+        assert EMAIL in person.look().text
+        refused = person.connect()
+        assert (refused.status, "may not read" in refused.text) == (400, True)
+        site.google.properties[EMAIL].add(site.property)
+        assert "connected" in person.connect().text
+        assert f"{site.website.name}" in browser.get("/dashboard/search").text
+        person.send(do="disconnect")
+        assert "connected" not in person.look().one("#source-google").replace("Connect", "")
+
+
+def test_a_credential_of_ones_own_is_stored_encrypted_and_never_shown(site: Site) -> None:
+    site.google.properties[EMAIL].add(site.property)
+    secret = json.loads(key_file())["private_key"].split("\n")[3]
+    with BrowserWithoutScreen(site.client.host) as browser:
+        person = Person(site, browser)
+        done = person.connect(service_account=key_file())
+        assert done.status == 200
+        assert secret not in done.html + person.look().html
+
+    async def stored() -> str:
+        async with site.plugin.services.database.reading() as session:
+            wanted = select(ConnectionRow.credential).where(ConnectionRow.website_id == site.website.id)
+            return str(await session.scalar(wanted))
+
+    sealed = site.client.host.run(stored())
+    assert sealed.count(".") == 4
+    assert secret not in sealed
+
+
+@pytest.mark.parametrize(
+    ("typed", "problem"),
+    [
+        ({"property": "https://elsewhere.example/"}, "must be the property of"),
+        ({"property": "example"}, "as Search Console names it"),
+        ({"service_account": "{}"}, "key file"),
+        ({"service_account": '{"private_key": "x", "client_email": 3}'}, "key file"),
+        ({"refresh_token": "1//x"}, "with its client only"),
+        ({"property": "<script>alert(1)</script>"}, "as Search Console names it"),
+    ],
+)
+def test_what_is_wrong_is_said_at_the_form(site: Site, typed: dict[str, str], problem: str) -> None:
+    with BrowserWithoutScreen(site.client.host) as browser:
+        page = Person(site, browser).connect(**typed)
+        assert page.status == 400
+        assert problem in page.text
+        assert "<script>alert" not in page.html
+
+
+def test_a_property_of_the_operators_account_belongs_to_one_account(host: RunningHost, google: Google) -> None:
+    first = new_site(host, google)
+    first.connect()
+    second = replace(new_site(host, google), website=first.website)
+    with pytest.raises(InvalidInput, match="another account"):
+        second.connect()
+
+
+def test_a_website_of_somebody_else_does_not_exist(host: RunningHost, google: Google) -> None:
+    first, second = new_site(host, google), new_site(host, google)
+    with BrowserWithoutScreen(host) as browser:
+        Person(second, browser)
+        assert browser.get(f"/dashboard/search/{first.website.id}").status == 404
+
+
+@pytest.mark.parametrize(
+    ("site_url", "website", "own", "operators"),
+    [
+        ("sc-domain:example.com", "https://example.com", True, True),
+        ("sc-domain:example.com", "https://www.example.com", True, True),
+        ("sc-domain:example.com", "https://blog.example.com", True, False),
+        ("sc-domain:example.com", "https://example.com/sites/ada", True, False),
+        ("sc-domain:example.com", "https://notexample.com", False, False),
+        ("https://example.com/", "https://example.com/sites/ada", True, False),
+        ("https://example.com/sites/ada/", "https://example.com/sites/ada", True, True),
+        ("https://example.com/sites/ad/", "https://example.com/sites/ada", False, False),
+        ("https://example.com/sites/adam/", "https://example.com/sites/ada", False, False),
+        ("https://example.com/", "https://example.com", True, True),
+        ("https://example.com:8443/", "https://example.com", False, False),
+    ],
+)
+def test_which_property_is_whose(site_url: str, website: str, own: bool, operators: bool) -> None:
+    def fits(*, with_operators: bool) -> bool:
+        try:
+            check_property(site_url, website, operators=with_operators)
+        except InvalidInput:
+            return False
+        return True
+
+    assert (fits(with_operators=False), fits(with_operators=True)) == (own, operators)

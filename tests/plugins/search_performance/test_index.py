@@ -1,0 +1,152 @@
+"""Index status, sitemaps and IndexNow."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from pressroom.testing import RunningHost
+from pressroom_content.websites.store import Websites
+
+from .conftest import Site, config_for, new_site, started
+from .google import Google
+
+
+def test_inspecting_a_page(site: Site) -> None:
+    site.connect()
+    found = site.data("inspect_url_index", url=site.page())
+    assert (found["verdict"], found["google_canonical"]) == ("PASS", site.page())
+    assert found["sitemaps"] == [f"{site.property}sitemap.xml"]
+    foreign = site.client.refusal("inspect_url_index", website_id=site.website.id, url="https://elsewhere.example/")
+    assert "must be an address of the website" in foreign
+    site.google.inspections_a_day = 1
+    assert "call again in 3600 seconds" in site.client.refusal(
+        "inspect_url_index", website_id=site.website.id, url=site.page()
+    )
+
+
+def test_sitemaps(site: Site) -> None:
+    site.connect()
+    assert site.data("submit_sitemap")["sitemaps"] == []
+    site.data("submit_sitemap", sitemap_url=f"{site.property}sitemap.xml")
+    (found,) = site.data("submit_sitemap", sitemap_url=f"{site.property}sitemap.xml")["sitemaps"]
+    assert (found["path"], found["submitted_urls"], found["warnings"]) == (f"{site.property}sitemap.xml", 12, 1)
+    assert "not connected" in site.client.refusal("submit_sitemap", website_id=site.other().website.id)
+
+
+class IndexNow:
+    """A stand-in for IndexNow and for the website that it looks at."""
+
+    def __init__(self) -> None:
+        self.url = ""
+        self.taken: list[dict[str, Any]] = []
+        self.files: dict[str, bytes] = {}
+
+    def take(self, body: bytes, kind: str) -> int:
+        if kind != "application/json; charset=utf-8":
+            return 400
+        sent = json.loads(body)
+        if set(sent) != {"host", "key", "keyLocation", "urlList"} or not 1 <= len(sent["urlList"]) <= 10_000:
+            return 400
+        if not 8 <= len(sent["key"]) <= 128 or not sent["key"].isalnum():
+            return 400
+        answer = httpx.get(sent["keyLocation"])
+        if answer.status_code != 200 or answer.text.strip() != sent["key"]:
+            return 403
+        folder = sent["keyLocation"].rpartition("/")[0] + "/"
+        if not all(url.startswith(folder) for url in sent["urlList"]):
+            return 422
+        self.taken.append(sent)
+        return 200
+
+
+@pytest.fixture(scope="module")
+def indexnow() -> Iterator[IndexNow]:
+    standin = IndexNow()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            self._send(standin.take(body, self.headers["Content-Type"]), b"")
+
+        def do_GET(self) -> None:
+            content = standin.files.get(self.path)
+            self._send(404 if content is None else 200, content or b"")
+
+        def _send(self, status: int, content: bytes) -> None:
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *args: Any) -> None:
+            del args
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    standin.url = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    yield standin
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.fixture(scope="module")
+def submitting(
+    shared_google: Google, indexnow: IndexNow, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[RunningHost]:
+    folder: Path = tmp_path_factory.mktemp("indexnow")
+    config = config_for(shared_google, indexnow_url=f"{indexnow.url}/indexnow")
+    with started(config, {"path": folder}, folder) as running:
+        yield running
+
+
+def test_a_site_of_this_server_has_its_key_already(submitting: RunningHost, google: Google, indexnow: IndexNow) -> None:
+    site = new_site(submitting, google)
+    done = site.data("submit_to_indexnow", urls=[site.page("a"), site.page("b"), site.page("a")])
+
+    assert (done["submitted"], done["http_status"]) == (2, 200)
+    assert indexnow.taken[-1]["urlList"] == [site.page("a"), site.page("b")]
+    assert site.data("submit_to_indexnow", urls=[site.page("c")])["key_url"] == done["key_url"]
+    for path in ("nothing-here", f"{'0' * 32}.txt"):
+        assert httpx.get(f"{submitting.url}/{path}").status_code == 404
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["https://elsewhere.example/a", "{site}/../other/a", "{site}x/a", "{site}/a b", "{site}/ä", "javascript:alert(1)"],
+)
+def test_addresses_of_others_are_refused(submitting: RunningHost, google: Google, indexnow: IndexNow, url: str) -> None:
+    site = new_site(submitting, google)
+    before = len(indexnow.taken)
+    told = site.client.refusal(
+        "submit_to_indexnow", website_id=site.website.id, urls=[url.format(site=site.website.url)]
+    )
+    assert "address below" in told
+    assert len(indexnow.taken) == before
+
+
+def test_another_site_has_to_serve_the_key(submitting: RunningHost, google: Google, indexnow: IndexNow) -> None:
+    site = new_site(submitting, google)
+    content = submitting.host.compiled.plugins.contexts["content"]
+    website = submitting.run(
+        Websites(content).add(site.client.user_id, "wordpress", name="Blog", url=indexnow.url, credential={})
+    )
+    asked = {"website_id": website.id, "urls": [f"{indexnow.url}/post"]}
+    told = site.client.refusal("submit_to_indexnow", **asked)
+    key = told.split("nothing but ")[1].split(",")[0]
+    assert f"{indexnow.url}/{key}.txt" in told
+    indexnow.files[f"/{key}.txt"] = f"{key}\n".encode()
+    assert site.client.data("submit_to_indexnow", **asked)["submitted"] == 1
+
+
+def test_something_has_to_be_submitted(submitting: RunningHost, google: Google) -> None:
+    site = new_site(submitting, google)
+    assert "content_id" in site.client.refusal("submit_to_indexnow", website_id=site.website.id)

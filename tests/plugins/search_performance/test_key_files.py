@@ -1,0 +1,40 @@
+"""Key files of IndexNow lie at the server's root, and stand in nobody's way there."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+from pressroom.testing import RunningHost
+from pressroom_search_performance.indexnow.keys import key_of
+
+from .conftest import Site
+
+
+def test_the_key_of_a_website_is_served(site: Site) -> None:
+    key = site.client.host.run(key_of(site.plugin, site.website.id))
+    answer = httpx.get(f"{site.client.host.url}/{key}.txt")
+    assert answer.status_code == 200
+    assert answer.text == key
+    assert answer.headers["content-type"] == "text/plain; charset=utf-8"
+    assert httpx.get(f"{site.client.host.url}/{key.upper()}.txt").status_code == 404
+
+
+@pytest.mark.parametrize("path", ["/unknown", "/robots.txt", f"/{'0' * 32}", f"/{'0' * 33}.txt", f"/{'g' * 32}.txt"])
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"])
+def test_what_is_no_key_file_is_unknown_to_the_server(host: RunningHost, method: str, path: str) -> None:
+    answer = httpx.request(method, host.url + path)
+    assert answer.status_code == 404
+    assert "allow" not in answer.headers
+    if method != "HEAD":
+        assert answer.json()["error"] == {"code": "not_found", "message": f"there is nothing at {path}"}
+
+
+def test_an_unknown_key_is_answered_like_any_unknown_path(host: RunningHost) -> None:
+    path = f"/{'0' * 32}.txt"
+    assert httpx.get(host.url + path).status_code == 404
+    page = httpx.get(host.url + path, headers={"accept": "text/html"})
+    other = httpx.get(f"{host.url}/unknown", headers={"accept": "text/html"})
+    assert page.status_code == other.status_code == 404
+    assert page.text.replace(path, "/unknown") == other.text
+    found = httpx.get(host.url + path).json()["error"]
+    assert found == {"code": "not_found", "message": f"there is nothing at {path}"}

@@ -1,0 +1,145 @@
+"""What the figures tell: quick wins, declines, competition, articles and phrases."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pressroom_search_performance.ctr import expected_ctr, potential_clicks
+
+from .conftest import Site, day
+
+
+@given(st.floats(1, 200), st.floats(1, 200))
+def test_a_better_position_is_never_clicked_less(one: float, other: float) -> None:
+    low, high = sorted((one, other))
+    assert 1 > expected_ctr(low) >= expected_ctr(high) > 0
+
+
+@given(st.integers(0, 10**9), st.integers(0, 10**9), st.floats(1, 500))
+def test_there_is_never_less_than_nothing_to_win(impressions: int, clicks: int, position: float) -> None:
+    assert potential_clicks(impressions, clicks, position) >= 0
+
+
+def test_quick_wins(site: Site) -> None:
+    for query, position, impressions, clicks in (
+        ("just below", 6.0, 1000, 10),
+        ("second page", 15.0, 300, 0),
+        ("at the top", 1.2, 1000, 280),
+        ("far away", 44.0, 1000, 0),
+        ("hardly seen", 6.0, 49, 0),
+        ("clicked well", 4.0, 100, 40),
+    ):
+        site.google.add(day(), query, site.page(), clicks, impressions, position)
+    site.fetch(site.connect())
+
+    items = site.data("find_quick_wins")["items"]
+    assert [(item["query"], item["potential_clicks"]) for item in items] == [("just below", 100), ("second page", 33)]
+    assert items[0]["ctr"] < items[0]["expected_ctr"] < 0.08
+    assert site.data("find_quick_wins", position_max=50)["items"][0]["query"] == "far away"
+    assert "position_max" in site.client.refusal(
+        "find_quick_wins", website_id=site.website.id, position_min=9, position_max=5
+    )
+
+
+def test_declining_pages_with_their_queries(site: Site) -> None:
+    for back in range(7, 11):
+        site.google.add(day(back), "slipped", site.page("a"), 10, 100, 2.0)
+        site.google.add(day(back), "season", site.page("b"), 5, 100, 2.0)
+        site.google.add(day(back), "steady", site.page("c"), 5, 100, 2.0)
+    for back in range(4):
+        site.google.add(day(back), "slipped", site.page("a"), 2, 100, 8.0)
+        site.google.add(day(back), "season", site.page("b"), 2, 40, 2.0)
+        site.google.add(day(back), "steady", site.page("c"), 5, 100, 2.0)
+    site.google.add(day(8), "gone", site.page("d"), 3, 30, 2.0)
+    site.google.add(day(11), "first", site.page("c"), 0, 1, 2.0)
+    site.fetch(site.connect())
+
+    slipped, season, gone = site.data("find_declining_content", days=7)["items"]
+    assert (slipped["page"], slipped["lost_clicks"], slipped["reason"]) == (site.page("a"), 32, "ranking")
+    assert (slipped["drop_pct"], slipped["now"]["position"], slipped["before"]["position"]) == (80.0, 8.0, 2.0)
+    assert [query["query"] for query in slipped["queries"]] == ["slipped"]
+    assert (season["page"], season["reason"]) == (site.page("b"), "demand")
+    assert (gone["page"], gone["drop_pct"]) == (site.page("d"), 100.0)
+    mild = site.data("find_declining_content", days=7, min_drop_pct=70)["items"]
+    assert [item["page"] for item in mild] == [site.page("a"), site.page("d")]
+    refused = site.client.refusal("find_declining_content", website_id=site.website.id)
+    assert "at most 7 days can be compared" in refused
+
+
+def test_competing_pages(site: Site) -> None:
+    site.google.add(day(), "compost", site.page("a"), 10, 100, 4.0)
+    site.google.add(day(1), "compost", site.page("b"), 2, 80, 7.0)
+    site.google.add(day(1), "compost", site.page("c"), 0, 5, 30.0)
+    site.google.add(day(), "only one", site.page("a"), 10, 100, 4.0)
+    site.google.add(day(), "rarely", site.page("a"), 1, 10, 4.0)
+    site.google.add(day(), "rarely", site.page("b"), 1, 10, 4.0)
+    site.fetch(site.connect())
+
+    (item,) = site.data("find_keyword_cannibalisation")["items"]
+    assert (item["query"], [page["page"] for page in item["pages"]]) == ("compost", [site.page("a"), site.page("b")])
+    assert item["pages"][0]["share"] == 0.541
+
+
+def test_an_article_over_time(site: Site) -> None:
+    article = site.client.data(
+        "create_content", title="Compost", body="# Compost\n\nIt rots.", website_id=site.website.id
+    )
+    published = site.client.data("publish_content", content_id=article["content_id"], website_id=site.website.id)
+    url = published["url"]
+    if not url:
+        pytest.skip("the built-in site names no address yet")
+    site.google.add(day(), "compost", url, 10, 100, 4.0)
+    site.google.add(day(8), "compost", url, 4, 100, 6.0)
+    site.google.add(day(), "asked once", url, 1, 1, 1.0, rare=True)
+
+    before = site.client.data("get_content_performance", content_id=article["content_id"])
+    assert "is not connected" in before["search"]["not_connected"][0]
+    site.fetch(site.connect())
+    found = site.client.data("get_content_performance", content_id=article["content_id"], days=7)
+    assert found["search"]["totals"]["clicks"] == 11
+    assert found["search"]["pages"][0]["before"]["clicks"] == 4
+    assert [(one["query"], one["clicks"]) for one in found["queries"]] == [("compost", 10)]
+    assert {event["kind"] for event in found["events"]} == {"version", "published"}
+
+
+def test_ideas_for_keyphrases(site: Site) -> None:
+    site.client.data("create_content", title="All about compost", body="Text.", website_id=site.website.id)
+    site.client.data(
+        "create_content", title="Leaf mould", keyphrase="leaf mould", body="Text.", website_id=site.website.id
+    )
+    alone = site.data("suggest_keywords")["ideas"]
+    assert {idea["source"] for idea in alone} == {"title"}
+    site.google.add(day(), "compost", site.page("compost"), 1, 300, 14.0)
+    site.google.add(day(), "about compost", site.page("compost"), 9, 900, 2.0)
+    site.google.add(day(), "worm farm", site.page("compost"), 1, 50, 30.0)
+    site.fetch(site.connect())
+
+    found = site.data("suggest_keywords")["ideas"]
+    assert [(idea["phrase"], idea["source"]) for idea in found] == [
+        ("worm farm", "gap"),
+        ("compost", "search_query"),
+        ("All about compost", "title"),
+        ("leaf mould", "title"),
+    ]
+    assert [idea["phrase"] for idea in site.data("suggest_keywords", seed="LEAF tea")["ideas"]] == ["leaf mould"]
+
+
+def test_following_phrases(site: Site) -> None:
+    site.data("track_keyword", phrase="compost bin")
+    tracked = site.data("track_keyword", phrase="  Compost   BIN ", target_url=site.page("bins"))["tracked"]
+    assert tracked == {"phrase": "compost bin", "target_url": site.page("bins"), "following": True}
+    site.data("track_keyword", phrase="unknown")
+    assert "https://" in site.client.refusal(
+        "track_keyword", website_id=site.website.id, phrase="x", target_url="javascript:alert(1)"
+    )
+    for back, position in ((0, 3.0), (7, 8.0)):
+        site.google.add(day(back), "compost bin", site.page("other"), 2, 10, position)
+    site.fetch(site.connect())
+
+    first, second = site.data("list_tracked_keywords", days=7)["rows"]
+    assert (first["position"], first["previous_position"], first["change"]) == (3.0, 8.0, 5.0)
+    assert first["page"] == site.page("other")
+    assert (second["phrase"], second["position"]) == ("unknown", None)
+    assert not site.data("track_keyword", phrase="compost bin", remove=True)["tracked"]["following"]
+    assert [row["phrase"] for row in site.data("list_tracked_keywords")["rows"]] == ["unknown"]

@@ -1,0 +1,176 @@
+"""get_search_performance reads our own tables, from the rows that can answer."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from .conftest import Site, day
+from .google import today
+
+
+@pytest.fixture
+def busy(site: Site) -> Site:
+    """Return a website with figures of some days, fetched."""
+    for back in range(10):
+        site.google.add(day(back), "compost", site.page("compost"), 10, 100, 2.0)
+        site.google.add(day(back), "compost bin", site.page("compost"), 4, 100, 6.0, country="gbr", device="MOBILE")
+        site.google.add(day(back), "worm farm", site.page("worms"), 1, 50, 11.0)
+        site.google.add(day(back), "why do worms", site.page("worms"), 5, 50, 3.0, rare=True)
+    site.google.add(today() - timedelta(days=1), "compost", site.page("compost"), 7, 70, 2.0)
+    site.fetch(site.connect())
+    return site
+
+
+def test_totals_count_what_rows_by_query_leave_out(busy: Site) -> None:
+    found = busy.data("get_search_performance", dimensions=["query"])
+
+    assert found["totals"] == {"clicks": 200, "impressions": 3000, "ctr": 0.0667, "position": 5.0}
+    assert [(row["keys"]["query"], row["clicks"]) for row in found["rows"]] == [
+        ("compost", 100),
+        ("compost bin", 40),
+        ("worm farm", 10),
+    ]
+    assert found["freshness"]["last_final_date"] == day().isoformat()
+
+
+def test_positions_are_weighted_by_impressions(busy: Site) -> None:
+    (compost, worms) = busy.data("get_search_performance", dimensions=["page"])["rows"]
+
+    assert compost == {
+        "keys": {"page": busy.page("compost")},
+        "clicks": 140,
+        "impressions": 2000,
+        "ctr": 0.07,
+        "position": 4.0,
+    }
+    # Rows by page know the rare query too.
+    assert (worms["clicks"], worms["impressions"], worms["position"]) == (60, 1000, 7.0)
+
+
+@pytest.mark.parametrize(
+    ("dimensions", "first"),
+    [
+        (["country"], {"country": "usa"}),
+        (["device", "country"], {"device": "desktop", "country": "usa"}),
+        (["date"], {"date": "9 days before"}),
+        (["page", "query"], {"page": "compost", "query": "compost"}),
+    ],
+)
+def test_rows_by(busy: Site, dimensions: list[str], first: dict[str, str]) -> None:
+    before = len(busy.google.queries)
+    found = busy.data("get_search_performance", dimensions=dimensions)
+
+    if "page" in first:
+        first = {**first, "page": busy.page(first["page"])}
+    if "date" in first:
+        # Not among the parameters: those are read when the tests are collected, perhaps on another day.
+        first = {"date": day(9).isoformat()}
+    assert found["rows"][0]["keys"] == first
+    assert len(busy.google.queries) == before, "this is to be read from our own table"
+
+
+def test_days_that_are_not_final_are_left_out_unless_asked_for(busy: Site) -> None:
+    everything = busy.data("get_search_performance", data_state="all")
+
+    assert everything["totals"]["clicks"] == 207
+    assert everything["freshness"]["first_incomplete_date"] == (day() + timedelta(days=1)).isoformat()
+    assert busy.data("get_search_performance", end_date=today().isoformat())["totals"]["clicks"] == 200
+
+
+def test_filters(busy: Site) -> None:
+    def clicks(dimension: str, operator: str, expression: str) -> int:
+        filters = [{"dimension": dimension, "operator": operator, "expression": expression}]
+        return int(busy.data("get_search_performance", filters=filters)["totals"]["clicks"])
+
+    assert clicks("query", "equals", "compost") == 100
+    assert clicks("query", "contains", "COMPOST") == 140
+    assert clicks("query", "notContains", "compost") == 10
+    assert clicks("query", "contains", "%") == 0
+    assert clicks("page", "notEquals", busy.page("compost")) == 60
+    assert clicks("country", "equals", "GBR") == 40
+    assert clicks("device", "notEquals", "mobile") == 160
+    # Asked of Google: regular expressions, and what is not kept together.
+    before = len(busy.google.queries)
+    assert clicks("query", "includingRegex", "^worm") == 10
+    assert len(busy.google.queries) > before
+
+
+def test_comparing_with_the_days_before(busy: Site) -> None:
+    found = busy.data(
+        "get_search_performance",
+        start_date=day(4).isoformat(),
+        end_date=day().isoformat(),
+        compare="previous_period",
+    )
+    assert found["comparison"]["start_date"] == day(9).isoformat()
+    assert found["comparison"]["clicks_change_pct"] == 0.0
+    before = busy.data("get_search_performance", compare="previous_year")["comparison"]
+    assert (before["clicks_change_pct"], before["totals"]["clicks"]) == (None, 0)
+
+
+def test_pages_of_rows(busy: Site) -> None:
+    seen, cursor = [], None
+    while True:
+        more: dict[str, object] = {"cursor": cursor} if cursor else {}
+        found = busy.data("get_search_performance", dimensions=["date", "query"], limit=7, **more)
+        seen += [tuple(row["keys"].values()) for row in found["rows"]]
+        cursor = found["next_cursor"]
+        if cursor is None:
+            break
+    assert len(seen) == len(set(seen)) == 30
+    text = busy.client.refusal(
+        "get_search_performance", website_id=busy.website.id, dimensions=["page"], cursor="MTAuYWJj"
+    )
+    assert "cursor" in text
+
+
+def test_what_is_asked_live(busy: Site) -> None:
+    busy.google.add(day(), "shown rich", busy.page("rich"), 3, 30, 1.0, appearance="RECIPE_FEATURE")
+    busy.google.add(today(), "just now", busy.page("now"), 2, 20, 1.0, hour=3)
+
+    rich = busy.data("get_search_performance", dimensions=["search_appearance"])
+    assert [(row["keys"], row["clicks"]) for row in rich["rows"]] == [({"search_appearance": "RECIPE_FEATURE"}, 3)]
+    hours = busy.data(
+        "get_search_performance", dimensions=["hour"], data_state="hourly_all", start_date=today().isoformat()
+    )
+    assert hours["rows"][0]["keys"]["hour"].startswith(f"{today().isoformat()}T03:00:00-0")
+    pages = busy.data("get_search_performance", dimensions=["page", "country"])
+    assert {row["keys"]["country"] for row in pages["rows"]} == {"usa", "gbr"}
+    images = busy.data("get_search_performance", search_type="image")
+    assert images["totals"]["impressions"] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ({"dimensions": ["hour"]}, "hourly_all"),
+        ({"dimensions": ["query"], "search_type": "discover"}, "has no queries"),
+        ({"start_date": "2026-02-30"}, "start_date"),
+        ({"start_date": "2999-01-01", "end_date": "2999-01-02"}, "future"),
+        ({"start_date": day().isoformat(), "end_date": day(3).isoformat()}, "must not be after"),
+        ({"dimensions": ["page", "page"]}, "twice"),
+        ({"dimensions": ["search_appearance", "page"]}, "cannot be grouped"),
+        ({"provider": "bing"}, "is not connected with Bing Webmaster Tools"),
+        ({"filters": [{"dimension": "query", "operator": "includes", "expression": "x"}]}, "operator"),
+    ],
+)
+def test_what_cannot_be_asked(site: Site, arguments: dict[str, object], problem: str) -> None:
+    site.connect()
+    assert problem in site.client.refusal("get_search_performance", website_id=site.website.id, **arguments)
+
+
+def test_an_alias_is_callable(busy: Site) -> None:
+    assert busy.data("get_gsc_performance")["totals"]["clicks"] == 200
+
+
+def test_a_site_that_is_not_connected_says_where_to_do_it(site: Site) -> None:
+    text = site.client.refusal("get_search_performance", website_id=site.website.id)
+    assert f"/dashboard/search/{site.website.id}" in text
+
+
+def test_a_site_of_somebody_else_does_not_exist(busy: Site) -> None:
+    other = busy.other()
+    stranger = other.client.refusal("get_search_performance", website_id="w_0000000000000000000000")
+    assert "no website" in stranger

@@ -1,0 +1,293 @@
+"""Visits come from the analytics that a website is connected with, whichever it is."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import pytest
+from pressroom.testing import RunningHost
+from pressroom_search_performance.connecting.store import Connections
+from pressroom_search_performance.tables import ConnectionRow
+from pressroom_search_performance.tools import traffic
+from pressroom_search_performance.tools.traffic import visits_of_pages
+from sqlalchemy import select
+from support.people import BrowserWithoutScreen, Page
+
+from .analytics import DOMAIN, SITE_ID, Matomo, Plausible, Umami, Visit
+from .conftest import VISITS, Site, new_site
+from .google import Google
+from .standing_in import Apis
+
+YESTERDAY = datetime.now(UTC).date() - timedelta(days=1)
+
+
+def day(before: int = 0) -> date:
+    """Return yesterday, or a day so many days before."""
+    return datetime.now(UTC).date() - timedelta(days=1 + before)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of analytics, and what a person types to connect with it."""
+
+    source: str
+    api: str
+    typed: Mapping[str, str]
+    secret: str
+
+
+@pytest.fixture(autouse=True)
+def visits(apis: Apis) -> None:
+    """Have some visits, and nothing wrong with any of the stand-ins."""
+    VISITS[:] = [
+        Visit(day(0), "ada", ("/", "/compost"), "Google", "DE", "Desktop", 100),
+        Visit(day(1), "ada", ("/compost",), "Google", "DE", "Desktop", 0),
+        Visit(day(1), "bob", ("/compost",), "", "US", "Mobile", 0),
+        Visit(day(40), "eve", ("/worms", "/", "/worms"), "Bing", "FR", "Mobile", 60),
+        Visit(day(-1), "now", ("/today",), "", "DE", "Mobile", 10),
+    ]
+    for api in apis.by_name.values():
+        api.failing = None
+    apis.asked.clear()
+
+
+@pytest.fixture
+def site(full_host: RunningHost) -> Site:
+    return new_site(full_host, Google())
+
+
+KINDS = {
+    "plausible": Kind("plausible", "plausible", {"property": DOMAIN, "api_key": Plausible.KEY}, Plausible.KEY),
+    "umami cloud": Kind("umami", "cloud", {"property": SITE_ID, "api_key": Umami.KEY}, Umami.KEY),
+    "umami 3": Kind(
+        "umami",
+        "umami",
+        {"property": SITE_ID, "server": "umami", "username": Umami.USER, "password": Umami.PASSWORD},
+        Umami.PASSWORD,
+    ),
+    "umami 2": Kind(
+        "umami",
+        "umami2",
+        {"property": SITE_ID, "server": "umami2", "username": Umami.USER, "password": Umami.PASSWORD},
+        Umami.PASSWORD,
+    ),
+    "matomo": Kind("matomo", "matomo", {"property": "3", "server": "matomo", "token": Matomo.TOKEN}, Matomo.TOKEN),
+    "matomo 4": Kind("matomo", "matomo4", {"property": "3", "server": "matomo4", "token": Matomo.TOKEN}, Matomo.TOKEN),
+}
+EVERY = pytest.mark.parametrize("name", KINDS)
+
+
+def connect(site: Site, apis: Apis, kind: Kind, **other: str) -> Page:
+    """Connect on the page, as the owner does."""
+    typed = {**kind.typed, **other}
+    if "server" in typed and typed["server"] in apis.by_name:
+        typed["server"] = apis.at(typed["server"])
+    path = f"/dashboard/search/{site.website.id}"
+    with BrowserWithoutScreen(site.client.host) as browser:
+        browser.enter(
+            site.client.host, site.client.host.run(site.client.host.host.accounts.users.get(site.client.user_id))
+        )
+        return browser.submit(browser.get(path), path, source=kind.source, do="connect", **typed)
+
+
+@EVERY
+def test_totals_and_pages(site: Site, apis: Apis, name: str) -> None:
+    assert "connected" in connect(site, apis, KINDS[name]).one(f"#source-{KINDS[name].source}")
+
+    found = site.data("get_traffic_stats")
+
+    totals = found["totals"]
+    assert (totals["visits"], totals["pageviews"]) == (3, 4)
+    assert totals["visitors"] == (None if KINDS[name].source == "matomo" else 2)
+    assert totals["bounce_rate"] == pytest.approx(2 / 3, abs=0.01)
+    assert totals["visit_seconds"] == pytest.approx(33.3, abs=0.5)
+    assert [row["key"] for row in found["rows"]] == ["/compost", "/"]
+    first = found["rows"][0]
+    told = {"plausible": (2, 3, 3), "umami": (2, None, None), "matomo": (None, 3, 3)}[KINDS[name].source]
+    assert (first["visitors"], first["visits"], first["pageviews"]) == told
+    assert (found["freshness"]["start_date"], found["freshness"]["end_date"]) == (
+        day(27).isoformat(),
+        day().isoformat(),
+    )
+    assert found["truncated"] is False
+
+
+@EVERY
+@pytest.mark.parametrize(
+    ("by", "keys"),
+    [("source", {"Google"}), ("country", {"DE", "US"}), ("device", {"desktop", "mobile"})],
+)
+def test_rows_by(site: Site, apis: Apis, name: str, by: str, keys: set[str]) -> None:
+    connect(site, apis, KINDS[name])
+    rows = site.data("get_traffic_stats", by=by)["rows"]
+    assert keys <= {row["key"] for row in rows}
+    one = site.data("get_traffic_stats", by=by, limit=1)
+    assert (len(one["rows"]), one["truncated"]) == (1, len(rows) > 1)
+    assert one["rows"] == rows[:1]
+
+
+@EVERY
+def test_dates_are_days_or_months(site: Site, apis: Apis, name: str) -> None:
+    connect(site, apis, KINDS[name])
+    days = {row["key"]: row["pageviews"] for row in site.data("get_traffic_stats", by="date", period="7d")["rows"]}
+    assert {key: value for key, value in days.items() if value} == {day(0).isoformat(): 2, day(1).isoformat(): 2}
+    assert list(days) == sorted(days, reverse=True)
+    found = site.data("get_traffic_stats", by="date", period="12mo")
+    months = {row["key"]: row["pageviews"] for row in found["rows"] if row["pageviews"]}
+    assert sum(months.values()) == 7
+    assert set(months) == {one.isoformat()[:7] for one in (day(0), day(1), day(40))}
+    assert found["totals"]["visits"] == 4
+
+
+@EVERY
+def test_a_wrong_credential_is_found_out_before_it_is_kept(site: Site, apis: Apis, name: str) -> None:
+    kind = KINDS[name]
+    wrong = {key: "x" * 32 for key in kind.typed if key in ("api_key", "password", "token")}
+    page = connect(site, apis, kind, **wrong)
+    assert (page.status, "does not accept" in page.text) == (400, True)
+    assert "x" * 32 not in page.html
+    assert f"/dashboard/search/{site.website.id}" in site.client.refusal(
+        "get_traffic_stats", website_id=site.website.id
+    )
+
+
+@EVERY
+def test_a_secret_is_stored_encrypted_and_shown_nowhere(site: Site, apis: Apis, name: str) -> None:
+    kind = KINDS[name]
+    page = connect(site, apis, kind)
+
+    async def stored() -> str:
+        async with site.plugin.services.database.reading() as session:
+            wanted = select(ConnectionRow.credential).where(ConnectionRow.website_id == site.website.id)
+            return str(await session.scalar(wanted))
+
+    sealed = site.client.host.run(stored())
+    assert sealed.count(".") == 4
+    assert kind.secret not in sealed + page.html
+    assert not [one for one in apis.requests(kind.api) if kind.secret in f"{one.path} {one.query}"]
+
+
+@EVERY
+@pytest.mark.parametrize(
+    ("failing", "told"),
+    [
+        ((401, b'{"error": "Invalid API key"}', {}), "Enter a new credential at"),
+        ((200, b"<html>A page for people</html>", {}), "no JSON"),
+        ((429, b'{"error": "Too many API requests"}', {"Retry-After": "77"}), "call again in 77 seconds"),
+        ((503, b"<html>down</html>", {}), "does not work at the moment"),
+        ((302, b"", {"Location": "http://10.0.0.1/"}), "redirects elsewhere"),
+    ],
+)
+def test_what_goes_wrong_is_said(site: Site, apis: Apis, name: str, failing: Any, told: str) -> None:
+    kind = KINDS[name]
+    connect(site, apis, kind)
+    apis.by_name[kind.api].failing = failing
+    text = site.client.refusal("get_traffic_stats", website_id=site.website.id)
+    assert told in text
+    assert kind.secret not in text
+
+
+def test_a_revoked_credential_shows_on_the_page_until_it_works_again(site: Site, apis: Apis) -> None:
+    connect(site, apis, KINDS["plausible"])
+    apis.by_name["plausible"].failing = (401, b'{"error": "Invalid API key"}', {})
+    site.client.refusal("get_traffic_stats", website_id=site.website.id)
+
+    def state() -> str:
+        return site.client.host.run(Connections(site.plugin).of(site.client.user_id, site.website.id))[
+            "plausible"
+        ].status
+
+    assert state() == "error"
+    apis.by_name["plausible"].failing = None
+    site.data("get_traffic_stats")
+    assert state() == "active"
+
+
+@EVERY
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"null",
+        b"[]",
+        b"{}",
+        b'{"results": 3, "pageviews": "x", "sessions": [null, {"x": 3}]}',
+        b'{"results": [{"metrics": [1], "dimensions": 7}, 3, {"metrics": ["a", null, -5, 1e999, {}]}]}',
+        b'[{"x": null, "y": "many"}, 3, {"label": ["a"], "nb_visits": -4}]',
+        b'{"nb_visits": "1e400", "visits": {"value": []}, "2026-01-01": 7, "token": "t"}',
+    ],
+)
+def test_hostile_answers_are_survived(site: Site, apis: Apis, name: str, content: bytes) -> None:
+    kind = KINDS[name]
+    connect(site, apis, kind)
+    apis.by_name[kind.api].failing = (200, content, {})
+    for by in ("page", "date"):
+        result = site.client.call("get_traffic_stats", website_id=site.website.id, by=by)
+        told = result["content"][0]["text"]
+        expected = ("cannot be read", "no JSON", "gave no token")
+        assert result.get("isError") is not True or any(words in told for words in expected), told
+
+
+@pytest.mark.parametrize(
+    ("name", "typed", "problem"),
+    [
+        ("umami 3", {"server": "ftp://x"}, "Address of your server: must be an address"),
+        ("umami 3", {"server": "https://ada:pw@example.com"}, "must be an address"),
+        ("umami 3", {"username": ""}, "User name: must be filled in"),
+        ("umami cloud", {"api_key": ""}, "API key: must be filled in"),
+        ("umami cloud", {"property": "notes.example"}, "Website ID: must be a website ID"),
+        ("matomo", {"property": "../3"}, "Site ID: must be the number"),
+        ("matomo", {"property": "4"}, "may not view"),
+        ("matomo", {"server": ""}, "Address of your Matomo: must be filled in"),
+        ("plausible", {"property": "other.example"}, "Invalid API key or site ID"),
+        ("plausible", {"property": ""}, "must be given as Plausible names"),
+        ("plausible", {"server": "http://169.254.169.254"}, "cannot be reached"),
+    ],
+)
+def test_what_is_wrong_is_said_at_the_form(
+    site: Site, apis: Apis, name: str, typed: dict[str, str], problem: str
+) -> None:
+    page = connect(site, apis, KINDS[name], **typed)
+    assert (page.status, problem in page.text) == (400, True), page.text
+
+
+def test_an_article_tells_its_visits(site: Site, apis: Apis) -> None:
+    connect(site, apis, KINDS["plausible"])
+    content_id = site.client.data("create_content", title="Compost", body="Words.", slug="compost")["content_id"]
+    published = site.client.data("publish_content", content_id=content_id, website_id=site.website.id)
+    path = published["url"].removeprefix(site.client.host.url)
+    VISITS.append(Visit(day(2), "zoe", (path, "/")))
+
+    def visits_told() -> Any:
+        return site.client.data("get_content_performance", content_id=content_id)["traffic"]
+
+    assert visits_told() == {"visitors": 1, "visits": 1, "pageviews": 2}
+    apis.by_name["plausible"].failing = (503, b"", {})
+    assert visits_told() == {}
+
+
+def test_figures_of_an_article_do_not_wait_long_for_visits(
+    site: Site, apis: Apis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect(site, apis, KINDS["plausible"])
+    monkeypatch.setattr(traffic, "PATIENCE", 0.05)
+    apis.gate = threading.Event()
+    pages = [(site.website.id, "https://notes.example/compost")]
+    try:
+        assert site.client.host.run(visits_of_pages(site.plugin, site.client.user_id, pages, 28)) == {}
+    finally:
+        apis.gate.set()
+        apis.gate = None
+
+
+@EVERY
+def test_the_visits_of_one_page(site: Site, apis: Apis, name: str) -> None:
+    kind = KINDS[name]
+    connect(site, apis, kind)
+    pages = [(site.website.id, "https://notes.example/compost")]
+    found = site.client.host.run(visits_of_pages(site.plugin, site.client.user_id, pages, 28))
+    assert found["visits"] == 3
+    assert site.client.host.run(visits_of_pages(site.plugin, "u_somebody", pages, 28)) == {}
