@@ -1,0 +1,89 @@
+"""Where a WordPress site has its REST API, and what it offers (developer.wordpress.org/rest-api, "Discovery")."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, Final
+
+from pressroom.sdk import Fetched, Fetcher, FetchFailed, FetchRefused
+from pressroom_content.contract import SiteRefused, SiteUnavailable
+
+_LARGEST: Final = 8_388_608
+_SECONDS: Final = 20.0
+_PRETTY: Final = "/wp-json"
+_PLAIN: Final = "/?rest_route="
+"""The second form works on sites without permalinks, and on those whose server hides the first one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Discovered:
+    """A WordPress site. `root` is what routes such as `/wp/v2/posts` are added to; `skew` is in seconds."""
+
+    root: str
+    name: str
+    namespaces: frozenset[str]
+    approval_url: str
+    timezone: str
+    skew: float
+
+
+async def discover(url: str, fetcher: Fetcher) -> Discovered:
+    """Return what a site says of itself.
+
+    Raises:
+        SiteUnavailable: it cannot be reached.
+        SiteRefused: it is no WordPress site, its API is switched off, or its address is not allowed.
+    """
+    problem = ""
+    for form in (_PRETTY, _PLAIN):
+        answer = await _get(f"{url}{form}/", fetcher)
+        document = _json(answer.content)
+        if answer.status < 300 and isinstance(document, dict) and isinstance(document.get("namespaces"), list):
+            return _read(f"{url}{form}", document, answer)
+        problem = problem or f"HTTP {answer.status}"
+    raise SiteRefused(
+        f"{url} does not show the REST API of WordPress ({problem}); check the address, and that no plugin or firewall "
+        "switches the API off"
+    )
+
+
+async def _get(url: str, fetcher: Fetcher) -> Fetched:
+    headers = {"Accept": "application/json"}
+    try:
+        return await fetcher.request("GET", url, headers=headers, max_bytes=_LARGEST, seconds=_SECONDS, redirects=3)
+    except FetchRefused as error:
+        raise SiteRefused(f"{url} cannot be used: {error.message}") from None
+    except FetchFailed as error:
+        raise SiteUnavailable(f"{url} cannot be reached: {error.message}") from None
+
+
+def _read(root: str, document: dict[str, Any], answer: Fetched) -> Discovered:
+    authentication = document.get("authentication")
+    passwords = authentication.get("application-passwords") if isinstance(authentication, dict) else None
+    endpoints = passwords.get("endpoints") if isinstance(passwords, dict) else None
+    approval = endpoints.get("authorization") if isinstance(endpoints, dict) else ""
+    return Discovered(
+        root=root,
+        name=str(document.get("name") or ""),
+        namespaces=frozenset(map(str, document["namespaces"])),
+        approval_url=str(approval or ""),
+        timezone=str(document.get("timezone_string") or ""),
+        skew=_skew(answer.headers.get("date", "")),
+    )
+
+
+def _skew(date: str) -> float:
+    try:
+        return (parsedate_to_datetime(date) - datetime.now(UTC)).total_seconds()
+    except (ValueError, TypeError):
+        return 0.0
+
+
+def _json(content: bytes) -> Any:
+    try:
+        return json.loads(content)
+    except ValueError:
+        return None

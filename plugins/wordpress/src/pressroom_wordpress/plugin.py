@@ -1,0 +1,20 @@
+"""The plugin: the connector for WordPress."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from pressroom.sdk import Plugin, hookimpl
+
+PLUGIN = Plugin(
+    id="wordpress", title="WordPress", summary="Publishes articles on WordPress sites.", requires=("content",)
+)
+
+
+@hookimpl
+def pressroom_site_connectors() -> Iterable[Any]:
+    """Offer the platform."""
+    from pressroom_wordpress.connector import CONNECTOR  # noqa: PLC0415 - loads once a website is asked for
+
+    return [CONNECTOR]

@@ -1,0 +1,79 @@
+"""A server that is killed while it publishes on a real WordPress: there is one post, whole and live."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import pytest
+from support.holding_proxy import holding
+from support.killed_server import Point, Shown, Stage, killed_at_each_step, staged
+from support.wordpress import WordPress
+
+ROUNDS = int(os.environ.get("PRESSROOM_TEST_KILLS", "0"))
+
+POINTS: list[Point] = [
+    ("POST /wp/v2/media", "after"),
+    ("POST /wp/v2/posts", "before"),
+    ("POST /wp/v2/posts", "after"),
+    ("POST /wp/v2/posts/*", "after"),
+]
+
+pytestmark = pytest.mark.timeout(600)  # the first test on a machine downloads WordPress
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """The site's owner, who looks at it past the proxy."""
+
+    blog: WordPress
+
+    def found(self, word: str) -> Sequence[Shown]:
+        statuses = "publish,future,draft,pending,private,trash"
+        rows = self.blog.get("/wp/v2/posts", search=word, status=statuses, context="edit", per_page=100).json()
+        return [
+            Shown(
+                state="live" if row["status"] == "publish" else row["status"],
+                title=row["title"]["raw"],
+                html=row["content"]["raw"],
+                tags=self._names("tags", row["tags"]) + self._names("categories", row["categories"]),
+                featured=bool(row["featured_media"]),
+            )
+            for row in rows
+            if word in row["title"]["raw"]
+        ]
+
+    def files(self) -> Sequence[str]:
+        return [row["source_url"] for row in self.blog.get("/wp/v2/media", per_page=100).json()]
+
+    def _names(self, taxonomy: str, ids: Sequence[int]) -> tuple[str, ...]:
+        if not ids:
+            return ()
+        wanted = ",".join(map(str, ids))
+        return tuple(row["name"] for row in self.blog.get(f"/wp/v2/{taxonomy}", include=wanted).json())
+
+
+@pytest.fixture
+def stage(tmp_path_factory: pytest.TempPathFactory, blog: WordPress) -> Iterator[Stage]:
+    credential = {"username": "admin", "application_password": blog.passwords["admin"]}
+    with (
+        holding(blog.url, "/wp-json") as proxy,
+        staged(tmp_path_factory.mktemp("server"), "wordpress", Owner(blog), proxy, credential) as made,
+    ):
+        yield made
+
+
+def test_a_server_that_is_killed_again_and_again_leaves_one_post(stage: Stage) -> None:
+    content_id, word = stage.write()
+    stage.publish_and_be_killed(content_id, *POINTS)
+    stage.check(content_id, word)
+    stage.check_all()
+
+
+@pytest.mark.skipif(not ROUNDS, reason="PRESSROOM_TEST_KILLS says how often to kill the server, at each step in turn")
+@pytest.mark.timeout(3600)
+def test_a_server_that_is_killed_at_each_step_leaves_one_post(
+    stage: Stage, record_testsuite_property: Callable[[str, object], None]
+) -> None:
+    record_testsuite_property("kills on WordPress", killed_at_each_step(stage, ROUNDS))

@@ -1,0 +1,227 @@
+"""The connector against a real WordPress."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from itertools import count
+
+import httpx
+import pytest
+from PIL import Image
+from pressroom.fetch import GuardedFetcher
+from pressroom_content.contract import (
+    MediaFile,
+    Post,
+    RemoteChanged,
+    SiteGone,
+    SiteRefused,
+    SiteRejected,
+    UnknownOutcome,
+)
+from pressroom_wordpress.connector import approval, approved
+from pressroom_wordpress.site import WordPressSite
+from support.origins import Visit, origin
+from support.wordpress import WordPress
+
+from .conftest import site_of
+
+pytestmark = pytest.mark.timeout(600)  # the first test on a machine downloads WordPress
+
+_numbers = count(1)
+
+
+def a_post(**fields: object) -> Post:
+    number = next(_numbers)
+    values: dict[str, object] = {
+        "marker": f"pr-{number:024x}",
+        "title": f"Cold brew & “friends” {number}",
+        "slug": f"cold-brew-{number}",
+        "html": "<p>Coffee, <strong>cold</strong>.</p>",
+        "markdown": "Coffee, **cold**.",
+    }
+    return Post(**{**values, **fields})  # type: ignore[arg-type]
+
+
+async def seen(url: str) -> httpx.Response:
+    """Return a page as anybody sees it."""
+    async with httpx.AsyncClient(timeout=30) as visitor:
+        return await visitor.get(url)
+
+
+def a_picture() -> MediaFile:
+    buffer = io.BytesIO()
+    Image.new("RGB", (64, 48), "#b9502a").save(buffer, "PNG")
+    return MediaFile(
+        "m_1", "bean field.png", "image/png", "", "A field of beans", "download", content=buffer.getvalue()
+    )
+
+
+async def test_a_check_says_what_the_credential_may(blog: WordPress, fetcher: GuardedFetcher) -> None:
+    admin = await site_of(blog, fetcher).check()
+    contributor = await site_of(blog, fetcher, "contributor").check()
+
+    assert admin.ok, admin.checks
+    assert (admin.name, admin.capabilities.upload, admin.capabilities.seo_meta) == ("Test site", True, True)
+    states = {check.id: check.status for check in contributor.checks}
+    assert (states["credential"], states["publish"], states["upload"]) == ("ok", "warning", "warning")
+    assert not contributor.capabilities.upload
+
+
+async def test_a_wrong_password_is_said_so(blog: WordPress, fetcher: GuardedFetcher) -> None:
+    found = await site_of(blog, fetcher, password="wrong wrong wrong wrong").check()
+    assert not found.ok
+    assert [check.id for check in found.checks if check.status == "error"] == ["credential"]
+    with pytest.raises(SiteRejected):
+        await site_of(blog, fetcher, password="wrong wrong wrong wrong").create(a_post())
+
+
+async def test_a_site_without_permalinks_is_found(blog: WordPress, site: WordPressSite) -> None:
+    plain = await seen(f"{blog.url}/?rest_route=/")
+    assert plain.json()["name"] == "Test site"
+    assert [term.name for term in await site.terms("category", "Uncategorized", 10)] == ["Uncategorized"]
+
+
+async def test_a_post_goes_through_its_states(blog: WordPress, site: WordPressSite) -> None:
+    post = a_post(excerpt="Short", meta_description="About coffee", meta_title="Cold brew", tags=("Coffee", "R&D"))
+    post = replace(post, categories=("Guides",))
+    post = replace(post, term_ids=await site.ensure_terms(post))
+
+    made = await site.create(post)
+    assert made.state == "draft"
+    read = await site.read(made.id)
+    assert read.html == post.html
+    assert read.fields["title"] == post.title
+    assert read.fields["slug"] == post.slug
+    assert (read.fields["meta_title"], read.fields["meta_description"]) == ("Cold brew", "About coffee")
+    assert sorted(read.fields["tags"]) == ["Coffee", "R&D"]
+    assert read.fields["categories"] == ("Guides",)
+
+    live = await site.set_state(made.id, "live")
+    assert live.state == "live"
+    page = await seen(live.url)
+    assert page.status_code == 200
+    assert "<strong>cold</strong>" in page.text
+
+    assert (await site.set_state(made.id, "draft")).state == "draft"
+    assert (await site.set_state(made.id, "trashed")).state == "trashed"
+    assert (await site.set_state(made.id, "trashed")).state == "trashed"
+    assert (await site.set_state(made.id, "gone")).state == "gone"
+    with pytest.raises(SiteGone):
+        await site.read(made.id)
+
+
+async def test_terms_are_made_once(site: WordPressSite) -> None:
+    post = a_post(tags=("Once only",), categories=("Once & again",))
+    first = await site.ensure_terms(post)
+    assert await site.ensure_terms(post) == first
+    assert len(await site.terms("tag", "Once only", 10)) == 1
+
+
+async def test_terms_that_the_role_may_not_make_are_left_out(blog: WordPress, fetcher: GuardedFetcher) -> None:
+    ids = await site_of(blog, fetcher, "contributor").ensure_terms(a_post(categories=("Not mine",)))
+    assert ids["category"] == ()
+
+
+async def test_a_post_is_found_by_its_marker_wherever_it_is(site: WordPressSite) -> None:
+    post = a_post()
+    assert await site.find(post) is None
+    made = await site.create(post)
+    for state in ("draft", "live", "trashed"):
+        if state != "draft":
+            await site.set_state(made.id, state)
+        found = await site.find(post)
+        assert found is not None
+        assert (found.id, found.state) == (made.id, state)
+    assert await site.find(replace(post, marker=post.marker[:-1])) is None
+
+
+async def test_the_marker_is_not_shown(site: WordPressSite) -> None:
+    post = a_post()
+    live = await site.set_state((await site.create(post)).id, "live")
+    assert post.marker not in (await site.read(live.id)).html
+    assert f"pressroom:{post.marker}" not in (await seen(f"{live.url}feed/")).text.replace("<!--", "")
+
+
+async def test_an_edit_made_there_is_noticed(blog: WordPress, site: WordPressSite) -> None:
+    made = await site.create(a_post())
+    blog.send("POST", f"/wp/v2/posts/{made.id}", {"title": "Somebody else's"}).raise_for_status()
+    with pytest.raises(RemoteChanged):
+        await site.update(made.id, a_post(), made.revision)
+    forced = await site.update(made.id, a_post(title="Ours"), "")
+    assert forced.fields["title"] == "Ours"
+
+
+async def test_a_post_is_scheduled_and_moved(site: WordPressSite) -> None:
+    made = await site.create(a_post())
+    at = datetime.now(UTC).replace(microsecond=0) + timedelta(days=2)
+
+    scheduled = await site.set_state(made.id, "scheduled", at)
+    moved = await site.set_state(made.id, "scheduled", at + timedelta(days=1))
+
+    assert (scheduled.state, scheduled.publish_at) == ("scheduled", at)
+    assert moved.publish_at == at + timedelta(days=1)
+    assert (await site.set_state(made.id, "live")).state == "live"
+
+
+async def test_a_file_is_uploaded_and_found_again(site: WordPressSite) -> None:
+    picture = a_picture()
+    assert await site.find_media("m0123456789abcdef01234567") is None
+    media = await site.upload(picture, "m0123456789abcdef01234567")
+    assert (await seen(media.url)).content == picture.content
+    assert "bean-field-m0123456789abcdef01234567.png" in media.url
+    assert await site.find_media("m0123456789abcdef01234567") == media
+
+    made = await site.create(a_post(featured=media))
+    assert (await site.read(made.id)).featured
+
+
+async def test_an_alt_text_arrives_with_the_file(blog: WordPress, site: WordPressSite) -> None:
+    media = await site.upload(a_picture(), "m1123456789abcdef01234567")
+    assert blog.get(f"/wp/v2/media/{media.id}").json()["alt_text"] == "A field of beans"
+
+
+async def test_published_posts_are_listed(site: WordPressSite) -> None:
+    made = [(await site.set_state((await site.create(a_post())).id, "live")).id for _ in range(3)]
+    listed = [post.id async for post in site.posts(None, 2)]
+    assert len(listed) == 2
+    assert set(listed) <= set(made)
+    assert [post async for post in site.posts(datetime.now(UTC) + timedelta(days=1), 10)] == []
+
+
+async def test_the_approval_page_is_found(blog: WordPress, fetcher: GuardedFetcher) -> None:
+    link = await approval(blog.url, "https://press.example.org/back?state=1", fetcher)
+    assert link is not None
+    assert link.startswith(f"{blog.url}/wp-admin/authorize-application.php?")
+    assert "success_url=https%3A%2F%2Fpress.example.org%2Fback%3Fstate%3D1" in link
+    assert approved({"user_login": "me", "password": "abcd"}) == {"username": "me", "application_password": "abcd"}
+    with pytest.raises(SiteRejected):
+        approved({"success": "false"})
+
+
+async def test_what_is_no_wordpress_is_said_so(fetcher: GuardedFetcher, blog: WordPress) -> None:
+    async def reply(visit: Visit) -> None:
+        await visit.answer(b"<html>hello</html>", "Content-Type: text/html")
+
+    async with origin(reply) as other:
+        elsewhere = replace(blog, url=f"http://127.0.0.1:{other.port}")
+        with pytest.raises(SiteRefused, match="does not show the REST API"):
+            await site_of(elsewhere, fetcher).check()
+
+
+async def test_a_page_in_the_place_of_an_answer_leaves_the_outcome_unknown(
+    fetcher: GuardedFetcher, blog: WordPress
+) -> None:
+    async def reply(visit: Visit) -> None:
+        if visit.target.startswith("/wp-json/") and visit.head.startswith("GET"):
+            await visit.answer(b'{"name":"x","namespaces":["wp/v2"]}')
+        elif visit.head.startswith("OPTIONS"):
+            await visit.answer(b"{}")
+        else:
+            await visit.answer(b"<html>Checking your browser</html>", "Content-Type: text/html")
+
+    async with origin(reply) as other:
+        site = site_of(replace(blog, url=f"http://127.0.0.1:{other.port}"), fetcher)
+        with pytest.raises(UnknownOutcome):
+            await site.create(a_post())

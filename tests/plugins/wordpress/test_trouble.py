@@ -1,0 +1,65 @@
+"""The connector and a site in trouble: what had no effect is told apart from what may have had one."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from pressroom.fetch import GuardedFetcher
+from pressroom_content.contract import SiteAddress, SiteError, SiteUnavailable, UnknownOutcome, api
+from pressroom_wordpress import discovery
+from pressroom_wordpress.site import WordPressSite
+from support.troubled_sites import ODD_ANSWERS, TROUBLES, Reply, Trouble, troubled
+
+from .test_site import a_post
+
+PASSWORD = "abcd efgh ijkl mnop"
+
+
+def site_at(url: str, fetcher: GuardedFetcher) -> WordPressSite:
+    credential = {"username": "ada", "application_password": PASSWORD}
+    return WordPressSite(SiteAddress("w_1", "u_1", "Test", url), credential, fetcher)
+
+
+def up_to_the_posts(method: str, path: str) -> Reply | None:
+    """The site goes well until it is asked for posts."""
+    if path.partition("?")[0] == "/wp-json/":
+        return Reply(json.dumps({"name": "Blog", "namespaces": ["wp/v2"]}).encode())
+    return Reply() if method == "OPTIONS" else None
+
+
+@pytest.mark.parametrize("trouble", TROUBLES, ids=lambda one: one.id)
+async def test_trouble_is_told_apart(
+    fetcher: GuardedFetcher, trouble: Trouble, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(api, "_SECONDS", 0.3)
+    monkeypatch.setattr(discovery, "_SECONDS", 0.3)
+    with troubled(trouble.reply) as url, pytest.raises(SiteError) as unseen:
+        await site_at(url, fetcher).check()
+    assert "127.0.0.1" in unseen.value.message
+    if trouble.reply is None:
+        return
+    with troubled(trouble.reply, up_to_the_posts) as url:
+        site = site_at(url, fetcher)
+        with pytest.raises(trouble.read) as read:
+            await site.read("1")
+        with pytest.raises(trouble.write) as written:
+            await site.create(a_post())
+    for error in (read.value, written.value):
+        assert "WordPress at 127.0.0.1" in error.message
+        assert PASSWORD not in error.message
+
+
+@pytest.mark.parametrize("reply", ODD_ANSWERS, ids=lambda one: one.content.decode())
+async def test_an_odd_answer_is_no_answer(fetcher: GuardedFetcher, reply: Reply) -> None:
+    with troubled(reply, up_to_the_posts) as url:
+        site = site_at(url, fetcher)
+        with pytest.raises(SiteUnavailable):
+            await site.read("1")
+        with pytest.raises(UnknownOutcome):
+            await site.create(a_post())
+        if reply.content != b"[]":
+            with pytest.raises(SiteUnavailable):
+                await site.find(a_post())
+            with pytest.raises(SiteUnavailable):
+                await site.ensure_terms(a_post(tags=("Coffee",)))
