@@ -1,0 +1,45 @@
+"""What Ghost is to the content plugin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from pressroom.sdk import Fetcher
+from pressroom_content.contract import Capabilities, CredentialField, SiteAddress, SiteConnector
+
+from pressroom_ghost.site import GhostSite
+
+
+def open_site(address: SiteAddress, credential: Mapping[str, str], fetcher: Fetcher) -> GhostSite:
+    """Return a Ghost site; nothing is sent yet."""
+    return GhostSite(address, credential, fetcher)
+
+
+CONNECTOR: Final = SiteConnector(
+    platform="ghost",
+    title="Ghost",
+    summary="A Ghost site, over its Admin API.",
+    open=open_site,
+    capabilities=Capabilities(
+        draft=True,
+        schedule=True,
+        update=True,
+        unpublish=True,
+        delete=True,
+        tags=True,
+        canonical=True,
+        featured_image=True,
+        upload=True,
+        seo_meta=True,
+        import_posts=True,
+    ),
+    fields=(
+        CredentialField(
+            "admin_api_key",
+            "Admin API key",
+            "In Ghost Admin under Settings, Integrations, Add custom integration. It has a colon in its middle.",
+            pattern=r"[0-9a-fA-F]{24}:[0-9a-fA-F]{64}",
+        ),
+    ),
+)

@@ -1,0 +1,80 @@
+"""A server that is killed while it publishes on a real Ghost: there is one post, whole and live."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import httpx
+import pytest
+from pressroom_ghost.tokens import token
+from support.ghost import Ghost
+from support.holding_proxy import holding
+from support.killed_server import Point, Shown, Stage, killed_at_each_step, staged
+
+ROUNDS = int(os.environ.get("PRESSROOM_TEST_KILLS", "0"))
+
+API = "/ghost/api/admin"
+
+POINTS: list[Point] = [
+    ("POST /images/upload/", "after"),
+    ("POST /posts/", "before"),
+    ("POST /posts/", "after"),
+    ("PUT /posts/*/", "after"),
+]
+
+pytestmark = pytest.mark.timeout(900)  # the first test on a machine installs Ghost
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """The site's owner, who looks at it past the proxy."""
+
+    blog: Ghost
+
+    def found(self, word: str) -> Sequence[Shown]:
+        query = {"limit": "100", "formats": "html", "include": "tags", "filter": f"title:~'{word}'"}
+        headers = {"Authorization": f"Ghost {token(self.blog.admin_key)}", "Accept-Version": "v5.0"}
+        answer = httpx.get(f"{self.blog.url}{API}/posts/", params=query, headers=headers, timeout=30)
+        return [
+            Shown(
+                state="live" if row["status"] == "published" else row["status"],
+                title=row["title"],
+                html=row["html"],
+                tags=tuple(tag["name"] for tag in row["tags"]),
+                featured=bool(row["feature_image"]),
+            )
+            for row in answer.json()["posts"]
+        ]
+
+    def files(self) -> Sequence[str]:
+        # Ghost keeps the file as it came under another name beside the one that it shows.
+        images = (self.blog.folder / "images").glob("[0-9]*/[0-9]*/m*.png")
+        return sorted(file.name for file in images if not file.stem.endswith("_o"))
+
+
+@pytest.fixture
+def stage(tmp_path_factory: pytest.TempPathFactory, blog: Ghost) -> Iterator[Stage]:
+    with (
+        holding(blog.url, API) as proxy,
+        staged(
+            tmp_path_factory.mktemp("server"), "ghost", Owner(blog), proxy, {"admin_api_key": blog.admin_key}
+        ) as made,
+    ):
+        yield made
+
+
+def test_a_server_that_is_killed_again_and_again_leaves_one_post(stage: Stage) -> None:
+    content_id, word = stage.write()
+    stage.publish_and_be_killed(content_id, *POINTS)
+    stage.check(content_id, word)
+    stage.check_all()
+
+
+@pytest.mark.skipif(not ROUNDS, reason="PRESSROOM_TEST_KILLS says how often to kill the server, at each step in turn")
+@pytest.mark.timeout(3600)
+def test_a_server_that_is_killed_at_each_step_leaves_one_post(
+    stage: Stage, record_testsuite_property: Callable[[str, object], None]
+) -> None:
+    record_testsuite_property("kills on Ghost", killed_at_each_step(stage, ROUNDS))

@@ -1,0 +1,173 @@
+"""The connector against a real Ghost."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from itertools import count
+
+import httpx
+import pytest
+from joserfc import jwt
+from joserfc.jwk import OctKey
+from PIL import Image
+from pressroom.fetch import GuardedFetcher
+from pressroom_content.contract import MediaFile, Post, RemoteChanged, SiteGone, SiteRefused, SiteRejected
+from pressroom_ghost.site import GhostSite
+from pressroom_ghost.tokens import token
+from support.ghost import Ghost
+
+from .conftest import site_of
+
+pytestmark = pytest.mark.timeout(900)  # the first test on a machine installs Ghost
+
+_numbers = count(1)
+
+
+def a_post(**fields: object) -> Post:
+    number = next(_numbers)
+    values: dict[str, object] = {
+        "marker": f"pr-{number:024x}",
+        "title": f"Cold brew & “friends” {number}",
+        "slug": f"cold-brew-{number}",
+        "html": "<p>Coffee, <strong>cold</strong>.</p>",
+        "markdown": "Coffee, **cold**.",
+    }
+    return Post(**{**values, **fields})  # type: ignore[arg-type]
+
+
+async def seen(url: str) -> httpx.Response:
+    """Return a page as anybody sees it."""
+    async with httpx.AsyncClient(timeout=60, follow_redirects=True) as visitor:
+        return await visitor.get(url)
+
+
+def a_picture() -> MediaFile:
+    buffer = io.BytesIO()
+    Image.new("RGB", (64, 48), "#b9502a").save(buffer, "PNG")
+    return MediaFile("m_1", "beans.png", "image/png", "", "A field of beans", "download", content=buffer.getvalue())
+
+
+async def test_a_check_says_what_the_key_may(blog: Ghost, fetcher: GuardedFetcher) -> None:
+    good = await site_of(blog, fetcher).check()
+    wrong = await site_of(blog, fetcher, f"{'0' * 24}:{'0' * 64}").check()
+
+    assert good.ok, good.checks
+    assert (good.name, good.capabilities.schedule) == ("Test site", True)
+    assert [check.id for check in wrong.checks if check.status == "error"] == ["credential"]
+    with pytest.raises(SiteRejected):
+        await site_of(blog, fetcher, "no key").create(a_post())
+
+
+async def test_a_post_goes_through_its_states(site: GhostSite) -> None:
+    post = a_post(
+        excerpt="Short",
+        meta_title="Cold brew",
+        meta_description="About coffee",
+        canonical_url="https://example.org/original",
+        tags=("Coffee", "R&D"),
+    )
+
+    made = await site.create(post)
+    assert made.state == "draft"
+    read = await site.read(made.id)
+    assert "<strong>cold</strong>" in read.html
+    for name in ("title", "slug", "excerpt", "meta_title", "meta_description", "canonical_url", "tags"):
+        assert read.fields[name] == getattr(post, name), name
+
+    live = await site.set_state(made.id, "live")
+    assert live.state == "live"
+    page = await seen(live.url)
+    assert page.status_code == 200
+    assert "<strong>cold</strong>" in page.text
+
+    assert (await site.set_state(made.id, "draft")).state == "draft"
+    with pytest.raises(SiteRefused, match="no trash"):
+        await site.set_state(made.id, "trashed")
+    assert (await site.set_state(made.id, "gone")).state == "gone"
+    with pytest.raises(SiteGone):
+        await site.read(made.id)
+
+
+async def test_a_post_is_found_by_its_marker(site: GhostSite) -> None:
+    post = a_post()
+    assert await site.find(post) is None
+    made = await site.create(post)
+    found = await site.find(post)
+    assert found is not None
+    assert (found.id, found.marker) == (made.id, post.marker)
+    await site.set_state(made.id, "live")
+    found = await site.find(post)
+    assert found is not None
+    assert found.state == "live"
+    assert await site.find(replace(post, marker=post.marker[:-1])) is None
+
+
+async def test_an_edit_made_there_is_noticed(site: GhostSite) -> None:
+    made = await site.create(a_post())
+    edited = await site.update(made.id, a_post(title="Somebody else's"), "")
+    assert edited.revision != made.revision
+    with pytest.raises(RemoteChanged):
+        await site.update(made.id, a_post(), made.revision)
+    forced = await site.update(made.id, a_post(title="Ours"), "")
+    assert forced.fields["title"] == "Ours"
+
+
+async def test_a_post_is_scheduled_and_moved(site: GhostSite) -> None:
+    made = await site.create(a_post())
+    at = datetime.now(UTC).replace(microsecond=0) + timedelta(days=2)
+
+    scheduled = await site.set_state(made.id, "scheduled", at)
+    moved = await site.set_state(made.id, "scheduled", at + timedelta(days=1))
+
+    assert (scheduled.state, scheduled.publish_at) == ("scheduled", at)
+    assert moved.publish_at == at + timedelta(days=1)
+    live = await site.set_state(made.id, "live")
+    assert live.state == "live"
+    with pytest.raises(SiteRefused, match="make it a draft first"):
+        await site.set_state(made.id, "scheduled", at)
+
+
+async def test_a_file_is_uploaded_and_found_again(site: GhostSite) -> None:
+    picture = a_picture()
+    assert await site.find_media("m0123456789abcdef01234567") is None
+    media = await site.upload(picture, "m0123456789abcdef01234567")
+    assert (await seen(media.url)).content == picture.content
+    assert await site.find_media("m0123456789abcdef01234567") == media
+
+    made = await site.create(a_post(featured=media, featured_alt="Beans"))
+    assert (await site.read(made.id)).featured
+
+
+async def test_fields_that_are_too_long_are_shortened(site: GhostSite) -> None:
+    made = await site.create(a_post(excerpt="word " * 100, meta_description="long " * 200))
+    assert made.fields["excerpt"].endswith("word…")
+    assert len(made.fields["excerpt"]) <= 300
+
+
+async def test_terms_are_tags_and_authors(site: GhostSite) -> None:
+    await site.create(a_post(tags=("Findable",)))
+    assert [term.name for term in await site.terms("tag", "findab", 10)] == ["Findable"]
+    [author] = await site.terms("author", "", 10)
+    assert await site.ensure_terms(a_post(author=author.name)) == {"author": (author.id,)}
+    assert await site.ensure_terms(a_post(author="Nobody")) == {}
+    with pytest.raises(SiteRefused):
+        await site.terms("category", "", 10)
+    assert await site.terms("tag", "it's", 10) == []
+
+
+async def test_published_posts_are_listed(site: GhostSite) -> None:
+    made = [(await site.set_state((await site.create(a_post())).id, "live")).id for _ in range(3)]
+    listed = [post async for post in site.posts(None, 2)]
+    assert len(listed) == 2
+    assert {post.state for post in listed} == {"live"}
+    assert listed[0].id == made[-1]
+    assert [post async for post in site.posts(datetime.now(UTC) + timedelta(days=1), 10)] == []
+
+
+def test_a_token_is_what_ghost_documents() -> None:
+    key = f"{'a' * 24}:{'0f' * 32}"
+    decoded = jwt.decode(token(key, now=1_000_000), OctKey.import_key(bytes.fromhex("0f" * 32)))
+    assert decoded.header == {"alg": "HS256", "kid": "a" * 24, "typ": "JWT"}
+    assert decoded.claims == {"iat": 1_000_000, "exp": 1_000_240, "aud": "/admin/"}

@@ -1,0 +1,49 @@
+"""The connector and a site in trouble: what had no effect is told apart from what may have had one."""
+
+from __future__ import annotations
+
+import pytest
+from pressroom.fetch import GuardedFetcher
+from pressroom_content.contract import SiteAddress, SiteError, SiteUnavailable, UnknownOutcome, api
+from pressroom_ghost.site import GhostSite
+from support.troubled_sites import ODD_ANSWERS, PRIVATE, TROUBLES, Reply, Trouble, troubled
+
+from .test_site import a_post
+
+KEY = f"{'0' * 24}:{'0' * 64}"
+POST_ID = "0" * 24
+
+
+def site_at(url: str, fetcher: GuardedFetcher) -> GhostSite:
+    return GhostSite(SiteAddress("w_1", "u_1", "Test", url), {"admin_api_key": KEY}, fetcher)
+
+
+@pytest.mark.parametrize("trouble", TROUBLES, ids=lambda one: one.id)
+async def test_trouble_is_told_apart(
+    fetcher: GuardedFetcher, trouble: Trouble, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(api, "_SECONDS", 0.3)
+    with troubled(trouble.reply) as url:
+        site = site_at(url, fetcher)
+        with pytest.raises(trouble.read) as read:
+            await site.read(POST_ID)
+        with pytest.raises(trouble.write) as written:
+            await site.create(a_post())
+        with pytest.raises(SiteError):
+            await site.check()
+    for error in (read.value, written.value):
+        assert "Ghost at 127.0.0.1" in error.message
+        assert KEY.partition(":")[2] not in error.message
+    assert trouble.id != "moved inside" or PRIVATE in read.value.message
+
+
+@pytest.mark.parametrize("reply", ODD_ANSWERS, ids=lambda one: one.content.decode())
+async def test_an_odd_answer_is_no_answer(fetcher: GuardedFetcher, reply: Reply) -> None:
+    with troubled(reply) as url:
+        site = site_at(url, fetcher)
+        with pytest.raises(SiteUnavailable):
+            await site.read(POST_ID)
+        with pytest.raises(SiteUnavailable):
+            await site.find(a_post())
+        with pytest.raises(UnknownOutcome):
+            await site.create(a_post())
