@@ -1,0 +1,23 @@
+"""The plugin: the connector for webhooks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from pressroom.sdk import Plugin, hookimpl
+
+PLUGIN = Plugin(
+    id="webhook",
+    title="Webhook",
+    summary="Publishes articles to programs that take signed webhooks.",
+    requires=("content",),
+)
+
+
+@hookimpl
+def pressroom_site_connectors() -> Iterable[Any]:
+    """Offer the platform."""
+    from pressroom_webhook.connector import CONNECTOR  # noqa: PLC0415 - loads once a website is asked for
+
+    return [CONNECTOR]

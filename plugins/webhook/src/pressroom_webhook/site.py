@@ -1,0 +1,212 @@
+"""One receiver of webhooks."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from datetime import datetime
+from hashlib import sha256
+from typing import Any, Final, Literal, cast
+from urllib.parse import quote, urlsplit
+from uuid import uuid4
+
+from pressroom.sdk import Fetcher
+from pressroom_content.contract import (
+    Capabilities,
+    Check,
+    Finding,
+    MediaFile,
+    Post,
+    PostState,
+    RemoteChanged,
+    RemoteMedia,
+    RemotePost,
+    RemoteRedirect,
+    SiteAddress,
+    SiteGone,
+    SiteRefused,
+    SiteRejected,
+    Term,
+    TermKind,
+    UnknownOutcome,
+)
+
+from pressroom_webhook.delivery import Receiver
+
+CAPABILITIES: Final = Capabilities(
+    draft=True,
+    update=True,
+    unpublish=True,
+    delete=True,
+    tags=True,
+    categories=True,
+    canonical=True,
+    featured_image=True,
+    seo_meta=True,
+    read_back=False,
+)
+
+_REVISION = re.compile(r"(draft|live|trashed|gone) (evt_[0-9a-f]{48})")
+_LONGEST_ID: Final = 200
+_LONGEST_URL: Final = 2000
+_CONTROL = re.compile(r"[\x00-\x20\x7f]")
+
+
+class WebhookSite:
+    """One receiver; it keeps `pressroom_content.contract.Site` and `RecallingSite`.
+
+    The revision of a post names its state and the last event that was taken. Every event's id is made of the one before
+    and of what it says. So a repeat has the same id, and the same post sent again later, such as after a change that
+    was taken back, has another.
+    """
+
+    def __init__(self, address: SiteAddress, credential: Mapping[str, str], fetcher: Fetcher) -> None:
+        self._address = address
+        self._receiver = Receiver(credential.get("endpoint", ""), credential.get("secret", ""), fetcher)
+        self._known = RemotePost("", "", "draft", "")
+
+    def recall(self, post_id: str, url: str, revision: str) -> None:
+        """Take what was known last of a post."""
+        match = _REVISION.fullmatch(revision)
+        state = cast("PostState", match[1]) if match else "draft"
+        self._known = RemotePost(post_id, url, state, revision)
+
+    async def check(self) -> Finding:
+        """Send a signed `ping`, which changes nothing."""
+        checks: tuple[Check, ...]
+        try:
+            await self._receiver.deliver(f"evt_{uuid4().hex}", "ping", {})
+        except SiteRejected as error:
+            checks = (Check("credential", "error", error.message, error.hint or ""),)
+        except (SiteGone, UnknownOutcome) as error:
+            fix = "Check that the address is right and that the program behind it runs, then try again."
+            checks = (Check("reachable", "error", error.message, fix),)
+        else:
+            reachable = f"{self._receiver.name} took a signed ping"
+            checks = (Check("reachable", "ok", reachable), Check("credential", "ok", "the signature is accepted"))
+        return Finding((*checks, self._encrypted()), CAPABILITIES)
+
+    async def terms(self, kind: TermKind, query: str, limit: int) -> Sequence[Term]:
+        """Return nothing: a receiver cannot be asked."""
+        del kind, query, limit
+        return []
+
+    async def ensure_terms(self, post: Post) -> Mapping[TermKind, tuple[str, ...]]:
+        """Return nothing: posts hold the names."""
+        del post
+        return {}
+
+    async def find_media(self, marker: str) -> RemoteMedia | None:
+        """Return nothing: images are not uploaded."""
+        del marker
+        return None
+
+    async def upload(self, file: MediaFile, marker: str) -> RemoteMedia:
+        """Refuse: images are not uploaded."""
+        del marker
+        raise SiteRefused(f"a webhook takes no files: {file.filename} can only be linked")
+
+    async def find(self, post: Post) -> RemotePost | None:
+        """Return nothing: a receiver cannot be asked. It drops what it gets twice."""
+        del post
+        return None
+
+    async def create(self, post: Post) -> RemotePost:
+        """Send `post.created`."""
+        data = {"id": None, "state": "draft", "post": asdict(post)}
+        try:
+            event_id, answer = await self._send("post.created", data)
+        except SiteGone as error:
+            raise SiteRejected(f"{error.message}: it wants no more events", hint="Connect the website again.") from None
+        url = _url(answer) or self._page(post)
+        return self._knows(
+            RemotePost(_id(answer) or post.marker, url, "draft", f"draft {event_id}", marker=post.marker)
+        )
+
+    async def read(self, post_id: str) -> RemotePost:
+        """Return what was answered last, or was recalled; nothing else is known of a post."""
+        if post_id == self._known.id:
+            return self._known
+        return RemotePost(post_id, "", "draft", "")
+
+    async def update(self, post_id: str, post: Post, revision: str) -> RemotePost:
+        """Send `post.updated`."""
+        there = await self.read(post_id)
+        if revision and revision != there.revision:
+            raise RemoteChanged("another event was sent in the meantime")
+        event_id, answer = await self._send("post.updated", {"id": post_id, "state": there.state, "post": asdict(post)})
+        url = _url(answer) or self._page(post)
+        return self._knows(RemotePost(post_id, url, there.state, f"{there.state} {event_id}", marker=post.marker))
+
+    async def set_state(
+        self, post_id: str, state: Literal["draft", "scheduled", "live", "trashed", "gone"], at: datetime | None = None
+    ) -> RemotePost:
+        """Send `post.state_changed`."""
+        del at
+        if state == "scheduled":
+            raise SiteRefused("a webhook schedules nothing: the event is sent at its time")
+        there = await self.read(post_id)
+        data = {"id": post_id, "state": state}
+        event_id, answer = await self._send("post.state_changed", data)
+        return self._knows(replace(there, url=_url(answer) or there.url, state=state, revision=f"{state} {event_id}"))
+
+    def posts(self, since: datetime | None, most: int) -> AsyncIterator[RemotePost]:
+        """Refuse: a receiver cannot be asked."""
+        raise SiteRefused("posts cannot be read from a webhook")
+
+    async def redirects(self) -> Sequence[RemoteRedirect]:
+        """Refuse: a webhook has no redirects."""
+        raise _no_redirects()
+
+    async def add_redirect(self, source: str, target: str, *, permanent: bool) -> RemoteRedirect:
+        """Refuse: a webhook has no redirects."""
+        raise _no_redirects()
+
+    async def remove_redirect(self, redirect_id: str) -> None:
+        """Refuse: a webhook has no redirects."""
+        raise _no_redirects()
+
+    async def _send(self, kind: str, data: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+        """Send an event, and return its id and its answer."""
+        text = json.dumps([self._known.revision, kind, data], sort_keys=True, default=str)
+        event_id = f"evt_{sha256(text.encode(errors='surrogatepass')).hexdigest()[:48]}"
+        return event_id, await self._receiver.deliver(event_id, kind, data)
+
+    def _knows(self, post: RemotePost) -> RemotePost:
+        self._known = post
+        return post
+
+    def _page(self, post: Post) -> str:
+        url = f"{self._address.url}/{quote(post.slug)}" if post.slug else self._address.url
+        return url if len(url) <= _LONGEST_URL else self._address.url
+
+    def _encrypted(self) -> Check:
+        if self._receiver.endpoint.startswith("https://"):
+            return Check("encrypted", "ok", "the connection is encrypted")
+        fix = "Use the receiver's https address if it has one."
+        return Check("encrypted", "warning", "events are sent without encryption", fix)
+
+
+def _id(answer: Mapping[str, Any]) -> str:
+    """Return the id that a receiver gave to a post; empty where it gave none that can be kept."""
+    given = answer.get("id")
+    text = str(given) if isinstance(given, str | int) and not isinstance(given, bool) else ""
+    return text if len(text) <= _LONGEST_ID and not _CONTROL.search(text) else ""
+
+
+def _url(answer: Mapping[str, Any]) -> str:
+    """Return the address that a receiver gave to a post; empty where it gave none that can be looked at."""
+    given = answer.get("url")
+    if not isinstance(given, str) or len(given) > _LONGEST_URL or _CONTROL.search(given):
+        return ""
+    try:
+        parts = urlsplit(given)
+    except ValueError:
+        return ""
+    return given if parts.scheme in ("http", "https") and parts.hostname else ""
+
+
+def _no_redirects() -> SiteRefused:
+    return SiteRefused("redirects cannot be made through a webhook")

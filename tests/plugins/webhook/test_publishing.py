@@ -1,0 +1,175 @@
+"""Publishing to a receiver that cannot be asked for anything, on SQLite and on PostgreSQL."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from pressroom.sdk import PluginContext
+from pressroom.testing.running import settings_for_test
+from pressroom_content.articles.store import Articles
+from pressroom_content.publishing.looking import look
+from pressroom_content.publishing.publications import Publications
+from pressroom_content.publishing.taking_down import unpublish
+from pressroom_content.records import Publication
+from pressroom_content.websites.checking import check_website
+from pressroom_content.websites.store import Websites
+from support import databases
+from support.installing import on_path
+from support.publishing_world import ADA, configuration, world, write
+from support.standin_plugin import distribution
+from support.webhook_receiver import Receiver
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("webhooks")
+
+
+@pytest.fixture(scope="module", params=databases.KINDS)
+def config(request: pytest.FixtureRequest, folder: Path) -> Iterator[dict[str, Any]]:
+    with databases.database_config(request.param, folder / request.param) as storage:
+        made = configuration(storage)
+        made["plugins"]["webhook"] = {}
+        yield made
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def plugin(config: dict[str, Any], folder: Path) -> AsyncIterator[PluginContext]:
+    with on_path(distribution(folder / "site")):
+        async with world(settings_for_test(config, folder)) as context:
+            yield context
+
+
+async def connect(plugin: PluginContext, receiver: Receiver) -> str:
+    made = await Websites(plugin).add(
+        ADA, "webhook", name="Hook", url=receiver.site, credential=receiver.credential, finding=None
+    )
+    _, finding = await check_website(plugin, ADA, made.id)
+    assert finding.ok, finding.checks
+    receiver.ids.clear()
+    receiver.events.clear()
+    return made.id
+
+
+async def ended(plugin: PluginContext, publication: Publication) -> Publication:
+    found = publication
+    for _ in range(400):
+        found = await Publications(plugin).wait(found, 0.1)
+        if found.status not in ("queued", "publishing", "unknown"):
+            break
+        await asyncio.sleep(0.05)
+    return found
+
+
+async def publish(plugin: PluginContext, article: str, website: str, **options: Any) -> Publication:
+    return await ended(plugin, await Publications(plugin).publish(ADA, article, website, **options))
+
+
+async def update(plugin: PluginContext, done: Publication, **options: Any) -> Publication:
+    return await ended(plugin, await Publications(plugin).update(ADA, done.id, **options))
+
+
+async def test_a_publication_arrives_whole_and_nothing_is_compared(plugin: PluginContext, receiver: Receiver) -> None:
+    website, article = await connect(plugin, receiver), await write(plugin)
+    done = await publish(plugin, article, website)
+    assert (done.status, done.url, done.external_id) == ("published", f"{receiver.site}/hello-world", "1")
+    assert [kind for kind, _ in receiver.ids] == ["post.created", "post.state_changed"]
+    (post,) = receiver.posts.values()
+    assert (post["state"], post["tags"], post["meta_description"]) == (
+        "live",
+        ["news", "tools"],
+        "Everything about hello.",
+    )
+    assert post["featured"]["url"].startswith("https://library.example/")
+    assert done.verified["title_found"] is True
+    assert not any("dropped" in warning or "kept nothing" in warning for warning in done.warnings), done.warnings
+    seen = await look(plugin, done)
+    assert seen.edited is None
+    assert not any("edited" in one or "not live" in one for one in seen.drift)
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("kind", ["post.created", "post.state_changed"])
+async def test_a_lost_answer_makes_a_repeat_that_the_receiver_knows(
+    plugin: PluginContext, receiver: Receiver, kind: str, when: Any
+) -> None:
+    website, article = await connect(plugin, receiver), await write(plugin)
+    receiver.fault(kind, when)
+    done = await publish(plugin, article, website)
+    assert done.status == "published", done
+    assert len(receiver.posts) == 1
+    assert [event["type"] for event in receiver.events] == ["post.created", "post.state_changed"]
+    ids = [identifier for one, identifier in receiver.ids if one == kind]
+    assert len(ids) == 2
+    assert len(set(ids)) == 1
+
+
+async def test_an_update_whose_answer_is_lost_arrives_once(plugin: PluginContext, receiver: Receiver) -> None:
+    website, article = await connect(plugin, receiver), await write(plugin)
+    done = await publish(plugin, article, website)
+    await Articles(plugin).update(ADA, article, expected_version=1, changes={"title": "Another title"})
+    receiver.fault("post.updated", "after")
+    updated = await update(plugin, done)
+    assert (updated.status, updated.error) == ("published", "")
+    assert [event["type"] for event in receiver.events].count("post.updated") == 1
+    assert [(post["title"], post["state"]) for post in receiver.posts.values()] == [("Another title", "live")]
+
+
+async def test_a_post_is_taken_down_brought_back_and_deleted(plugin: PluginContext, receiver: Receiver) -> None:
+    website, article = await connect(plugin, receiver), await write(plugin)
+    done = await publish(plugin, article, website)
+    for _ in range(2):
+        await unpublish(plugin, ADA, done.id, "draft")
+        assert [post["state"] for post in receiver.posts.values()] == ["draft"]
+        assert (await publish(plugin, article, website)).status == "published"
+        assert [post["state"] for post in receiver.posts.values()] == ["live"]
+    for _ in range(2):
+        await unpublish(plugin, ADA, done.id, "delete")
+        assert receiver.posts == {}
+        again = await publish(plugin, article, website)
+        assert (again.status, again.id) == ("published", done.id)
+        assert [post["state"] for post in receiver.posts.values()] == ["live"]
+    assert len({identifier for _, identifier in receiver.ids}) == len(receiver.ids)
+
+
+async def test_a_change_that_is_taken_back_arrives(plugin: PluginContext, receiver: Receiver) -> None:
+    website, article = await connect(plugin, receiver), await write(plugin)
+    done = await publish(plugin, article, website)
+    for version, title in enumerate(("Another title", "Hello world", "Another title"), 1):
+        await Articles(plugin).update(ADA, article, expected_version=version, changes={"title": title})
+        assert (await update(plugin, done, force=version == 2)).status == "published"
+        assert [post["title"] for post in receiver.posts.values()] == [title]
+
+
+async def test_a_post_that_the_receiver_has_no_more_is_made_anew(plugin: PluginContext, receiver: Receiver) -> None:
+    website, article = await connect(plugin, receiver), await write(plugin)
+    done = await publish(plugin, article, website)
+    receiver.posts.clear()
+    await Articles(plugin).update(ADA, article, expected_version=1, changes={"title": "Another title"})
+    assert (await update(plugin, done)).status == "published"
+    assert [(post["title"], post["state"]) for post in receiver.posts.values()] == [("Another title", "live")]
+
+
+async def test_a_receiver_that_wants_no_more_is_a_website_to_be_mended(
+    plugin: PluginContext, receiver: Receiver
+) -> None:
+    website, article = await connect(plugin, receiver), await write(plugin)
+    receiver.answer = (410, "text/plain", b"")
+    done = await publish(plugin, article, website)
+    assert (done.status, "no more events" in done.error) == ("failed", True)
+    assert (await Websites(plugin).get(ADA, website)).status == "error"
+
+
+async def test_eight_publishes_at_once_make_one_post(plugin: PluginContext, receiver: Receiver) -> None:
+    website, article = await connect(plugin, receiver), await write(plugin)
+    begun = await asyncio.gather(*(Publications(plugin).publish(ADA, article, website) for _ in range(8)))
+    assert len({one.id for one in begun}) == 1
+    assert (await ended(plugin, begun[0])).status == "published"
+    assert [kind for kind, _ in receiver.ids] == ["post.created", "post.state_changed"]

@@ -1,0 +1,31 @@
+"""The connector and a site in trouble: what had no effect is told apart from what may have had one."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import pytest
+from pressroom.fetch import GuardedFetcher
+from pressroom_content.contract import SiteAddress, SiteError
+from pressroom_webhook import delivery
+from pressroom_webhook.site import WebhookSite
+from support.troubled_sites import TROUBLES, Trouble, troubled
+from support.webhook_receiver import SECRET
+
+from .test_site import POST
+
+
+@pytest.mark.parametrize("trouble", TROUBLES, ids=lambda one: one.id)
+async def test_trouble_is_told_apart(
+    fetcher: GuardedFetcher, trouble: Trouble, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delivery, "_SECONDS", 0.3)
+    with troubled(trouble.reply) as url:
+        credential = {"endpoint": f"{url}/hook/of-its-own", "secret": SECRET}
+        site = WebhookSite(SiteAddress("w_1", "u_1", "Test", url), credential, fetcher)
+        with pytest.raises(trouble.write) as written:
+            await site.create(POST)
+        with suppress(SiteError):
+            assert not (await site.check()).ok
+    assert "the receiver at 127.0.0.1" in written.value.message
+    assert "of-its-own" not in written.value.message
