@@ -1,0 +1,140 @@
+"""Repositories on GitHub, over the contents API (docs.github.com/rest/repos/contents)."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import quote
+
+from pressroom.sdk import Fetcher
+from pressroom_content.contract import (
+    Answer,
+    SiteApi,
+    SiteGone,
+    SiteRefused,
+    SiteRejected,
+    SiteUnavailable,
+    UnknownOutcome,
+)
+
+from pressroom_git.repository import File, changed
+
+_HEADERS: Final = {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"}
+_CONFLICT, _INVALID = "HTTP 409", "HTTP 422"
+
+
+class GitHubRepository:
+    """One branch of a repository on GitHub; it keeps `pressroom_git.repository.Repository`."""
+
+    def __init__(self, api: str, name: str, branch: str, token: str, fetcher: Fetcher) -> None:
+        self._name = name
+        self._branch = branch
+        headers = {**_HEADERS, "Authorization": f"Bearer {token}"}
+        self._api = SiteApi(fetcher, f"GitHub ({name})", f"{api}/repos/{quote(name)}", headers)
+
+    async def check(self) -> str:
+        """Return its name. Raises `SiteRejected` where the token may not write."""
+        try:
+            about = (await self._asked("")).body
+            if isinstance(about, dict) and not (about.get("permissions") or {}).get("push", True):
+                raise SiteRejected(f"the token may read {self._name}, but not write to it")
+            if self._branch:
+                await self._asked(f"/branches/{quote(self._branch, safe='')}")
+        except SiteGone:
+            of = f"the branch {self._branch} of {self._name}" if self._branch else self._name
+            raise SiteRejected(f"GitHub does not show {of} to this token; check the name and the token") from None
+        return f"{self._name} on GitHub"
+
+    async def paths(self, folder: str) -> Mapping[str, str]:
+        """Return the blobs under a folder, from the tree of the branch."""
+        branch = self._branch or str(_dict((await self._asked("")).body).get("default_branch", ""))
+        if not branch:
+            raise SiteUnavailable(f"GitHub did not say which branch {self._name} has")
+        try:
+            tree = _dict((await self._asked(f"/git/trees/{quote(branch, safe='')}", {"recursive": "1"})).body)
+        except SiteGone:
+            return {}
+        except SiteRefused as error:
+            if _CONFLICT in error.message:  # the repository has no commit yet
+                return {}
+            raise
+        if not isinstance(tree.get("tree"), list):
+            raise SiteUnavailable(f"GitHub did not say which files {self._name} has")
+        if tree.get("truncated"):
+            raise SiteRefused(f"{self._name} has more files than GitHub lists")
+        return {
+            str(entry["path"]): str(entry["sha"])
+            for entry in tree.get("tree") or ()
+            if entry.get("type") == "blob" and str(entry.get("path", "")).startswith(f"{folder}/")
+        }
+
+    async def read(self, path: str) -> File:
+        """Return a file. One of more than a megabyte comes as a blob."""
+        body = (await self._asked(_path(path), self._query)).body
+        if not isinstance(body, dict) or body.get("type") != "file":
+            raise SiteRefused(f"{path} is no file in the repository")
+        sha = str(body["sha"])
+        if body.get("encoding") != "base64":
+            body = _dict((await self._asked(f"/git/blobs/{quote(sha)}")).body)
+        try:
+            return File(base64.b64decode(str(body.get("content", ""))), sha)
+        except (binascii.Error, ValueError):
+            raise SiteUnavailable(f"GitHub sent {path} in a form that cannot be read") from None
+
+    async def write(self, path: str, content: bytes, message: str, sha: str) -> str:
+        """Commit a file."""
+        sent = {"content": base64.b64encode(content).decode(), "sha": sha}
+        body = _dict((await self._sent("PUT", path, message, sent)).body)
+        written = _dict(body.get("content")).get("sha")
+        if not written:
+            raise UnknownOutcome("GitHub did not say what it committed")
+        return str(written)
+
+    async def delete(self, path: str, message: str, sha: str) -> None:
+        """Commit that a file is gone."""
+        await self._sent("DELETE", path, message, {"sha": sha})
+
+    @property
+    def _query(self) -> Mapping[str, str]:
+        return {"ref": self._branch}
+
+    async def _asked(self, path: str, query: Mapping[str, str] | None = None) -> Answer:
+        try:
+            return await self._api.get(path, query)
+        except SiteRejected as error:
+            raise _limited(error) from None
+
+    async def _sent(self, method: str, path: str, message: str, given: Mapping[str, Any]) -> Answer:
+        document = {"message": message, "branch": self._branch, **given}
+        document = {name: value for name, value in document.items() if value or name == "content"}
+        try:
+            return await self._api.send(method, _path(path), document=document)
+        except SiteRejected as error:
+            raise _limited(error) from None
+        except SiteRefused as error:
+            if _CONFLICT not in error.message and not (_INVALID in error.message and "sha" in error.message):
+                raise
+        try:
+            there = (await self.read(path)).sha
+        except SiteGone:
+            there = ""
+        if there != given.get("sha", ""):
+            raise changed(path)
+        raise SiteUnavailable("somebody else committed to the branch at the same time; nothing was committed")
+
+
+def _path(path: str) -> str:
+    return f"/contents/{quote(path)}"
+
+
+def _dict(body: Any) -> Mapping[str, Any]:
+    return body if isinstance(body, dict) else {}
+
+
+def _limited(error: SiteRejected) -> SiteRejected | SiteUnavailable:
+    """Return what to raise for a 403: GitHub answers so to those who ask too often too."""
+    if "rate limit" in error.message.lower():
+        return SiteUnavailable(f"GitHub wants fewer requests: {error.message}")
+    return error

@@ -1,0 +1,203 @@
+"""Repositories on this server's disk, through dulwich. It blocks, so everything runs in threads."""
+
+from __future__ import annotations
+
+import asyncio
+import stat
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from dulwich.errors import NotGitRepository
+from dulwich.file import FileLocked
+from dulwich.object_store import commit_tree_changes, iter_tree_contents, tree_lookup_path
+from dulwich.objects import Blob, Commit, ObjectID, Tree
+from dulwich.refs import HEADREF, Ref
+from dulwich.repo import Repo
+from pressroom_content.contract import SiteError, SiteGone, SiteRefused, SiteUnavailable
+
+from pressroom_git.repository import LARGEST, File, changed
+from pressroom_git.worktree import Worktree
+
+_ATTEMPTS: Final = 20
+_PAUSE: Final = 0.05
+_MODE: Final = 0o100644
+
+Made = TypeVar("Made")
+
+
+class LocalRepository:
+    """A repository that the operator listed; it keeps `pressroom_git.repository.Repository`."""
+
+    def __init__(self, folder: Path, name: str, branch: str, author: str) -> None:
+        self._folder = folder
+        self._name = name
+        self._branch = branch
+        self._author = author.encode()
+
+    async def check(self) -> str:
+        """Return its name and branch."""
+
+        def look(repo: Repo) -> str:
+            ref = self._ref(repo)
+            if self._branch and ref not in repo.refs:
+                raise SiteRefused(f"the repository {self._name} has no branch {self._branch}")
+            return f"{self._name} ({ref.removeprefix(b'refs/heads/').decode(errors='replace')})"
+
+        return await self._run(look)
+
+    async def paths(self, folder: str) -> Mapping[str, str]:
+        """Return the blobs under a folder."""
+
+        def look(repo: Repo) -> Mapping[str, str]:
+            tree = _tree(repo, self._head(repo))
+            if tree is None:
+                return {}
+            try:
+                mode, sha = tree_lookup_path(repo.object_store.__getitem__, tree, folder.encode())
+            except (KeyError, NotADirectoryError):
+                return {}
+            if not stat.S_ISDIR(mode):
+                return {}
+            return {
+                f"{folder}/{entry.path.decode(errors='replace')}": entry.sha.decode()
+                for entry in iter_tree_contents(repo.object_store, sha)
+                if stat.S_ISREG(entry.mode)
+            }
+
+        return await self._run(look)
+
+    async def read(self, path: str) -> File:
+        """Return a file of the newest commit."""
+
+        def look(repo: Repo) -> File:
+            sha = _blob_sha(repo, self._head(repo), path)
+            if not sha:
+                raise SiteGone(f"{path} is not in the repository any more")
+            blob = repo.object_store[ObjectID(sha.encode())]
+            if not isinstance(blob, Blob) or len(blob.data) > LARGEST:
+                raise SiteRefused(f"{path} is larger than {LARGEST} bytes")
+            return File(blob.data, sha)
+
+        return await self._run(look)
+
+    async def write(self, path: str, content: bytes, message: str, sha: str) -> str:
+        """Commit a file."""
+        blob = Blob.from_string(content)
+
+        def commit(repo: Repo) -> str:
+            self._commit(repo, path, blob, message, sha)
+            return blob.id.decode()
+
+        return await self._run(commit)
+
+    async def delete(self, path: str, message: str, sha: str) -> None:
+        """Commit that a file is gone."""
+        await self._run(lambda repo: self._commit(repo, path, None, message, sha))
+
+    def _commit(self, repo: Repo, path: str, blob: Blob | None, message: str, sha: str) -> None:
+        """Put a commit on the branch, on top of those that others make at the same time."""
+        ref = self._ref(repo)
+        worktree = (
+            Worktree(repo, self._folder) if repo.has_index() and repo.refs.follow(HEADREF)[0][-1] == ref else None
+        )
+        for _ in range(_ATTEMPTS):
+            with suppress(FileLocked):  # somebody writes the same object, or moves the branch
+                if self._attempt(repo, ref, worktree, path, blob, message, sha):
+                    if worktree is not None:
+                        worktree.take(path, blob)
+                    return
+            time.sleep(_PAUSE)
+        raise SiteUnavailable(f"others commit to the repository {self._name} all the time; nothing was committed")
+
+    def _attempt(
+        self, repo: Repo, ref: Ref, worktree: Worktree | None, path: str, blob: Blob | None, message: str, sha: str
+    ) -> bool:
+        """Tell whether the branch was moved on to a commit."""
+        head = self._head(repo)
+        there = _blob_sha(repo, head, path)
+        if there != sha:
+            raise SiteGone(f"{path} is not in the repository any more") if sha and not there else changed(path)
+        if worktree is not None:
+            worktree.must_be_clean(path, there)
+        if blob is not None:
+            repo.object_store.add_object(blob)
+        made = self._made(repo, head, path, blob, message)
+        if head is None:
+            return bool(repo.refs.add_if_new(ref, made))
+        return bool(repo.refs.set_if_equals(ref, head, made))
+
+    def _made(self, repo: Repo, head: ObjectID | None, path: str, blob: Blob | None, message: str) -> ObjectID:
+        change = (path.encode(), _MODE if blob else None, blob.id if blob else None)
+        commit = Commit()
+        try:
+            commit.tree = commit_tree_changes(repo.object_store, _tree(repo, head) or Tree(), [change])
+        except (AssertionError, NotADirectoryError):
+            raise SiteRefused(f"a part of {path} is a file in the repository, not a folder") from None
+        commit.parents = [head] if head else []
+        commit.author = commit.committer = self._author
+        commit.author_time = commit.commit_time = int(time.time())
+        commit.author_timezone = commit.commit_timezone = 0
+        commit.encoding = b"UTF-8"
+        commit.message = f"{message}\n".encode(errors="replace")
+        repo.object_store.add_object(commit)
+        return commit.id
+
+    def _ref(self, repo: Repo) -> Ref:
+        if self._branch:
+            return Ref(b"refs/heads/" + self._branch.encode())
+        return repo.refs.follow(HEADREF)[0][-1]
+
+    def _head(self, repo: Repo) -> ObjectID | None:
+        """Return the newest commit; `None` in a repository without any."""
+        try:
+            return ObjectID(repo.refs[self._ref(repo)])
+        except KeyError:
+            return None
+
+    async def _run(self, work: Callable[[Repo], Made]) -> Made:
+        return await asyncio.to_thread(self._guarded, work)
+
+    def _guarded(self, work: Callable[[Repo], Made]) -> Made:
+        try:
+            with _opened(self._folder) as repo:
+                return work(repo)
+        except SiteError:
+            raise
+        except NotGitRepository:
+            raise SiteUnavailable(f"there is no repository where {self._name} should be; tell the operator") from None
+        except (OSError, FileLocked) as error:
+            told = error.strerror if isinstance(error, OSError) else "it is locked"
+            raise SiteUnavailable(f"the repository {self._name} cannot be used at the moment: {told}") from None
+
+
+@contextmanager
+def _opened(folder: Path) -> Iterator[Repo]:
+    repo = Repo(str(folder))
+    try:
+        yield repo
+    finally:
+        repo.close()
+
+
+def _tree(repo: Repo, head: ObjectID | None) -> ObjectID | None:
+    if head is None:
+        return None
+    commit: Any = repo.object_store[head]
+    return ObjectID(commit.tree)
+
+
+def _blob_sha(repo: Repo, head: ObjectID | None, path: str) -> str:
+    """Return the blob of a file, empty where there is none. Links and folders are refused."""
+    tree = _tree(repo, head)
+    if tree is None:
+        return ""
+    try:
+        mode, sha = tree_lookup_path(repo.object_store.__getitem__, tree, path.encode())
+    except (KeyError, NotADirectoryError):
+        return ""
+    if not stat.S_ISREG(mode):
+        raise SiteRefused(f"{path} is no file in the repository")
+    return sha.decode()

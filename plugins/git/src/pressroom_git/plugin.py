@@ -1,0 +1,26 @@
+"""The plugin: the connector for git repositories."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, cast
+
+from pressroom.sdk import Plugin, PluginContext, hookimpl
+
+from pressroom_git.config import GitConfig
+
+PLUGIN = Plugin(
+    id="git",
+    title="Git",
+    summary="Publishes articles in git repositories of Hugo, Jekyll and Astro sites.",
+    config=GitConfig,
+    requires=("content",),
+)
+
+
+@hookimpl
+def pressroom_site_connectors(plugin: PluginContext) -> Iterable[Any]:
+    """Offer the platform."""
+    from pressroom_git.connector import connector  # noqa: PLC0415 - dulwich and YAML load once a website is asked for
+
+    return [connector(cast("GitConfig", plugin.config))]

@@ -1,0 +1,152 @@
+"""The connector against a stand-in that answers as GitHub's documentation says."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
+from ipaddress import IPv4Network
+
+import pytest
+from pressroom.fetch import GuardedFetcher
+from pressroom_content.contract import (
+    MediaFile,
+    RemoteChanged,
+    Site,
+    SiteAddress,
+    SiteGone,
+    SiteRefused,
+    SiteRejected,
+    SiteUnavailable,
+    UnknownOutcome,
+)
+from pressroom_content.publishing.comparing import differences
+from pressroom_git.config import GitConfig
+from pressroom_git.connector import connector
+from support.standin_github import TOKEN, GitHub, blob, standing_in_for_github
+
+from .conftest import a_post
+
+
+@pytest.fixture
+def github() -> Iterator[GitHub]:
+    with standing_in_for_github() as serving:
+        yield serving
+
+
+@pytest.fixture
+async def fetcher() -> AsyncIterator[GuardedFetcher]:
+    async with GuardedFetcher(private_networks=[IPv4Network("127.0.0.0/8")]) as opened:
+        yield opened
+
+
+def site_of(github: GitHub, fetcher: GuardedFetcher, **fields: str) -> Site:
+    made = connector(GitConfig(github_api=github.url))
+    values = {"repository": "ada/blog", "token": TOKEN, "generator": "hugo", **fields}
+    return made.open(SiteAddress("w_1", "u_1", "Test", "https://blog.example.org"), values, fetcher)
+
+
+@pytest.fixture
+def site(github: GitHub, fetcher: GuardedFetcher) -> Site:
+    return site_of(github, fetcher)
+
+
+async def test_a_check_says_what_the_token_may(github: GitHub, fetcher: GuardedFetcher) -> None:
+    assert (await site_of(github, fetcher).check()).ok
+    assert (await site_of(github, fetcher, branch="main").check()).ok
+    for wrong in ({"token": "0" * 30}, {"repository": "ada/other"}, {"branch": "gone"}):
+        found = await site_of(github, fetcher, **wrong).check()
+        assert [check.id for check in found.checks if check.status == "error"] == ["credential"], wrong
+    github.push = False
+    assert not (await site_of(github, fetcher).check()).ok
+
+
+@pytest.mark.parametrize("branch", ["", "main"])
+async def test_a_post_goes_through_its_states(github: GitHub, fetcher: GuardedFetcher, branch: str) -> None:
+    site = site_of(github, fetcher, branch=branch)
+    post = a_post(slug="冷萃-咖啡", tags=("Coffee",), excerpt="Short")
+    assert await site.find(post) is None
+    made = await site.create(post)
+    assert made.revision == blob(github.files[made.id])
+    read = await site.read(made.id)
+    assert differences(post, read) == []
+    found = await site.find(post)
+    assert found is not None
+    assert found.id == made.id
+    assert (await site.set_state(made.id, "live")).state == "live"
+    updated = await site.update(made.id, replace(post, title="Another"), "")
+    assert (updated.state, updated.fields["title"]) == ("live", "Another")
+    assert (await site.set_state(made.id, "draft")).state == "draft"
+    assert (await site.set_state(made.id, "gone")).state == "gone"
+    assert github.files == {}
+    with pytest.raises(SiteGone):
+        await site.read(made.id)
+    with pytest.raises(SiteGone):
+        await site.set_state(made.id, "gone")
+    assert len(github.commits) == 5
+
+
+async def test_an_edit_made_there_is_noticed(github: GitHub, site: Site) -> None:
+    made = await site.create(a_post())
+    github.files[made.id] += b"more"
+    with pytest.raises(RemoteChanged):
+        await site.update(made.id, a_post(), made.revision)
+    assert github.files[made.id].endswith(b"more")
+
+
+async def test_one_of_two_writers_of_a_post_is_told(github: GitHub, site: Site) -> None:
+    made = await site.create(a_post())
+    writers = (site.update(made.id, a_post(title=f"Title {n}"), made.revision) for n in range(4))
+    results = await asyncio.gather(*writers, return_exceptions=True)
+    assert sum(isinstance(one, RemoteChanged) for one in results) == 3, results
+    assert len(github.commits) == 2
+
+
+async def test_a_commit_of_another_file_at_the_same_time_is_no_edit_of_the_post(github: GitHub, site: Site) -> None:
+    post = a_post()
+    github.conflicts = 1
+    with pytest.raises(SiteUnavailable, match="nothing was committed"):
+        await site.create(post)
+    made = await site.create(post)
+    github.conflicts = 1
+    with pytest.raises(SiteUnavailable):
+        await site.update(made.id, a_post(), made.revision)
+
+
+async def test_another_post_of_the_same_name_is_not_written_over(github: GitHub, site: Site) -> None:
+    github.files["content/posts/mine.md"] = b"words"
+    with pytest.raises(SiteRefused, match="another post"):
+        await site.create(a_post(slug="mine"))
+    assert github.files["content/posts/mine.md"] == b"words"
+    github.files["content/posts/folder.md/x.md"] = b"words"
+    with pytest.raises(SiteRefused, match="no file"):
+        await site.read("content/posts/folder.md")
+
+
+@pytest.mark.parametrize(("lose", "there"), [("before", False), ("after", True)])
+async def test_a_lost_answer_leaves_the_outcome_unknown(github: GitHub, site: Site, lose: str, there: bool) -> None:
+    post = a_post()
+    github.lose = lose  # type: ignore[assignment]
+    with pytest.raises(UnknownOutcome):
+        await site.create(post)
+    assert (await site.find(post) is not None) == there
+
+
+async def test_an_image_and_a_body_of_two_megabytes_arrive(github: GitHub, site: Site) -> None:
+    picture = MediaFile("m_1", "x.png", "image/png", "", "", "download", content=bytes(range(256)) * 8192)
+    media = await site.upload(picture, "m0123")
+    assert github.files[media.id] == picture.content
+    assert await site.upload(picture, "m0123") == media
+    assert await site.find_media("m0123") == media
+    post = a_post(markdown="words " * 350_000)
+    made = await site.create(post)
+    assert (await site.read(made.id)).html == post.markdown.rstrip() + "\n"
+
+
+async def test_a_rate_limit_is_no_bad_token(github: GitHub, site: Site) -> None:
+    github.limited = True
+    with pytest.raises(SiteUnavailable):
+        await site.create(a_post())
+    github.limited = False
+    with pytest.raises(SiteRejected):
+        await site_of(github, site._repository._api._fetcher, token="0" * 30).create(a_post())  # type: ignore[attr-defined]

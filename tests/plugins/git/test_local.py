@@ -1,0 +1,251 @@
+"""The connector against real repositories."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+import yaml
+from pressroom_content.contract import (
+    MediaFile,
+    RemoteChanged,
+    RemoteMedia,
+    SiteGone,
+    SiteRefused,
+    SiteUnavailable,
+)
+from pressroom_content.publishing.comparing import differences
+from support.needs import program
+
+from .conftest import Repo, a_post, site_of
+
+PICTURE = MediaFile("m_1", "beans.png", "image/png", "", "Beans", "download", content=b"\x89PNG\r\n\x1a\n\x00\xff")
+
+
+@pytest.mark.parametrize(("generator", "form"), [("hugo", "yaml"), ("hugo", "toml"), ("jekyll", ""), ("astro", "")])
+async def test_a_post_goes_through_its_states(repo: Repo, generator: str, form: str) -> None:
+    site = site_of(repo, generator, **({"front_matter": form} if form else {}))
+    post = a_post(
+        excerpt="Short",
+        meta_title="Cold: brew",
+        meta_description="About #coffee",
+        canonical_url="https://example.org/original",
+        author="Ada",
+        tags=("Coffee", "R&D"),
+        categories=("Guides",),
+        featured=RemoteMedia("x", "https://blog.example.org/images/x.png"),
+    )
+    made = await site.create(post)
+    assert made.state == "draft"
+    read = await site.read(made.id)
+    assert (read.revision, read.marker, read.html.strip()) == (made.revision, post.marker, post.markdown)
+    assert differences(post, read) == []
+    assert repo.git("rev-parse", f"HEAD:{made.id}").strip() == made.revision
+    live = await site.set_state(made.id, "live")
+    assert (live.state, (await site.read(made.id)).state) == ("live", "live")
+    assert await site.set_state(made.id, "live") == live  # nothing to commit
+    updated = await site.update(made.id, replace(post, title="Another", excerpt=""), live.revision)
+    assert (updated.state, updated.fields["title"], updated.fields["excerpt"]) == ("live", "Another", "")
+    assert (await site.set_state(made.id, "draft")).state == "draft"
+    assert (await site.set_state(made.id, "gone")).state == "gone"
+    with pytest.raises(SiteGone):
+        await site.read(made.id)
+    assert repo.git("log", "--format=%s").splitlines() == [
+        "Delete Another",
+        "Unpublish Another",
+        "Update Another",
+        f"Publish {post.title}",
+        f"Add {post.title}",
+    ]
+    assert repo.git("status", "--porcelain") == ""
+    assert "dangling commit" not in repo.git("fsck", "--strict")
+
+
+async def test_jekyll_gets_a_dated_file_and_its_addresses(repo: Repo) -> None:
+    post = a_post(slug="cold-brew", categories=("Guides",), markdown="Liquid: {% include x %} {{ y }}")
+    made = await site_of(repo, "jekyll").create(post)
+    today = datetime.now(UTC)
+    assert made.id == f"_posts/{today:%Y-%m-%d}-cold-brew.md"
+    assert made.url == f"https://blog.example.org/guides/{today:%Y/%m/%d}/cold-brew.html"
+    front = yaml.safe_load(repo.show(made.id).split("---")[1])
+    assert (front["published"], front["layout"], front["render_with_liquid"]) == (False, "post", False)
+
+
+async def test_the_date_is_that_of_the_first_time_that_it_was_live(repo: Repo) -> None:
+    site = site_of(repo)
+    made = await site.create(a_post())
+    repo.edit(made.id, repo.show(made.id).replace(f"date: {datetime.now(UTC).year}", "date: 2001"))
+    first = await site.set_state(made.id, "live")
+    repo.edit(made.id, repo.show(made.id).replace(f"date: {datetime.now(UTC).year}", "date: 2002"))
+    await site.set_state(made.id, "draft")
+    again = await site.set_state(made.id, "live")
+    assert first.updated_at is not None
+    assert again.updated_at is not None
+    assert (first.updated_at.year, again.updated_at.year) == (datetime.now(UTC).year, 2002)
+
+
+@pytest.mark.parametrize(
+    ("slug", "name"),
+    [
+        ("冷萃咖啡", "冷萃咖啡"),
+        ("हिन्दी-लेख", "हिन्दी-लेख"),
+        ("../../etc/passwd", "etc-passwd"),
+        ("..", None),
+        (".git/hooks/post-commit", "git-hooks-post-commit"),
+        ("a\\..\\b\x00c", "a-b-c"),
+        ("con:<>|?*\n", "con"),
+        ("x" * 200, "x" * 120),
+        ("😀" * 50, None),
+    ],
+)
+async def test_slugs_are_names_of_files_in_any_script_and_lead_nowhere_else(
+    repo: Repo, slug: str, name: str | None
+) -> None:
+    post = a_post(slug=slug)
+    made = await site_of(repo).create(post)
+    assert made.id == f"content/posts/{name or post.marker}.md"
+    assert [str(path.relative_to(repo.folder)) for path in repo.folder.glob("content/**/*.md")] == [made.id]
+    found = await site_of(repo).find(post)
+    assert found is not None
+    assert found.fields["slug"] == (name or "")
+
+
+@pytest.mark.parametrize(
+    "path", ["../outside.md", "content/posts/../../x.md", "content/posts/.git/x.md", "/etc/passwd", "README.md", ""]
+)
+async def test_an_id_that_is_no_post_is_gone(repo: Repo, path: str) -> None:
+    repo.edit("README.md", "hello")
+    site = site_of(repo)
+    for attempt in (site.read(path), site.update(path, a_post(), ""), site.set_state(path, "gone")):
+        with pytest.raises(SiteGone):
+            await attempt
+    assert repo.show("README.md") == "hello"
+
+
+async def test_two_commits_at_once_are_both_there(repo: Repo, tmp_path: Path) -> None:
+    bare = Repo(tmp_path / "bare.git")
+    repo.git("init", "-q", "--bare", "-b", "main", str(bare.folder))
+    posts = [a_post() for _ in range(12)]
+    made = await asyncio.gather(*(site_of(bare).create(post) for post in posts))
+    assert len(bare.git("rev-list", "HEAD").split()) == 12
+    assert sorted(bare.git("ls-tree", "-r", "--name-only", "HEAD").split()) == sorted(one.id for one in made)
+
+
+async def test_one_of_two_writers_of_a_post_is_told(repo: Repo, tmp_path: Path) -> None:
+    bare = Repo(tmp_path / "bare.git")
+    repo.git("init", "-q", "--bare", "-b", "main", str(bare.folder))
+    made = await site_of(bare).create(a_post())
+    writers = (site_of(bare).update(made.id, a_post(title=f"Title {n}"), made.revision) for n in range(6))
+    results = await asyncio.gather(*writers, return_exceptions=True)
+    assert sum(isinstance(one, RemoteChanged) for one in results) == 5, results
+
+
+async def test_an_edit_made_there_is_noticed_and_what_people_added_stays(repo: Repo) -> None:
+    site = site_of(repo)
+    made = await site.create(a_post())
+    repo.edit(made.id, repo.show(made.id).replace("draft: true", "draft: true\nweight: 7"))
+    with pytest.raises(RemoteChanged):
+        await site.update(made.id, a_post(), made.revision)
+    await site.update(made.id, a_post(title="Ours"), "")
+    assert "weight: 7" in repo.show(made.id)
+    assert "title: Ours" in repo.show(made.id)
+
+
+async def test_another_post_of_the_same_name_is_not_written_over(repo: Repo) -> None:
+    repo.edit("content/posts/mine.md", "---\ntitle: Mine\n---\nwords")
+    with pytest.raises(SiteRefused, match="another post"):
+        await site_of(repo).create(a_post(slug="mine"))
+    assert "words" in repo.show("content/posts/mine.md")
+    post = a_post()
+    made = await site_of(repo).create(post)
+    assert (await site_of(repo).create(post)).id == made.id  # the same one twice is one
+
+
+async def test_changes_that_are_not_committed_are_left_alone(repo: Repo) -> None:
+    site = site_of(repo)
+    made = await site.create(a_post())
+    (repo.folder / made.id).write_text("half a sentence")
+    with pytest.raises(SiteRefused, match="not committed"):
+        await site.update(made.id, a_post(), made.revision)
+    assert (repo.folder / made.id).read_text() == "half a sentence"
+
+
+async def test_a_link_out_of_the_repository_is_not_followed(repo: Repo, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (repo.folder / "content").mkdir()
+    (repo.folder / "content/posts").symlink_to(outside)
+    with pytest.raises(SiteRefused):
+        await site_of(repo).create(a_post())
+    assert list(outside.iterdir()) == []
+
+
+async def test_an_image_is_committed_once_and_found(repo: Repo) -> None:
+    site = site_of(repo)
+    assert await site.find_media("m0123") is None
+    media = await site.upload(PICTURE, "m0123")
+    assert media == RemoteMedia("static/images/m0123.png", "https://blog.example.org/images/m0123.png")
+    assert (repo.folder / media.id).read_bytes() == PICTURE.content
+    assert await site.upload(PICTURE, "m0123") == media
+    assert await site.find_media("m0123") == media
+    with pytest.raises(SiteRefused):
+        await site.upload(replace(PICTURE, media_type="image/svg+xml"), "m0124")
+
+
+async def test_a_branch_that_is_not_checked_out_leaves_the_files_alone(repo: Repo) -> None:
+    repo.edit("README.md", "hello")
+    repo.git("branch", "posts")
+    made = await site_of(repo, branch="posts").create(a_post())
+    assert not (repo.folder / made.id).exists()
+    assert made.id in repo.git("ls-tree", "-r", "--name-only", "posts")
+
+
+async def test_what_is_no_repository_is_said_without_its_path(tmp_path: Path, repo: Repo) -> None:
+    with pytest.raises(SiteUnavailable) as caught:
+        await site_of(Repo(tmp_path / "nowhere")).check()
+    assert str(tmp_path) not in caught.value.message
+    with pytest.raises(SiteRefused, match="no repository named"):
+        site_of(repo, repository="other")
+    with pytest.raises(SiteRefused, match="no branch"):
+        await site_of(repo, branch="other").check()
+    assert (await site_of(repo).check()).ok
+
+
+@pytest.mark.parametrize("form", ["yaml", "toml"])
+async def test_hugo_builds_the_site(repo: Repo, tmp_path: Path, form: str) -> None:
+    hugo = program("hugo", "hugo")
+    repo.edit("hugo.toml", 'baseURL = "https://blog.example.org/"\ntitle = "Test"\n')
+    repo.edit("config.toml", 'baseURL = "https://blog.example.org/"\ntitle = "Test"\n')
+    page = "<title>{{ .Title }}</title>{{ with .Params.images }}<img src='{{ index . 0 }}'>{{ end }}{{ .Content }}"
+    repo.edit("layouts/_default/single.html", page)
+    repo.edit("layouts/_default/list.html", "{{ range .Pages }}<a href='{{ .Permalink }}'></a>{{ end }}")
+    site = site_of(repo, front_matter=form)
+    media = await site.upload(PICTURE, "m0123")
+    posts = [
+        a_post(featured=media, tags=("a: b", "#c")),
+        a_post(slug="冷萃咖啡", title='"Quotes": \\ and — dashes\n'),
+        a_post(
+            slug="shortcodes", markdown="Use `{{< figure src=x >}}` or {{% nothing %}}, {{</* done */>}}, and {{< open"
+        ),
+        a_post(slug="html", html="<p>In <b>HTML</b></p>", markdown="<p>In <b>HTML</b></p>"),
+    ]
+    live = [await site.set_state((await site.create(post)).id, "live") for post in posts]
+    hidden = await site.create(a_post(slug="hidden"))
+    output = tmp_path / "public"
+    command = [hugo, "-s", str(repo.folder), "-d", str(output)]
+    await asyncio.to_thread(subprocess.run, command, check=True, capture_output=True, timeout=60)
+    for post, remote in zip(posts, live, strict=True):
+        folder = output / unquote(urlsplit(remote.url).path).strip("/")
+        built = (folder / "index.html").read_text()
+        assert "<title>" in built
+        assert remote.fields["title"] == post.title
+    assert "{{&lt; figure src=x &gt;}}" in (output / "posts/shortcodes/index.html").read_text()
+    assert "<b>HTML</b>" in (output / "posts/html/index.html").read_text()
+    assert media.url in (output / "posts" / posts[0].slug / "index.html").read_text()
+    assert (output / "images/m0123.png").read_bytes() == PICTURE.content
+    assert not (output / "posts" / hidden.id.rpartition("/")[2].removesuffix(".md")).exists()
