@@ -1,0 +1,19 @@
+"""What operators configure: `[plugins.devto.config]`."""
+
+from __future__ import annotations
+
+from pressroom.sdk import PluginConfig
+from pydantic import Field
+
+
+class DevtoConfig(PluginConfig):
+    """Where the API is, and how fast it may be written to."""
+
+    api_url: str = Field(
+        "https://dev.to/api",
+        pattern=r"^https?://[^\s?#]{1,200}[^\s?#/]$",
+        description="Address of Forem's API, without a slash at its end.",
+    )
+    write_interval: float = Field(
+        1.0, ge=0, le=60, description="Seconds between two writes with one API key, in each process."
+    )

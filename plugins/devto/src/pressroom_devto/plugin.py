@@ -1,0 +1,26 @@
+"""The plugin: the connector for DEV."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, cast
+
+from pressroom.sdk import Plugin, PluginContext, hookimpl
+
+from pressroom_devto.config import DevtoConfig
+
+PLUGIN = Plugin(
+    id="devto",
+    title="DEV",
+    summary="Publishes articles on DEV (dev.to).",
+    config=DevtoConfig,
+    requires=("content",),
+)
+
+
+@hookimpl
+def pressroom_site_connectors(plugin: PluginContext) -> Iterable[Any]:
+    """Offer the platform."""
+    from pressroom_devto.connector import connector  # noqa: PLC0415 - loads once a website is asked for
+
+    return [connector(cast("DevtoConfig", plugin.config))]

@@ -1,0 +1,189 @@
+"""The posts of one account on DEV."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, Literal
+from urllib.parse import urlsplit
+
+from pressroom.sdk import Fetcher
+from pressroom_content.contract import (
+    Answer,
+    Capabilities,
+    Check,
+    Finding,
+    MediaFile,
+    Post,
+    PostState,
+    RemoteChanged,
+    RemoteMedia,
+    RemotePost,
+    RemoteRedirect,
+    SiteApi,
+    SiteGone,
+    SiteRefused,
+    SiteRejected,
+    SiteUnavailable,
+    Term,
+    TermKind,
+)
+
+from pressroom_devto.reading import article, marker_of, post_of
+
+CAPABILITIES: Final = Capabilities(
+    draft=True,
+    update=True,
+    unpublish=True,
+    tags=True,
+    canonical=True,
+    featured_image=True,
+    import_posts=True,
+)
+_PAGE: Final = 100
+_MOST_PAGES: Final = 100
+_HEADERS: Final = {"Accept": "application/vnd.forem.api-v1+json"}
+
+Row = Mapping[str, Any]
+
+
+class DevtoSite:
+    """The posts of one account, with its API key; it keeps `pressroom_content.contract.Site`."""
+
+    def __init__(self, api_url: str, key: str, fetcher: Fetcher) -> None:
+        name = urlsplit(api_url).netloc
+        self._api = SiteApi(fetcher, "DEV" if name == "dev.to" else name, api_url, {**_HEADERS, "api-key": key})
+
+    async def check(self) -> Finding:
+        """Ask whose key it is."""
+        try:
+            me = (await self._api.get("/users/me")).body
+        except SiteRejected:
+            fix = "Make a new key on dev.to under Settings, Extensions."
+            return Finding((Check("credential", "error", "DEV does not accept this API key", fix),), Capabilities())
+        if not isinstance(me, dict) or not me.get("username"):
+            raise SiteRefused("what answers is not the API of DEV; the operator has set another address")
+        checks = (
+            Check("reachable", "ok", "DEV answers"),
+            Check("credential", "ok", f"the key is that of {me['username']}"),
+            Check("publish", "ok", "the account may publish"),
+        )
+        return Finding(checks, CAPABILITIES, name=str(me.get("name") or me["username"]))
+
+    async def terms(self, kind: TermKind, query: str, limit: int) -> Sequence[Term]:
+        """Return tags that are in use; DEV has no other kinds, and no search over them."""
+        if kind != "tag":
+            raise SiteRefused(f"DEV has tags, no {kind}s")
+        wanted = query.casefold()
+        found = [
+            Term(str(row.get("id", "")), str(row["name"]), str(row["name"]))
+            for row in (await self._api.get("/tags", {"per_page": 1000})).rows()
+            if wanted in str(row.get("name", "")).casefold()
+        ]
+        return found[:limit]
+
+    async def ensure_terms(self, post: Post) -> Mapping[TermKind, tuple[str, ...]]:
+        """Return nothing: tags are made with the posts that have them."""
+        del post
+        return {}
+
+    async def find_media(self, marker: str) -> RemoteMedia | None:
+        """Return nothing: images are not uploaded."""
+        del marker
+        return None
+
+    async def upload(self, file: MediaFile, marker: str) -> RemoteMedia:
+        """Refuse: the API takes no files."""
+        del marker
+        raise SiteRefused(f"DEV takes no uploads: {file.filename} can only be linked")
+
+    async def find(self, post: Post) -> RemotePost | None:
+        """Look through the account's posts for the marker."""
+        row = await self._look(lambda row: marker_of(str(row.get("body_markdown") or "")) == post.marker)
+        return None if row is None else post_of(row)
+
+    async def create(self, post: Post) -> RemotePost:
+        """Make the post as a draft."""
+        answer = await self._api.send("POST", "/articles", document={"article": {**article(post), "published": False}})
+        return _written(answer, "draft")
+
+    async def read(self, post_id: str) -> RemotePost:
+        """Return a post, from the account's list: drafts cannot be asked for by their id."""
+        row = await self._look(lambda row: str(row.get("id")) == post_id)
+        if row is None:
+            raise SiteGone("the post is not on DEV any more")
+        return post_of(row)
+
+    async def update(self, post_id: str, post: Post, revision: str) -> RemotePost:
+        """Write the post again; its state stays."""
+        there = await self.read(post_id)
+        if revision and there.revision != revision:
+            raise RemoteChanged("the post was edited on DEV since it was published from here")
+        return _written(await self._put(post_id, article(post)), there.state)
+
+    async def set_state(
+        self, post_id: str, state: Literal["draft", "scheduled", "live", "trashed", "gone"], at: datetime | None = None
+    ) -> RemotePost:
+        """Publish the post, or make it a draft."""
+        del at
+        if state == "scheduled":
+            raise SiteRefused("DEV is not asked to schedule posts: they are published from here at their time")
+        if state in ("trashed", "gone"):
+            raise SiteRefused("DEV's API deletes nothing: make the post a draft, then delete it on the site")
+        return _written(await self._put(post_id, {"published": state == "live"}), state)
+
+    async def posts(self, since: datetime | None, most: int) -> AsyncIterator[RemotePost]:
+        """Yield published posts, newest first; DEV does not say when one was changed, so `since` leaves none out."""
+        del since
+        left, page = most, 1
+        while left > 0:
+            rows = (await self._api.get("/articles/me/published", {"page": page, "per_page": _PAGE})).rows()
+            for row in rows[:left]:
+                yield post_of(row, "live")
+            left -= len(rows)
+            if len(rows) < _PAGE:
+                return
+            page += 1
+
+    async def redirects(self) -> Sequence[RemoteRedirect]:
+        """Refuse: DEV has none."""
+        raise _no_redirects()
+
+    async def add_redirect(self, source: str, target: str, *, permanent: bool) -> RemoteRedirect:
+        """Refuse: DEV has none."""
+        raise _no_redirects()
+
+    async def remove_redirect(self, redirect_id: str) -> None:
+        """Refuse: DEV has none."""
+        raise _no_redirects()
+
+    async def _put(self, post_id: str, changes: Mapping[str, Any]) -> Answer:
+        if not (post_id.isascii() and post_id.isdigit()):
+            raise SiteGone("the post is not on DEV any more")
+        return await self._api.send("PUT", f"/articles/{post_id}", document={"article": changes})
+
+    async def _look(self, wanted: Callable[[Row], bool]) -> Row | None:
+        """Return a post of the account, or `None` once two looks did not find it.
+
+        Pages move while they are read: a post that is deleted meanwhile pulls another one over the edge of a page. To
+        miss one would be to make it a second time.
+        """
+        for _ in range(2):
+            for page in range(1, _MOST_PAGES + 1):
+                rows = (await self._api.get("/articles/me/all", {"page": page, "per_page": _PAGE})).rows()
+                found = next((row for row in rows if wanted(row)), None)
+                if found is not None or (page == 1 and len(rows) < _PAGE):
+                    return found
+                if len(rows) < _PAGE:
+                    break
+            else:
+                raise SiteUnavailable(f"DEV lists more than {_MOST_PAGES * _PAGE} posts: they cannot be looked through")
+        return None
+
+
+def _written(answer: Answer, state: PostState) -> RemotePost:
+    return post_of(answer.row(written=True), state)
+
+
+def _no_redirects() -> SiteRefused:
+    return SiteRefused("DEV has no redirects")

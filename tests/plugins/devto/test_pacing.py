@@ -1,0 +1,82 @@
+"""A write a second, and nothing while DEV wants nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+from pressroom_content.contract import SiteUnavailable
+from pressroom_devto.pacing import Pace, Paces
+
+
+class Clock:
+    """A clock that goes forward when somebody sleeps."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+        self.slept: list[float] = []
+
+    def __call__(self) -> float:
+        return self.now
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+
+
+async def test_writes_at_once_are_a_second_apart() -> None:
+    clock = Clock()
+    pace = Pace(1.0, clock=clock, sleep=clock.sleep)
+    await asyncio.gather(*(pace.turn(writes=True) for _ in range(4)))
+    await pace.turn(writes=False)
+    assert clock.slept == [1.0, 2.0, 3.0]
+
+
+async def test_a_queue_has_an_end() -> None:
+    clock = Clock()
+    pace = Pace(1.0, clock=clock, sleep=clock.sleep)
+    for _ in range(21):
+        await pace.turn(writes=True)
+    with pytest.raises(SiteUnavailable):
+        await pace.turn(writes=True)
+    clock.now += 21
+    await pace.turn(writes=True)
+
+
+@pytest.mark.parametrize(
+    ("retry_after", "seconds"),
+    [
+        ("120", 120),
+        ("0", 0),
+        ("", 30),
+        ("soon", 30),
+        ("9" * 40, 30),
+        ("999999999", 3600),
+        ("-5", 30),
+        (format_datetime(datetime.now(UTC) - timedelta(hours=1)), 0),
+        (format_datetime(datetime.now(UTC) + timedelta(days=400)), 3600),
+    ],
+    ids=["seconds", "none", "empty", "words", "digits", "years", "negative", "a past date", "a far date"],
+)
+async def test_a_retry_after_is_kept(retry_after: str, seconds: float) -> None:
+    clock = Clock()
+    pace = Pace(1.0, clock=clock, sleep=clock.sleep)
+    pace.hold(retry_after)
+    if seconds:
+        clock.now += seconds - 0.5
+        with pytest.raises(SiteUnavailable):
+            await pace.turn(writes=False)
+        clock.now += 0.5
+    await pace.turn(writes=False)
+
+
+def test_a_key_has_one_pace_and_others_do_not_wait_for_it() -> None:
+    paces = Paces(1.0)
+    assert paces.of("a") is paces.of("a")
+    assert paces.of("a") is not paces.of("b")
+    paces.of("held").hold("60")
+    held = paces.of("held")
+    for number in range(1500):
+        paces.of(str(number))
+    assert paces.of("held") is held

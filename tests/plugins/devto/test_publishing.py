@@ -1,0 +1,65 @@
+"""Publishing on DEV as the content plugin does it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pressroom.sdk import PluginContext
+from pressroom.testing.running import settings_for_test
+from pressroom_content.articles.store import Articles
+from pressroom_content.publishing.publications import Publications
+from pressroom_content.publishing.taking_down import unpublish
+from pressroom_content.records import Publication
+from pressroom_content.websites.checking import check_website
+from pressroom_content.websites.store import Websites
+from support.installing import on_path
+from support.publishing_world import ADA, configuration, world, write
+from support.standin_forem import KEY, Forem
+from support.standin_plugin import distribution
+
+
+@pytest.fixture
+async def plugin(forem: Forem, tmp_path: Path) -> AsyncIterator[PluginContext]:
+    config = configuration({"database_url": f"sqlite:///{tmp_path}/content.sqlite"})
+    config.pop("storage")
+    config["plugins"]["devto"] = {"config": {"api_url": forem.url, "write_interval": 0}}
+    with on_path(distribution(tmp_path / "site")):
+        async with world(settings_for_test(config, tmp_path)) as context:
+            yield context
+
+
+async def ended(plugin: PluginContext, publication: Publication) -> Publication:
+    found = publication
+    for _ in range(400):
+        found = await Publications(plugin).wait(found, 0.1)
+        if found.status not in ("queued", "publishing", "unknown"):
+            break
+        await asyncio.sleep(0.05)
+    return found
+
+
+@pytest.mark.parametrize("lose", ["", "before", "after"])
+async def test_an_article_goes_live_changes_and_is_taken_down(plugin: PluginContext, forem: Forem, lose: Any) -> None:
+    made = await Websites(plugin).add(ADA, "devto", name="DEV", url="", credential={"api_key": KEY}, finding=None)
+    _, finding = await check_website(plugin, ADA, made.id)
+    assert finding.ok
+    article = await write(plugin)
+    forem.lose = lose
+    done = await ended(plugin, await Publications(plugin).publish(ADA, article, made.id))
+    assert done.status == "published", done
+    assert len(forem.articles) == 1, (forem.requests, forem.articles)
+    (kept,) = forem.articles.values()
+    assert (kept["published"], kept["tags"]) == (True, ["news", "tools"])
+    assert kept["main_image"].startswith("https://library.example/")
+    assert done.url.endswith(f"/ada/{kept['slug']}")
+    assert done.verified["title_found"] is True
+    assert not [one for one in done.warnings if "dropped" in one or "words of the body" in one], done.warnings
+    await Articles(plugin).update(ADA, article, expected_version=1, changes={"title": "Another title"})
+    assert (await ended(plugin, await Publications(plugin).update(ADA, done.id))).error == ""
+    assert [one["title"] for one in forem.articles.values()] == ["Another title"]
+    assert (await unpublish(plugin, ADA, done.id, "draft")).status == "unpublished"
+    assert [one["published"] for one in forem.articles.values()] == [False]

@@ -1,0 +1,49 @@
+"""The connector and a site in trouble: what had no effect is told apart from what may have had one."""
+
+from __future__ import annotations
+
+import pytest
+from pressroom.fetch import GuardedFetcher
+from pressroom_content.contract import Site, SiteAddress, SiteError, SiteGone, SiteUnavailable, UnknownOutcome, api
+from pressroom_devto.config import DevtoConfig
+from pressroom_devto.connector import connector
+from support.standin_forem import KEY
+from support.troubled_sites import ODD_ANSWERS, TROUBLES, Reply, Trouble, troubled
+
+from .test_site import a_post
+
+
+def site_at(url: str, fetcher: GuardedFetcher) -> Site:
+    made = connector(DevtoConfig(api_url=f"{url}/api", write_interval=0))
+    return made.open(SiteAddress("w_1", "u_1", "Test", ""), {"api_key": KEY}, fetcher)
+
+
+@pytest.mark.parametrize("trouble", TROUBLES, ids=lambda one: one.id)
+async def test_trouble_is_told_apart(
+    fetcher: GuardedFetcher, trouble: Trouble, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(api, "_SECONDS", 0.3)
+    with troubled(trouble.reply) as url:
+        with pytest.raises(trouble.read) as read:
+            await site_at(url, fetcher).read("1")
+        with pytest.raises(trouble.write) as written:
+            await site_at(url, fetcher).create(a_post())
+        site = site_at(url, fetcher)
+        if trouble.id == "revoked":
+            assert not (await site.check()).ok
+        else:
+            with pytest.raises(SiteError):
+                await site.check()
+    for error in (read.value, written.value):
+        assert "127.0.0.1" in error.message
+        assert KEY not in error.message
+
+
+@pytest.mark.parametrize("reply", ODD_ANSWERS, ids=lambda one: one.content.decode())
+async def test_an_odd_answer_is_no_answer(fetcher: GuardedFetcher, reply: Reply) -> None:
+    with troubled(reply) as url:
+        site = site_at(url, fetcher)
+        with pytest.raises(SiteGone if reply.content == b"[]" else SiteUnavailable):
+            await site.read("1")
+        with pytest.raises(UnknownOutcome):
+            await site.create(a_post())
