@@ -1,0 +1,119 @@
+"""The list of all calls in a browser: without scripts, in both schemes, on phones, for everyone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+import pytest
+from playwright.async_api import Browser, Page, expect
+from pressroom.accounts.records import User
+from pressroom.models import ActivityRow
+from pressroom.testing import RunningHost
+from pressroom.testing.running import settings_for_test
+from support.axe import violations
+from support.people import add_person, fill
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+
+Scheme = Literal["light", "dark"]
+PATH = "/dashboard/activity"
+WIDTHS = (320, 390, 768, 1280)
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
+    with RunningHost(settings_for_test({"builtin_plugins": False}, tmp_path_factory.mktemp("data"))) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def person(host: RunningHost) -> User:
+    """Return a person with more calls than one page shows, one of them long in every part."""
+    user = add_person(host)
+    fill(host, user, calls=60)
+
+    async def add() -> None:
+        key, _ = await host.host.accounts.api_keys.create(user.id, "x" * 100)
+        async with host.host.database.writing() as session:
+            session.add(
+                ActivityRow(
+                    user_id=user.id,
+                    connection_id=key.id,
+                    at=datetime.now(UTC) - timedelta(days=2),
+                    tool="t" * 64,
+                    code="a_code_that_goes_on_and_on_as_if",
+                    duration=4321.0,
+                    address="2001:0db8:85a3:0000:0000:8a2e:0370:7334%interface",
+                )
+            )
+
+    host.run(add())
+    return user
+
+
+@asynccontextmanager
+async def signed_in(
+    browser: Browser, host: RunningHost, person: User, *, scheme: Scheme = "light", scripting: bool = True
+) -> AsyncIterator[Page]:
+    context = await browser.new_context(color_scheme=scheme, java_script_enabled=scripting)
+    token = await asyncio.to_thread(lambda: host.run(host.host.accounts.sessions.start(person.id)))
+    await context.add_cookies([{"name": "pressroom_session", "value": token, "url": host.url}])
+    yield await context.new_page()
+    await context.close()
+
+
+async def test_without_scripts_people_find_a_call(browser: Browser, host: RunningHost, person: User) -> None:
+    async with signed_in(browser, host, person, scripting=False) as page:
+        await page.goto(f"{host.url}/dashboard")
+        await page.get_by_role("navigation", name="Dashboard").get_by_role("link", name="Activity").click()
+        table = page.get_by_role("table")
+        await expect(table.get_by_role("row")).to_have_count(51)
+        await page.get_by_role("link", name="Older calls").click()
+        await expect(table.get_by_role("row")).to_have_count(12)
+        await page.get_by_role("link", name="Back to the latest").click()
+
+        await page.get_by_label("Outcome").select_option("Any error")
+        await page.get_by_label("Connection").select_option("ChatGPT")
+        await page.get_by_role("button", name="Filter").click()
+        for row in (await table.get_by_role("row").all())[1:]:
+            await expect(row).to_contain_text("ChatGPT")
+            await expect(row.locator(".badge.bad")).to_be_visible()
+        await page.get_by_role("link", name="Show all").click()
+        day = f"{datetime.now(UTC) - timedelta(days=2):%Y-%m-%d}"
+        await page.get_by_label("Day (UTC)").fill(day)
+        await page.get_by_role("button", name="Filter").click()
+        await expect(table.get_by_role("row")).to_have_count(2)
+        await expect(table).to_contain_text("2001:0db8:85a3")
+        await expect(page.get_by_label("Day (UTC)")).to_have_value(day)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_everybody_can_use_it_on_every_screen(
+    browser: Browser, host: RunningHost, person: User, scheme: Scheme
+) -> None:
+    async with signed_in(browser, host, person, scheme=scheme) as page:
+        complaints: list[str] = []
+        page.on("console", lambda message: complaints.append(message.text))
+        for query in ("", f"?tool={'t' * 64}", "?outcome=timeout"):
+            await page.goto(f"{host.url}{PATH}{query}")
+            for width in WIDTHS:
+                await page.set_viewport_size({"width": width, "height": 900})
+                assert await page.evaluate("document.documentElement.scrollWidth") == width, (query, width)
+                assert await violations(page) == [], (query, width)
+        assert complaints == []
+        await page.goto(f"{host.url}{PATH}?day=nonsense")
+        assert await violations(page) == []
+
+
+async def test_who_has_no_calls_is_told_how_to_make_some(browser: Browser, host: RunningHost) -> None:
+    newcomer = await asyncio.to_thread(add_person, host, "grace@example.org")
+    async with signed_in(browser, host, newcomer) as page:
+        await page.goto(host.url + PATH)
+        await expect(page.get_by_role("heading", name="No calls yet")).to_be_visible()
+        assert await violations(page) == []
+        await page.get_by_role("link", name="Connect a client").click()
+        await expect(page.get_by_role("heading", name="Connections", exact=True)).to_be_visible()

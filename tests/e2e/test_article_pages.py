@@ -1,0 +1,190 @@
+"""Articles and their calendar in the dashboard: forms without JavaScript, an accessibility checker, every width."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from typing import Any, Literal
+from zoneinfo import ZoneInfo
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, BrowserContext, Page, expect
+from pressroom.testing import RunningHost
+from pressroom.testing.running import settings_for_test
+from support.axe import violations
+from support.installing import on_path
+from support.people import EMAIL, add_person
+from support.publishing_world import QUICK
+from support.standin_platform import StandInPlatform, standing_in
+from support.standin_plugin import distribution
+from support.written_articles import Work, write_articles
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+
+WIDTHS = (320, 390, 768, 1280)
+
+
+@pytest.fixture(scope="module")
+def platform() -> Iterator[StandInPlatform]:
+    with standing_in() as serving:
+        yield serving
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
+    config: dict[str, Any] = {
+        "builtin_plugins": False,
+        "plugins": {"content": {"config": QUICK}, "images": {}, "seo": {}, "standin": {}},
+        "fetch": {"private_networks": ["127.0.0.0/8"]},
+    }
+    folder = tmp_path_factory.mktemp("data")
+    with on_path(distribution(folder / "site")), RunningHost(settings_for_test(config, folder)) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def work(host: RunningHost, platform: StandInPlatform) -> Work:
+    add_person(host)
+    return write_articles(host, EMAIL, platform)
+
+
+async def signed_in(browser: Browser, host: RunningHost, user_id: str, **options: Any) -> BrowserContext:
+    token = await asyncio.to_thread(lambda: host.run(host.host.accounts.sessions.start(user_id)))
+    context = await browser.new_context(**options)
+    await context.add_cookies([{"name": "pressroom_session", "value": token, "url": host.url}])
+    return context
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def page(browser: Browser, host: RunningHost, work: Work) -> AsyncIterator[Page]:
+    """A page in a browser without JavaScript."""
+    context = await signed_in(browser, host, work.client.user_id, java_script_enabled=False)
+    yield await context.new_page()
+    await context.close()
+
+
+def paths(work: Work) -> list[str]:
+    """Return the address of every kind of page, with the contents that are hardest to lay out."""
+    tabs = ("", "/seo", "/versions", "/publications")
+    articles = [f"/articles/{work.good}{tab}" for tab in (*tabs, "/versions/1")]
+    others = [f"/articles/{id_}{tab}" for id_ in (work.long, work.right_to_left) for tab in ("", "/seo")]
+    more = [f"/articles/{work.failed}/publications", f"/articles/{work.hostile}/publications"]
+    places = ["/articles", "/articles?q=nothing", f"/calendar?month={work.at:%Y-%m}", "/calendar?month=1999-01"]
+    return [*places, *articles, *others, *more, "/websites", f"/websites/{work.site}"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_every_page_is_accessible_and_fits_every_screen(
+    browser: Browser, host: RunningHost, work: Work, scheme: Literal["light", "dark"]
+) -> None:
+    context = await signed_in(browser, host, work.client.user_id, color_scheme=scheme)
+    page = await context.new_page()
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(f"{page.url}: {message.text}"))
+    for path in paths(work):
+        await page.goto(f"{host.url}/dashboard{path}")
+        for width in WIDTHS:
+            await page.set_viewport_size({"width": width, "height": 800})
+            assert await page.evaluate("document.documentElement.scrollWidth") == width, path
+        for details in await page.locator("main details").all():
+            await details.evaluate("element => element.open = true")
+        assert await violations(page) == [], path
+        await page.set_viewport_size({"width": 390, "height": 800})
+        assert await violations(page) == [], path
+    assert complaints == []
+    await context.close()
+
+
+async def test_a_person_without_articles_is_told_what_to_do(browser: Browser, host: RunningHost) -> None:
+    person = await asyncio.to_thread(add_person, host, "new@example.org")
+    context = await signed_in(browser, host, person.id)
+    page = await context.new_page()
+    for path, heading in (("articles", "Nothing is written yet"), ("calendar", "No ideas yet")):
+        await page.goto(f"{host.url}/dashboard/{path}")
+        await expect(page.get_by_role("heading", name=heading)).to_be_visible()
+        await page.set_viewport_size({"width": 320, "height": 800})
+        assert await page.evaluate("document.documentElement.scrollWidth") == 320
+        assert await violations(page) == []
+    await context.close()
+
+
+async def test_a_person_finds_an_article_and_looks_at_everything(page: Page, host: RunningHost, work: Work) -> None:
+    await page.goto(f"{host.url}/dashboard/articles")
+    await page.get_by_label("Search").fill("starter")
+    await page.get_by_label("Status").select_option(label="Published")
+    await page.get_by_label("Website").select_option(label="The kitchen table")
+    await page.get_by_role("button", name="Show").click()
+    await page.get_by_role("link", name="Sourdough starter: how to make one in seven days", exact=True).click()
+    await expect(page.get_by_role("img", name="A jar on a table")).to_be_visible()
+    tabs = page.get_by_role("navigation", name="Article")
+    await tabs.get_by_role("link", name="SEO").click()
+    await expect(page.get_by_role("img", name="of 100")).to_be_visible()
+    await page.get_by_role("heading", name="Good", exact=True).click()
+    await expect(page.get_by_text("The article has a title.")).to_be_visible()
+    await tabs.get_by_role("link", name="Publications").click()
+    await expect(page.get_by_role("list", name="Steps").get_by_role("listitem")).to_have_count(6)
+    await expect(page.get_by_text("answers with 200")).to_be_visible()
+
+
+async def test_a_version_is_compared_and_restored(page: Page, host: RunningHost, work: Work) -> None:
+    fields = {"title": "Rye or wheat", "body": "Rye is dark.\n\nWheat is light."}
+    made = (await asyncio.to_thread(lambda: work.client.data("create_content", **fields)))["content_id"]
+    changes = {"body": "Rye is very dark.\n\nWheat is light."}
+    await asyncio.to_thread(
+        lambda: work.client.data("update_content", content_id=made, expected_version=1, fields=changes)
+    )
+    await page.goto(f"{host.url}/dashboard/articles/{made}/versions")
+    await page.get_by_role("link", name="Compare version 1 with the newest").click()
+    added = page.get_by_role("row", name="added Rye is very dark.")
+    await expect(added.locator("ins")).to_have_text("very ")
+    await page.get_by_role("link", name="Restore version 1").click()
+    await page.get_by_role("button", name="Yes, restore version 1").click()
+    await expect(page.get_by_role("status")).to_contain_text("Version 1 is back as version 3")
+    content = await asyncio.to_thread(lambda: work.client.data("get_content", content_id=made))
+    assert content["body"] == "Rye is dark.\n\nWheat is light."
+
+
+async def test_a_failed_publication_is_mended_and_taken_down(
+    page: Page, host: RunningHost, work: Work, platform: StandInPlatform
+) -> None:
+    title = "Eight soups"
+    made = (await asyncio.to_thread(lambda: work.client.data("create_content", title=title, body="Hot.")))["content_id"]
+    platform.fault("POST /api/posts", answer=(422, "application/json", b'{"error": "no"}', {}))
+    await asyncio.to_thread(lambda: work.client.refusal("publish_content", content_id=made, website_id=work.other_site))
+    await page.goto(f"{host.url}/dashboard/articles/{made}/publications")
+    await page.get_by_role("button", name="Try again now").click()
+    await expect(page.get_by_role("status")).to_contain_text("tried again")
+    (post,) = [one for one in platform.posts.values() if one["title"] == title]
+    assert post["state"] == "live"
+    await page.get_by_text("Take it down from Bread magazine").click()
+    await page.get_by_label("Move it to the trash there").check()
+    await page.get_by_role("button", name="Yes, take it down").click()
+    await expect(page.get_by_role("status")).to_contain_text("was taken down")
+    assert post["state"] == "trashed"
+
+
+async def test_an_idea_is_noted_and_done_in_the_calendar(page: Page, host: RunningHost, work: Work) -> None:
+    await page.goto(f"{host.url}/dashboard/calendar?month={work.at:%Y-%m}")
+    entry = page.get_by_role("table").get_by_role("link", name="Rye or wheat: which flour for which bread")
+    await expect(entry).to_contain_text(f"{work.at.astimezone(ZoneInfo('Europe/Berlin')):%H:%M}")
+    await page.get_by_label("What it is about").fill("Bread for breakfast")
+    await page.get_by_label("Due").fill(f"{work.at:%Y-%m-%d}")
+    await page.get_by_role("button", name="Save the idea").click()
+    await expect(page.get_by_role("status")).to_contain_text("The idea is saved")
+    await expect(page.get_by_role("table").get_by_role("link", name="Bread for breakfast")).to_be_visible()
+    await page.get_by_role("button", name="Done with Bread for breakfast").click()
+    await expect(page.get_by_role("status")).to_contain_text("marked as done")
+    await expect(page.get_by_text("Bread for breakfast")).to_have_count(0)
+
+
+async def test_an_article_goes_to_the_trash_only_after_a_second_look(page: Page, host: RunningHost, work: Work) -> None:
+    made = (await asyncio.to_thread(lambda: work.client.data("create_content", title="Old", body="x")))["content_id"]
+    await page.goto(f"{host.url}/dashboard/articles/{made}")
+    button = page.get_by_role("button", name="Yes, to the trash")
+    await expect(button).to_be_hidden()
+    await page.get_by_text("Move it to the trash").click()
+    await button.click()
+    await expect(page.get_by_role("status")).to_contain_text("in the trash")
+    await page.get_by_role("button", name="Bring it back").click()
+    await expect(page.get_by_role("status")).to_contain_text("back from the trash")

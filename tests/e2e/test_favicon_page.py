@@ -1,0 +1,136 @@
+"""The favicon generator's page: the icon where people meet it, with JavaScript and without."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+from playwright.async_api import Browser, Page, Request, Response, expect
+from pressroom.testing import RunningHost
+from pressroom.testing.plugin import settings_for_test
+from support.axe import violations
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+
+FAVICON = "/tools/favicon-generator"
+SCENES = ["In a browser tab", "On a home screen", "In a search result"]
+TERRACOTTA = (185, 80, 42)
+NOW = datetime(2026, 5, 1, tzinfo=UTC)
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
+    config = {"tools": {"favicon-generator": {"rate_limit": "1000/hour"}}}
+    with RunningHost(settings_for_test(config, tmp_path_factory.mktemp("host"))) as running:
+        yield running
+
+
+@asynccontextmanager
+async def opened(browser: Browser, host: RunningHost, **options: Any) -> AsyncIterator[Page]:
+    """Open the page, and fail afterwards if a script failed or the content security policy stopped something."""
+    context = await browser.new_context(**options)
+    page = await context.new_page()
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("console", lambda message: faults.append(message.text) if "Content Security" in message.text else None)
+    await page.goto(host.url + FAVICON)
+    yield page
+    await context.close()
+    assert faults == []
+
+
+async def photographed(page: Page, part: str) -> Image.Image:
+    content = await page.locator(f".icon.{part}").screenshot()
+    return Image.open(io.BytesIO(content)).convert("RGB")
+
+
+@pytest.mark.parametrize("scripting", [True, False], ids=["with JavaScript", "without JavaScript"])
+async def test_the_icon_is_shown_where_people_meet_it(browser: Browser, host: RunningHost, scripting: bool) -> None:
+    async with opened(browser, host, java_script_enabled=scripting, viewport={"width": 1280, "height": 1600}) as page:
+        await page.get_by_label("Content").fill("I")
+        await page.get_by_role("button", name="Generate").click()
+        await expect(page.locator("figcaption", has_text=re.compile("^(In|On) a "))).to_have_text(SCENES)
+        for part, edge in (("small", 16), ("medium", 24), ("large", 60)):
+            box = await page.locator(f".icon.{part}").bounding_box()
+            assert box is not None
+            assert (box["width"], box["height"]) == (edge, edge)
+            icon = await photographed(page, part)
+            middle = icon.height // 2
+            assert icon.getpixel((icon.width // 2, middle)) == pytest.approx((255, 255, 255), abs=40), part  # the stem
+            assert icon.getpixel((icon.width // 5, middle)) == pytest.approx(TERRACOTTA, abs=2), part
+        await expect(page.locator(".files li")).to_have_count(9)
+        await expect(page.get_by_role("link", name="Download")).to_have_attribute("download", "favicon-generator.zip")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_axe_finds_nothing_wrong(browser: Browser, host: RunningHost, scheme: Any) -> None:
+    async with opened(browser, host, color_scheme=scheme) as page:
+        await page.get_by_label("Content").fill("I")
+        await page.get_by_role("button", name="Generate").click()
+        await expect(page.locator(".scenes img")).to_have_count(3)
+        assert await violations(page) == []
+
+
+async def test_no_scene_is_wider_than_a_small_phone(browser: Browser, host: RunningHost) -> None:
+    async with opened(browser, host, viewport={"width": 320, "height": 800}) as page:
+        await page.get_by_label("Content").fill("I")
+        await page.get_by_role("button", name="Generate").click()
+        await expect(page.locator(".scenes img")).to_have_count(3)
+        assert await page.evaluate("document.documentElement.scrollWidth") <= 320
+
+
+async def test_a_preview_follows_what_is_typed_once_that_is_switched_on(browser: Browser, host: RunningHost) -> None:
+    async with opened(browser, host) as page:
+        sent: list[str] = []
+        page.on(
+            "request", lambda each: sent.append(json.loads(each.post_data or "")["content"]) if _runs(each) else None
+        )
+        await page.clock.install(time=NOW)
+        await page.clock.pause_at(NOW + timedelta(hours=1))
+        content = page.get_by_label("Content")
+        await content.fill("A")
+        await page.clock.run_for(5000)
+        assert sent == []
+        await page.get_by_label("Preview while I type").check()
+        async with page.expect_response(_runs):
+            await page.clock.run_for(800)
+        await content.fill("B")
+        await page.clock.run_for(799)
+        await content.fill("")
+        await page.clock.run_for(800)
+        assert sent == ["A"]
+        await content.fill("C")
+        async with page.expect_response(_runs):
+            await page.clock.run_for(800)
+        assert sent == ["A", "C"]
+        await expect(content).to_be_focused()
+
+
+def _runs(exchange: Request | Response) -> bool:
+    return exchange.url.endswith("/api/generate")
+
+
+async def test_a_preview_that_follows_stops_at_the_limit(browser: Browser, tmp_path: Path) -> None:
+    config = {"tools": {"favicon-generator": {"rate_limit": "1/hour"}}}
+    with RunningHost(settings_for_test(config, tmp_path)) as limited:
+        async with opened(browser, limited) as page:
+            follow = page.get_by_label("Preview while I type")
+            await page.get_by_label("Content").fill("A")
+            await follow.check()
+            await expect(page.locator(".scenes img")).to_have_count(3)
+            await page.get_by_label("Content").fill("B")
+            await expect(page.locator("#result-body")).to_contain_text("Try again in")
+            await expect(follow).not_to_be_checked()
+
+
+async def test_without_javascript_nothing_offers_to_follow(browser: Browser, host: RunningHost) -> None:
+    async with opened(browser, host, java_script_enabled=False) as page:
+        await expect(page.get_by_text("Preview while I type")).to_be_hidden()

@@ -1,0 +1,297 @@
+"""The image generator's page: gallery, live editor, places of errors, texts to copy; with JavaScript and without."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from html import unescape
+from typing import Any
+
+import pytest
+from playwright.async_api import Browser, Page, Request, Response, expect
+from pressroom.testing import RunningHost
+from pressroom.testing.plugin import settings_for_test
+from pressroom_image_generator.examples import EXAMPLES
+from support.axe import violations
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+
+IMAGE = "/tools/image-generator"
+NOW = datetime(2026, 5, 1, tzinfo=UTC)
+BROKEN = '<div style="display:flex">\n  <p>One</p>\n  <img src="http://example.com/a.png">\n</div>'
+DOUBTFUL = '<div style="width:100%; height:100%;\n  color:bluish; float-up:1">Hi</div>'
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
+    config = {"tools": {"image-generator": {"rate_limit": "1000/hour"}}}
+    with RunningHost(settings_for_test(config, tmp_path_factory.mktemp("host"))) as running:
+        yield running
+
+
+@asynccontextmanager
+async def opened(browser: Browser, host: RunningHost, query: str = "", **options: Any) -> AsyncIterator[Page]:
+    """Open the page, and fail afterwards if a script failed or the content security policy stopped something."""
+    context = await browser.new_context(**options)
+    page = await context.new_page()
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("console", lambda message: faults.append(message.text) if "Content Security" in message.text else None)
+    await page.goto(host.url + IMAGE + query)
+    yield page
+    await context.close()
+    assert faults == []
+
+
+async def generate(page: Page) -> None:
+    await page.get_by_role("button", name="Generate").click()
+
+
+def sent_by(page: Page) -> list[dict[str, Any]]:
+    """Return the list that gets what the page asks the API for."""
+    sent: list[dict[str, Any]] = []
+    page.on("request", lambda each: sent.append(json.loads(each.post_data or "")) if _runs(each) else None)
+    return sent
+
+
+def _runs(exchange: Request | Response) -> bool:
+    return exchange.url.endswith("/api/generate")
+
+
+async def test_the_gallery_shows_every_design_as_it_is_drawn(browser: Browser, host: RunningHost) -> None:
+    async with opened(browser, host, viewport={"width": 1280, "height": 1200}) as page:
+        tiles = page.locator(".gallery img")
+        await expect(tiles).to_have_count(len(EXAMPLES))
+        for tile in await tiles.all():
+            await tile.scroll_into_view_if_needed()
+            width = await tile.evaluate("image => image.decode().then(() => image.naturalWidth)")
+            assert 100 < width <= 480
+        await expect(page.get_by_role("img", name="Example: Link preview")).to_be_visible()
+
+
+async def test_a_design_of_the_gallery_fills_the_form_and_is_drawn(browser: Browser, host: RunningHost) -> None:
+    async with opened(browser, host) as page:
+        sent = sent_by(page)
+        await page.get_by_role("button", name="Square post").click()
+        result = page.get_by_role("img", name="Result: Image generator")
+        await expect(result).to_be_visible()
+        assert await result.evaluate("image => image.decode().then(() => image.naturalWidth)") == 1080
+        await expect(page.get_by_label("Title", exact=True)).to_have_value("Version 2 is here")
+        await page.get_by_role("button", name="Quote in HTML").click()
+        await expect(page.get_by_label("HTML").last).to_have_value(re.compile("prerequisite"))
+        await expect(page.get_by_label("Title", exact=True)).to_be_hidden()
+        async with page.expect_response(_runs):
+            await generate(page)
+        assert sent[0] == dict(EXAMPLES[3].params)
+        assert sent[-1] == dict(EXAMPLES[5].params)
+
+
+async def test_what_a_mode_hides_is_not_asked_for(browser: Browser, host: RunningHost) -> None:
+    async with opened(browser, host, "?example=6") as page:
+        sent = sent_by(page)
+        await page.locator("label.segment", has_text="Template").click()
+        await page.get_by_label("Title", exact=True).fill("Mine")
+        await page.get_by_label("Theme").select_option("bold")
+        await page.get_by_label("Width").fill("1200")
+        await generate(page)
+        await expect(page.get_by_role("link", name="Download")).to_be_visible()
+        assert sent == [{"template": "og", "props": {"title": "Mine", "theme": "bold"}, "width": 1200}]
+        assert json.dumps(sent[0], separators=(",", ":")) in (await page.locator("#curl").text_content() or "")
+
+
+@pytest.mark.parametrize("scripting", [True, False], ids=["with JavaScript", "without JavaScript"])
+async def test_both_ways_of_using_the_page_ask_for_the_same(
+    browser: Browser, host: RunningHost, scripting: bool
+) -> None:
+    async with opened(browser, host, "?example=2", java_script_enabled=scripting) as page:
+        await page.get_by_label("Title", exact=True).fill("Both ways")
+        await page.get_by_label("Width").fill("800")
+        await generate(page)
+        await expect(page.get_by_role("img", name="Result: Image generator")).to_be_visible()
+        await expect(page.locator("#result dd").nth(1)).to_have_text("800 × 200 px")  # noqa: RUF001
+        command = await page.locator("#curl").text_content() or ""
+        wanted = {
+            "template": "linkedin-banner",
+            "props": {
+                "title": "Both ways",
+                "subtitle": "In the best sense of the word",
+                "theme": "gradient",
+                "accentColor": "#4f46e5",
+            },
+            "width": 800,
+        }
+        assert json.loads(command.partition(" -d '")[2].removesuffix("'")) == wanted
+
+
+@pytest.mark.parametrize("scripting", [True, False], ids=["with JavaScript", "without JavaScript"])
+async def test_the_tags_to_copy_name_the_picture_that_was_made(
+    browser: Browser, host: RunningHost, scripting: bool
+) -> None:
+    async with opened(browser, host, "?example=3", java_script_enabled=scripting) as page:
+        tags = page.locator("#snippet-0")
+        await expect(tags).to_contain_text('<meta property="og:image" content="')
+        await generate(page)
+        download = page.get_by_role("link", name="Download")
+        await expect(download).to_be_visible()
+        address = await download.get_attribute("href") or ""
+        text = await tags.text_content() or ""
+        assert unescape(re.findall(r'og:image" content="([^"]*)"', text)[0]) == address
+        assert '<meta property="og:image:width" content="1080">' in text
+        assert "{" not in text
+
+
+async def test_the_curl_line_and_the_tags_are_copied_beside_the_result(browser: Browser, host: RunningHost) -> None:
+    async with opened(browser, host, permissions=["clipboard-read", "clipboard-write"]) as page:
+        await generate(page)
+        result = page.locator("#result")
+        for name, source in (("Copy curl", "#curl"), ("Copy og:image tags", "#snippet-0")):
+            await result.get_by_role("button", name=name).click()
+            await expect(result.get_by_role("button", name="Copied")).to_be_visible()
+            copied = await page.evaluate("navigator.clipboard.readText()")
+            assert copied == await page.locator(source).text_content()
+            await expect(result.get_by_role("button", name="Copied")).to_have_count(0)
+
+
+async def test_a_refusal_is_marked_in_the_editor_and_leads_there(browser: Browser, host: RunningHost) -> None:
+    async with opened(browser, host, "?example=5") as page:
+        editor = page.locator("textarea[data-code]")
+        await editor.fill(BROKEN)
+        await generate(page)
+        await expect(editor).to_have_attribute("aria-invalid", "true")
+        await expect(editor).to_have_accessible_description(re.compile("only https:// addresses"))
+        await expect(page.locator(".code-under mark")).to_have_text("http://example.com/a.png")
+        await expect(page.locator(".has-wrong")).to_have_count(1)
+        await page.get_by_role("button", name="Line 3, column 13").click()
+        chosen = "area => area.value.slice(area.selectionStart, area.selectionEnd)"
+        assert await editor.evaluate(chosen) == "http://example.com/a.png"
+        await editor.fill(BROKEN.replace("http:", "https:"))
+        await expect(page.locator(".code-under mark")).to_have_count(0)
+
+
+async def test_a_refusal_shows_its_line_without_javascript(browser: Browser, host: RunningHost) -> None:
+    async with opened(browser, host, "?example=5", java_script_enabled=False) as page:
+        await page.locator("textarea[data-code]").fill(BROKEN)
+        await generate(page)
+        await expect(page.locator(".excerpt figcaption")).to_have_text("Line 3, column 13")
+        await expect(page.locator(".excerpt mark")).to_have_text("http://example.com/a.png")
+        await expect(page.locator("textarea[data-code]")).to_have_value(BROKEN)
+
+
+async def test_warnings_are_marked_in_the_editor_too(browser: Browser, host: RunningHost) -> None:
+    async with opened(browser, host, "?example=5") as page:
+        editor = page.locator("textarea[data-code]")
+        await editor.fill(DOUBTFUL)
+        await generate(page)
+        await expect(page.locator(".warnings li")).to_have_count(2)
+        await expect(page.locator(".code-under mark")).to_have_text(["color", ":bluish", "float-up"])
+        await page.get_by_role("button", name="Line 2, column 3").click()
+        await expect(editor).to_be_focused()
+
+
+async def test_a_refused_member_is_named_beside_its_field(browser: Browser, host: RunningHost) -> None:
+    for scripting in (True, False):
+        async with opened(browser, host, java_script_enabled=scripting) as page:
+            await page.get_by_label("Logo URL").fill("ftp://example.com/logo.png")
+            await generate(page)
+            field = page.get_by_label("Logo URL")
+            await expect(field).to_have_attribute("aria-invalid", "true")
+            await expect(field).to_have_accessible_description(re.compile("ust begin with https://"))
+
+
+async def test_what_lies_under_the_editor_is_what_is_written_in_it(browser: Browser, host: RunningHost) -> None:
+    async with opened(browser, host, "?example=7") as page:
+        editor = page.locator("textarea[data-code]")
+        texts = [
+            "",
+            "\n\n",
+            "plain",
+            "<div style='color:red;'>a < b & \"c\"</div>\n<!-- open",
+            '<p title="x\ny">\t日本語 👩‍👩‍👧 <b',
+            "<" * 300 + '"' * 301,
+            "a=b <i c=d>",
+            "a" * 10_000,
+            '<b style="' + " " * 9_900,
+            "<b " + "a " * 4_900,
+        ]
+        for text in [await editor.input_value(), *texts]:
+            await editor.fill(text)
+            lines = await page.locator(".code-under > div").all_text_contents()
+            assert "\n".join(lines).replace("\u200b", "") == text
+            sizes = await page.evaluate(
+                "[...document.querySelectorAll('.code-under, .code-inner > textarea')].map(each => each.scrollHeight)"
+            )
+            assert abs(sizes[0] - sizes[1]) <= 1, text
+
+
+async def test_a_preview_follows_the_editor_and_is_remembered(browser: Browser, host: RunningHost) -> None:
+    async with opened(browser, host, "?example=5") as page:
+        sent = sent_by(page)
+        await page.clock.install(time=NOW)
+        await page.clock.pause_at(NOW + timedelta(hours=1))
+        await page.get_by_label("Preview while I type").check()
+        async with page.expect_response(_runs):
+            await page.clock.run_for(800)
+        editor = page.locator("textarea[data-code]")
+        await editor.fill('<div style="width:100%;height:100%;background:#123456">')
+        await page.clock.run_for(700)
+        await editor.fill('<div style="width:100%;height:100%;background:#654321">')
+        async with page.expect_response(_runs):
+            await page.clock.run_for(800)
+        assert [one["html"][-9:-2] for one in sent[1:]] == ["#654321"]
+        await expect(editor).to_be_focused()
+        await page.reload()
+        await expect(page.get_by_label("Preview while I type")).to_be_checked()
+
+
+async def test_the_defaults_are_shown(browser: Browser, host: RunningHost) -> None:
+    async with opened(browser, host) as page:
+        await expect(page.get_by_label("Width")).to_have_attribute("placeholder", "1200")
+        await expect(page.get_by_text("200 to 2400, default 1200", exact=True).first).to_be_visible()
+        await expect(page.get_by_label("png")).to_be_checked()
+        await expect(page.get_by_label("Theme")).to_have_value("light")
+        await expect(page.get_by_label("Accent colour", exact=True)).to_have_value("#b9502a")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_axe_finds_nothing_wrong(browser: Browser, host: RunningHost, scheme: Any) -> None:
+    async with opened(browser, host, color_scheme=scheme) as page:
+        assert await violations(page) == []
+        await page.get_by_role("button", name="Release in HTML").click()
+        await expect(page.get_by_role("link", name="Download")).to_be_visible()
+        assert await violations(page) == []
+        await page.locator("textarea[data-code]").fill(DOUBTFUL)
+        await generate(page)
+        await expect(page.locator(".warnings .place")).to_have_count(2)
+        assert await violations(page) == []
+        await page.locator("textarea[data-code]").fill(BROKEN)
+        await generate(page)
+        await expect(page.locator(".has-wrong")).to_have_count(1)
+        assert await violations(page) == []
+
+
+@pytest.mark.parametrize("width", [320, 360, 768, 1280])
+async def test_the_page_fits_every_screen(browser: Browser, host: RunningHost, width: int) -> None:
+    async with opened(browser, host, "?example=6", viewport={"width": width, "height": 800}) as page:
+        await page.locator("textarea[data-code]").fill(BROKEN)
+        await generate(page)
+        await expect(page.locator(".has-wrong")).to_have_count(1)
+        assert await page.evaluate("document.documentElement.scrollWidth") == width
+        await page.get_by_role("button", name="Story as JPEG").click()
+        await expect(page.get_by_role("link", name="Download")).to_be_visible()
+        assert await page.evaluate("document.documentElement.scrollWidth") == width
+
+
+async def test_the_page_weighs_less_than_100_kb(browser: Browser, host: RunningHost) -> None:
+    async with opened(browser, host, viewport={"width": 1280, "height": 1200}) as page:
+        await page.wait_for_load_state("networkidle")
+        entries = "[...performance.getEntriesByType('resource'), ...performance.getEntriesByType('navigation')]"
+        assert await page.evaluate(f"{entries}.reduce((sum, each) => sum + each.encodedBodySize, 0)") < 100_000
+
+
+async def test_the_parameters_of_a_template_are_in_the_table(browser: Browser, host: RunningHost) -> None:
+    async with opened(browser, host) as page:
+        names = await page.locator(".table th[scope=row] code").all_text_contents()
+        assert {"props", "props.title", "props.accentColor", "aspectRatio"} <= set(names)

@@ -1,0 +1,171 @@
+"""The pages of search figures in a browser: without scripts, in both schemes, on phones, for everyone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from itertools import pairwise
+from typing import Literal
+
+import pytest
+from playwright.async_api import Browser, Page, expect
+from pressroom.accounts.records import User
+from pressroom.testing import RunningHost
+from pressroom.testing.running import settings_for_test
+from pressroom_content.records import Website
+from support.axe import violations
+from support.people import HOSTILE, add_person
+from support.search_figures import CONFIG, Day, add_website, connect, last_day, lively, write
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+
+Scheme = Literal["light", "dark"]
+PATH = "/dashboard/performance"
+WIDTHS = (320, 390, 768, 1280)
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
+    with RunningHost(settings_for_test(CONFIG, tmp_path_factory.mktemp("data"))) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def person(host: RunningHost) -> User:
+    return add_person(host)
+
+
+@pytest.fixture(scope="module")
+def busy(host: RunningHost, person: User) -> Website:
+    """Return a website with figures of a year, and more."""
+    website = add_website(host, person.id)
+    write(host, connect(host, person.id, website), lively(website, 400))
+    return website
+
+
+@pytest.fixture(scope="module")
+def odd(host: RunningHost, person: User) -> Website:
+    """Return a website with a gap, huge numbers and texts that would like to be more than texts."""
+    website = add_website(host, person.id, HOSTILE * 2)
+    days = []
+    for back in (0, 1, 5, 6, 40, 59):
+        day = Day(last_day() - timedelta(days=back))
+        day.add("day", 2_000_000_000, 2_100_000_000, 98.7, country="gbr", device="mobile")
+        day.add("query", 2_000_000_000, 2_100_000_000, 98.7, query=HOSTILE + "x" * 300)
+        day.add("page", 2_000_000_000, 2_100_000_000, 98.7, page=f"https://example.com/{'y' * 300}")
+        days.append(day)
+    write(host, connect(host, person.id, website), days)
+    return website
+
+
+@pytest.fixture(scope="module")
+def bare(host: RunningHost, person: User) -> Website:
+    """Return a website without any source of figures."""
+    return add_website(host, person.id, "Bare")
+
+
+@asynccontextmanager
+async def signed_in(
+    browser: Browser, host: RunningHost, person: User, *, scheme: Scheme = "light", scripting: bool = True
+) -> AsyncIterator[Page]:
+    context = await browser.new_context(color_scheme=scheme, java_script_enabled=scripting)
+    token = await asyncio.to_thread(lambda: host.run(host.host.accounts.sessions.start(person.id)))
+    await context.add_cookies([{"name": "pressroom_session", "value": token, "url": host.url}])
+    yield await context.new_page()
+    await context.close()
+
+
+async def test_without_scripts_people_find_their_way_to_all_figures(
+    browser: Browser, host: RunningHost, person: User, busy: Website
+) -> None:
+    async with signed_in(browser, host, person, scripting=False) as page:
+        await page.goto(f"{host.url}/dashboard")
+        await page.get_by_role("link", name="Search performance").click()
+        await page.get_by_role("link", name=busy.name).click()
+        clicks = page.get_by_role("img", name="Clicks by day")
+        await expect(clicks).to_be_visible()
+        # What people read who point at a day: its strip is as high as the picture.
+        strip, picture = await clicks.locator("rect").nth(3).bounding_box(), await clicks.bounding_box()
+        assert strip is not None
+        assert picture is not None
+        assert strip["height"] == pytest.approx(picture["height"], abs=1)
+        dot = clicks.locator("g").nth(3).locator(".dot")
+        await expect(dot).to_have_css("visibility", "hidden")
+        await clicks.locator("rect").nth(3).hover()
+        await expect(dot).to_have_css("visibility", "visible")
+
+        table = page.get_by_role("region", name="All values")
+        await expect(table).to_be_hidden()
+        await page.get_by_text("All values as a table").click()
+        await expect(table.get_by_role("row")).to_have_count(31)
+
+        await page.get_by_role("link", name="12 months").click()
+        await expect(page.get_by_role("img", name="Clicks by week")).to_be_visible()
+        await page.get_by_role("link", name="All queries").click()
+        await expect(page.get_by_role("table", name="Queries")).to_contain_text("how to make compost")
+        await expect(page.get_by_role("link", name="12 months")).to_have_attribute("aria-current", "true")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_everybody_can_use_them_on_every_screen(
+    browser: Browser,
+    host: RunningHost,
+    person: User,
+    busy: Website,
+    odd: Website,
+    bare: Website,
+    scheme: Scheme,
+) -> None:
+    paths = (
+        PATH,
+        f"{PATH}/{busy.id}",
+        f"{PATH}/{busy.id}?days=7",
+        f"{PATH}/{odd.id}?days=90",
+        f"{PATH}/{odd.id}/pages",
+        f"{PATH}/{bare.id}",
+    )
+    async with signed_in(browser, host, person, scheme=scheme) as page:
+        complaints: list[str] = []
+        page.on("console", lambda message: complaints.append(message.text))
+        for path in paths:
+            await page.goto(host.url + path)
+            for summary in await page.locator("main details summary").all():
+                await summary.click()
+            for width in WIDTHS:
+                await page.set_viewport_size({"width": width, "height": 900})
+                assert await page.evaluate("document.documentElement.scrollWidth") == width, (path, width)
+            assert await violations(page) == [], path
+        assert complaints == []
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+async def test_labels_keep_their_size_and_lie_beside_the_picture(
+    browser: Browser, host: RunningHost, person: User, busy: Website, width: int
+) -> None:
+    async with signed_in(browser, host, person) as page:
+        await page.set_viewport_size({"width": width, "height": 900})
+        await page.goto(f"{host.url}{PATH}/{busy.id}?days=90")
+        frame = page.locator(".chart-frame").first
+        picture = await frame.locator("svg").bounding_box()
+        assert picture is not None
+        boxes = [await one.bounding_box() for one in await frame.locator(".chart-y span").all()]
+        texts = await frame.locator(".chart-x span").evaluate_all(
+            "spans => spans.map(span => { const range = document.createRange(); range.selectNodeContents(span);"
+            "const box = range.getBoundingClientRect(); return [box.left, box.right, box.height] })"
+        )
+        assert len(boxes) >= 3
+        for box in boxes:
+            assert box is not None
+            assert box["x"] + box["width"] <= picture["x"]
+        lines = [await one.bounding_box() for one in await frame.locator("line").all()]
+        for line, box in zip(lines, boxes, strict=True):
+            assert line is not None
+            assert box is not None
+            assert line["y"] == pytest.approx(box["y"] + box["height"] / 2, abs=1.5)
+        for (_, before, height), (after, _, _) in pairwise(texts):
+            assert before < after, "two labels lie upon each other"
+            assert height >= 11
+        assert texts[0][0] >= picture["x"] - 1
+        assert texts[-1][1] <= picture["x"] + picture["width"] + 1
