@@ -22,6 +22,7 @@ from contextlib import asynccontextmanager
 import click
 from pressroom.sdk import *
 from pydantic import BaseModel, Field
+from sqlalchemy.orm import DeclarativeBase
 
 PLUGIN = Plugin(id="example", title="Example", summary="The example of a hook.")
 KNOWN_BADGES = {"badge_1"}
@@ -38,6 +39,10 @@ class TextParams(Params):
 
 class WordCount(BaseModel):
     words: int
+
+
+class Base(DeclarativeBase):
+    pass
 
 
 class MemcachedLimiter:
@@ -62,6 +67,7 @@ def test_the_example_of_a_hook_is_a_plugin_that_loads(
     hook: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module = f"example_of_{hook}"
+    (tmp_path / "my_plugin/migrations/versions").mkdir(parents=True)
     (tmp_path / f"{module}.py").write_text(f"{PRELUDE}\n\n{example(hook)}\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     importlib.invalidate_caches()

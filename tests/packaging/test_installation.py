@@ -15,15 +15,22 @@ import pytest
 from support.distributions import Built, Environment, clean_environment, copy_repository
 from support.needs import free_port, program
 
+BUILTIN = ("account", "code_to_image", "favicon_generator", "image_generator", "qr_code_generator")
+NAMED = ("content", "devto", "ghost", "git", "images", "search_performance", "seo", "webhook", "wordpress")
+"""Plugins that come along, and are on once the configuration names them."""
+
+STATUSES = dict.fromkeys(BUILTIN, "active") | dict.fromkeys(NAMED, "available")
 BASE_PYTHON = getattr(sys, "_base_executable", sys.executable)
 
 
 def check_the_server(url: str) -> None:
-    """Make a QR code, and load the page with its style sheet."""
+    """Make a QR code and a favicon, and load a page with its style sheet."""
     body = {"text": "https://example.com/", "size": 300}
     with httpx.Client(base_url=url, timeout=30) as http:
         made = http.post("/tools/qr-code-generator/api/generate", json=body).json()["data"]
         assert http.get(made["url"]).content.startswith(b"\x89PNG\r\n\x1a\n")
+        favicon = http.post("/tools/favicon-generator/api/generate", json={"content": "P"}).json()["data"]
+        assert http.get(favicon["url"]).content.startswith(b"PK")
         page = http.get("/tools/qr-code-generator").text
         styles = re.findall(r'href="([^"]+\.css[^"]*)"', page)
         assert styles
@@ -37,7 +44,7 @@ def statuses(environment: Environment) -> dict[str, str]:
 
 def test_the_wheels_make_a_server_that_works(installed: Environment) -> None:
     assert re.fullmatch(r"pressroom \d+\.\d+\.\d+\n", installed.pressroom("--version").stdout)
-    assert statuses(installed) == {"qr_code_generator": "active"}
+    assert statuses(installed) == STATUSES
     assert installed.pressroom("doctor", check=False).returncode == 0
     with installed.serving() as url:
         check_the_server(url)
@@ -65,7 +72,7 @@ def test_the_host_alone_says_what_it_lacks(built: Built, tmp_path: Path) -> None
 def test_pip_installs_the_host_and_all_built_in_plugins_from_the_repository(repository: Path, tmp_path: Path) -> None:
     environment = Environment(tmp_path / "pip", with_pip=True)
     environment.run_tool(environment.bin / "python", "-m", "pip", "install", "--quiet", "--no-compile", repository)
-    assert statuses(environment) == {"qr_code_generator": "active"}
+    assert statuses(environment) == STATUSES
     with environment.serving() as url:
         check_the_server(url)
 

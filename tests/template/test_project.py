@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 
 import httpx
 import pytest
-import yaml  # type: ignore[import-untyped]  # comes with cookiecutter; its stubs do not
+import yaml
 from support.distributions import Environment
 
 BADGE = {"label": "build", "value": "passing & <fine>"}

@@ -1,0 +1,286 @@
+"""The contact sheets of the image generators show what the server makes."""
+
+from __future__ import annotations
+
+import base64
+import io
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import numpy as np
+import pytest
+from PIL import Image
+from pressroom.testing import RunningHost
+from pressroom.testing.plugin import settings_for_test
+from support.doc_examples import DOCS
+
+MOST_BYTES: Final = 400_000
+GAP: Final = 8
+GROUND: Final = "#8a857d"
+THEMES: Final = ("light", "dark", "gradient", "minimal", "bold")
+ACCENTS: Final = ("#b9502a", "#7c9cf5", "#4f46e5", "#0f766e", "#f2c230")
+"""One for each theme."""
+
+
+@dataclass(frozen=True)
+class Shot:
+    """One picture of a sheet: the parameters, and its place there, in pixels. Without a height the picture has one."""
+
+    body: dict[str, Any] = field(hash=False)
+    left: int
+    top: int
+    width: int
+    height: int
+
+
+@cache
+def hills() -> str:
+    """Return a picture of hills in the morning, as an address."""
+    y, x = np.mgrid[0:280, 0:360].astype(np.float64)
+    light = (y / 280)[..., None]
+    pixels = (1 - light) * np.array([93, 138, 182]) + light * np.array([244, 207, 170])
+    ridges = ((0.55, 17.0, (108, 132, 140)), (0.68, 12.0, (74, 101, 104)), (0.82, 21.0, (41, 66, 66)))
+    for level, turns, colour in ridges:
+        ridge = 280 * level + 25 * np.sin(x / 860 * turns + 0.4)
+        pixels = np.where((y > ridge)[..., None], np.array(colour), pixels)
+    written = io.BytesIO()
+    Image.fromarray(pixels.astype(np.uint8)).save(written, "PNG")
+    return "data:image/png;base64," + base64.b64encode(written.getvalue()).decode("ascii")
+
+
+def cases() -> list[dict[str, Any]]:
+    """Return the props of each row: short, long, from right to left, without a subtitle, with a picture."""
+    return [
+        {
+            "eyebrow": "Release",
+            "title": "Version 2 is here",
+            "subtitle": "Calmer, and twice as fast.",
+            "siteName": "example.com",
+        },
+        {
+            "eyebrow": "Typography",
+            "title": "An unreasonably detailed guide to the many ways in which long headlines break across lines",
+            "subtitle": "Why some of them look as if somebody had spilled a box of letters, and what to do about it.",
+            "author": "Ada Lovelace",
+            "siteName": "example.com",
+        },
+        {
+            "eyebrow": "تصميم",
+            "title": "كيف نكتب عناوين جميلة باللغة العربية",
+            "subtitle": "دليل قصير للمصممين والكتّاب",
+            "author": "ليلى",
+            "siteName": "example.com",
+        },
+        {"title": "A title and nothing else at all"},
+        {
+            "eyebrow": "Travel",
+            "title": "Seven quiet places in the hills",
+            "subtitle": "And how to get there by train.",
+            "author": "Ada Lovelace",
+            "imageUrl": hills(),
+        },
+    ]  # fmt: skip
+
+
+TEMPLATES: Final = {
+    "og": (152, 80, 600),
+    "twitter-header": (152, 51, 750),
+    "linkedin-banner": (152, 38, 800),
+    "square": (84, 84, 540),
+    "story": (60, 107, 540),
+}
+"""How large each template is on the sheet, and how wide it is made for that."""
+
+
+def template_shots() -> Iterator[Shot]:
+    """Yield every template in every theme with every case: a block for each template, a row for each case."""
+    left = GAP
+    top = GAP
+    for template, (width, height, made) in TEMPLATES.items():
+        if template == "square":
+            left, top = GAP + 5 * (152 + GAP) + GAP, GAP
+        if template == "story":
+            top = GAP + 5 * (84 + GAP) + GAP
+        for row, props in enumerate(cases()):
+            for column, theme in enumerate(THEMES):
+                shown = {**props, "theme": theme, "accentColor": ACCENTS[column]}
+                yield Shot(
+                    {"template": template, "width": made, "props": shown},
+                    left + column * (width + GAP),
+                    top + row * (height + GAP),
+                    width,
+                    height,
+                )
+        top += 5 * (height + GAP) + GAP
+
+
+TYPESCRIPT: Final = """\
+export const total = (items: Item[]): number =>
+  items.reduce((sum, item) => sum + item.price * item.count, 0);
+"""
+PYTHON: Final = """\
+@cache
+def paths(x: int, y: int) -> int:
+    # Ways to the corner
+    if 0 in (x, y):
+        return 1
+    return paths(x - 1, y) + paths(x, y - 1)
+"""
+RUST: Final = """\
+fn main() -> io::Result<()> {
+    let mut lines = stdin().lock().lines();
+    while let Some(line) = lines.next() {
+        println!("{}", line?.trim());
+    }
+    Ok(())
+}
+"""
+GO: Final = """\
+func main() {
+\thttp.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+\t\tfmt.Fprintf(w, "Hello, %s", r.URL.Path)
+\t})
+}
+"""
+SQL: Final = (
+    "SELECT customers.name, count(*) AS orders, sum(orders.total) AS spent FROM customers "
+    "JOIN orders USING (customer_id) GROUP BY customers.name HAVING count(*) > 3 ORDER BY spent DESC;"
+)
+BASH: Final = """\
+set -euo pipefail
+for file in *.png; do
+  cwebp -q 80 "$file" -o "${file%.png}.webp"
+done
+"""
+CSS: Final = """\
+.card {
+  display: grid;
+  gap: clamp(1rem, 2vw, 2rem);
+  background: oklch(97% 0.01 80);
+}
+"""
+JSON: Final = """\
+{
+  "name": "Pressroom",
+  "tools": ["og", "qr"],
+  "retries": 3,
+  "beta": false
+}
+"""
+CODES: Final = (
+    ("typescript", "dracula", "basket.ts", TYPESCRIPT, "linear-gradient(135deg, #5b6ee1, #b26ff0)"),
+    ("python", "nord", "paths.py", PYTHON, "#2f6f62"),
+    ("rust", "github-dark", "main.rs", RUST, "radial-gradient(circle at top, gold, tomato)"),
+    ("go", "github-light", "serve.go", GO, "linear-gradient(to right, #c9d6ff, #e2e2e2)"),
+    ("sql", "monokai", "report.sql", SQL, "conic-gradient(from 45deg, #ff5f6d, #ffc371, #ff5f6d)"),
+    ("bash", "one-dark", "", BASH, "transparent"),
+    ("css", "solarized-dark", "card.css", CSS, "oklch(70% 0.12 210)"),
+    ("json", "tokyo-night", "settings.json", JSON, "linear-gradient(135deg, #1d1a17, #b9502a)"),
+)
+"""Language, theme, title, code and background of each picture of code; some lines are too long for the window."""
+
+
+def code_shots() -> Iterator[Shot]:
+    """Yield a picture of code for each theme, in two columns; heights follow from the code."""
+    for index, (language, theme, title, code, background) in enumerate(CODES):
+        body = {
+            "code": code,
+            "language": language,
+            "theme": theme,
+            "title": title,
+            "background": background,
+            "width": 640,
+            "padding": 40,
+            "lineNumbers": index % 3 != 2,
+            "windowControls": bool(title),
+        }
+        yield Shot(body, GAP + index % 2 * (480 + GAP), 0, 480, 0)
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A contact sheet: the tool whose pictures it shows, how many times as large they are stored, and how well."""
+
+    file: Path
+    tool: str
+    shots: Callable[[], Iterator[Shot]]
+    scale: float
+    quality: int
+
+
+SHEETS: Final = [
+    Sheet(DOCS / "images/templates.svg", "image-generator", template_shots, 1.75, 70),
+    Sheet(DOCS / "images/code.svg", "code-to-image", code_shots, 2, 80),
+]
+
+
+def drawn(sheet: Sheet, client: httpx.Client) -> list[tuple[Shot, Image.Image]]:
+    """Return the pictures that the server makes, with their places."""
+    found: list[tuple[Shot, Image.Image]] = []
+    bottoms: dict[int, int] = {}
+    for shot in sheet.shots():
+        made = client.post(f"/tools/{sheet.tool}/api/generate", json=shot.body | {"response": "binary"})
+        assert made.status_code == 200, made.text
+        assert "x-warnings" not in made.headers
+        picture = Image.open(io.BytesIO(made.content)).convert("RGBA")
+        placed = shot
+        if not shot.height:
+            height = round(shot.width * picture.height / picture.width)
+            top = bottoms.get(shot.left, GAP)
+            placed = Shot(shot.body, shot.left, top, shot.width, height)
+            bottoms[shot.left] = top + height + GAP
+        ground = Image.new("RGBA", picture.size, GROUND)
+        ground.alpha_composite(picture)
+        size = (round(sheet.scale * placed.width), round(sheet.scale * placed.height))
+        found.append((placed, ground.convert("RGB").resize(size, Image.Resampling.LANCZOS)))
+    return found
+
+
+def contact_sheet(pictures: Sequence[tuple[Shot, Image.Image]], quality: int) -> str:
+    """Return the sheet as an SVG with a WebP for each picture."""
+    images = []
+    for shot, picture in pictures:
+        written = io.BytesIO()
+        picture.save(written, "WEBP", quality=quality, method=6)
+        images.append(
+            f'<image x="{shot.left}" y="{shot.top}" width="{shot.width}" height="{shot.height}" '
+            f'href="data:image/webp;base64,{base64.b64encode(written.getvalue()).decode()}"/>'
+        )
+    width = max(shot.left + shot.width for shot, _ in pictures) + GAP
+    height = max(shot.top + shot.height for shot, _ in pictures) + GAP
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}">'
+    ground = f'<rect width="{width}" height="{height}" fill="{GROUND}"/>'
+    return "\n".join([head, ground, *images, "</svg>\n"])
+
+
+def shown(sheet: str) -> list[Image.Image]:
+    contents = (base64.b64decode(data) for data in re.findall(r"base64,([^\"]+)", sheet))
+    return [Image.open(io.BytesIO(content)).convert("RGB") for content in contents]
+
+
+@pytest.mark.parametrize("sheet", SHEETS, ids=lambda sheet: sheet.tool)
+@pytest.mark.timeout(300)
+def test_the_contact_sheet_is_what_the_server_makes(sheet: Sheet, tmp_path: Path) -> None:
+    """Equal but for what WebP loses."""
+    config = {"tools": {sheet.tool: {"rate_limit": "10000/hour"}}}
+    with (
+        RunningHost(settings_for_test(config, tmp_path)) as host,
+        httpx.Client(base_url=host.url, timeout=30) as client,
+    ):
+        pictures = drawn(sheet, client)
+    if os.environ.get("PRESSROOM_TEST_UPDATE"):
+        sheet.file.write_text(contact_sheet(pictures, sheet.quality))
+    text = sheet.file.read_text()
+    assert len(text) < MOST_BYTES
+    found = shown(text)
+    assert len(found) == len(pictures)
+    for (shot, wanted), one in zip(pictures, found, strict=True):
+        assert one.size == wanted.size, shot.body
+        difference = np.abs(np.asarray(one, dtype=int) - np.asarray(wanted, dtype=int))
+        assert difference.mean() < 6, shot.body

@@ -1,0 +1,67 @@
+"""The reference of the image generator's CSS: every property, with pictures that the engine itself drew."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+from pressroom_image_generator import engine
+from pressroom_image_generator.engine.properties import PROPERTIES
+from pressroom_image_generator.engine.shorthands import SHORTHANDS
+from support.css_pictures import page_part, picture, pixels
+from support.css_reference import Entry
+from support.css_reference_paint import GROUPS
+from support.doc_examples import DOCS
+
+PAGE = DOCS / "reference/generators/image-css.md"
+PICTURES = DOCS / "images/css"
+ENTRIES = [entry for group in GROUPS for entry in group.entries]
+
+
+def test_every_property_and_shorthand_has_its_row() -> None:
+    named = [name for entry in ENTRIES for name in entry.names.split()]
+    assert sorted(named) == sorted({*PROPERTIES, *SHORTHANDS})
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.id)
+def test_every_value_of_a_row_is_understood(entry: Entry) -> None:
+    first = entry.names.split()[0]
+    for value in entry.values:
+        warnings = engine.render(f'<div style="{first}:{value}">Text</div>', 200, 200).warnings
+        assert warnings == (), f"{first}: {value}"
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.id)
+def test_a_picture_is_what_the_engine_draws(entry: Entry) -> None:
+    """Equal but for rounding: other versions of fonts and libraries move an edge by a part of a pixel."""
+    file = PICTURES / f"{entry.id}.svg"
+    made = picture(entry)
+    if os.environ.get("PRESSROOM_TEST_UPDATE"):
+        file.write_text(made)
+    shown, wanted = pixels(file.read_text()), pixels(made)
+    assert shown.shape == wanted.shape
+    assert np.abs(shown - wanted).mean() < 1.5, f"{entry.names}: draw it anew with PRESSROOM_TEST_UPDATE=1"
+
+
+def test_every_picture_belongs_to_a_row_and_is_like_no_other() -> None:
+    contents = {file.stem: file.read_text() for file in PICTURES.glob("*.svg")}
+    assert sorted(contents) == sorted(entry.id for entry in ENTRIES)
+    assert len(set(contents.values())) == len(contents)
+
+
+def test_the_pictures_are_small_together() -> None:
+    assert sum(file.stat().st_size for file in PICTURES.glob("*.svg")) < 300_000
+
+
+def test_the_page_is_up_to_date() -> None:
+    text = PAGE.read_text()
+    begin, end = "<!-- begin properties -->\n", "<!-- end properties -->"
+    before, _, rest = text.partition(begin)
+    part, found, after = rest.partition(end)
+    assert found
+    wanted = f"\n{page_part().strip()}\n\n"
+    if os.environ.get("PRESSROOM_TEST_UPDATE"):
+        PAGE.write_text(before + begin + wanted + end + after)
+    else:
+        assert part == wanted, "render it anew with PRESSROOM_TEST_UPDATE=1"
