@@ -23,7 +23,7 @@ TEARDOWN = 300
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_teardown() -> Generator[None, None, None]:
-    """End a process whose test hangs while it cleans up: its own timeout may be spent, and all later tests would wait."""
+    """End a process whose test hangs while it cleans up, when its own timeout may be spent: the others would wait."""
     faulthandler.dump_traceback_later(TEARDOWN, exit=True)
     try:
         return (yield)
