@@ -12,6 +12,7 @@ from urllib.parse import urljoin
 from pressroom.sdk import Fetcher, InvalidInput, JobRun, NotFound, PluginContext
 from pressroom_content.websites.store import Websites
 
+from pressroom_seo.crawler.engine import record_of
 from pressroom_seo.crawler.links import LinkChecker, LinkReport, Progress, check_links
 from pressroom_seo.crawler.politeness import Politeness
 from pressroom_seo.crawler.urls import Site, host_of, normalise
@@ -130,6 +131,29 @@ async def statuses(fetcher: Fetcher, article: Article, seconds: float) -> dict[s
         if report is not None and report.checked and ("broken" in report.problems or 0 < report.status < _ERRORS):
             found[href] = LinkStatus(report.status, report.location)
     return found
+
+
+async def canonical_page(
+    fetcher: Fetcher, article: Article, seconds: float
+) -> tuple[dict[str, LinkStatus], bool | None]:
+    """Return what the article's one canonical address answers, and whether the page there says noindex.
+
+    Both say nothing where the address is the article's own or relative, or where no answer came in time.
+    """
+    written = list(dict.fromkeys(one.strip() for one in article.canonicals if one.strip()))
+    target = normalise(written[0]) if len(written) == 1 else None
+    if target is None or (article.url and target == normalise(article.url)):
+        return {}, None
+    try:
+        async with asyncio.timeout(seconds):
+            answers = await Visitor(fetcher, ASKED).follow(target)
+    except TimeoutError:
+        return {}, None
+    record = await asyncio.to_thread(record_of, answers[-1], None)
+    if record.failure == "refused":
+        return {}, None
+    moved = answers[-1].url if len(answers) > 1 else ""
+    return {written[0]: LinkStatus(record.status, moved)}, record.noindex if record.is_page else None
 
 
 async def run_job(plugin: PluginContext, run: JobRun) -> Mapping[str, Any]:

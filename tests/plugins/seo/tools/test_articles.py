@@ -110,6 +110,31 @@ def test_links_are_tried_where_it_is_asked_for(ada: ToolClient) -> None:
         assert "must be true" in ada.refusal("check_links", content_id=identifier, external=False)
 
 
+@pytest.mark.parametrize(
+    ("path", "status", "message"),
+    [
+        ("/original", "good", "is whole"),
+        ("/hidden", "bad", "says noindex"),
+        ("/moved", "bad", "says noindex"),
+        ("/by-header", "bad", "says noindex"),
+        ("/gone", "bad", "is broken: 404"),
+    ],
+)
+def test_the_canonical_address_is_tried_too(ada: ToolClient, path: str, status: str, message: str) -> None:
+    pages = {
+        "/original": page("/original"),
+        "/hidden": page("/hidden", head='<meta name="robots" content="noindex">'),
+        "/moved": redirect("/hidden"),
+        "/by-header": plain("<title>a</title><p>b</p>", "text/html", **{"X-Robots-Tag": "noindex"}),
+    }
+    with serving(pages) as site:
+        given = {"body": BODY, "canonical_url": site.url(path)}
+        asked = {"article": given, "checks": ["canonical"]}
+        assert ada.data("check_blog_seo", **asked)["checks"][0]["status"] == "good"
+        check = ada.data("check_blog_seo", **asked, check_links=True)["checks"][0]
+    assert (check["status"], message in check["message"]) == (status, True), check
+
+
 def test_many_links_are_looked_at_in_the_background(ada: ToolClient) -> None:
     with serving({"*": page("/")}) as site:
         body = " ".join(f"[x]({site.url(f'/{number}')})" for number in range(45))

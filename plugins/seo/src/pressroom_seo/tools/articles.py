@@ -115,8 +115,8 @@ class CheckAnswer(BaseModel):
         "description, structure, readability, links, images and more. Give content_id of a stored article, which is "
         "compared with the account's other articles too, or article with the fields themselves. Use it before "
         "publishing and after larger changes. Returns score, rating, groups, every check with what was seen, and "
-        "next_actions: what would raise the score most. check_links tries the links, which takes some seconds. Nothing "
-        "is changed. It costs nothing."
+        "next_actions: what would raise the score most. check_links tries the links and the canonical address, which "
+        "takes some seconds. Nothing is changed. It costs nothing."
     ),
     result=CheckAnswer,
     annotations=Annotations(read_only=True, idempotent=True),
@@ -136,7 +136,7 @@ async def check_blog_seo(params: CheckParams, call: Call) -> ToolResult:
 async def _wanted(params: CheckParams, call: Call) -> tuple[Article, World]:
     from dataclasses import replace  # noqa: PLC0415
 
-    from pressroom_seo.linking import statuses  # noqa: PLC0415
+    from pressroom_seo.linking import canonical_page, statuses  # noqa: PLC0415
     from pressroom_seo.scoring import World  # noqa: PLC0415
     from pressroom_seo.stored import judged, world_of  # noqa: PLC0415
 
@@ -151,8 +151,11 @@ async def _wanted(params: CheckParams, call: Call) -> tuple[Article, World]:
     if params.synonyms is not None:
         article = replace(article, synonyms=tuple(params.synonyms))
     if params.check_links:
-        found = await statuses(context(call).services.fetcher, article, _LINK_SECONDS)
-        world = replace(world, link_status=found)
+        fetcher = context(call).services.fetcher
+        found, (canonical, noindex) = await asyncio.gather(
+            statuses(fetcher, article, _LINK_SECONDS), canonical_page(fetcher, article, _LINK_SECONDS)
+        )
+        world = replace(world, link_status=canonical | found, canonical_noindex=noindex)
     return article, world
 
 
