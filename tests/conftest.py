@@ -2,9 +2,13 @@
 
 import faulthandler
 import logging
+import ssl
 from collections.abc import AsyncIterator, Generator, Iterator
+from functools import cache
 from pathlib import Path
+from typing import Any
 
+import certifi
 import pytest
 import structlog
 from hypothesis import settings
@@ -16,6 +20,22 @@ from support import databases
 # The machines that run the tests are shared: how long one example takes says nothing.
 settings.register_profile("pressroom", deadline=None)
 settings.load_profile("pressroom")
+
+_create_context = ssl.create_default_context
+
+
+@cache
+def _public_context() -> ssl.SSLContext:
+    return _create_context(cafile=certifi.where())
+
+
+def _context(*args: Any, **options: Any) -> ssl.SSLContext:
+    known = not args and options == {"cafile": certifi.where()}
+    return _public_context() if known else _create_context(*args, **options)
+
+
+# Each client of httpx reads all certificate authorities, which takes longer than many a test; one context will do.
+ssl.create_default_context = _context
 
 TEARDOWN = 300
 """How many seconds a test may clean up: a few stop platforms that they started."""

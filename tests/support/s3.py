@@ -13,8 +13,10 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
+import botocore.loaders
 import httpx
 from aiobotocore.session import AioSession, ClientCreatorContext
 from pressroom.config.models import S3Settings
@@ -24,6 +26,9 @@ from support.needs import free_port, program, unavailable
 
 SWIFT_REQUIREMENTS = ("swift==2.38.3", "setuptools<81")
 START_SECONDS = 60
+
+# Each session reads the descriptions of all services of S3, which takes longer than many a test; they never change.
+botocore.loaders.create_loader = cache(botocore.loaders.create_loader)
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,7 @@ def test_modules_are_equally_large_from_three_pixels_on_and_fill_the_picture_bel
     image = _image(text=URL, size=size, margin=margin)
     left, _, right, _ = _dark_box(image)
     module = size / (MODULES + 2 * margin)
-    timing_row = left + int((right - left) / MODULES * 6.5)
+    timing_row = left + int(6.5 * int(module)) if module >= 3 else int((margin + 6.5) * module)
     line = [image.getpixel((x, timing_row)) for x in range(left, right)]
     widths = [len(list(run)) for _, run in groupby(line)][1:-1]
     if module >= 3:

@@ -56,8 +56,9 @@ class Worktree:
 def _put(file: Path, content: bytes) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     with NamedTemporaryFile(dir=file.parent, prefix=".", delete=False) as temporary:
-        temporary.write(content)
+        pass
     try:
+        Path(temporary.name).write_bytes(content)
         Path(temporary.name).chmod(0o644)
         os.replace(temporary.name, file)  # noqa: PTH105 - whoever builds meanwhile sees the old file or the new one
     except OSError:
