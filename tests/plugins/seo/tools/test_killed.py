@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pressroom.sdk import PluginContext
 from pressroom.testing.running import settings_for_test
 from pressroom_content.websites.store import Websites
 from pressroom_seo.reports.store import Crawls
 from pressroom_seo.tables import CrawlRow, PageRow
-from sqlalchemy import func, select
+from sqlalchemy import Select, func, select
 from support import databases
 
 from ..crawler.sites import Reply, good_site, page  # noqa: TID252 - the sites of the crawler's own tests
@@ -42,6 +43,11 @@ async def _until(is_so: Callable[[], Any], seconds: float = 60) -> None:
     async with asyncio.timeout(seconds):
         while not is_so():  # noqa: ASYNC110 - the site runs in another thread, the crawl in another process
             await asyncio.sleep(0.005)
+
+
+async def _counted(plugin: PluginContext, statement: Select[int]) -> int:
+    async with plugin.services.database.reading() as session:
+        return await session.scalar(statement) or 0
 
 
 async def _finished(crawls: Crawls, crawl_id: str) -> CrawlRow:
@@ -73,16 +79,18 @@ async def test_a_crawl_whose_process_is_killed_goes_on(config: dict[str, Any], t
                 await _until(lambda: len(read_pages(site)) >= 5)
             before = len(read_pages(site))
             assert before < PAGES
+            stored = select(func.count()).where(PageRow.crawl_id == row.id)
+            kept = select(CrawlRow.pages).where(CrawlRow.id == row.id)
             with worker(config, tmp_path):
-                await _until(lambda: len(read_pages(site)) >= before + CHECKPOINT + 30)
+                async with asyncio.timeout(60):
+                    while await _counted(plugin, kept) < CHECKPOINT:  # noqa: ASYNC110 - another process writes them
+                        await asyncio.sleep(0.005)
             assert (await crawls.request("u_ada", website, "free"))[0].id == row.id
             first = Counter(read_pages(site)[before:])
             with worker(config, tmp_path):
                 done = await _finished(crawls, row.id)
                 second = Counter(read_pages(site)[before + sum(first.values()) :])
-                async with plugin.services.database.reading() as session:
-                    stored = select(func.count()).where(PageRow.crawl_id == row.id)
-                    assert await session.scalar(stored) == PAGES + 1
+                assert await _counted(plugin, stored) == PAGES + 1
                 again, new = await crawls.request("u_ada", website, "free")
                 assert new
                 whole = await _finished(crawls, again.id)
@@ -93,5 +101,4 @@ async def test_a_crawl_whose_process_is_killed_goes_on(config: dict[str, Any], t
             assert (done.pages, done.complete, done.active, done.host) == (PAGES + 1, True, None, None)
             assert whole.score == done.score
             assert {**whole.counts, "slow_answer": 0} == {**done.counts, "slow_answer": 0}
-            async with plugin.services.database.reading() as session:
-                assert await session.scalar(stored) == 0
+            assert await _counted(plugin, stored) == 0
