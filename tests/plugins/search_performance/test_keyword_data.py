@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -104,6 +107,23 @@ def test_a_phrase_is_paid_for_once(client: ToolClient, provider: DataForSeo, api
         1,
         [["worm farm"], ["worm farm"]],
     )
+
+
+def test_who_asks_at_the_same_moment_pays_once(
+    client: ToolClient, full_host: RunningHost, provider: DataForSeo, apis: Apis
+) -> None:
+    apis.gate = threading.Event()
+    with ThreadPoolExecutor(2) as threads:
+        calls = [threads.submit(client.data, "get_keyword_data", phrases=["compost"]) for _ in range(2)]
+        deadline = time.monotonic() + 20
+        while full_host.host.services.lanes.running("async") < 2:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        apis.gate.set()
+        answers = [call.result(30) for call in calls]
+    assert sorted(answer["cost"]["phrases_asked"] for answer in answers) == [0, 1]
+    assert [rows(answer) for answer in answers] == [[("compost", 5400, 61)]] * 2
+    assert sum(answer["cost"]["amount"] for answer in answers) == provider.earned
 
 
 def test_another_country_is_another_question(client: ToolClient, provider: DataForSeo, apis: Apis) -> None:

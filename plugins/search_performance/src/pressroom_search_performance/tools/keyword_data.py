@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Final
+from weakref import WeakValueDictionary
 
 from pressroom.sdk import (
     Annotations,
@@ -19,7 +22,7 @@ from pressroom.sdk import (
 from pressroom_content.contract import SearchLimited
 from pydantic import BaseModel, Field
 
-from pressroom_search_performance.contract import Competition, KeywordAnswer, KeywordQuestion
+from pressroom_search_performance.contract import Competition, KeywordAnswer, KeywordQuestion, KeywordSource
 from pressroom_search_performance.host import config_of, keyword_source_of, plugin_of
 from pressroom_search_performance.keyword_data.store import Kept, KeywordData
 from pressroom_search_performance.sources.requesting import SourceRefused
@@ -110,26 +113,20 @@ async def get_keyword_data(params: KeywordDataParams, call: Call) -> ToolResult:
     )
     data = KeywordData(plugin, source.name)
     known = dict(await data.read(question))
-    missing = KeywordQuestion(
-        tuple(phrase for phrase in phrases if phrase not in known), question.country, question.language
-    )
-    cost = 0.0
-    if missing.phrases:
-        try:
-            answer: KeywordAnswer = await source.ask(missing, plugin.services.fetcher)
-        except SourceRefused as error:
-            raise InvalidInput("", error.message) from None
-        except SearchLimited as error:
-            raise ProviderUnavailable(f"{error.message}; call again in {error.retry_after} seconds") from None
-        except (Rejected, BackendError) as error:
-            raise ProviderUnavailable(f"{error.message}. Only the operator can look into it") from None
-        cost = answer.cost
-        known |= await data.write(missing, answer.figures)
+    cost, asked = 0.0, 0
+    if len(known) < len(phrases):
+        async with _turn(question):
+            known |= await data.read(question)  # somebody else's turn may have brought them
+            missing = replace(question, phrases=tuple(phrase for phrase in phrases if phrase not in known))
+            if missing.phrases:
+                answer = await _asked(source, missing, plugin)
+                cost, asked = answer.cost, len(missing.phrases)
+                known |= await data.write(missing, answer.figures)
     rows = [_row(known[phrase]) for phrase in phrases]
     result = KeywordDataResult(
         rows=rows,
         provider=source.title,
-        cost=Cost(amount=cost, currency=_CURRENCY, phrases_asked=len(missing.phrases)),
+        cost=Cost(amount=cost, currency=_CURRENCY, phrases_asked=asked),
         country=question.country,
         language=question.language,
     )
@@ -137,6 +134,26 @@ async def get_keyword_data(params: KeywordDataParams, call: Call) -> ToolResult:
 
 
 TOOLS: Final = (get_keyword_data,)
+
+_turns: Final[WeakValueDictionary[tuple[int, str, str], asyncio.Lock]] = WeakValueDictionary()
+
+
+def _turn(question: KeywordQuestion) -> asyncio.Lock:
+    """Return what lets one question at a time be asked of a country's phrases, so that none is paid for twice."""
+    key = (id(asyncio.get_running_loop()), question.country, question.language)
+    return _turns.setdefault(key, asyncio.Lock())
+
+
+async def _asked(source: KeywordSource, question: KeywordQuestion, plugin: PluginContext) -> KeywordAnswer:
+    try:
+        answer: KeywordAnswer = await source.ask(question, plugin.services.fetcher)
+    except SourceRefused as error:
+        raise InvalidInput("", error.message) from None
+    except SearchLimited as error:
+        raise ProviderUnavailable(f"{error.message}; call again in {error.retry_after} seconds") from None
+    except (Rejected, BackendError) as error:
+        raise ProviderUnavailable(f"{error.message}. Only the operator can look into it") from None
+    return answer
 
 
 def _phrase(typed: str) -> str:
