@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from pressroom.catalog.tool import PlanTool, PlanView
 from pressroom.errors import CallError
-from pressroom.sdk import CacheEntry, Caller, LimitStatus, Params, ToolResult
+from pressroom.sdk import CacheEntry, Call, Caller, LimitStatus, Params, ToolResult
 
 Delivery = Literal["url", "binary", "result"]
 """What the caller wants: an address of the file, its bytes, or the answer of an MCP tool."""
@@ -97,3 +97,16 @@ class Exchange:
         if self.params is None:
             raise RuntimeError("the exchange has not been validated")
         return self.params
+
+    def call(self, base_url: str) -> Call:
+        """Return what the tool's functions learn of the call; the stages after `plan` rely on it."""
+        tool = self.known_tool.tool
+        return Call(
+            tool=tool.name,
+            request_id=self.request_id,
+            caller=self.known_caller,
+            base_url=base_url,
+            timeout=tool.timeout,
+            config=tool.context.config,
+            plugin=tool.context,
+        )

@@ -42,7 +42,9 @@ class McpTool:
 
     `result` is the model of what the tool returns; it becomes the tool's `outputSchema`.
     `quota` names the quota class that a call counts against, or is empty. `counts` tells from the parameters whether a
-    call counts against it; left out, every one does. `timeout` is in seconds.
+    call counts against it; left out, every one does. `repeats` is asked where the quota is used up: whether this very
+    call was made before, so that to run it again does nothing but tell how it went; then it runs, and counts against
+    nothing. It raises nothing but `CallError` and `BackendError`. `timeout` is in seconds.
     `aliases` are other names that the tool can be called by; no list shows them, and no other tool may have them.
     `unavailable` tells from the plugin's context why the tool cannot work on this server, such as for want of a key, in
     words that can follow "not available: "; it returns an empty text where the tool can. It is asked once, when all
@@ -59,6 +61,7 @@ class McpTool:
     tags: tuple[str, ...] = ()
     quota: str = ""
     counts: Callable[[Params], bool] | None = None
+    repeats: Callable[[Params, Call], Awaitable[bool]] | None = None
     rate_limit: Rate | None = None
     lane: Lane = "async"
     timeout: float = 30.0

@@ -74,6 +74,23 @@ def test_a_dry_run_is_there_when_the_quota_is_used_up(ada: ToolClient) -> None:
     assert used(ada)["articles_published"] == 3
 
 
+def test_a_repeat_is_answered_when_the_quota_is_used_up(ada: ToolClient) -> None:
+    site = website(ada, "Tea")
+    ids = [article(ada, f"Tea {number}", client_request_id=f"article {number}") for number in range(4)]
+    for number, content_id in enumerate(ids[:3]):
+        request = f"publication {number}"
+        ada.data("publish_content", content_id=content_id, website_id=site, client_request_id=request)
+    assert "articles_created" in ada.refusal("create_content", title="Tea", body="x", client_request_id="another")
+    assert article(ada, "Tea 3", client_request_id="article 3") == ids[3]
+    published = {"content_id": ids[2], "website_id": site}
+    assert "articles_published" in ada.refusal("publish_content", **published, client_request_id="another")
+    again = ada.data("publish_content", **published, client_request_id="publication 2")
+    assert again["status"] == "published"
+    other = {"content_id": ids[3], "website_id": site, "client_request_id": "publication 2"}
+    assert "articles_published" in ada.refusal("publish_content", **other)
+    assert used(ada) == {"articles_created": 4, "articles_published": 3}
+
+
 def test_copies_count_once_a_call_and_not_when_they_are_there(ada: ToolClient) -> None:
     site, others, content_id = website(ada, "Tea"), [website(ada, f"Copy {n}") for n in range(2)], article(ada, "Tea")
     original = ada.data("publish_content", content_id=content_id, website_id=site)["publication_id"]

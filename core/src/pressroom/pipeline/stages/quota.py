@@ -6,7 +6,7 @@ import asyncio
 
 import structlog
 
-from pressroom.errors import BackendError, CallError, Forbidden, NotFound, Overloaded
+from pressroom.errors import BackendError, CallError, Forbidden, NotFound, Overloaded, QuotaExceeded
 from pressroom.pipeline.exchange import Exchange
 from pressroom.pipeline.services import Services
 from pressroom.pipeline.stages.cache import Cache
@@ -28,6 +28,7 @@ class Quota:
     def __init__(self, services: Services, cache: Cache, limit: Limit) -> None:
         self._quotas = services.quotas
         self._metrics = services.metrics
+        self._base_url = services.settings.public_url
         self._cache = cache
         self._limit = limit
         self._returns: set[asyncio.Task[None]] = set()
@@ -42,6 +43,9 @@ class Quota:
         exchange.quota_use = asyncio.create_task(self._quotas.take(subject, quota, bound))
         try:
             await asyncio.shield(exchange.quota_use)
+        except QuotaExceeded:
+            if not await self._repeats(exchange):
+                raise
         except NotFound:
             # Authenticators of plugins know people who have no account here: there is nothing to count with.
             if bound is not None:
@@ -52,6 +56,16 @@ class Quota:
         if await self._cache.look(exchange):
             await self._give_back(exchange)
             await self._limit.discount(exchange)
+
+    async def _repeats(self, exchange: Exchange) -> bool:
+        """Tell whether the call was made before. Its outcome is owed to a client that never learnt it."""
+        declaration = exchange.known_tool.tool.declaration
+        if not isinstance(declaration, McpTool) or declaration.repeats is None:
+            return False
+        try:
+            return await declaration.repeats(exchange.known_params, exchange.call(self._base_url))
+        except BackendError as error:
+            raise Overloaded("earlier calls cannot be looked up at the moment; try again shortly") from error
 
     async def settle(self, exchange: Exchange) -> None:
         """Give back what a call took that was refused, or did nothing, even if the call is cancelled meanwhile."""

@@ -58,15 +58,7 @@ class Run:
     async def _run(self, exchange: Exchange) -> Any:
         tool = exchange.known_tool.tool
         declaration = tool.declaration
-        call = Call(
-            tool=tool.name,
-            request_id=exchange.request_id,
-            caller=exchange.known_caller,
-            base_url=self._base_url,
-            timeout=tool.timeout,
-            config=tool.context.config,
-            plugin=tool.context,
-        )
+        call = exchange.call(self._base_url)
         if isinstance(declaration, Generator) and declaration.prepare is not None:
             call = replace(call, prepared=await _prepared(declaration.prepare, exchange.known_params, call))
         work = Work(

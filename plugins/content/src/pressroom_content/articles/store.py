@@ -196,6 +196,12 @@ class Articles:
                 return Written(article, wanted.changed_from(before), score, None)
         raise stale(article.version, expected)
 
+    async def is_made(self, user_id: str, request_id: str) -> bool:
+        """Tell whether an article was stored with this `request_id` already."""
+        wanted = select(ArticleRow.id).where(ArticleRow.user_id == user_id, ArticleRow.request_id == request_id)
+        async with self._database.reading() as session:
+            return await session.scalar(wanted) is not None
+
     async def _made_before(self, user_id: str, request_id: str) -> Written | None:
         wanted = select(ArticleRow).where(ArticleRow.user_id == user_id, ArticleRow.request_id == request_id)
         async with self._database.reading() as session:

@@ -279,6 +279,17 @@ class Publications:
         await self._restart(session, row, now, resume=False)
         return row, True, news
 
+    async def is_begun(self, user_id: str, article_id: str, website_id: str, request_id: str) -> bool:
+        """Tell whether this publication was begun with this `request_id` last."""
+        wanted = select(PublicationRow.id).where(
+            PublicationRow.user_id == as_id(user_id),
+            PublicationRow.article_id == as_id(article_id),
+            PublicationRow.website_id == as_id(website_id),
+            PublicationRow.request_id == request_id,
+        )
+        async with self._database.reading() as session:
+            return await session.scalar(wanted) is not None
+
     async def _is_news(
         self, row: PublicationRow, asked: Mapping[str, Any], request_id: str | None, now: datetime
     ) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime
-from typing import Final, Literal
+from typing import Final, Literal, cast
 
 from pressroom.sdk import Annotations, Call, Integer, InvalidInput, Params, ToolResult, mcp_tool
 from pydantic import BaseModel, Field
@@ -74,6 +74,11 @@ class Created(BaseModel):
     seo: Seo = Field(description="The SEO score, and what would raise it most.")
 
 
+async def _is_repeat(params: Params, call: Call) -> bool:
+    given = cast("CreateParams", params).client_request_id
+    return given is not None and await Articles(context(call)).is_made(call.caller.subject, given)
+
+
 @mcp_tool(
     name="create_content",
     title="Create an article",
@@ -88,6 +93,7 @@ class Created(BaseModel):
     annotations=Annotations(idempotent=True),
     tags=("content",),
     quota=QUOTA,
+    repeats=_is_repeat,
 )
 async def create_content(params: CreateParams, call: Call) -> ToolResult:
     """Store an article of the caller's account."""

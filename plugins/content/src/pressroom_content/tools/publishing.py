@@ -72,6 +72,13 @@ class PublishAnswer(BaseModel):
     publish_at: datetime | None = Field(description="When it goes live, where it is scheduled.")
 
 
+async def _is_repeat(params: Params, call: Call) -> bool:
+    asked = cast("PublishParams", params)
+    return asked.client_request_id is not None and await Publications(context(call)).is_begun(
+        call.caller.subject, asked.content_id, asked.website_id, asked.client_request_id
+    )
+
+
 @mcp_tool(
     name="publish_content",
     title="Publish",
@@ -87,6 +94,7 @@ class PublishAnswer(BaseModel):
     tags=("publish",),
     quota="articles_published",
     counts=lambda params: not cast("PublishParams", params).dry_run,
+    repeats=_is_repeat,
     timeout=60,
 )
 async def publish_content(params: PublishParams, call: Call) -> ToolResult:
