@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import botocore.loaders
+import botocore.session
 import httpx
 from aiobotocore.session import AioSession, ClientCreatorContext
 from pressroom.config.models import S3Settings
@@ -28,7 +28,7 @@ SWIFT_REQUIREMENTS = ("swift==2.38.3", "setuptools<81")
 START_SECONDS = 60
 
 # Each session reads the descriptions of all services of S3, which takes longer than many a test; they never change.
-botocore.loaders.create_loader = cache(botocore.loaders.create_loader)
+botocore.session.create_loader = cache(botocore.session.create_loader)
 
 
 @dataclass(frozen=True, slots=True)

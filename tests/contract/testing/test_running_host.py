@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
@@ -32,6 +34,22 @@ def test_it_answers_inside_the_block_and_is_gone_after_it(tmp_path: Path) -> Non
     with pytest.raises(httpx.ConnectError):
         httpx.get(f"{host.url}/readyz")
     assert host_threads() == []
+
+
+def test_connections_of_the_last_moment_are_closed(tmp_path: Path) -> None:
+    async def connect_and_stop(host: RunningHost) -> list[socket.socket]:
+        address = ("127.0.0.1", host.settings.server.port)
+        connected = [socket.create_connection(address, timeout=10) for _ in range(20)]
+        assert host._stop is not None
+        await asyncio.sleep(0)
+        host._stop.set()  # the loop accepts them in this turn
+        return connected
+
+    with RunningHost(settings_for_test({}, tmp_path)) as host:
+        connected = host.run(connect_and_stop(host))
+    for connection in connected:
+        with connection, suppress(ConnectionResetError):
+            assert connection.recv(1) == b""
 
 
 def test_it_can_be_started_again(tmp_path: Path) -> None:

@@ -28,6 +28,8 @@ log = structlog.get_logger()
 
 _BACKLOG: Final = 1024
 _IDLE_CHECK_SECONDS: Final = 0.05
+_ACCEPT_TURNS: Final = 5
+"""Turns of the event loop until it knows a connection that it has just accepted; asyncio takes three."""
 
 
 def bind(settings: Settings) -> tuple[socket.socket, Settings]:
@@ -102,7 +104,7 @@ async def serve(compiled: Compiled, listener: socket.socket, stop: asyncio.Event
                 await stop.wait()
                 log.info("shutting down", seconds=settings.server.shutdown_timeout)
                 host.drain()
-                await _drain(server, host.time_left)
+                await _drain(server, listener, host.time_left)
     finally:
         try:
             await host.close()
@@ -134,8 +136,12 @@ async def _listen(app: Any, listener: socket.socket) -> AsyncioServer:
     return server
 
 
-async def _drain(server: AsyncioServer, seconds: float) -> None:
+async def _drain(server: AsyncioServer, listener: socket.socket, seconds: float) -> None:
     """Take no new connection, close idle ones, and give the busy ones their time."""
+    # Closed at once, asyncio would lose the connections that it has accepted and does not serve yet.
+    asyncio.get_running_loop().remove_reader(listener)
+    for _ in range(_ACCEPT_TURNS):
+        await asyncio.sleep(0)
     server.close()
     deadline = time.monotonic() + seconds
     while server.connections and time.monotonic() < deadline:

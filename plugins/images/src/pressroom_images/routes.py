@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from email.parser import BytesParser
 from email.policy import HTTP
@@ -98,7 +99,7 @@ def _upload(plugin: PluginContext) -> Callable[[HttpRequest], Awaitable[HttpResp
             if request.method == "GET":
                 await uploads.open(token)
                 return _page("Upload an image", _form())
-            content, filename = _sent(request)
+            content, filename = await asyncio.to_thread(_sent, request)
             media = await uploads.take(token, content, filename)
         except CallError as error:
             status = 404 if isinstance(error, NotFound) else 400

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import cast
@@ -70,7 +71,7 @@ class Uploads:
             InvalidInput: the file is no image, is another kind of image than was announced, or is too large.
         """
         link = await self.open(token)
-        file = inspect(content, most_bytes=self._config.max_image_bytes)
+        file = await asyncio.to_thread(inspect, content, most_bytes=self._config.max_image_bytes)
         if link.media_type not in ("", file.media_type):
             raise InvalidInput("", f"the file is {file.media_type}; this link was made for {link.media_type}")
         now = datetime.now(UTC)
