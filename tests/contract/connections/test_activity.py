@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from pressroom.accounts.activity import BATCH, MOST_WAITING, ActivityLog
+from pressroom.accounts.activity import BATCH, MOST_WAITING, PRUNED_AT_ONCE, ActivityLog
 from pressroom.accounts.records import User
 from pressroom.accounts.service import AccountServices
 from pressroom.config import Settings
@@ -174,10 +174,10 @@ async def test_old_calls_are_removed(
     log = ActivityLog(database, settings)
     row = {"user_id": user.id, "code": "ok", "duration": 0.1}
     now = datetime.now(UTC)
-    old = [row | {"tool": "old", "at": now - week - timedelta(minutes=1)}] * (2 * BATCH + 1)
+    old = [row | {"tool": "old", "at": now - week - timedelta(minutes=1)}] * (2 * PRUNED_AT_ONCE + 1)
     async with database.writing() as session:
         await session.execute(insert(ActivityRow), [*old, row | {"tool": "kept", "at": now - timedelta(days=6)}])
-    assert await log.prune() == 2 * BATCH + 1
+    assert await log.prune() == 2 * PRUNED_AT_ONCE + 1
     assert await log.prune() == 0
     assert await tools(accounts, user) == ["kept"]
 
@@ -223,7 +223,7 @@ async def test_odd_names_of_clients_and_plugins_keep_nothing_back(
 
 async def test_a_call_that_the_database_does_not_take_costs_no_other(accounts: AccountServices, user: User) -> None:
     records = [call(user, f"tool_{number}") for number in range(5)]
-    records[2] = call(user, "broken", duration="no number")
+    records[2] = call(user, "broken", duration=["no", "number"])
     await tell(accounts, *records)
     assert await tools(accounts, user) == ["tool_4", "tool_3", "tool_1", "tool_0"]
     await tell(accounts, call(user, "later"))

@@ -2,5 +2,6 @@
 
 from pressroom.storage.database.engine import SqlDatabase, database_url_of
 from pressroom.storage.database.migrations import Migrator, SchemaError, SchemaState
+from pressroom.storage.database.rows import insert_rows
 
-__all__ = ["Migrator", "SchemaError", "SchemaState", "SqlDatabase", "database_url_of"]
+__all__ = ["Migrator", "SchemaError", "SchemaState", "SqlDatabase", "database_url_of", "insert_rows"]

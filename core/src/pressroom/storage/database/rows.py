@@ -1,0 +1,53 @@
+"""Writing many rows at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import chain, count
+from typing import Any, Final
+
+from sqlalchemy import Table
+from sqlalchemy.ext.asyncio import AsyncSession
+
+STATEMENT_ROWS: Final = (500, 25)
+"""How many rows a statement may have: of few sizes, so that drivers know each of them, and the larger the better."""
+
+MOST_PARAMETERS: Final = 32_000
+"""How many parameters a statement may have. SQLite takes 32,766, PostgreSQL's protocol 65,535, asyncpg 32,767."""
+
+
+async def insert_rows(
+    session: AsyncSession, table: Table, columns: tuple[str, ...], rows: Sequence[Sequence[Any]]
+) -> None:
+    """Insert rows in their order. Each has the values of `columns` as the driver takes them.
+
+    SQLAlchemy looks at each value of each row, and a driver that is given row by row takes the interpreter from the
+    event loop for each of them. Here a statement of constant text has many rows.
+
+    Raises:
+        BackendError: the database failed.
+        sqlalchemy.exc.StatementError: it does not take a row.
+    """
+    connection = await session.connection()
+    dialect = connection.dialect
+    names = tuple(map(dialect.identifier_preparer.quote, columns))
+    name = dialect.identifier_preparer.format_table(table)
+    start = 0
+    for size in STATEMENT_ROWS:
+        while len(rows) - start >= size and size * len(columns) <= MOST_PARAMETERS:
+            values = tuple(chain.from_iterable(rows[start : start + size]))
+            await connection.exec_driver_sql(_statement(name, names, size, dialect.paramstyle), values)
+            start += size
+    if start < len(rows):
+        rest = [tuple(row) for row in rows[start:]]
+        await connection.exec_driver_sql(_statement(name, names, 1, dialect.paramstyle), rest)
+
+
+@lru_cache(maxsize=64)
+def _statement(table: str, columns: tuple[str, ...], rows: int, paramstyle: str) -> str:
+    numbers = count(1)
+    row = [
+        f"({', '.join('?' if paramstyle == 'qmark' else f'${next(numbers)}' for _ in columns)})" for _ in range(rows)
+    ]
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES {', '.join(row)}"  # noqa: S608 - no text of a client
