@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Awaitable, Iterator
 from typing import Final, Protocol
 
 import structlog
 
+from pressroom.catalog.tool import PlanTool
 from pressroom.errors import CallError, ClientLeft, InternalError
 from pressroom.pipeline.exchange import Exchange, Headers
 from pressroom.pipeline.services import Services
@@ -70,24 +72,30 @@ class Pipeline:
         self._observe = Observe(services)
         self._admit = Admit(services)
         self._authenticate = Authenticate(services)
-        plan, validate, run, respond = Plan(services), Validate(), Run(services, Store(services)), Respond(services)
-        self.stages: tuple[Stage, ...] = (
-            self._admit,
-            self._authenticate,
-            plan,
-            Authorize(services),
-            validate,
-            self._cache,
-            self._limit,
-            self._quota,
-            run,
-            respond,
-        )
-        self._own_stages: tuple[Stage, ...] = (plan, validate, self._cache, run, respond)
-        self.closing_stages: tuple[Stage, ...] = (
-            Brand(services),
-            self._observe,
-        )
+        self._plan, self._brand = Plan(services), Brand(services)
+        self._authorize, self._validate = Authorize(services), Validate()
+        self._run, self._respond = Run(services, Store(services)), Respond(services)
+        # The catalog never changes, so its entries can be told apart by their identity.
+        self._stages: dict[int, tuple[Stage, ...]] = {
+            id(entry): tuple(self._needed(entry))
+            for view in services.catalog.plans.values()
+            for entry in (*view.tools.values(), *view.mcp_tools.values())
+        }
+
+    def _needed(self, plan_tool: PlanTool) -> Iterator[Stage]:
+        """Yield the stages that calls of a tool pass once it is known; the others would do nothing for them."""
+        shares_runs = plan_tool.cache.seconds > 0
+        yield self._authorize
+        yield self._validate
+        if shares_runs:
+            yield self._cache
+        if plan_tool.limits or shares_runs:
+            yield self._limit
+        if plan_tool.tool.quota:
+            yield self._quota
+        yield self._run
+        if plan_tool.tool.kind == "generator":
+            yield self._respond
 
     async def __call__(self, exchange: Exchange) -> None:
         """Run one call. What refused it is left in `exchange.error`; nothing but a cancellation is raised.
@@ -95,7 +103,10 @@ class Pipeline:
         A call that is refused costs nothing, and still learns the state of its limit.
         """
         try:
-            for stage in self.stages:
+            await self._admit(exchange)
+            await self._authenticate(exchange)
+            plan_tool = await self._plan(exchange)
+            for stage in self._stages[id(plan_tool)]:
                 await stage(exchange)
         except asyncio.CancelledError:
             exchange.error = ClientLeft("the client left before it was answered")
@@ -109,8 +120,8 @@ class Pipeline:
             exchange.error = InternalError("something failed inside; the request id tells the operator where")
         await self._settle_quota(exchange)
         await self._settle_limit(exchange)
-        for stage in self.closing_stages:
-            await stage(exchange)
+        await self._brand(exchange)
+        await self._observe(exchange)
 
     async def make_own(self, exchange: Exchange) -> None:
         """Run a call of the host itself, which nobody is asked for: no limit, no quota, no observer counts it.
@@ -120,14 +131,15 @@ class Pipeline:
         Raises:
             CallError: it could not be made.
         """
-        for stage in self._own_stages:
+        await self._plan(exchange)
+        for stage in (self._validate, self._cache, self._run, self._respond):
             await stage(exchange)
 
     def admit(self, peer: str, headers: Headers) -> Caller:
         """Return the stranger that a request comes from: the first stage alone."""
         return self._admit.stranger(peer, headers)
 
-    async def identify(self, stranger: Caller, headers: Headers) -> Caller:
+    def identify(self, stranger: Caller, headers: Headers) -> Awaitable[Caller]:
         """Return whom the request's credential belongs to: the second stage alone.
 
         A face that has asked puts the answer into `Exchange.caller`, and nobody asks again.
@@ -136,15 +148,19 @@ class Pipeline:
             Rejected: the credential is of a kind that is known, and not valid.
             BackendError: it could not be checked.
         """
-        return await self._authenticate.identify(stranger, headers)
+        return self._authenticate.identify(stranger, headers)
 
     async def _settle_limit(self, exchange: Exchange) -> None:
+        if exchange.plan_tool is None or not exchange.plan_tool.limits:
+            return
         try:
             await self._limit.settle(exchange)
         except Exception:
             log.exception("a limit could not be settled", tool=exchange.tool_name, request_id=exchange.request_id)
 
     async def _settle_quota(self, exchange: Exchange) -> None:
+        if exchange.quota_use is None:
+            return
         try:
             await self._quota.settle(exchange)
         except Exception:

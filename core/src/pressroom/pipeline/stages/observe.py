@@ -44,7 +44,8 @@ class Observe:
         """Count the call, and begin to tell each observer."""
         duration = time.perf_counter() - exchange.started
         code = exchange.error.code if exchange.error else "ok"
-        tool = exchange.plan_tool.tool.name if exchange.plan_tool else ""
+        known = exchange.plan_tool
+        tool = known.tool.name if known else ""
         self._metrics.call(tool, code, duration)
         if not self._audiences or exchange.caller is None:
             return
@@ -58,15 +59,13 @@ class Observe:
             run_duration=exchange.run_seconds,
             attributes=_attributes(exchange),
             face="mcp" if exchange.by_mcp_name else "http",
-            mcp_name=self._mcp_name(exchange),
+            mcp_name=known.tool.mcp_name if known else self._mcp_name(exchange),
         )
         for audience in self._audiences:
             audience.tell(record)
 
     def _mcp_name(self, exchange: Exchange) -> str:
-        """Return the tool's MCP name, also where the caller's plan does not have it."""
-        if exchange.plan_tool is not None:
-            return exchange.plan_tool.tool.mcp_name
+        """Return the MCP name of a tool that the caller's plan does not have."""
         known = exchange.by_mcp_name and exchange.tool_name in self._catalog.mcp_tools
         return exchange.tool_name if known else ""
 
@@ -105,10 +104,10 @@ class _Audience:
 
     async def _tell_all(self) -> None:
         self._starting = False
-        while self._waiting:
-            record = self._waiting.popleft()
+        observe, waiting = self._observer.observe, self._waiting
+        while waiting:
             try:
-                await within(OBSERVER_SECONDS, self._observer.observe(record))
+                await within(OBSERVER_SECONDS, observe(waiting.popleft()))
             except Exception as error:  # noqa: BLE001 - an observer never matters
                 self._metrics.observer_failure(self._observer.name)
                 log.warning(

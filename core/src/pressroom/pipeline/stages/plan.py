@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pressroom.catalog.tool import PlanView
+from pressroom.catalog.tool import PlanTool, PlanView
 from pressroom.errors import CallError, Forbidden, NotFound
 from pressroom.pipeline.exchange import Exchange
 from pressroom.pipeline.services import Services
@@ -21,14 +21,15 @@ class Plan:
     def __init__(self, services: Services) -> None:
         self._catalog = services.catalog
 
-    async def __call__(self, exchange: Exchange) -> None:
-        """Set the view and the tool. Raises `NotFound`, or `Forbidden` for a tool of other plans."""
+    async def __call__(self, exchange: Exchange) -> PlanTool:
+        """Set the view and the tool, and return it. Raises `NotFound`, or `Forbidden` for a tool of other plans."""
         view = exchange.view = self._catalog.plan(exchange.known_caller.plan)
         tools = view.mcp_tools if exchange.by_mcp_name else view.tools
         found = tools.get(exchange.tool_name)
         if found is None or (found.tool.kind != "generator" and not exchange.by_mcp_name):
             raise self._refusal(exchange, view)
         exchange.plan_tool = found
+        return found
 
     def _refusal(self, exchange: Exchange, view: PlanView) -> CallError:
         name = exchange.tool_name
