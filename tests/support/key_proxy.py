@@ -5,7 +5,7 @@ from __future__ import annotations
 import http.client
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import urlsplit
@@ -29,6 +29,10 @@ def adding_authorization(target: str, authorization: str) -> Iterator[str]:
             own = f"127.0.0.1:{proxy.server_port}"
             body = self.rfile.read(int(self.headers.get("content-length") or 0))
             connection = http.client.HTTPConnection(upstream, timeout=30)
+            with closing(connection):
+                self.exchange(connection, body, own)
+
+        def exchange(self, connection: http.client.HTTPConnection, body: bytes, own: str) -> None:
             connection.putrequest(self.command, self.path, skip_host=True, skip_accept_encoding=True)
             for name, value in self.headers.items():
                 if name.lower() not in (*_HOP_BY_HOP, "authorization"):
@@ -45,7 +49,6 @@ def adding_authorization(target: str, authorization: str) -> Iterator[str]:
             self.send_header("content-length", str(len(content)))
             self.end_headers()
             self.wfile.write(content)
-            connection.close()
 
         do_GET = do_POST = do_DELETE = do_OPTIONS = pass_on  # noqa: N815 - the names that the base class looks for
 
