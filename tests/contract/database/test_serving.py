@@ -121,7 +121,7 @@ async def test_tools_work_while_the_database_is_away(way: str, tmp_path: Path, u
     with on_path(site):
         await migrate(Compiled(settings({"database": url}, tmp_path, "notes")))
         async with proxy_to(url) as proxy:
-            storage: dict[str, object] = {"database": through(url, proxy.endpoint), "database_timeout": 0.5}
+            storage: dict[str, object] = {"database": through(url, proxy.endpoint), "database_timeout": 2}
             running = RunningHost(settings(storage, tmp_path, "notes"))
             host = await asyncio.to_thread(running.__enter__)
             try:

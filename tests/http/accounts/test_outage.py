@@ -36,7 +36,7 @@ async def migrate(url: str, folder: Path) -> None:
 
 @asynccontextmanager
 async def running(url: str, folder: Path) -> AsyncIterator[RunningHost]:
-    storage = {"database": url, "database_timeout": 0.5}
+    storage = {"database": url, "database_timeout": 3}
     host = RunningHost(settings_for_test({"storage": storage}, folder))
     await asyncio.to_thread(host.__enter__)
     try:

@@ -64,10 +64,10 @@ def url() -> Iterator[str]:
 
 
 async def test_nothing_is_half_written_and_the_answer_is_clear(url: str, tmp_path: Path) -> None:
-    config: dict[str, Any] = {"plugins": {"content": {}}, "storage": {"database": url, "database_timeout": 0.5}}
+    config: dict[str, Any] = {"plugins": {"content": {}}, "storage": {"database": url, "database_timeout": 3}}
     await migrate(Compiled(settings_for_test(config, tmp_path)))
     async with proxy_to(url) as proxy:
-        config["storage"] = {"database": through(url, proxy.endpoint), "database_timeout": 0.5}
+        config["storage"] = {"database": through(url, proxy.endpoint), "database_timeout": 3}
         async with running(settings_for_test(config, tmp_path)) as host:
             client = await asyncio.to_thread(client_of, host, "ada@example.com")
             made = await asyncio.to_thread(client.data, "create_content", title="Before", body="Text.")
