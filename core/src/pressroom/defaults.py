@@ -5,7 +5,7 @@ Its context's `config` is the whole `Settings`. An operator replaces a part by n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping
 from typing import Any
 
 from pressroom.accounts.service import AccountServices
@@ -50,11 +50,11 @@ def pressroom_authenticators(plugin: PluginContext) -> Iterable[Authenticator]:
     """Recognise API keys and access tokens."""
     services = plugin.services
 
-    async def api_key(credentials: Credentials) -> Identity | None:
-        return await services.of(AccountServices).api_keys.authenticate(credentials)
+    def api_key(credentials: Credentials) -> Awaitable[Identity | None]:
+        return services.of(AccountServices).api_keys.authenticate(credentials)
 
-    async def access_token(credentials: Credentials) -> Identity | None:
-        return await services.of(AuthorizationServer).authenticate(credentials)
+    def access_token(credentials: Credentials) -> Awaitable[Identity | None]:
+        return services.of(AuthorizationServer).authenticate(credentials)
 
     return [Authenticator("api_key", api_key), Authenticator("access_token", access_token)]
 
@@ -74,8 +74,8 @@ def pressroom_observers(plugin: PluginContext) -> Iterable[Observer]:
     """Keep the audit trail of calls that accounts make."""
     services = plugin.services
 
-    async def activity(record: CallRecord) -> None:
-        await services.of(AccountServices).activity_log.observe(record)
+    def activity(record: CallRecord) -> Awaitable[None]:
+        return services.of(AccountServices).activity_log.observe(record)
 
     return [Observer("activity", activity)]
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from sanic import HTTPResponse, Request
 from sanic.helpers import has_message_body
+from sanic.response.types import BaseHTTPResponse
 
 from pressroom.observability.logs import request_log
 from pressroom.observability.request_id import accept_request_id, new_request_id
@@ -93,7 +94,11 @@ class Answer(HTTPResponse):
         headers: dict[str, str] | None = None,
         content_type: str | None = "application/json",
     ) -> None:
-        super().__init__(body, status, headers, content_type)
+        # Not that of `HTTPResponse`, which makes the headers a second time.
+        BaseHTTPResponse.__init__(self)
+        self.body, self.status, self.content_type = body, status, content_type
+        if headers:
+            self.headers.update(headers)
         self.encoded = encoded
 
     @property
@@ -101,7 +106,7 @@ class Answer(HTTPResponse):
         """All headers as they go over the wire. None comes from a client, so none needs to be cleaned."""
         if self.content_type and has_message_body(self.status):
             self.headers.setdefault("content-type", self.content_type)
-        return chain(self.encoded, ((name.encode(), str(value).encode()) for name, value in self.headers.items()))
+        return chain(self.encoded, [(name.encode(), str(value).encode()) for name, value in self.headers.items()])
 
 
 class Http:
@@ -120,8 +125,7 @@ class Http:
         return wrapped
 
     def finish(self, request: Request, response: HTTPResponse) -> HTTPResponse:
-        """Add the headers that every answer carries, and log the request."""
-        begin(request)
+        """Add the headers that every answer carries to that of a request that has begun, and log the request."""
         if isinstance(response, Answer):
             request_id = (b"X-Request-Id", request.ctx.request_id.encode("ascii"))
             response.encoded = (*response.encoded, request_id, *_ENCODED_SECURITY_HEADERS)
@@ -146,14 +150,15 @@ class Http:
 
 def begin(request: Request) -> None:
     """Give a request its id, its starting time and its peer's address, once. A face may learn of a truer address."""
-    if not hasattr(request.ctx, "request_id"):
-        request.ctx.started = time.perf_counter()
-        request.ctx.address = request.ip
+    context = request.ctx
+    if not hasattr(context, "request_id"):
+        context.started = time.perf_counter()
+        context.address = request.ip
         stream: Any = request.stream
         if stream is not None:
             # Sanic never again looks at the time of a connection that asks for a websocket; there are none here.
             stream.upgrade_websocket = False
-        request.ctx.request_id = accept_request_id(request.headers.get("x-request-id", "")) or new_request_id()
+        context.request_id = accept_request_id(request.headers.get("x-request-id", "")) or new_request_id()
 
 
 def logged_path(request: Request) -> str:

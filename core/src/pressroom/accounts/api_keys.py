@@ -9,7 +9,7 @@ from typing import Final
 from sqlalchemy import Select, select
 
 from pressroom.accounts.connections import Connections, identity_of
-from pressroom.accounts.credential_cache import CredentialCache
+from pressroom.accounts.credential_cache import CredentialCache, cache_key
 from pressroom.accounts.records import Connection
 from pressroom.config.models import Settings
 from pressroom.errors import Rejected
@@ -91,16 +91,16 @@ class ApiKeys:
         key = credentials.bearer
         if not key.startswith(self._beginning):
             return None
-        match = self._shape.fullmatch(key)
-        if match is None:
-            raise Rejected("this API key is not whole; copy it again, from the first character to the last")
-        key_hash = hash_of(key)
-        identity = self._credentials.get(key_hash)
+        remembered_by = cache_key(key)
+        identity = self._credentials.get(remembered_by)
         if identity is None:
+            match = self._shape.fullmatch(key)
+            if match is None:
+                raise Rejected("this API key is not whole; copy it again, from the first character to the last")
             body, crc = match.groups()
             if checksum(body) != crc:
                 raise Rejected("this API key is mistyped: its checksum does not match; copy it again")
-            identity = await self._credentials.identity(key_hash, lambda: self._look_up(key_hash))
+            identity = await self._credentials.identity(remembered_by, lambda: self._look_up(hash_of(key)))
         self._connections.used(identity.connection, credentials.address)
         return identity
 

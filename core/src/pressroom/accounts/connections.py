@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -39,7 +40,7 @@ class Connections:
         self._database = database
         self._most = settings.accounts.connections
         self._credentials = credentials
-        self._uses: dict[str, tuple[datetime, str]] = {}
+        self._uses: dict[str, tuple[float, str]] = {}
         self._writer = Periodic("writing when connections were used", FLUSH_SECONDS, self.flush)
 
     async def open(self) -> None:
@@ -165,7 +166,7 @@ class Connections:
 
     def used(self, connection_id: str, address: str) -> None:
         """Remember that a connection was used now; written in batches."""
-        self._uses[connection_id] = datetime.now(UTC), address
+        self._uses[connection_id] = time.time(), address
 
     async def flush(self) -> None:
         """Write when connections were used. What cannot be written now is kept. Raises `BackendError`."""
@@ -182,7 +183,10 @@ class Connections:
             .values(last_used_at=bindparam("at"), last_used_address=bindparam("address"))
         )
         # In one order everywhere: two processes that write the same rows must not wait for each other.
-        values = [{"connection": one, "at": at, "address": address[:64]} for one, (at, address) in sorted(uses.items())]
+        values = [
+            {"connection": one, "at": datetime.fromtimestamp(at, UTC), "address": address[:64]}
+            for one, (at, address) in sorted(uses.items())
+        ]
         try:
             async with self._database.writing() as session:
                 await (await session.connection()).execute(statement, values)
@@ -214,8 +218,8 @@ class Connections:
     def _record(self, row: ConnectionRow, hint: str, client: tuple[str, Sequence[str]] | None) -> Connection:
         used_at, address = row.last_used_at, row.last_used_address
         pending = self._uses.get(row.id)
-        if pending is not None and (used_at is None or used_at < pending[0]):
-            used_at, address = pending
+        if pending is not None and (used_at is None or used_at.timestamp() < pending[0]):
+            used_at, address = datetime.fromtimestamp(pending[0], UTC), pending[1]
         client_id, redirect_uris = client or ("", ())
         return Connection(
             id=row.id,

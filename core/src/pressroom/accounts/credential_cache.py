@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import math
 import time
 from collections import OrderedDict
@@ -14,10 +15,18 @@ from pressroom.sdk import Identity
 MOST_ENTRIES: Final = 4096
 
 
+def cache_key(credential: str) -> bytes:
+    """Return what a credential is remembered by: a hash, so that no credential stays in memory.
+
+    It is BLAKE2b (RFC 7693), which takes half as long for so short a text as SHA-256, by which the database finds it.
+    """
+    return hashlib.blake2b(credential.encode(errors="surrogatepass"), digest_size=32).digest()
+
+
 class CredentialCache:
     """Believes a valid credential for some seconds without a look at the database.
 
-    Keys are hashes of credentials, of API keys as of access tokens. Only what was valid is remembered, never a refusal.
+    Keys are those of `cache_key`, of API keys as of access tokens. Only what was valid is remembered, never a refusal.
     The seconds count from the beginning of the look-up, so a change that any process commits is seen everywhere
     that many seconds later. What this process changes itself it makes the cache forget, and sees at once: a
     look-up that was under way then is neither remembered nor shared with anyone who asks later.

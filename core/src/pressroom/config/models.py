@@ -159,7 +159,8 @@ class AuthSettings(Section):
     """`[auth]`: how credentials look, and in which order they are recognised."""
 
     authenticators: tuple[str, ...] = Field(
-        (), description="Names of authenticators, in the order in which they are asked; the others follow by name."
+        ("api_key", "access_token"),
+        description="Names of authenticators, in the order in which they are asked; the others follow by name.",
     )
     prefix: str = Field(
         "prk",

@@ -22,8 +22,7 @@ class Gate:
         self._capacity = capacity
         self._queue = queue
         self._places = asyncio.Semaphore(capacity)
-        self._drained = asyncio.Event()
-        self._drained.set()
+        self._drained: asyncio.Event | None = None
         self._closed = False
         self._cut_off = False
         self._mean_run = 0.0
@@ -38,12 +37,12 @@ class Gate:
         """
         if self._closed:
             raise self.closing()
-        if self._places.locked() and self.waiting >= self._queue:
+        full = self._places.locked()
+        if full and self.waiting >= self._queue:
             raise self._busy("too many calls are waiting already")
         self.waiting += 1
-        self._drained.clear()
         try:
-            if self._places.locked():
+            if full:
                 async with asyncio.timeout(patience):
                     await self._places.acquire()
             else:  # a place is free: no need for a clock, which takes longer than the rest of this
@@ -79,7 +78,9 @@ class Gate:
 
     async def drained(self) -> None:
         """Wait until nobody runs and nobody waits."""
-        await self._drained.wait()
+        if self.running or self.waiting:
+            self._drained = self._drained or asyncio.Event()
+            await self._drained.wait()
 
     def closing(self) -> Overloaded:
         """Return the error for a call that meets a server on its way down."""
@@ -95,5 +96,6 @@ class Gate:
         self._note_drained()
 
     def _note_drained(self) -> None:
-        if not self.running and not self.waiting:
+        if self._drained is not None and not self.running and not self.waiting:
             self._drained.set()
+            self._drained = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +66,7 @@ class Lanes:
             task.cancel()
         await asyncio.gather(*(lane.close() for lane in self._lanes.values()))
 
-    async def run(self, lane: Lane, work: Work) -> Any:
+    def run(self, lane: Lane, work: Work) -> Coroutine[Any, Any, Any]:
         """Run a tool in a lane and return what it returned.
 
         A call that has to wait waits at most `work.timeout` seconds, which do not count against its own time.
@@ -78,7 +78,7 @@ class Lanes:
             InternalError: the tool raised anything else, needed too much memory, ended its process, or returned
                 something that cannot be pickled. The log has the reason.
         """
-        return await self._lanes[lane].run(work)
+        return self._lanes[lane].run(work)
 
     def queue_length(self, lane: Lane) -> int:
         """Return how many calls wait in a lane."""

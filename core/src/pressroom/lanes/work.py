@@ -9,7 +9,7 @@ from typing import Any
 from pressroom.sdk import Call, Params
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Work:
     """One run of a tool.
 

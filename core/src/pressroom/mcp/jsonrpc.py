@@ -51,7 +51,7 @@ class RpcError(Exception):
         return b'{"jsonrpc":"2.0","id":%b,"error":%b}' % (self.message_id, orjson.dumps(error))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Request:
     """A message that wants an answer. `id` is JSON, to be sent back as it is."""
 

@@ -89,11 +89,12 @@ class Methods:
         if type(incoming.document) is list:
             return await self._answer_batch(incoming)
         message = read_message(incoming.document, lambda: incoming.as_written)
-        if isinstance(message, Request) and message.method == _PROBE:
+        if not isinstance(message, Request):
+            self._version(incoming.http, message)
+            return None
+        if message.method == _PROBE:
             raise _no_such_method(message, status=404)
         version = self._version(incoming.http, message)
-        if not isinstance(message, Request):
-            return None
         self._check_credential(incoming.caller, (message,))
         return await self._answer_request(incoming, message, version)
 
@@ -146,17 +147,20 @@ class Methods:
         return self._lists.of(caller.plan, caller.disabled_tools)
 
     def _version(self, http: HttpRequest, message: Message | None) -> str:
-        if isinstance(message, Request | Notification) and message.method in _BEFORE_NEGOTIATION:
+        if isinstance(message, (Request, Notification)) and message.method in _BEFORE_NEGOTIATION:
             return self._versions.supported[0]
+        named = http.headers.getall(HEADER, [])
         try:
-            return self._versions.of_header(", ".join(dict.fromkeys(http.headers.getall(HEADER, []))).strip())
+            return self._versions.of_header((named[0] if len(named) == 1 else ", ".join(dict.fromkeys(named))).strip())
         except RpcError as error:
             if isinstance(message, Request):
                 error.message_id = message.id
             raise
 
     def _check_credential(self, caller: Caller, messages: Sequence[Request]) -> None:
-        if not caller.subject and any(message.method in _FOR_ACCOUNTS for message in messages):
+        if caller.subject:
+            return
+        if any(message.method in _FOR_ACCOUNTS for message in messages):
             raise self._challenge.missing()
 
 

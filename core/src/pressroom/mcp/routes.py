@@ -23,6 +23,7 @@ from pressroom.wire.json import parse_value
 log = structlog.get_logger()
 
 _NO_STORE: Final[EncodedHeaders] = ((b"Cache-Control", b"no-store"),)
+_JSON: Final[EncodedHeaders] = ((b"Content-Type", b"application/json"),)
 _BEARER: Final = "bearer"
 
 
@@ -107,16 +108,17 @@ class McpEndpoint:
             Unauthorized: it is not valid.
             BackendError: it could not be checked.
         """
-        count = len(request.headers.getall("authorization", []))
-        if count > 1:
-            raise RpcError(INVALID_REQUEST, f"send one Authorization header (got {count})", status=400)
+        sent = request.headers.getall("authorization", [])
+        if len(sent) > 1:
+            raise RpcError(INVALID_REQUEST, f"send one Authorization header (got {len(sent)})", status=400)
         try:
             caller = await self._pipeline.identify(stranger, request.headers)
         except Rejected as error:
             raise self._challenge.rejected(error) from None
-        scheme, _, credential = request.headers.get("authorization", "").partition(" ")
-        if not caller.subject and scheme.lower() == _BEARER and credential.strip():
-            raise self._challenge.unknown()
+        if sent and not caller.subject:
+            scheme, _, credential = sent[0].partition(" ")
+            if scheme.lower() == _BEARER and credential.strip():
+                raise self._challenge.unknown()
         return caller
 
 
@@ -135,4 +137,4 @@ def _check_media_type(request: Request) -> None:
 
 
 def _answer(body: bytes, headers: EncodedHeaders, status: int) -> HTTPResponse:
-    return Answer(body, encoded=headers, status=status, content_type="application/json" if body else None)
+    return Answer(body, encoded=headers + _JSON if body else headers, status=status, content_type=None)

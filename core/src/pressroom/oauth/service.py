@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from pressroom.accounts.credential_cache import cache_key
 from pressroom.accounts.periodic import Periodic
 from pressroom.accounts.service import AccountServices
 from pressroom.config.models import Settings
@@ -20,7 +21,6 @@ from pressroom.oauth.records import REFRESH_TOKEN, Client, Clock, CodeExchange, 
 from pressroom.oauth.requests import requested_scope
 from pressroom.sdk import Credentials, Identity
 from pressroom.storage.database import SqlDatabase
-from pressroom.tables import hash_of
 
 PRUNE_SECONDS: Final = 600.0
 
@@ -131,13 +131,13 @@ class AuthorizationServer:
         bearer = credentials.bearer
         if not self._enabled or not self._tokens.is_one(bearer):
             return None
-        token_hash = hash_of(bearer)
-        identity = self._accounts.credentials.get(token_hash)
+        remembered_by = cache_key(bearer)
+        identity = self._accounts.credentials.get(remembered_by)
         if identity is None:
             access = await self._verified(bearer)
             left = access.expires_at - self._clock().timestamp()
             identity = await self._accounts.credentials.identity(
-                token_hash, lambda: self.grants.identity(access.family_id), seconds=left
+                remembered_by, lambda: self.grants.identity(access.family_id), seconds=left
             )
         self._accounts.connections.used(identity.connection, credentials.address)
         return identity

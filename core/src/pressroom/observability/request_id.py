@@ -16,7 +16,7 @@ def new_request_id() -> str:
 
     The first 12 digits are the time in milliseconds, so that ids sort by age; the other 80 bits are random.
     """
-    return f"{time.time_ns() // 1_000_000:012x}{_random.getrandbits(80):020x}"
+    return (time.time_ns() // 1_000_000).to_bytes(6, "big").hex() + _random.randbytes(10).hex()
 
 
 def accept_request_id(header: str | None) -> str | None:

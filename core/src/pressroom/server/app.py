@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import structlog
 from sanic import HTTPResponse, Request, Sanic
+from sanic.compat import Header
 from sanic.config import Config
 from sanic.exceptions import BadRequest, BadURL, RequestTimeout, SanicException, ServiceUnavailable
 from sanic.exceptions import MethodNotAllowed as SanicMethodNotAllowed
@@ -28,7 +29,7 @@ from pressroom.errors import (
     PayloadTooLarge,
 )
 from pressroom.host import Host
-from pressroom.http import MASKED_PATHS, Endpoint, Http, logged_path, preflight
+from pressroom.http import MASKED_PATHS, Endpoint, Http, begin, logged_path, preflight
 from pressroom.mcp.routes import McpEndpoint
 from pressroom.oauth_api.routes import OAuthEndpoints
 from pressroom.observability.secret_paths import SecretPaths
@@ -54,7 +55,6 @@ _API_PATH: Final = re.compile(r"/tools/(?!static/)(?P<slug>[^/]+)/api(?:/.*)?")
 _UNREAD: Final = "NONE"
 """What Sanic gives as the method of a request whose head could not be read."""
 
-_AMBIGUOUS_HEAD: Final = re.compile(rb"\r\n(?:[ \t]|[^\r\n: \t]+[ \t]+:)")
 _LONGEST_METHOD: Final = 32
 _numbers = count(1)
 
@@ -175,6 +175,7 @@ class _Application:
         return tuple(sorted({method for method, route in self._routes if route in serving}))
 
     async def _on_error(self, request: Request, exception: Exception) -> HTTPResponse:
+        begin(request)
         try:
             return await self._answer_error(request, exception)
         except Exception:
@@ -231,15 +232,17 @@ class _Request(Request):
     Sanic cannot answer with that the target is no URL without a request that has one.
     """
 
-    def __init__(self, url_bytes: bytes, **parts: Any) -> None:
+    def __init__(
+        self, url_bytes: bytes, headers: Header, version: str, method: str, transport: Any, app: Any, **parts: Any
+    ) -> None:
         try:
-            super().__init__(url_bytes, **parts)
+            super().__init__(url_bytes, headers, version, method, transport, app, **parts)
         except BadURL:
-            if parts["method"] != _UNREAD:
+            if method != _UNREAD:
                 raise
-            super().__init__(b"*", **parts)
-        if parts["method"] != _UNREAD:
-            _check_head(parts["head"], self.headers.getall("host", []), parts["version"])
+            super().__init__(b"*", headers, version, method, transport, app, **parts)
+        if method != _UNREAD:
+            _check_head(headers, version)
 
     async def receive_body(self) -> None:
         """Read the whole body. Raises `RequestTimeout`, and gives up the connection then.
@@ -251,7 +254,9 @@ class _Request(Request):
         # See `begin`; a body is read before that.
         stream.upgrade_websocket = False
         if stream.request_body is True and len(stream.recv_buffer) >= stream.request_bytes_left:
-            self.body = b"".join([part async for part in stream])
+            # All of it is there, and needs none of the steps by which Sanic reads what is still to come.
+            self.body = await stream.read() or b""
+            stream.request_body = None
             return
         try:
             async with asyncio.timeout(self.app.config.REQUEST_TIMEOUT):
@@ -266,10 +271,12 @@ def _body_limit(request: Request) -> int:
     return request.route.ctx.max_body_bytes if request.route else 0
 
 
-def _check_head(head: bytes, hosts: list[str], version: str) -> None:
+def _check_head(headers: Header, version: str) -> None:
     """Refuse a head that a proxy in front may have understood differently (RFC 9112, sections 3.2, 5.1 and 5.2)."""
-    if _AMBIGUOUS_HEAD.search(head):
+    names = "".join(headers)
+    if " " in names or "\t" in names:
         raise BadRequest("a header has white space before its colon, or goes on in a second line")
+    hosts = headers.getall("host", ())
     if len(hosts) > 1 or (not hosts and version == "1.1"):
         raise BadRequest(f"the request must have one Host header (got {len(hosts)})")
 
