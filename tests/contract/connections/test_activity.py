@@ -47,6 +47,21 @@ async def test_who_writes_at_the_same_moment_writes_each_call_once(accounts: Acc
     assert await tools(accounts, user) == names[::-1]
 
 
+async def test_writing_ends_while_calls_keep_coming(accounts: AccountServices, user: User) -> None:
+    log = accounts.activity_log
+    await log.observe(call(user, "first"))
+    writing, later = asyncio.create_task(log.flush()), 0
+    await asyncio.sleep(0)
+    while not writing.done() and later < MOST_WAITING // 2:
+        await log.observe(call(user, "later"))
+        later += 1
+        await asyncio.sleep(0)
+    assert writing.done()
+    assert await tools(accounts, user) == ["first"]
+    await log.flush()
+    assert len(await tools(accounts, user, limit=200)) == min(later + 1, 200)
+
+
 async def test_a_call_is_kept_whole(accounts: AccountServices, user: User) -> None:
     connection, _ = await accounts.api_keys.create(user.id, "laptop")
     record = call(user, connection=connection.id, cached=True, attributes={"website_id": "w_1", "more": "x"})

@@ -79,7 +79,7 @@ class ActivityLog:
             log.error("calls are missing from the list of calls", calls=len(self._waiting))
 
     async def observe(self, record: CallRecord) -> None:
-        """Remember a call that an account made through MCP; it is written within a second.
+        """Remember a call that an account made through MCP; it is written with the next batch, about a second later.
 
         Raises `BackendError` where too many calls wait for the database.
         """
@@ -106,14 +106,18 @@ class ActivityLog:
         )
 
     async def flush(self) -> None:
-        """Write what waits, each call once. What cannot be written now is kept. Raises `BackendError`."""
-        async with self._flushing:
-            await self._flush()
+        """Write what waits now, each call once. What cannot be written is kept. Raises `BackendError`.
 
-    async def _flush(self) -> None:
+        What comes meanwhile waits for the next time: else, while calls keep coming, there would be a transaction for
+        every few of them, without end.
+        """
+        async with self._flushing:
+            await self._flush(len(self._waiting))
+
+    async def _flush(self, left: int) -> None:
         size = BATCH
-        while self._waiting:
-            batch = tuple(islice(self._waiting, size))
+        while left:
+            batch = tuple(islice(self._waiting, min(size, left)))
             try:
                 await self._write(batch)
             except BackendError:
@@ -126,6 +130,7 @@ class ActivityLog:
                 size = BATCH
             for _ in batch:
                 self._waiting.popleft()
+            left -= len(batch)
 
     async def prune(self) -> int:
         """Remove calls that are older than the operator keeps them, and return how many.
