@@ -18,7 +18,7 @@ _CUT_OFF_SECONDS = 1.0
 
 
 class BaseLane(ABC):
-    """Runs each call in a task of its own, which holds a place of the gate for as long as the tool runs."""
+    """Lets calls in by its gate, and knows the tasks in which their tools run."""
 
     name: ClassVar[Lane]
 
@@ -38,10 +38,6 @@ class BaseLane(ABC):
             InternalError: the tool raised anything else, or its process ended.
         """
 
-    @abstractmethod
-    async def _execute(self, work: Work) -> Any:
-        """Run the tool on a place of the gate; return only when the place is free again."""
-
     async def close(self) -> None:
         """Cut off whatever still runs: those who wait for it get `Overloaded`."""
         self._cut_off = True
@@ -50,6 +46,14 @@ class BaseLane(ABC):
             for task in self._tasks:
                 task.cancel()
             await asyncio.wait(self._tasks, timeout=_CUT_OFF_SECONDS)
+
+
+class TaskLane(BaseLane):
+    """Runs each call in a task of its own, which holds a place of the gate for as long as the tool runs."""
+
+    @abstractmethod
+    async def _execute(self, work: Work) -> Any:
+        """Run the tool on a place of the gate; return only when the place is free again."""
 
     async def _begin(self, work: Work) -> asyncio.Task[Any]:
         await self.gate.enter(work.timeout)

@@ -6,6 +6,7 @@ import asyncio
 import time
 from typing import Any, ClassVar
 
+from pressroom.errors import PressroomError
 from pressroom.lanes.base import BaseLane
 from pressroom.lanes.failures import timed_out, tool_failed
 from pressroom.lanes.within import OutOfTime, within
@@ -31,23 +32,20 @@ class CoroutineLane(BaseLane):
             raise RuntimeError("a tool can be run in a task only")
         self._tasks.add(caller)
         try:
-            return await self._guarded(work)
-        except asyncio.CancelledError:
+            return await within(work.timeout, work.function(work.params, work.call))
+        except OutOfTime:
+            raise timed_out(work, self.gate.retry_after()) from None
+        except PressroomError:
+            raise
+        except asyncio.CancelledError as error:
+            if not caller.cancelling():
+                raise tool_failed(work, self.name, error) from error
             # `close` cancels those whose tools still run; the callers themselves go on, and answer.
             if self._cut_off and not caller.uncancel():
                 raise self.gate.closing() from None
             raise
+        except (Exception, SystemExit) as error:
+            raise tool_failed(work, self.name, error) from error
         finally:
             self._tasks.discard(caller)
             self.gate.leave(time.monotonic() - began)
-
-    async def _execute(self, work: Work) -> Any:
-        try:
-            return await within(work.timeout, work.function(work.params, work.call))
-        except OutOfTime:
-            raise timed_out(work, self.gate.retry_after()) from None
-        except asyncio.CancelledError as error:
-            task = asyncio.current_task()
-            if task and task.cancelling():
-                raise
-            raise tool_failed(work, self.name, error) from error

@@ -37,25 +37,11 @@ class Gate:
         """
         if self._closed:
             raise self.closing()
-        full = self._places.locked()
-        if full and self.waiting >= self._queue:
-            raise self._busy("too many calls are waiting already")
-        self.waiting += 1
-        try:
-            if full:
-                async with asyncio.timeout(patience):
-                    await self._places.acquire()
-            else:  # a place is free: no need for a clock, which takes longer than the rest of this
-                await self._places.acquire()
+        if self.running + self.waiting < self._capacity:
+            await self._places.acquire()  # returns at once
             self.running += 1
-        except TimeoutError:
-            raise self._busy(f"the call waited {patience:g} s for its turn") from None
-        finally:
-            self.waiting -= 1
-            self._note_drained()
-        if self._cut_off:
-            self._give_back()
-            raise self.closing()
+        else:
+            await self._wait(patience)
 
     def leave(self, duration: float) -> None:
         """Give the place back, after a run of that many seconds."""
@@ -85,6 +71,23 @@ class Gate:
     def closing(self) -> Overloaded:
         """Return the error for a call that meets a server on its way down."""
         return Overloaded("The server is shutting down; send the call again.")
+
+    async def _wait(self, patience: float) -> None:
+        if self.waiting >= self._queue:
+            raise self._busy("too many calls are waiting already")
+        self.waiting += 1
+        try:
+            async with asyncio.timeout(patience):
+                await self._places.acquire()
+            self.running += 1
+        except TimeoutError:
+            raise self._busy(f"the call waited {patience:g} s for its turn") from None
+        finally:
+            self.waiting -= 1
+            self._note_drained()
+        if self._cut_off:
+            self._give_back()
+            raise self.closing()
 
     def _busy(self, reason: str) -> Overloaded:
         seconds = self.retry_after()

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from pressroom.lanes import forkserver
-from pressroom.lanes.base import BaseLane
+from pressroom.lanes.base import TaskLane
 from pressroom.lanes.child import Reply
 from pressroom.lanes.failures import out_of_memory, timed_out, tool_failed_in_worker, worker_lost
 from pressroom.lanes.work import Work
@@ -21,7 +21,7 @@ from pressroom.sdk import Lane
 _MOST_DEFAULT_PROCESSES = 8
 
 
-class ProcessLane(BaseLane):
+class ProcessLane(TaskLane):
     """Runs plain functions in worker processes.
 
     A tool that runs out of time or memory, or ends its process, costs its own call and nothing else. A call whose

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from typing import Any, ClassVar
 
-from pressroom.lanes.base import BaseLane
+from pressroom.lanes.base import TaskLane
 from pressroom.lanes.daemon import on_daemon_thread
 from pressroom.lanes.failures import timed_out
 from pressroom.lanes.work import Work
 from pressroom.sdk import Lane
 
 
-class ThreadLane(BaseLane):
+class ThreadLane(TaskLane):
     """Runs plain functions on threads, one for each call.
 
     A thread cannot be stopped: when a tool runs out of time its caller is told so, but the thread goes on and
