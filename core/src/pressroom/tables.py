@@ -6,6 +6,7 @@ import hashlib
 import secrets
 import string
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, Final
 
 from sqlalchemy import BigInteger, Dialect
@@ -25,6 +26,7 @@ LONGEST_ID: Final = 32
 """The characters that an id of ours has at most."""
 
 
+@lru_cache(maxsize=8192)
 def as_id(text: str) -> str:
     """Return an id as every database can compare it. What can be none, such as a text with a NUL, becomes nobody's."""
     return text if len(text) <= LONGEST_ID and text.isascii() and text.isprintable() else ""

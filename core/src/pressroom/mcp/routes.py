@@ -25,6 +25,7 @@ log = structlog.get_logger()
 _NO_STORE: Final[EncodedHeaders] = ((b"Cache-Control", b"no-store"),)
 _JSON: Final[EncodedHeaders] = ((b"Content-Type", b"application/json"),)
 _BEARER: Final = "bearer"
+_MEDIA_TYPE: Final = "application/json"
 
 
 class McpEndpoint:
@@ -123,14 +124,14 @@ class McpEndpoint:
 
 
 def _check_media_type(request: Request) -> None:
-    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if media_type != "application/json":
+    sent = request.headers.get("content-type", "")
+    if sent != _MEDIA_TYPE and (media_type := sent.partition(";")[0].strip().lower()) != _MEDIA_TYPE:
         got = quoted(media_type) if media_type else "none"
         raise RpcError(
             INVALID_REQUEST, f"the body must be JSON: send Content-Type: application/json (got {got})", status=415
         )
-    coding = request.headers.get("content-encoding", "identity").strip().lower()
-    if coding != "identity":
+    coding = request.headers.get("content-encoding", "identity")
+    if coding != "identity" and (coding := coding.strip().lower()) != "identity":
         raise RpcError(
             INVALID_REQUEST, f"the body must not be compressed (got Content-Encoding: {quoted(coding)})", status=415
         )

@@ -103,14 +103,16 @@ class Pipeline:
         A call that is refused costs nothing, and still learns the state of its limit.
         """
         try:
-            await self._admit(exchange)
-            await self._authenticate(exchange)
+            if exchange.caller is None:
+                await self._admit(exchange)
+                await self._authenticate(exchange)
             plan_tool = await self._plan(exchange)
             for stage in self._stages[id(plan_tool)]:
                 await stage(exchange)
         except asyncio.CancelledError:
             exchange.error = ClientLeft("the client left before it was answered")
-            await self._settle_quota(exchange)
+            if exchange.quota_use is not None:
+                await self._settle_quota(exchange)
             await self._observe(exchange)
             raise
         except CallError as error:
@@ -118,8 +120,10 @@ class Pipeline:
         except Exception:
             log.exception("a call failed", tool=exchange.tool_name, request_id=exchange.request_id)
             exchange.error = InternalError("something failed inside; the request id tells the operator where")
-        await self._settle_quota(exchange)
-        await self._settle_limit(exchange)
+        if exchange.quota_use is not None:
+            await self._settle_quota(exchange)
+        if exchange.plan_tool is not None and exchange.plan_tool.limits:
+            await self._settle_limit(exchange)
         await self._brand(exchange)
         await self._observe(exchange)
 
@@ -151,16 +155,12 @@ class Pipeline:
         return self._authenticate.identify(stranger, headers)
 
     async def _settle_limit(self, exchange: Exchange) -> None:
-        if exchange.plan_tool is None or not exchange.plan_tool.limits:
-            return
         try:
             await self._limit.settle(exchange)
         except Exception:
             log.exception("a limit could not be settled", tool=exchange.tool_name, request_id=exchange.request_id)
 
     async def _settle_quota(self, exchange: Exchange) -> None:
-        if exchange.quota_use is None:
-            return
         try:
             await self._quota.settle(exchange)
         except Exception:

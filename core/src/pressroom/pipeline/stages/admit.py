@@ -21,9 +21,8 @@ class Admit:
         self._secret = server.forwarded_secret.get_secret_value() if server.forwarded_secret else None
 
     async def __call__(self, exchange: Exchange) -> None:
-        """Set the exchange's caller to a stranger at that address, unless the face knows the caller already."""
-        if exchange.caller is None:
-            exchange.caller = self.stranger(exchange.peer, exchange.headers)
+        """Set the exchange's caller to a stranger at that address."""
+        exchange.caller = self.stranger(exchange.peer, exchange.headers)
 
     def stranger(self, peer: str, headers: Headers) -> Caller:
         """Return a caller of whom nothing is known but the address."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from pressroom.pipeline.exchange import Exchange, Headers
 from pressroom.pipeline.services import Services
-from pressroom.sdk import Caller, Credentials
+from pressroom.sdk import Caller, Credentials, Identity
 
 BEARER = "bearer "
 
@@ -25,8 +25,7 @@ class Authenticate:
 
     async def __call__(self, exchange: Exchange) -> None:
         """Replace the stranger by the identity that the first authenticator recognises. Raises `Rejected`."""
-        if not exchange.known_caller.subject:
-            exchange.caller = await self.identify(exchange.known_caller, exchange.headers)
+        exchange.caller = await self.identify(exchange.known_caller, exchange.headers)
 
     async def identify(self, stranger: Caller, headers: Headers) -> Caller:
         """Return whom the bearer credential belongs to; the stranger, where nobody recognises it or there is none.
@@ -44,15 +43,20 @@ class Authenticate:
         for authenticator in self._authenticators:
             identity = await authenticator.authenticate(credentials)
             if identity is not None:
-                return Caller(
-                    address=stranger.address,
-                    plan=identity.plan,
-                    subject=identity.subject,
-                    connection=identity.connection,
-                    disabled_tools=identity.disabled_tools,
-                    connection_name=identity.connection_name,
-                )
+                return _caller(identity, stranger.address)
         return stranger
+
+
+@lru_cache(maxsize=4096)
+def _caller(identity: Identity, address: str) -> Caller:
+    return Caller(
+        address=address,
+        plan=identity.plan,
+        subject=identity.subject,
+        connection=identity.connection,
+        disabled_tools=identity.disabled_tools,
+        connection_name=identity.connection_name,
+    )
 
 
 class _LowerCase(Mapping[str, str]):
