@@ -13,6 +13,8 @@ from support.server import tools_distribution
 
 Start = Callable[..., RunningHost]
 
+RENDERING = ("code-to-image", "favicon-generator", "image-generator", "qr-code-generator")
+
 
 @pytest.fixture(scope="package", autouse=True)
 def test_tools_distribution(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
@@ -41,8 +43,10 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
 @pytest.fixture(scope="module")
 def shared_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
-    """Return a host that the tests of a module share; its limits are too high to matter."""
-    tools = {name: {"rate_limit": "100000/hour"} for name in ("qr-code-generator", "text-file", "unruly")}
+    """Return a host that the tests of a module share; its limits are too high to matter, its renders may take long."""
+    tools: dict[str, dict[str, Any]] = {name: {"timeout": 60} for name in RENDERING}
+    for name in ("qr-code-generator", "text-file", "unruly"):
+        tools.setdefault(name, {})["rate_limit"] = "100000/hour"
     config = {"plugins": {"test_tools": {}}, "tools": tools}
     with RunningHost(settings_for_test(config, tmp_path_factory.mktemp("data"))) as host:
         yield host
