@@ -74,8 +74,8 @@ def pressroom_observers(plugin: PluginContext) -> Iterable[Observer]:
     """Keep the audit trail of calls that accounts make."""
     services = plugin.services
 
-    def activity(record: CallRecord) -> Awaitable[None]:
-        return services.of(AccountServices).activity_log.observe(record)
+    def activity(record: CallRecord) -> None:
+        services.of(AccountServices).activity_log.observe(record)
 
     return [Observer("activity", activity)]
 

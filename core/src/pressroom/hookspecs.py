@@ -255,11 +255,13 @@ def pressroom_index_entries(plugin: PluginContext) -> Iterable[IndexEntries]:
 
 @hookspec
 def pressroom_observers(plugin: PluginContext) -> Iterable[Observer]:
-    """Watch finished calls, after the answer went out. Failures are counted and never reach a client.
+    """Watch finished calls. Failures are counted and never reach a client.
+
+    What waits for something, such as a request, is a coroutine function, and runs beside the answer.
 
     Example:
         ```python
-        async def count(record: CallRecord) -> None:
+        def count(record: CallRecord) -> None:
             TOTALS[record.tool] += 1
 
 

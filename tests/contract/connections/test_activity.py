@@ -31,7 +31,7 @@ def call(user: User, tool: str = "count_words", **values: Any) -> CallRecord:
 
 async def tell(accounts: AccountServices, *records: CallRecord) -> None:
     for record in records:
-        await accounts.activity_log.observe(record)
+        accounts.activity_log.observe(record)
     await accounts.activity_log.flush()
 
 
@@ -42,18 +42,18 @@ async def tools(accounts: AccountServices, user: User, **filters: Any) -> list[s
 async def test_who_writes_at_the_same_moment_writes_each_call_once(accounts: AccountServices, user: User) -> None:
     log, names = accounts.activity_log, [f"tool_{number}" for number in range(5)]
     for name in names:
-        await log.observe(call(user, name))
+        log.observe(call(user, name))
     await asyncio.gather(log.flush(), log.flush(), log.flush())
     assert await tools(accounts, user) == names[::-1]
 
 
 async def test_writing_ends_while_calls_keep_coming(accounts: AccountServices, user: User) -> None:
     log = accounts.activity_log
-    await log.observe(call(user, "first"))
+    log.observe(call(user, "first"))
     writing, later = asyncio.create_task(log.flush()), 0
     await asyncio.sleep(0)
     while not writing.done() and later < MOST_WAITING // 2:
-        await log.observe(call(user, "later"))
+        log.observe(call(user, "later"))
         later += 1
         await asyncio.sleep(0)
     assert writing.done()
@@ -137,7 +137,7 @@ async def test_a_page_has_bounds(accounts: AccountServices, user: User, limit: i
 async def test_it_appears_by_itself(accounts: AccountServices, user: User) -> None:
     await accounts.open()
     try:
-        await accounts.activity_log.observe(call(user))
+        accounts.activity_log.observe(call(user))
         async with asyncio.timeout(10):
             while not await tools(accounts, user):  # noqa: ASYNC110 - nothing tells when the database has it
                 await asyncio.sleep(0.05)
@@ -148,7 +148,7 @@ async def test_it_appears_by_itself(accounts: AccountServices, user: User) -> No
 async def test_closing_writes_what_waits(accounts: AccountServices, user: User) -> None:
     await accounts.open()
     for number in range(BATCH + 10):
-        await accounts.activity_log.observe(call(user, f"tool_{number}"))
+        accounts.activity_log.observe(call(user, f"tool_{number}"))
     await accounts.close()
     assert (await tools(accounts, user, limit=1)) == [f"tool_{BATCH + 9}"]
 
@@ -166,9 +166,9 @@ async def test_an_outage_loses_nothing_and_keeps_the_order(
 
 async def test_what_waits_is_bounded(accounts: AccountServices, user: User) -> None:
     for _ in range(MOST_WAITING):
-        await accounts.activity_log.observe(call(user))
+        accounts.activity_log.observe(call(user))
     with pytest.raises(BackendError, match="too many calls wait"):
-        await accounts.activity_log.observe(call(user))
+        accounts.activity_log.observe(call(user))
 
 
 async def test_a_removed_account_does_not_keep_others_from_being_written(

@@ -78,7 +78,7 @@ class ActivityLog:
         if self._waiting:
             log.error("calls are missing from the list of calls", calls=len(self._waiting))
 
-    async def observe(self, record: CallRecord) -> None:
+    def observe(self, record: CallRecord) -> None:
         """Remember a call that an account made through MCP; it is written with the next batch, about a second later.
 
         Raises `BackendError` where too many calls wait for the database.

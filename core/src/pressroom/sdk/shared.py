@@ -230,10 +230,14 @@ class IndexEntries:
 
 @dataclass(frozen=True, slots=True)
 class Observer:
-    """Is told of every finished call, after the answer went out. What it raises is counted, never shown."""
+    """Is told of every finished call. What it raises is counted, never shown.
+
+    `observe` is a plain function that only takes note and returns at once, since the answer waits for it; or a
+    coroutine function, which runs beside the answer, for at most 30 seconds.
+    """
 
     name: str
-    observe: Callable[[CallRecord], Awaitable[None]]
+    observe: Callable[[CallRecord], Awaitable[None] | None]
 
 
 @dataclass(frozen=True, slots=True)

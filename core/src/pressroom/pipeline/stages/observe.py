@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Awaitable, Coroutine, Mapping
 from typing import Final
 
 import structlog
@@ -21,10 +21,10 @@ log = structlog.get_logger()
 OBSERVER_SECONDS = 30.0
 
 MOST_WAITING = 10_000
-"""How many records may wait for an observer; beyond that it misses calls, which is counted as its failure."""
+"""How many calls may wait for an observer; beyond that it misses calls, which is counted as its failure."""
 
 MOST_AT_ONCE = 64
-"""How many records an observer is told of at the same time."""
+"""How many calls an observer deals with at the same time."""
 
 TRACED: Final = ("website_id",)
 """Arguments that the list of calls can be searched by."""
@@ -77,42 +77,64 @@ class Observe:
         _, late = await asyncio.wait(tasks, timeout=seconds)
         for task in late:
             task.cancel()
+        for audience in self._audiences:
+            audience.drop()
 
 
 class _Audience:
-    """One observer and the records that wait for it. A task tells it of all that wait, and ends."""
+    """One observer, and what it still has to do beside the answers. A task does all that waits, and ends."""
 
     def __init__(self, observer: Observer, metrics: Metrics) -> None:
         self._observer = observer
         self._metrics = metrics
-        self._waiting: deque[CallRecord] = deque()
+        self._waiting: deque[Awaitable[None]] = deque()
         self._starting = False
+        self._failing = False
         self.tasks: set[asyncio.Task[None]] = set()
 
     def tell(self, record: CallRecord) -> None:
-        """Begin to tell the observer, beside the answer to the call."""
+        """Tell the observer; what it has to wait for then is done beside the answer to the call."""
         if len(self._waiting) >= MOST_WAITING:
             self._metrics.observer_failure(self._observer.name)
             return
-        self._waiting.append(record)
-        # A task that has not begun yet will find this record too.
+        try:
+            observing = self._observer.observe(record)
+        except Exception as error:  # noqa: BLE001 - an observer never matters
+            self._failed(error)
+            return
+        if observing is None:
+            self._failing = False
+            return
+        self._waiting.append(observing)
+        # A task that has not begun yet will find this one too.
         if not self._starting and len(self.tasks) < MOST_AT_ONCE:
             self._starting = True
-            task = asyncio.get_running_loop().create_task(self._tell_all())
+            task = asyncio.get_running_loop().create_task(self._do_all())
             self.tasks.add(task)
             task.add_done_callback(self.tasks.discard)
 
-    async def _tell_all(self) -> None:
+    def drop(self) -> None:
+        """Forget what waits and has not begun."""
+        while self._waiting:
+            observing = self._waiting.popleft()
+            if isinstance(observing, Coroutine):
+                observing.close()  # Python would warn of one that was never awaited
+
+    async def _do_all(self) -> None:
         self._starting = False
-        observe, waiting = self._observer.observe, self._waiting
-        while waiting:
+        while self._waiting:
             try:
-                await within(OBSERVER_SECONDS, observe(waiting.popleft()))
+                await within(OBSERVER_SECONDS, self._waiting.popleft())
             except Exception as error:  # noqa: BLE001 - an observer never matters
-                self._metrics.observer_failure(self._observer.name)
-                log.warning(
-                    "an observer failed", observer=self._observer.name, error=f"{type(error).__name__}: {error}"
-                )
+                self._failed(error)
+            else:
+                self._failing = False
+
+    def _failed(self, error: Exception) -> None:
+        self._metrics.observer_failure(self._observer.name)
+        if not self._failing:  # one that fails at every call, such as during an outage, would fill the log
+            log.warning("an observer failed", observer=self._observer.name, error=f"{type(error).__name__}: {error}")
+        self._failing = True
 
 
 def _attributes(exchange: Exchange) -> Mapping[str, str]:
