@@ -20,8 +20,8 @@ from support.needs import free_port
 from support.server import TESTS
 
 HERE: Final = Path(__file__).parent
-ROUNDS: Final = 5
-SECONDS: Final = 3
+ROUNDS: Final = 10
+SECONDS: Final = 2
 KEY: Final = "a-key-of-the-peer"
 CONFIG: Final = """
 [plugins.twenty_tools]
@@ -34,7 +34,7 @@ requests = false
 """
 """One key has all 16 connections, and nobody writes an access log."""
 
-US, FASTMCP, SDK = "Pressroom", "FastMCP 4.1.6", "MCP SDK 2.3.0"
+US, BARE, FASTMCP, SDK = "Pressroom", "bare Sanic handler", "FastMCP 4.1.6", "MCP SDK 2.3.0"
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def peers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Peer]]:
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(
     ("message", "times_fastmcp", "part_of_bare"),
-    [(LIST, 5, 0.35), (CALL, 3, 0.22)],
+    [(LIST, 5, 0.35), (CALL, 3, 0.28)],
     ids=["tools/list", "tools/call"],
 )
 def test_requests_per_second(
@@ -75,23 +75,28 @@ def test_requests_per_second(
     port = free_port()
     bare = [sys.executable, str(TESTS / "support" / "bare_sanic.py"), str(port), str(tmp_path / "body")]
     with listening([*bare, ours.headers["content-type"]], port):
-        measured = [*peers, Peer("bare Sanic handler", f"http://127.0.0.1:{port}/", KEY)]
+        us, *others = peers
+        measured = [us, Peer(BARE, f"http://127.0.0.1:{port}/", KEY), *others]
         figures: dict[str, list[float]] = {peer.name: [] for peer in measured}
         for _ in range(ROUNDS):
             for peer in measured:
                 figures[peer.name].append(peer.requests_per_second(message, SECONDS, tmp_path))
-    medians = {name: statistics.median(rounds) for name, rounds in figures.items()}
-    print_table(f"{message['method']}, {len(ours.content):,} bytes from us", medians, figures)
-    assert medians[US] >= times_fastmcp * medians[FASTMCP]
-    assert medians[US] >= part_of_bare * medians["bare Sanic handler"]
+    # Of each round by itself: a machine that is shared is not as fast in the next one.
+    ratios = {
+        name: statistics.median(own / other for own, other in zip(figures[US], rounds, strict=True))
+        for name, rounds in figures.items()
+    }
+    print_table(f"{message['method']}, {len(ours.content):,} bytes from us", ratios, figures)
+    assert ratios[FASTMCP] >= times_fastmcp
+    assert ratios[BARE] >= part_of_bare
 
 
-def print_table(title: str, medians: dict[str, float], figures: dict[str, list[float]]) -> None:
+def print_table(title: str, ratios: dict[str, float], figures: dict[str, list[float]]) -> None:
     table = Table(title=title)
     table.add_column("server")
-    for column in ("requests/s, median", "of ours", "rounds"):
+    for column in ("requests/s, median", "we make of its", "rounds"):
         table.add_column(column, justify="right")
-    for name, median in medians.items():
-        rounds = " ".join(f"{figure:.0f}" for figure in figures[name])
-        table.add_row(name, f"{median:,.0f}", f"{median / medians[US]:.2f}", rounds)
-    Console(width=110).print("", table)
+    for name, rounds in figures.items():
+        shown = " ".join(f"{figure:.0f}" for figure in rounds)
+        table.add_row(name, f"{statistics.median(rounds):,.0f}", f"{ratios[name]:.2f}", shown)
+    Console(width=130).print("", table)
