@@ -1,7 +1,6 @@
 """What holds for all tests."""
 
 import faulthandler
-import logging
 import ssl
 from collections.abc import AsyncIterator, Generator, Iterator
 from functools import cache
@@ -10,12 +9,11 @@ from typing import Any
 
 import certifi
 import pytest
-import structlog
 from hypothesis import settings
 from pressroom.config import Settings
-from pressroom.observability.logs import OWN_HANDLERS, TALKATIVE
 from pressroom.storage.database import SqlDatabase
 from support import databases
+from support.logging_state import logging_as_before
 
 # The machines that run the tests are shared: how long one example takes says nothing.
 settings.register_profile("pressroom", deadline=None)
@@ -60,21 +58,8 @@ def _databases() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _logging_as_before() -> Iterator[None]:
     """Undo what a test's own command or server did to logging, or the next test's lines go to a stream of this one."""
-    chain = structlog.get_config() if structlog.is_configured() else None
-    root = logging.getLogger()
-    loggers = [root, *(logging.getLogger(name) for name in (*OWN_HANDLERS, *TALKATIVE))]
-    before = [(logger, [*logger.handlers], logger.propagate, logger.level) for logger in loggers]
-    yield
-    if chain is None:
-        structlog.reset_defaults()
-    else:
-        structlog.configure(**chain)
-    structlog.contextvars.clear_contextvars()
-    logging.captureWarnings(capture=False)
-    for logger, handlers, propagate, level in before:
-        logger.handlers[:] = handlers
-        logger.propagate = propagate
-        logger.setLevel(level)
+    with logging_as_before():
+        yield
 
 
 @pytest.fixture(params=databases.KINDS)

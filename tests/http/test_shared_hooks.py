@@ -2,8 +2,6 @@
 
 import importlib
 import json
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -11,12 +9,14 @@ from typing import Any
 
 import httpx
 import pytest
+import structlog
 from pressroom.errors import BackendError, ConfigError, PluginError
 from pressroom.paths import host_path_taken
 from pressroom.server.app import create_app
 from pressroom.testing import RunningHost
 from pressroom.testing.plugin import settings_for_test
 from support import third_party
+from support.commands import Done, run_command, run_process
 from support.server import command_environment
 
 SHOUT = "/tools/shout/api/generate"
@@ -113,12 +113,13 @@ def status_of(host: RunningHost, plugin: str) -> tuple[str, str, str]:
     return record.status, record.phase, record.error
 
 
-def command(plugins: Plugins, tmp_path: Path, *arguments: str, config: str = "") -> subprocess.CompletedProcess[str]:
+def command(
+    plugins: Plugins, tmp_path: Path, *arguments: str, config: str = "", run: Callable[..., Done] = run_command
+) -> Done:
     (tmp_path / "pressroom.toml").write_text(f"[plugins.{plugins.id}]\n{config}")
     environment = command_environment(tmp_path / "command")
     environment["PYTHONPATH"] += f":{plugins.folder}"
-    line = [sys.executable, "-m", "pressroom", "--config", str(tmp_path / "pressroom.toml"), *arguments]
-    return subprocess.run(line, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    return run(["--config", str(tmp_path / "pressroom.toml"), *arguments], cwd=tmp_path, env=environment)
 
 
 def test_hook_generators(plugins: Plugins) -> None:
@@ -546,6 +547,36 @@ def pressroom_observers():
     assert 'observer="broken"} 4.0' in metrics
 
 
+def test_an_observer_that_only_takes_note_is_a_plain_function(plugins: Plugins) -> None:
+    source = """
+def note(record):
+    SEEN.append(record.code)
+
+def broken(record):
+    raise RuntimeError("the secret ingredient is nutmeg")
+
+@hookimpl
+def pressroom_observers():
+    return [Observer("broken", broken), Observer("note", note)]
+"""
+    host = plugins.start(source, metrics={"token": "abcdef"})
+    with structlog.testing.capture_logs() as logs:
+        assert shout(host).status_code == 200
+        assert httpx.post(host.url + SHOUT, json={}).status_code == 400
+        assert [code for code in plugins.module.SEEN if code in {"ok", "validation_error"}] == [
+            "ok",
+            "validation_error",
+        ]
+        metrics = httpx.get(f"{host.url}/metrics", headers={"authorization": "Bearer abcdef"}).text
+
+    assert 'observer="broken"} 2.0' in metrics
+    assert 'observer="note"' not in metrics
+    told = [line for line in logs if line["event"] == "an observer failed"]
+    assert [(line["observer"], line["error"]) for line in told] == [
+        ("broken", "RuntimeError: the secret ingredient is nutmeg")
+    ]
+
+
 @pytest.mark.timeout(20)
 def test_an_observer_that_hangs_delays_neither_answers_nor_the_end(plugins: Plugins) -> None:
     source = """
@@ -631,7 +662,7 @@ def whisper(text):
 def pressroom_commands():
     return [whisper]
 """)
-    done = command(plugins, tmp_path, "x", plugins.id, "whisper", "QUIET")
+    done = command(plugins, tmp_path, "x", plugins.id, "whisper", "QUIET", run=run_process)
 
     assert (done.returncode, done.stdout) == (0, "quiet\n")
 

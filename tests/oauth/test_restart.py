@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
+from support.commands import Done, run_command, run_process
 from support.needs import free_port
 from support.oauth import Flow, csrf_in
 from support.server import announced, command_environment
@@ -17,17 +18,9 @@ from support.server import announced, command_environment
 EMAIL, PASSWORD = "ada@example.com", "an unusual pass phrase 47"
 
 
-def command(folder: Path, *arguments: str, text: str = "") -> str:
+def command(folder: Path, *arguments: str, text: str = "", run: Callable[..., Done] = run_command) -> str:
     """Run the command beside the server, and return what it printed."""
-    done = subprocess.run(
-        [sys.executable, "-m", "pressroom", *arguments],
-        env=command_environment(folder),
-        input=text,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = run(arguments, cwd=folder, env=command_environment(folder), stdin=text)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -91,6 +84,6 @@ def test_a_flow_survives_a_restart_after_each_step(tmp_path: Path) -> None:
         [listed] = json.loads(command(tmp_path, "clients", "list", "--json"))["clients"]
         assert (listed["client"], listed["name"], listed["connections"]) == (flow.client_id, "My editor", 1)
         assert "My editor" in command(tmp_path, "clients", "list")
-        assert "1 connection ended" in command(tmp_path, "clients", "revoke", flow.client_id)
+        assert "1 connection ended" in command(tmp_path, "clients", "revoke", flow.client_id, run=run_process)
         assert flow.refresh(fresh.json()["refresh_token"]).json()["error"] == "invalid_client"
     assert command(tmp_path, "clients", "list") == "No client is registered.\n"

@@ -1,11 +1,9 @@
-"""A server with accounts, for clients that speak MCP: the real command in a process, and the commands beside it."""
+"""A server with accounts, for clients that speak MCP: the real command in a process, and other commands beside it."""
 
 from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -14,6 +12,7 @@ from urllib.parse import urljoin
 
 from selectolax.lexbor import LexborHTMLParser
 
+from support.commands import run_command
 from support.installing import install
 from support.scripted_browser import ScriptedBrowser
 from support.server import TESTS, command_environment, serving
@@ -78,15 +77,8 @@ class McpServer:
 
     def command(self, *arguments: str, stdin: str = "") -> dict[str, Any]:
         """Run another command on the same data, and return the JSON that it writes."""
-        done = subprocess.run(
-            [sys.executable, "-m", "pressroom", *arguments, "--json", "--config", str(self.folder / "pressroom.toml")],
-            env=_environment(self.folder),
-            input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        line = [*arguments, "--json", "--config", str(self.folder / "pressroom.toml")]
+        done = run_command(line, cwd=self.folder, env=_environment(self.folder), stdin=stdin)
         assert done.returncode == 0, done.stdout + done.stderr
         document: dict[str, Any] = json.loads(done.stdout)
         return document

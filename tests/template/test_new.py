@@ -13,14 +13,19 @@ import pytest
 from pressroom.plugins.select import BUILTIN_DISTRIBUTIONS
 from pressroom.sdk.plugin import PLUGIN_ID
 from pressroom.template import render_template
-from support.distributions import REPOSITORY, Done, run
+from support.commands import Done, run_command, run_process
+from support.distributions import REPOSITORY, clean_environment, run
 
 LONGEST = "an-uncommonly-long-name-for-it"  # 30 characters
 STANDARD_LIBRARY = ("json", "test", "types", "html")
 
 
-def new(*arguments: str | Path, cwd: Path, **variables: str) -> Done:
-    return run([sys.executable, "-m", "pressroom", "new", *arguments], cwd, check=False, **variables)
+def new(*arguments: str, cwd: Path) -> Done:
+    return run_command(["new", *arguments], cwd=cwd, env=clean_environment())
+
+
+def new_process(*arguments: str, cwd: Path, **variables: str) -> Done:
+    return run_process(["new", *arguments], cwd=cwd, env=clean_environment(**variables))
 
 
 def files(folder: Path) -> dict[str, str]:
@@ -28,7 +33,7 @@ def files(folder: Path) -> dict[str, str]:
 
 
 def test_it_says_what_it_made_and_what_to_do_next(tmp_path: Path) -> None:
-    done = new("my-tool", cwd=tmp_path)
+    done = new_process("my-tool", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [
         "Made pressroom-my-tool. Next:",
@@ -167,7 +172,9 @@ def test_neither_the_configuration_of_a_user_nor_the_home_folder_matters(tmp_pat
     home.mkdir()
     (home / ".cookiecutterrc").write_text("default_context:\n  author: Somebody\n  name: other\n")
     (tmp_path / "work").mkdir()
-    done = new("my-tool", cwd=tmp_path / "work", HOME=str(home), COOKIECUTTER_CONFIG=str(home / ".cookiecutterrc"))
+    # In a process of its own: the template engine asks for the home folder when it is imported.
+    settings = {"HOME": str(home), "COOKIECUTTER_CONFIG": str(home / ".cookiecutterrc")}
+    done = new_process("my-tool", cwd=tmp_path / "work", **settings)
     assert done.returncode == 0, done.stderr
     made = tmp_path / "work/pressroom-my-tool"
     assert "Somebody" not in (made / "pyproject.toml").read_text()

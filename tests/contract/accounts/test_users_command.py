@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,33 +12,26 @@ import pytest
 from pressroom.accounts.users import Users
 from pressroom.config import Settings
 from support import databases
+from support.commands import Done, run_command, run_process
 from support.server import command_environment, serving
 
 PASSWORD = "four quiet random words"
 
 
 class Command:
-    """Runs `pressroom users …` on one database."""
+    """Runs `pressroom users …` on one database, with `run`."""
 
-    def __init__(self, folder: Path, storage: dict[str, object]) -> None:
+    def __init__(self, folder: Path, storage: dict[str, object], run: Callable[..., Done] = run_command) -> None:
         self._folder = folder
+        self._run = run
         self.config = "[plans.pro]\n"
         if "database" in storage:
             self.config += f'[storage]\ndatabase = "{storage["database"]}"\n'
         (folder / "pressroom.toml").write_text(self.config)
 
-    def __call__(self, *arguments: str, stdin: str | bytes = "") -> subprocess.CompletedProcess[str]:
-        data = stdin if isinstance(stdin, bytes) else stdin.encode()
-        done = subprocess.run(
-            [sys.executable, "-m", "pressroom", "users", *arguments],
-            cwd=self._folder,
-            env=command_environment(self._folder),
-            input=data,
-            capture_output=True,
-            check=False,
-            timeout=60,
-        )
-        return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+    def __call__(self, *arguments: str, stdin: str | bytes = "") -> Done:
+        environment = command_environment(self._folder)
+        return self._run(["users", *arguments], cwd=self._folder, env=environment, stdin=stdin)
 
     def json(self, *arguments: str, stdin: str | bytes = "") -> Any:
         done = self(*arguments, "--json", stdin=stdin)
@@ -160,7 +151,7 @@ def test_a_shared_database_is_never_migrated_unasked(tmp_path: Path) -> None:
 
 
 async def test_a_running_server_sees_what_a_command_does(tmp_path: Path) -> None:
-    command = Command(tmp_path, {})
+    command = Command(tmp_path, {}, run_process)
     with serving(tmp_path, command.config):
         assert command("add", "ada@example.com", "--password-stdin", stdin=PASSWORD).returncode == 0
         assert command.json("list")["users"][0]["email"] == "ada@example.com"

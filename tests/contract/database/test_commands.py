@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.commands import Done, run_command, run_process
 from support.databases import KINDS, database_config
 from support.notes_plugin import notes_plugin
 from support.server import command_environment, serving
@@ -32,16 +31,11 @@ class Operator:
     def configure(self, config: str) -> None:
         (self.folder / "pressroom.toml").write_text(config)
 
-    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "pressroom", *arguments],
-            cwd=self.folder,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+    def run(self, *arguments: str) -> Done:
+        return run_command(arguments, cwd=self.folder, env=self.environment)
+
+    def run_process(self, *arguments: str) -> Done:
+        return run_process(arguments, cwd=self.folder, env=self.environment)
 
     def json(self, *arguments: str) -> tuple[int, Any]:
         done = self.run(*arguments, "--json")
@@ -73,9 +67,9 @@ def test_check_then_migrate_then_check(operator: Operator) -> None:
 
 def test_two_at_the_same_moment(operator: Operator) -> None:
     with ThreadPoolExecutor() as pool:
-        done = list(pool.map(lambda _: operator.json("migrate"), range(3)))
-    assert [code for code, _ in done] == [0, 0, 0]
-    results = sorted(document["plugins"][0]["result"] for _, document in done)
+        done = list(pool.map(lambda _: operator.run_process("migrate", "--json"), range(3)))
+    assert [one.returncode for one in done] == [0, 0, 0]
+    results = sorted(json.loads(one.stdout)["plugins"][0]["result"] for one in done)
     assert results == ["migrated", "up to date", "up to date"]
 
 
@@ -112,7 +106,7 @@ def test_doctor_says_what_is_behind(operator: Operator) -> None:
 
 def test_serve_wants_a_shared_database_migrated(operator: Operator) -> None:
     if operator.kind == "postgresql":
-        refused = operator.run("serve", "--port", "0")
+        refused = operator.run_process("serve", "--port", "0")
         assert refused.returncode == 1
         assert "Error: the tables of pressroom in PostgreSQL at" in refused.stderr
         assert "run `pressroom migrate`" in refused.stderr
@@ -130,7 +124,8 @@ def test_serve_wants_a_shared_database_migrated(operator: Operator) -> None:
 @pytest.mark.parametrize("command", [("serve", "--port", "0"), ("migrate",), ("migrate", "--check"), ("doctor",)])
 def test_a_database_that_cannot_be_reached(command: tuple[str, ...], tmp_path: Path) -> None:
     operator = Operator(tmp_path, {"database": UNREACHABLE}, "postgresql")
-    done = operator.run(*command)
+    run = operator.run_process if "serve" in command else operator.run
+    done = run(*command)
     everything = done.stdout + done.stderr
     assert done.returncode == 1
     assert everything.count("PostgreSQL at 127.0.0.1:1 is unavailable: ") == 1

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.commands import run_command
 from support.plugin_distributions import BROKEN, EXEMPLARY, Distribution, Expected, healthy, slow
 
-RUN_ALL = """
-import sys
-from pressroom.cli import main
-for command in sys.argv[1:]:
-    code = main(command.split())
-    print(f"\\f{code}\\f", end="")
-"""
+
+@pytest.fixture(autouse=True)
+def only_one_builtin_plugin() -> None:
+    """Hide nothing, unlike in the other tests: operators run these commands where everything is installed."""
 
 
 def run(commands: list[str], folder: Path, *installed: Distribution) -> list[tuple[int, str]]:
-    """Run commands, one after another in one process; return the exit code and the output of each."""
+    """Run commands, one after another; return the exit code and the output of each."""
     tables = {id_: table for one in installed for id_, table in one.plugins.items()}
     environment = {"PYTHONPATH": str(folder), "PRESSROOM_STORAGE__PATH": str(folder / "data")}
     # JSON arrays and objects are what a variable may hold; a TOML writer is not at hand.
@@ -30,16 +26,8 @@ def run(commands: list[str], folder: Path, *installed: Distribution) -> list[tup
         for name, value in table.items():
             text = json.dumps(value) if isinstance(value, dict | bool) else value
             environment[f"PRESSROOM_PLUGINS__{id_.upper()}__{name.upper()}"] = text
-    done = subprocess.run(
-        [sys.executable, "-c", RUN_ALL, *commands],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    parts = done.stdout.split("\f")
-    return [(int(code), output) for output, code in zip(parts[::2], parts[1::2], strict=False)]
+    ended = [run_command(command.split(), cwd=folder, env=environment) for command in commands]
+    return [(done.returncode, done.stdout) for done in ended]
 
 
 def assert_in(words: tuple[str, ...], text: str) -> None:
@@ -94,10 +82,7 @@ def assert_a_line(output: str, *words: str) -> None:
 
 
 def test_a_slow_import_is_a_remark_of_both(tmp_path: Path) -> None:
-    installed = slow(tmp_path)
-    # In one process the second import would be quick.
-    ((listed, list_output),) = run(["plugins list"], tmp_path, installed)
-    ((checked, doctor_output),) = run(["doctor"], tmp_path, installed)
+    (listed, list_output), (checked, doctor_output) = run(["plugins list", "doctor"], tmp_path, slow(tmp_path))
     assert (listed, checked) == (0, 0)
     assert "import took 0." in list_output
     assert "active, but its import took 0." in doctor_output

@@ -12,6 +12,7 @@ import pytest
 from pressroom.plugins.load import load_plugins
 from pressroom.plugins.records import PluginRecord
 from pressroom.testing.plugin import settings_for_test
+from support.commands import run_command
 from support.compiling import Compile, records_of
 from support.installing import build_wheel, install, on_path
 from support.needs import unavailable
@@ -62,16 +63,9 @@ def test_the_marker_would_tell_an_import(site: Path, compile_with: Compile) -> N
 def test_no_command_imports_what_is_not_named(site: Path, tmp_path: Path) -> None:
     _, marker = marked(site, "quiet")
     for command in (["plugins", "list"], ["plugins", "show", "quiet"], ["doctor"], ["catalog"], ["x", "--help"]):
-        code = "import sys; from pressroom.cli import main; sys.exit(main())"
         variables = {"PYTHONPATH": str(site), "PRESSROOM_STORAGE__PATH": str(tmp_path / "data")}
-        done = subprocess.run(
-            [sys.executable, "-c", code, *command],
-            cwd=tmp_path,
-            env=variables,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
+        done = run_command(command, cwd=tmp_path, env=variables)
+        assert done.returncode == 0, done.stderr
         assert done.stdout
     assert not marker.exists()
 

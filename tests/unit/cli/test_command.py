@@ -12,21 +12,30 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from support.commands import Done, run_command
 
 COMMAND = [sys.executable, "-c", "import sys; from pressroom.cli import main; sys.exit(main())"]
 
 
-def run(*arguments: str, cwd: Path, encoding: str = "utf-8", **variables: str) -> subprocess.CompletedProcess[str]:
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("PRESSROOM_", "COV_"))}
+def run(*arguments: str, cwd: Path, **variables: str) -> Done:
+    return run_command(arguments, cwd=cwd, env=environment(**variables))
+
+
+def run_process(*arguments: str, cwd: Path, encoding: str = "utf-8", **variables: str) -> Done:
     return subprocess.run(
         [*COMMAND, *arguments],
         cwd=cwd,
-        env={**inherited, "NO_COLOR": "", "PYTHONUTF8": "1", **variables},
+        env=environment(**variables),
         capture_output=True,
         encoding=encoding,
         check=False,
         timeout=60,
     )
+
+
+def environment(**variables: str) -> dict[str, str]:
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("PRESSROOM_", "COV_"))}
+    return {**inherited, "NO_COLOR": "", "PYTHONUTF8": "1", **variables}
 
 
 @pytest.fixture
@@ -37,7 +46,7 @@ def wrong(tmp_path: Path) -> Path:
 
 def test_a_configuration_without_problems_is_fine(tmp_path: Path) -> None:
     (tmp_path / "pressroom.toml").write_text("[server]\nport = 1\n")
-    done = run("config", "check", cwd=tmp_path, PRESSROOM_LOGGING__LEVEL="debug")
+    done = run_process("config", "check", cwd=tmp_path, PRESSROOM_LOGGING__LEVEL="debug")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "The configuration is fine (pressroom.toml and PRESSROOM_LOGGING__LEVEL).\n"
 
@@ -187,8 +196,8 @@ def test_a_reader_that_leaves_early_causes_no_traceback(tmp_path: Path) -> None:
 
 def test_text_that_the_locale_cannot_write_is_escaped(tmp_path: Path) -> None:
     (tmp_path / "pressroom.toml").write_text("[branding]\nname = 'Zürich ✓'\n", encoding="utf-8")
-    human = run("config", "show", cwd=tmp_path, encoding="latin-1", PYTHONIOENCODING="latin-1")
-    machine = run("config", "show", "--json", cwd=tmp_path, encoding="latin-1", PYTHONIOENCODING="latin-1")
+    human = run_process("config", "show", cwd=tmp_path, encoding="latin-1", PYTHONIOENCODING="latin-1")
+    machine = run_process("config", "show", "--json", cwd=tmp_path, encoding="latin-1", PYTHONIOENCODING="latin-1")
     assert (human.returncode, human.stderr) == (0, "")
     assert r"Zürich \u2713" in human.stdout
     assert json.loads(machine.stdout)["settings"]["branding"]["name"] == "Zürich ✓"

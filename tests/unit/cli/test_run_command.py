@@ -1,0 +1,87 @@
+"""A command in the tests' own process does what it does in one of its own, and leaves that process as it was."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+import structlog
+from support.commands import run_command, run_process
+from support.plugin_source import SOUND, install_plugin
+from support.server import command_environment
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """Return an environment in which the command finds a plugin that prints and logs as it is imported."""
+    talking = "import structlog\nprint('printed')\nstructlog.get_logger().warning('logged')\n"
+    install_plugin(tmp_path / "plugins", "talking", talking + SOUND)
+    (tmp_path / "pressroom.toml").write_text("[plugins.talking]\n[logging]\nformat = 'text'\nlevel = 'warning'\n")
+    found = command_environment(tmp_path, HOME=str(tmp_path))
+    return {**found, "PYTHONPATH": f"{found['PYTHONPATH']}{os.pathsep}{tmp_path / 'plugins'}"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdin"),
+    [
+        (["explain", "talking"], ""),
+        (["config", "show", "--json"], ""),
+        (["keys", "list", "nobody@example.com"], ""),
+        (["users", "add", "ada@example.com", "--password-stdin"], b"\xff" * 20),
+        (["--config", "missing.toml", "doctor"], ""),
+        (["cofnig"], ""),
+    ],
+)
+def test_it_is_the_same_in_both(
+    arguments: list[str], stdin: str | bytes, tmp_path: Path, environment: dict[str, str]
+) -> None:
+    here = run_command(arguments, cwd=tmp_path, env=environment, stdin=stdin)
+    there = run_process(arguments, cwd=tmp_path, env=environment, stdin=stdin)
+
+    assert (here.returncode, here.stdout) == (there.returncode, there.stdout)
+    assert without_times(here.stderr) == without_times(there.stderr)
+    assert here.stdout + here.stderr
+
+
+def without_times(log: str) -> list[str]:
+    """Return the lines of a log without the time at which each was written."""
+    return [line[line.find(" ") :] if line[:1].isdigit() else line for line in log.splitlines()]
+
+
+def test_it_leaves_this_process_as_it_was(tmp_path: Path, environment: dict[str, str]) -> None:
+    before = state()
+    for _ in range(2):
+        done = run_command(["doctor"], cwd=tmp_path, env=environment)
+        assert done.returncode == 0
+        assert "printed" in done.stderr  # so it was imported both times
+        assert "logged" in done.stderr
+
+    assert state() == before
+    assert not [name for name in sys.modules if name.startswith("acme_talking")]
+
+
+def state() -> list[object]:
+    """Return what a command changes in its process."""
+    root = logging.getLogger()
+    return [
+        dict(os.environ),
+        Path.cwd(),
+        [*sys.path],
+        (sys.stdin, sys.stdout, sys.stderr),
+        ([*warnings.filters], warnings.showwarning),
+        ([*root.handlers], root.level),
+        (structlog.is_configured(), structlog.get_config()),
+    ]
+
+
+async def test_an_async_test_runs_it_in_a_thread(tmp_path: Path, environment: dict[str, str]) -> None:
+    before = state()
+    done = await asyncio.to_thread(run_command, ["users", "list"], cwd=tmp_path, env=environment)
+
+    assert (done.returncode, done.stdout) == (0, "There is no account.\n")
+    assert state() == before
