@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from pressroom.sdk import InvalidInput, NotFound, PluginContext
 from pressroom_content.articles.store import Articles
 from pressroom_content.publishing import patience
-from pressroom_content.publishing.engine import Engine
 from pressroom_content.publishing.looking import look
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.publishing.taking_down import unpublish
 from pressroom_content.records import Publication
-from pressroom_content.tables import PublicationRow
 from pressroom_content.websites.store import Websites
 from support.publishing_world import ADA, connect, write
 from support.standin_platform import StandInPlatform
@@ -81,32 +77,6 @@ async def test_a_lost_answer_is_looked_up_before_anything_is_sent_again(
     if request_line == "POST /api/posts":
         assert platform.count("GET /api/posts?marker=") >= 1
         assert platform.requests.count("POST /api/posts") == (2 if when == "before" else 1)
-
-
-async def test_a_request_that_acts_late_makes_no_second_post(idle: PluginContext, platform: StandInPlatform) -> None:
-    patient = replace(idle, config=idle.config.model_copy(update={"settle_seconds": 60}))
-    website = await connect(idle, platform.url, platform.token, seconds="0.5")
-    article, held = await write(idle), threading.Event()
-    platform.fault("POST /api/posts", delay=held)
-    begun = await Publications(idle).publish(ADA, article, website)
-    assert await Engine(patient).run(begun.id)
-    assert (await Publications(idle).get(ADA, begun.id)).status == "unknown"
-    await _make_due(idle, begun)
-    assert await Engine(patient).run(begun.id)  # it looks, and does not send
-    assert (await Publications(idle).get(ADA, begun.id)).status == "unknown"
-    assert (platform.requests.count("POST /api/posts"), platform.posts) == (1, {})
-    held.set()
-    assert await asyncio.to_thread(platform.wait_for_post)
-    await _make_due(idle, begun)
-    assert await Engine(patient).run(begun.id)
-    assert (await Publications(idle).get(ADA, begun.id)).status == "published"
-    assert (platform.requests.count("POST /api/posts"), len(platform.posts)) == (1, 1)
-
-
-async def _make_due(plugin: PluginContext, publication: Publication) -> None:
-    async with plugin.services.database.writing() as session:
-        row = await session.get_one(PublicationRow, publication.id)
-        row.due_at = datetime.now(UTC)
 
 
 async def test_two_publishes_at_once_make_one_post(plugin: PluginContext, platform: StandInPlatform) -> None:

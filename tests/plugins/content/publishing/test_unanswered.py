@@ -1,7 +1,9 @@
-"""A site that never answers is asked ever more seldom, and not for ever; then it is said what to do."""
+"""A site that never answers is asked ever more seldom, and not for ever; one that acts late gets nothing twice."""
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -13,6 +15,7 @@ from pressroom_content.publishing.engine import Engine
 from pressroom_content.publishing.patience import PATIENCE, pause
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.records import Publication
+from pressroom_content.tables import PublicationRow
 from pressroom_content.tools.publication_parts import row_of, told
 from support.clocks import Clock
 from support.publishing_world import ADA, connect, write
@@ -126,3 +129,29 @@ async def test_a_publication_that_goes_on_later_says_when(idle: PluginContext, p
     assert waiting.due_at is not None
     assert row_of(waiting, {}).next_try_at == waiting.due_at
     assert f"It goes on by itself at {waiting.due_at:%H:%M:%S} UTC" in told(waiting)
+
+
+async def test_a_request_that_acts_late_makes_no_second_post(idle: PluginContext, platform: StandInPlatform) -> None:
+    patient = replace(idle, config=idle.config.model_copy(update={"settle_seconds": 60}))
+    website = await connect(idle, platform.url, platform.token, seconds="0.5")
+    article, held = await write(idle), threading.Event()
+    platform.fault("POST /api/posts", delay=held)
+    begun = await Publications(idle).publish(ADA, article, website)
+    assert await Engine(patient).run(begun.id)
+    assert (await Publications(idle).get(ADA, begun.id)).status == "unknown"
+    await _make_due(idle, begun)
+    assert await Engine(patient).run(begun.id)  # it looks, and does not send
+    assert (await Publications(idle).get(ADA, begun.id)).status == "unknown"
+    assert (platform.requests.count("POST /api/posts"), platform.posts) == (1, {})
+    held.set()
+    assert await asyncio.to_thread(platform.wait_for_post)
+    await _make_due(idle, begun)
+    assert await Engine(patient).run(begun.id)
+    assert (await Publications(idle).get(ADA, begun.id)).status == "published"
+    assert (platform.requests.count("POST /api/posts"), len(platform.posts)) == (1, 1)
+
+
+async def _make_due(plugin: PluginContext, publication: Publication) -> None:
+    async with plugin.services.database.writing() as session:
+        row = await session.get_one(PublicationRow, publication.id)
+        row.due_at = datetime.now(UTC)
