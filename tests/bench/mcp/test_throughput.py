@@ -60,7 +60,7 @@ def peers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Peer]]:
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(
     ("message", "times_fastmcp", "part_of_bare"),
-    [(LIST, 5, 0.35), (CALL, 3, 0.28)],
+    [(LIST, 5, 0.35), (CALL, 3, 0.35)],
     ids=["tools/list", "tools/call"],
 )
 def test_requests_per_second(
