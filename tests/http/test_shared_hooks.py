@@ -57,7 +57,7 @@ async def badge(credentials):
         raise Rejected("this badge is not valid any more")
     if credentials.bearer == "badge_broken":
         raise RuntimeError("the secret ingredient is nutmeg")
-    return Identity(credentials.bearer, "staff", disabled_tools=frozenset({"shout"} & {credentials.bearer[6:]}))
+    return Identity(credentials.bearer, "staff", disabled_tools={"shout"} & {credentials.bearer[6:]})
 
 @hookimpl
 def pressroom_authenticators():

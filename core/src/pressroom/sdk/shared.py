@@ -43,6 +43,10 @@ class Identity:
     disabled_tools: frozenset[str] = frozenset()
     connection_name: str = ""
 
+    def __post_init__(self) -> None:
+        # The host remembers callers by their identities, which have to be hashable, whatever set a plugin gives.
+        object.__setattr__(self, "disabled_tools", frozenset(self.disabled_tools))
+
 
 @dataclass(frozen=True, slots=True)
 class Authenticator:
