@@ -108,7 +108,7 @@ def test_a_revoked_key_ends(run: Run, tmp_path: Path) -> None:
         (("create", "eve@example.com", "--name", "x"), "there is no account with the address eve@example.com"),
         (("create", EMAIL, "--name", " "), "name: must not be empty"),
         (("list", "eve@example.com"), "there is no account"),
-        (("revoke", "c_nothing"), "there is no such connection"),
+        (("revoke", "c_nothing"), "there is no key with the id c_nothing\n`pressroom keys list EMAIL` shows them"),
     ],
 )
 def test_what_cannot_be_done_is_said(run: Run, arguments: tuple[str, ...], words: str) -> None:

@@ -10,6 +10,7 @@ import click
 from pressroom.cli.accounts import account_of, with_accounts
 from pressroom.cli.lazy import LazyGroup
 from pressroom.cli.options import Invocation, command_options, common_options
+from pressroom.errors import NotFound
 
 if TYPE_CHECKING:
     from pressroom.accounts.records import Connection, User
@@ -76,7 +77,11 @@ def revoke(invocation: Invocation, id_: str) -> None:
     """Revoke a key by the id that `list` shows. A running server stops taking it within seconds."""
 
     async def end(accounts: AccountServices) -> Connection:
-        user_id = await accounts.connections.owner(id_)
+        try:
+            user_id = await accounts.connections.owner(id_)
+        except NotFound:
+            hint = "`pressroom keys list EMAIL` shows them"
+            raise NotFound(f"there is no key with the id {id_}", hint=hint) from None
         await accounts.connections.revoke(user_id, id_)
         return await accounts.connections.get(user_id, id_)
 
