@@ -9,15 +9,12 @@ from typing import Any
 
 import certifi
 import pytest
-from hypothesis import settings
 from pressroom.config import Settings
 from pressroom.storage.database import SqlDatabase
 from support import databases
 from support.logging_state import logging_as_before
 
-# The machines that run the tests are shared: how long one example takes says nothing.
-settings.register_profile("pressroom", deadline=None)
-settings.load_profile("pressroom")
+pytest_plugins = ("support.cleanup", "support.missing", "support.ordering", "support.quick", "support.sizes")
 
 _create_context = ssl.create_default_context
 

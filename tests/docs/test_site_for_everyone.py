@@ -43,7 +43,7 @@ def served(folder: Path) -> Iterator[str]:
 @pytest.mark.browser
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_pages_keep_wcag_and_fetch_nothing_from_elsewhere(site: Path, scheme: Literal["light", "dark"]) -> None:
-    executable = program("chromium", "chromium")
+    executable = program("chromium")
     wrong: list[str] = []
     with served(site) as url:
         async with async_playwright() as playwright:
@@ -64,7 +64,7 @@ async def test_pages_keep_wcag_and_fetch_nothing_from_elsewhere(site: Path, sche
 
 @pytest.mark.browser
 async def test_a_narrow_screen_does_not_scroll_sideways(site: Path) -> None:
-    executable = program("chromium", "chromium")
+    executable = program("chromium")
     with served(site) as url:
         async with async_playwright() as playwright:
             chromium = await playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])

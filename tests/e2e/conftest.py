@@ -22,7 +22,7 @@ LAUNCH = (
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def browser() -> AsyncIterator[Browser]:
     """Headless Chromium, one for each module of tests."""
-    executable = program("chromium", "chromium")
+    executable = program("chromium")
     async with async_playwright() as playwright:
         chromium = await playwright.chromium.launch(executable_path=executable, args=list(LAUNCH))
         yield chromium

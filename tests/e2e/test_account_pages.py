@@ -79,7 +79,7 @@ async def signed_in(
 
 def mcp(host: RunningHost, command: str) -> str:
     """Run a curl command of the dashboard in a shell, and return the answer."""
-    program("curl", "curl")
+    program("curl")
     words = shlex.split(command.replace("\\\n", ""))
     assert words[1] == f"{host.url}/api/mcp"
     done = subprocess.run([*words, "-s"], capture_output=True, text=True, check=True, timeout=30)

@@ -14,7 +14,7 @@ from pressroom.testing import RunningHost
 QR = "/tools/qr-code-generator/api/generate"
 HEADERS = {"content-type": "application/json"}
 
-fuzz = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+fuzz = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),

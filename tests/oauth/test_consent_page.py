@@ -25,7 +25,7 @@ async def chromium() -> AsyncIterator[Browser]:
     """Headless Chromium."""
     async with async_playwright() as playwright:
         launched = await playwright.chromium.launch(
-            executable_path=program("chromium", "chromium"), args=["--no-sandbox", "--disable-gpu"]
+            executable_path=program("chromium"), args=["--no-sandbox", "--disable-gpu"]
         )
         yield launched
         await launched.close()

@@ -86,7 +86,7 @@ def test_make_serve_works_in_a_bare_clone(tmp_path: Path) -> None:
     with (
         log_file.open("w") as log,
         subprocess.Popen(
-            [program("make", "make"), "serve", f"PYTHON={BASE_PYTHON}"],
+            [program("make"), "serve", f"PYTHON={BASE_PYTHON}"],
             cwd=clone,
             env=variables,
             stdout=subprocess.PIPE,

@@ -31,7 +31,7 @@ LAUNCH = (
 @contextmanager
 def chromium_page(width: int, height: int) -> Iterator[Page]:
     """Open an empty page of that size in pixels, with colours and glyphs as they are."""
-    executable = program("chromium", "chromium")
+    executable = program("chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=list(LAUNCH))
         yield browser.new_page(viewport={"width": width, "height": height})

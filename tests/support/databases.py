@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import secrets
 import subprocess
 import sys
@@ -19,9 +18,9 @@ from pressroom.defaults import pressroom_models
 from pressroom.storage.database import Migrator, SqlDatabase
 from pressroom.testing.running import settings_for_test
 
-from support.needs import unavailable
+from support.needs import check_allowed, unavailable
+from support.run import POSTGRESQL, database_name, run_id
 
-SERVER: Final = os.environ.get("PRESSROOM_TEST_POSTGRESQL", "postgresql://postgres@127.0.0.1:5432/test")
 KINDS: Final = ("sqlite", "postgresql")
 
 
@@ -32,10 +31,11 @@ _free: list[str] = []
 @contextmanager
 def postgresql_url() -> Iterator[str]:
     """Return the address of an empty database on the PostgreSQL server, which nobody else uses."""
+    check_allowed("PostgreSQL")
     try:
         name = _free.pop() if _free else _new_database()
     except (OSError, asyncpg.PostgresError) as error:
-        unavailable(f"PostgreSQL at {SERVER} cannot be used: {error}")
+        unavailable(f"PostgreSQL at {POSTGRESQL} cannot be used: {error}")
     try:
         yield _address(name)
     finally:
@@ -46,14 +46,14 @@ def postgresql_url() -> Iterator[str]:
 def drop_databases() -> None:
     """Remove the databases that this process made."""
     while _free:
-        asyncio.run(_execute(SERVER, f"DROP DATABASE IF EXISTS {_free.pop()} WITH (FORCE)"))
+        asyncio.run(_execute(POSTGRESQL, f"DROP DATABASE IF EXISTS {_free.pop()} WITH (FORCE)"))
 
 
 def _new_database() -> str:
-    name = f"pressroom_test_{secrets.token_hex(6)}"
-    asyncio.run(_execute(SERVER, f"CREATE DATABASE {name} TEMPLATE template0"))
+    name = database_name(run_id(), secrets.token_hex(6))
+    asyncio.run(_execute(POSTGRESQL, f"CREATE DATABASE {name} TEMPLATE template0"))
     # Nothing here has to survive the end of the machine.
-    asyncio.run(_execute(SERVER, f"ALTER DATABASE {name} SET synchronous_commit = off"))
+    asyncio.run(_execute(POSTGRESQL, f"ALTER DATABASE {name} SET synchronous_commit = off"))
     return name
 
 
@@ -64,7 +64,7 @@ async def _empty(name: str) -> None:
 
 
 def _address(name: str) -> str:
-    return f"{SERVER.rpartition('/')[0]}/{name}"
+    return f"{POSTGRESQL.rpartition('/')[0]}/{name}"
 
 
 async def _execute(server: str, *statements: str) -> None:

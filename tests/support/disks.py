@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from support.needs import unavailable
+from support.needs import missing_package, unavailable
 
 _MOUNT = 'mount -t tmpfs -o "size=$1" tmpfs "$2"'
 
@@ -36,7 +36,7 @@ def run_on_small_disk(scenario: str, folder: Path, *, size: str) -> None:
 def namespace(folder: Path) -> list[str]:
     """Return the command that runs a line of shell where mounting is allowed."""
     if shutil.which("unshare") is None:
-        unavailable("unshare is not installed (Debian package util-linux)")
+        missing_package("util-linux", "unshare")
     for options in (["--mount"], ["--mount", "--map-root-user"]):
         command = ["unshare", *options, "sh", "-c"]
         trial = subprocess.run([*command, _MOUNT, "sh", "64k", str(folder)], capture_output=True, check=False)

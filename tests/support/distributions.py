@@ -56,7 +56,7 @@ def run(command: Sequence[str | Path], cwd: Path, *, check: bool = True, **varia
 
 def copy_repository(into: Path) -> Path:
     """Copy what a fresh clone would hold, and what is about to be committed; nothing that is ignored."""
-    git = program("git", "git")
+    git = program("git")
     listed = run([git, "ls-files", "-z", "--cached", "--others", "--exclude-standard"], REPOSITORY).stdout
     for name in filter(None, listed.split("\0")):
         source = REPOSITORY / name

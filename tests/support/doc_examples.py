@@ -200,7 +200,7 @@ class PageExamples:
             f"code=$?; declare -px > '{self._state}'; exit $code"
         )
         run = subprocess.run(  # noqa: PLW1510 - the page says which code is right
-            [program("bash", "bash"), "-c", script],
+            [program("bash"), "-c", script],
             cwd=self._folder,
             env=self._environment,
             stdout=subprocess.PIPE,

@@ -45,7 +45,7 @@ def npm_packages(name: str, manifest: Path) -> Path:
     def install(folder: Path) -> None:
         shutil.copy(manifest, folder)
         options = ["--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund"]
-        run([program("npm", "npm"), "install", *options], folder)
+        run([program("npm"), "install", *options], folder)
 
     return installed(name, manifest.read_text(), install) / "node_modules"
 
@@ -55,7 +55,7 @@ def npm_package(name: str, version: str) -> Path:
 
     def install(folder: Path) -> None:
         options = ["--no-save", "--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund"]
-        run([program("npm", "npm"), "install", *options, "--prefix", str(folder), f"{name}@{version}"])
+        run([program("npm"), "install", *options, "--prefix", str(folder), f"{name}@{version}"])
 
     return installed(name, version, install) / "node_modules" / name
 

@@ -129,7 +129,7 @@ def _environment(folder: Path) -> dict[str, str]:
 
 
 def _install(folder: Path) -> None:
-    npm, environment = program("npm", "npm"), _environment(folder)
+    npm, environment = program("npm"), _environment(folder)
     tools, package = folder / "tools", folder / "package"
     tools.mkdir()
     (tools / "package.json").write_text("{}")

@@ -59,7 +59,7 @@ class Peer:
         script = folder / "post.lua"
         script.write_text(f"wrk.method='POST';{headers}wrk.body={json.dumps(json.dumps(message))}")
         options = ["-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "-s", str(script)]
-        done = subprocess.run([program("wrk", "wrk"), *options, self.url], capture_output=True, text=True, check=True)
+        done = subprocess.run([program("wrk"), *options, self.url], capture_output=True, text=True, check=True)
         assert "Non-2xx" not in done.stdout, done.stdout
         match = re.search(r"Requests/sec:\s+([\d.]+)", done.stdout)
         assert match, done.stdout

@@ -1,11 +1,42 @@
 """What a test does when something that it needs is not there."""
 
+from __future__ import annotations
+
+import fcntl
 import os
+import random
 import shutil
 import socket
-from typing import NoReturn
+import tempfile
+from pathlib import Path
+from typing import Final, NoReturn
 
 import pytest
+
+PROGRAMS: Final = dict(
+    line.split() for line in Path(__file__).with_name("programs.txt").read_text("utf-8").splitlines()
+)
+"""The Debian package of every program and library that the tests run."""
+
+_PORTS: Final = range(15_000, 30_000)
+"""Below the ports that Linux gives to outgoing connections (`ip_local_port_range`), any of which may be taken."""
+
+_held: list[int] = []
+"""File descriptors of locks on ports, kept until this process ends."""
+
+
+running_tests: list[pytest.Item] = []
+"""The test that runs now, last; `support.quick` keeps it."""
+
+
+def check_allowed(service: str) -> None:
+    """Fail the test that runs now if it is a quick one: it uses a program or a service.
+
+    Raises:
+        pytest.fail.Exception: it is.
+    """
+    if running_tests and running_tests[-1].get_closest_marker("quick"):
+        pytest.fail(f"a test of `make check` uses {service}: mark it with `pytest.mark.services`")
 
 
 def unavailable(reason: str) -> NoReturn:
@@ -15,13 +46,33 @@ def unavailable(reason: str) -> NoReturn:
     pytest.skip(reason)
 
 
-def program(name: str, package: str) -> str:
+def missing_package(package: str, what: str) -> NoReturn:
+    """Skip the test (in CI, fail it) for want of a Debian package; the summary of the run says how to install it."""
+    unavailable(f"{what} is not installed (Debian package {package})")
+
+
+def program(name: str) -> str:
     """Return the path of a program; without it the test is skipped, or fails in CI."""
-    return shutil.which(name) or unavailable(f"{name} is not installed (Debian package {package})")
+    check_allowed(name)
+    return shutil.which(name) or missing_package(PROGRAMS[name], name)
 
 
 def free_port() -> int:
-    """Return a port on 127.0.0.1 that nothing listens on now."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
+    """Return a port on 127.0.0.1 that nothing listens on, and that no other run of the tests gets.
+
+    A lock keeps the port for this process: between the question and the use of a port some time passes.
+    """
+    folder = Path(tempfile.gettempdir()) / "pressroom-tests-ports"
+    folder.mkdir(exist_ok=True)
+    for port in random.SystemRandom().sample(_PORTS, len(_PORTS)):
+        lock = os.open(folder / str(port), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o666)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            with socket.socket() as listener:
+                listener.bind(("127.0.0.1", port))
+        except OSError:
+            os.close(lock)
+            continue
+        _held.append(lock)
+        return port
+    raise RuntimeError(f"no port is free from {_PORTS.start} to {_PORTS.stop - 1}")

@@ -7,7 +7,7 @@ from typing import Any
 
 from PIL import Image
 
-from support.needs import unavailable
+from support.needs import missing_package
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,5 +76,5 @@ def _pyzbar() -> ModuleType:
     try:
         from pyzbar import pyzbar  # noqa: PLC0415 - importing it fails without the library
     except ImportError:
-        unavailable("libzbar is not installed (Debian package libzbar0)")
+        missing_package("libzbar0", "libzbar")
     return pyzbar  # type: ignore[no-any-return]

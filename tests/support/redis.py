@@ -14,9 +14,8 @@ from uuid import uuid4
 import redis
 from pressroom.storage.redis import RedisConnection
 
-from support.needs import free_port, program
-
-LOCAL_URL = "redis://127.0.0.1:6379"
+from support.needs import check_allowed, free_port, program
+from support.run import REDIS, key_prefix, run_id
 
 
 class RedisServer:
@@ -26,7 +25,7 @@ class RedisServer:
         self.port = free_port()
         self.url = f"redis://127.0.0.1:{self.port}"
         self._command = [
-            program("redis-server", "redis-server"),
+            program("redis-server"),
             *("--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(folder)),
             *("--save", "", "--appendonly", "no", *options),
         ]
@@ -83,20 +82,21 @@ def own_redis(folder: Path, *options: str) -> Iterator[RedisServer]:
 @contextlib.contextmanager
 def any_redis(folder: Path) -> Iterator[str]:
     """Yield the address of a server: the one that runs on this machine, or else one of the test's own."""
+    check_allowed("Redis")
     try:
-        with redis.Redis.from_url(LOCAL_URL, socket_timeout=5) as client:
+        with redis.Redis.from_url(REDIS, socket_timeout=5) as client:
             client.ping()
     except redis.RedisError:
         with own_redis(folder) as server:
             yield server.url
     else:
-        yield LOCAL_URL
+        yield REDIS
 
 
 @contextlib.asynccontextmanager
 async def connected(url: str) -> AsyncIterator[RedisConnection]:
     """Yield a connection whose keys are the test's own, and remove them afterwards."""
-    connection = RedisConnection(url, timeout=5, prefix=f"test-{uuid4().hex}")
+    connection = RedisConnection(url, timeout=5, prefix=f"{key_prefix(run_id())}{uuid4().hex}")
     await connection.open()
     try:
         yield connection

@@ -88,7 +88,7 @@ def swift_server(folder: Path) -> Iterator[S3Server]:
 
     There is a second user, `test:guest` with the secret key `guesting`, who may do nothing.
     """
-    memcached = program("memcached", "memcached")
+    memcached = program("memcached")
     scripts = _swift_scripts()
     config = folder / "etc"
     config.mkdir(parents=True)

@@ -19,6 +19,7 @@ import httpx
 
 from support.downloads import installed
 from support.needs import free_port, program, unavailable
+from support.run import run_id
 
 PACKAGES: Final = [
     "wordpress",
@@ -156,7 +157,7 @@ class _Lab:
         self._root = root
         self._folder = folder
         # The path of a socket has at most 107 bytes.
-        self._socket = Path(f"/tmp/pressroom-{os.getpid()}-{free_port()}.sock")
+        self._socket = Path(f"/tmp/pressroom-{run_id()}-{free_port()}.sock")
         self._processes: list[subprocess.Popen[bytes]] = []
         self._environment = {**os.environ, "LD_LIBRARY_PATH": str(next(root.glob("usr/lib/*-linux-gnu")))}
 
@@ -253,7 +254,7 @@ def _unpacked() -> Path:
 
 
 def _unpack(folder: Path) -> None:
-    apt, dpkg = program("apt-get", "apt"), program("dpkg", "dpkg")
+    apt, dpkg = program("apt-get"), program("dpkg")
     packages, root = folder / "packages", folder / "root"
     packages.mkdir()
     loaded = subprocess.run([apt, "-qq", "download", *PACKAGES], cwd=packages, capture_output=True, check=False)

@@ -123,7 +123,10 @@ def test_the_licence_is_that_of_the_host(tmp_path: Path) -> None:
         ("pressroom-tool", "leave that out"),
         ("api", "/tools/api is the address of the catalog"),
         ("suite", "pressroom-suite is the package that installs everything"),
-        *((name.removeprefix("pressroom-"), "is the name of a built-in plugin") for name in BUILTIN_DISTRIBUTIONS),
+        *(
+            (name.removeprefix("pressroom-"), "is the name of a built-in plugin")
+            for name in sorted(BUILTIN_DISTRIBUTIONS)
+        ),
     ],
 )
 def test_a_name_that_cannot_work_is_wrong_usage(tmp_path: Path, name: str, says: str) -> None:

@@ -72,7 +72,7 @@ def _npm(modules: Path, code: str) -> float:
         "width": WIDTH,
         "rounds": ROUNDS,
     }
-    command = [program("node", "nodejs"), str(HERE / "npm_pipeline.js")]
+    command = [program("node"), str(HERE / "npm_pipeline.js")]
     done = subprocess.run(command, input=json.dumps(order), capture_output=True, text=True, timeout=200, check=False)
     assert not done.returncode, done.stderr
     return float(statistics.median(json.loads(done.stdout)))

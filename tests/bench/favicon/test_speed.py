@@ -87,7 +87,7 @@ def _theirs(folder: Path, content: str, icons: Mapping[str, object]) -> list[flo
         "rounds": ROUNDS,
         "calls": CALLS,
     }
-    command = [program("node", "nodejs"), str(Path(__file__).with_name("npm_favicons.cjs"))]
+    command = [program("node"), str(Path(__file__).with_name("npm_favicons.cjs"))]
     done = subprocess.run(command, input=json.dumps(order), capture_output=True, text=True, timeout=100, check=True)
     return [float(figure) for figure in json.loads(done.stdout)]
 

@@ -24,7 +24,7 @@ SECONDS = 3
 def requests_per_second(url: str, body: str, folder: Path) -> float:
     script = folder / "post.lua"
     script.write_text(f"wrk.method='POST'; wrk.headers['Content-Type']='application/json'; wrk.body='{body}'")
-    wrk = program("wrk", "wrk")
+    wrk = program("wrk")
     done = subprocess.run(
         [wrk, "-t1", "-c16", f"-d{SECONDS}s", "-s", str(script), url], capture_output=True, text=True, check=True
     )

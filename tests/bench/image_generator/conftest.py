@@ -93,7 +93,7 @@ def satoris(
         "modules": str(npm_modules), "folder": str(folder), "fonts": list(fonts.values()), "cards": trees,
         "width": WIDTH, "height": HEIGHT, "rounds": PEER_ROUNDS,
     }  # fmt: skip
-    command = [program("node", "nodejs"), str(HERE / "npm_pipeline.js")]
+    command = [program("node"), str(HERE / "npm_pipeline.js")]
     done = subprocess.run(command, input=json.dumps(order), capture_output=True, text=True, timeout=550, check=False)
     assert not done.returncode, done.stderr
     figures: dict[str, list[float]] = json.loads(done.stdout)

@@ -96,7 +96,7 @@ def _npm_rounds(folder: Path, task: Task) -> list[float]:
         "calls": task.calls,
     }
     script = Path(__file__).with_name("npm_qrcode.cjs")
-    command = [program("node", "nodejs"), str(script)]
+    command = [program("node"), str(script)]
     done = subprocess.run(command, input=json.dumps(order), capture_output=True, text=True, timeout=100, check=True)
     return [float(figure) for figure in json.loads(done.stdout)]
 

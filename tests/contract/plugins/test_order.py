@@ -23,6 +23,7 @@ from pressroom.testing.plugin import settings_for_test
 from support.installing import on_path
 from support.plugin_distributions import BROKEN, Distribution, healthy
 from support.plugin_source import needing
+from support.sizes import examples
 
 
 def whole_site(site: Path) -> Distribution:
@@ -42,7 +43,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Distribution:
     return whole_site(tmp_path_factory.mktemp("site"))
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(8), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 2**32))
 def test_the_order_of_distributions_decides_nothing(seed: int, site: Distribution, tmp_path: Path) -> None:
     configuration = settings_for_test({"plugins": site.plugins}, tmp_path)

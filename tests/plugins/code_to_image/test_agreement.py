@@ -50,7 +50,7 @@ def theirs(shiki: Path, samples: dict[str, str]) -> dict[str, dict[str, Pieces]]
         "themes": list(THEIR_NAMES.values()),
         "samples": [{"language": language, "code": samples[language]} for language in LEAST],
     }
-    command = [program("node", "nodejs"), str(HERE / "colors.js")]
+    command = [program("node"), str(HERE / "colors.js")]
     done = subprocess.run(command, input=json.dumps(order), capture_output=True, text=True, timeout=100, check=False)
     assert not done.returncode, done.stderr
     found = dict(zip(LEAST, json.loads(done.stdout), strict=True))

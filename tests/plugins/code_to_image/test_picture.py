@@ -17,6 +17,7 @@ from pressroom_code_to_image.params import CodeImageDetails, CodeImageParams
 from pressroom_code_to_image.render import MOST_PIXELS, TALLEST, render
 from pressroom_code_to_image.themes import THEMES
 from pydantic import ValidationError
+from support.sizes import examples
 
 from .conftest import Draw
 
@@ -159,7 +160,7 @@ TEXTS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=300) | st.tex
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(
     code=TEXTS,
     language=st.sampled_from(get_args(Language)),

@@ -38,7 +38,7 @@ def _words(text: str) -> Counter[str]:
 
 @pytest.mark.parametrize("theme", get_args(ThemeName))
 def test_the_code_can_be_read_back(theme: ThemeName, draw: Draw, tmp_path: Path) -> None:
-    tesseract = program("tesseract", "tesseract-ocr")
+    tesseract = program("tesseract")
     picture = draw(CODE, language="python", theme=theme, title="", windowControls=False, lineNumbers=False)
     grey = picture.convert("L").crop((60, 60, picture.width - 60, picture.height - 60))
     if theme != "github-light":

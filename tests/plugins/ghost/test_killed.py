@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -12,8 +11,9 @@ from pressroom_ghost.tokens import token
 from support.ghost import Ghost
 from support.holding_proxy import holding
 from support.killed_server import Point, Shown, Stage, killed_at_each_step, staged
+from support.sizes import rounds
 
-ROUNDS = int(os.environ.get("PRESSROOM_TEST_KILLS", "0"))
+ROUNDS = rounds("PRESSROOM_TEST_KILLS", 1, soak=50)
 
 API = "/ghost/api/admin"
 
@@ -72,7 +72,6 @@ def test_a_server_that_is_killed_again_and_again_leaves_one_post(stage: Stage) -
     stage.check_all()
 
 
-@pytest.mark.skipif(not ROUNDS, reason="PRESSROOM_TEST_KILLS says how often to kill the server, at each step in turn")
 @pytest.mark.timeout(3600)
 def test_a_server_that_is_killed_at_each_step_leaves_one_post(
     stage: Stage, record_testsuite_property: Callable[[str, object], None]

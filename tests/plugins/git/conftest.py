@@ -26,7 +26,7 @@ class Repo:
     folder: Path
 
     def git(self, *arguments: str) -> str:
-        command = [program("git", "git"), "-C", str(self.folder), *_IDENTITY, *arguments]
+        command = [program("git"), "-C", str(self.folder), *_IDENTITY, *arguments]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
     def show(self, path: str) -> str:

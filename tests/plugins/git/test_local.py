@@ -218,7 +218,7 @@ async def test_what_is_no_repository_is_said_without_its_path(tmp_path: Path, re
 
 @pytest.mark.parametrize("form", ["yaml", "toml"])
 async def test_hugo_builds_the_site(repo: Repo, tmp_path: Path, form: str) -> None:
-    hugo = program("hugo", "hugo")
+    hugo = program("hugo")
     repo.edit("hugo.toml", 'baseURL = "https://blog.example.org/"\ntitle = "Test"\n')
     repo.edit("config.toml", 'baseURL = "https://blog.example.org/"\ntitle = "Test"\n')
     page = "<title>{{ .Title }}</title>{{ with .Params.images }}<img src='{{ index . 0 }}'>{{ end }}{{ .Content }}"

@@ -13,6 +13,7 @@ from pressroom_image_generator.expanding import expand
 from pressroom_image_generator.params import TemplateProps
 from pressroom_image_generator.sizes import Size
 from pressroom_image_generator.templates import BUILT_IN, FOLDER, THEMES, ImageTemplate
+from support.sizes import examples
 
 LOGO = "data:image/png;base64,bG9nbw=="
 COVER = "https://example.com/cover.jpg?a=1&b=2"
@@ -95,7 +96,7 @@ def test_props_are_texts_and_never_run(template: str) -> None:
     assert set(found.tags) == {"div", "img"}
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25))
 @given(
     template=st.sampled_from(sorted(BUILT_IN)),
     width=st.integers(200, 2400),

@@ -15,6 +15,7 @@ from pressroom_image_generator.params import ImageParams
 from pressroom_image_generator.preparing import Prepared
 from pressroom_image_generator.rendering import render
 from pressroom_image_generator.templates import BUILT_IN, THEMES
+from support.sizes import examples
 
 LONG = {
     "eyebrow": "A rather long eyebrow that takes nearly all sixty letters ok",
@@ -132,7 +133,7 @@ def test_themes_and_accents_differ(template: str) -> None:
     assert len(pictures) == len(bodies)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15))
 @given(
     template=st.sampled_from(sorted(BUILT_IN)),
     theme=st.sampled_from(THEMES),

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pressroom_image_generator.typesetting import Copy, Lines, Scale, line_width, one_line, set_copy
+from support.sizes import examples
 
 SCALE = Scale(largest=96, smallest=30)
 SAMPLES = "Hello, world éßø שלום مرحبا नमस्ते สวัสดี 漢字かな 👩‍👩‍👧 -_/…"
@@ -20,7 +21,7 @@ def letters(*lines: str) -> str:
     return "".join("".join(lines).split())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(
     eyebrow=TEXTS.map(lambda text: " ".join(text.split())[:60]),
     title=TEXTS.map(lambda text: " ".join(text.split())),

@@ -11,6 +11,7 @@ from pressroom_qr_code_generator import encode as module
 from pressroom_qr_code_generator.encode import SEGNO_KNOWN, encode
 from pressroom_qr_code_generator.masks import Rows
 from pressroom_qr_code_generator.params import ErrorCorrection
+from support.sizes import examples
 
 LEVELS: tuple[ErrorCorrection, ...] = ("L", "M", "Q", "H")
 TEXTS = st.one_of(
@@ -37,7 +38,7 @@ def test_the_installed_segno_is_a_release_whose_inner_functions_are_known() -> N
     )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(text=TEXTS, level=st.sampled_from(LEVELS))
 def test_the_symbol_is_segnos(text: str, level: ErrorCorrection) -> None:
     assert _plain(encode(text, level)) == _as_segno_makes_it(text, level)

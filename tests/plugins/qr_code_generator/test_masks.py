@@ -8,6 +8,7 @@ import segno
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pressroom_qr_code_generator.masks import penalties, template, to_bits, to_rows, with_best_mask
+from support.sizes import examples
 
 encoder: Any = segno.encoder
 
@@ -19,14 +20,14 @@ def _noise(modules: int, share: float, seed: int) -> list[bytearray]:
     return [bytearray(source.random() < share for _ in range(modules)) for _ in range(modules)]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(modules=SIZES, share=st.floats(0, 1), seed=st.integers(0, 2**32))
 def test_scores_of_noise_are_segnos(modules: int, share: float, seed: int) -> None:
     rows = _noise(modules, share, seed)
     assert penalties(to_bits(rows), template(modules)) == encoder.mask_scores(rows, modules, modules)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(
     pieces=st.lists(st.sampled_from(["1011101", "0000", "1", "0", "11111", "01", "1011", "011101"]), min_size=70),
     across=st.booleans(),
@@ -46,7 +47,7 @@ def test_a_symbol_of_one_colour_scores_as_in_segno(dark: int) -> None:
     assert penalties(to_bits(rows), template(25)) == encoder.mask_scores(rows, 25, 25)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50))
 @given(modules=SIZES, share=st.floats(0, 1), seed=st.integers(0, 2**32))
 def test_rows_survive_being_an_integer(modules: int, share: float, seed: int) -> None:
     rows = _noise(modules, share, seed)

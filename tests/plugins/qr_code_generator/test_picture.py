@@ -13,6 +13,7 @@ from pressroom.sdk import InvalidInput
 from pressroom_qr_code_generator.encode import encode
 from pressroom_qr_code_generator.params import QrCodeParams
 from pressroom_qr_code_generator.render import render
+from support.sizes import examples
 
 URL = "https://example.com/"
 MODULES = 25
@@ -29,7 +30,7 @@ def _dark_box(image: Image.Image) -> tuple[int, int, int, int]:
     return box
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(size=st.integers(64, 2048), margin=st.integers(0, 16))
 def test_the_picture_has_the_size_asked_and_every_module_its_place(size: int, margin: int) -> None:
     assert len(encode(URL, "M")) == MODULES
@@ -44,7 +45,7 @@ def test_the_picture_has_the_size_asked_and_every_module_its_place(size: int, ma
     assert row == [(0, 0, 0, 255)] * len(row)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(size=st.integers(64, 1024), margin=st.integers(0, 16))
 def test_modules_are_equally_large_from_three_pixels_on_and_fill_the_picture_below(size: int, margin: int) -> None:
     image = _image(text=URL, size=size, margin=margin)

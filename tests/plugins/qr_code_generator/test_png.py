@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 from pressroom_qr_code_generator import png
+from support.sizes import examples
 
 RED, CLEAR = (255, 0, 0, 255), (1, 2, 3, 0)
 
@@ -18,7 +19,7 @@ def _bits(image: Image.Image) -> list[list[int]]:
     return [[int(image.getpixel((x, y)) or 0) for x in range(image.width)] for y in range(image.height)]  # type: ignore[arg-type]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(
     width=st.integers(1, 70),
     lines=st.lists(st.tuples(st.integers(0, 2**70 - 1), st.integers(0, 4)), min_size=1, max_size=12).filter(

@@ -11,6 +11,7 @@ from pressroom.sdk import InvalidInput
 from pressroom_qr_code_generator.params import ErrorCorrection, QrCodeParams
 from pressroom_qr_code_generator.render import render
 from support.qr_codes import pixels, rasterised, read_with_zbar, read_with_zxing, with_more_margin
+from support.sizes import examples
 
 QUIET_ZONE = 40
 URL = "https://example.com/colours"
@@ -85,7 +86,7 @@ def test_scripts_and_payloads_are_read_at_every_level_and_format(text: str) -> N
             assert read_with_zbar(image) == [text]
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.filter_too_much])
 @given(
     text=st.text(alphabet=st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=400),
     level=st.sampled_from(LEVELS),
@@ -130,7 +131,7 @@ def test_colours_without_a_warning_are_read(foreground: str, background: str, pa
 COLORS = st.integers(0, 2**32 - 1).map(lambda value: f"#{value:08x}")
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.filter_too_much])
 @given(foreground=COLORS, background=COLORS)
 def test_any_colours_without_a_warning_are_read(foreground: str, background: str) -> None:
     params: dict[str, Any] = {"text": URL, "fgColor": foreground, "bgColor": background}

@@ -12,6 +12,7 @@ from pressroom_qr_code_generator.params import QrCodeParams
 from pressroom_qr_code_generator.render import render
 from pressroom_qr_code_generator.svg import outline
 from support.qr_codes import pixels, rasterised, read_with_zbar
+from support.sizes import examples
 
 SVG = "{http://www.w3.org/2000/svg}"
 URL = "https://example.com/"
@@ -49,7 +50,7 @@ def test_colours_that_let_something_through_have_an_opacity() -> None:
     ]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(
     text=st.text(alphabet="abc 123 é", min_size=1, max_size=150),
     module=st.integers(3, 8),
@@ -95,7 +96,7 @@ def _filled(path: str, modules: int) -> list[list[int]]:
     return [[int(sum(row[: column + 1]) != 0) for column in range(modules)] for row in crossings]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(st.integers(1, 9).flatmap(lambda n: st.lists(st.binary(min_size=n, max_size=n), min_size=n, max_size=n)))
 def test_the_outline_encloses_exactly_the_dark_modules(rows: list[bytes]) -> None:
     rows = [bytes(byte & 1 for byte in row) for row in rows]

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import pytest
 from support.holding_proxy import holding
 from support.killed_server import Point, Shown, Stage, killed_at_each_step, staged
+from support.sizes import rounds
 from support.wordpress import WordPress
 
-ROUNDS = int(os.environ.get("PRESSROOM_TEST_KILLS", "0"))
+ROUNDS = rounds("PRESSROOM_TEST_KILLS", 1, soak=50)
 
 POINTS: list[Point] = [
     ("POST /wp/v2/media", "after"),
@@ -71,7 +71,6 @@ def test_a_server_that_is_killed_again_and_again_leaves_one_post(stage: Stage) -
     stage.check_all()
 
 
-@pytest.mark.skipif(not ROUNDS, reason="PRESSROOM_TEST_KILLS says how often to kill the server, at each step in turn")
 @pytest.mark.timeout(3600)
 def test_a_server_that_is_killed_at_each_step_leaves_one_post(
     stage: Stage, record_testsuite_property: Callable[[str, object], None]

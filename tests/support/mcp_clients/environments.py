@@ -46,4 +46,4 @@ def node() -> str:
     """Return the Node that was installed beside the packages, or else the machine's."""
     architecture = {"x86_64": "x64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
     own = node_packages() / f"node-{platform.system().lower()}-{architecture}" / "bin" / "node"
-    return str(own) if own.exists() else program("node", "nodejs")
+    return str(own) if own.exists() else program("node")

@@ -105,7 +105,7 @@ class OidcProvider:
             "claimsInIdToken": self._claims_in_id_token,
         }
         self._process = subprocess.Popen(
-            [program("node", "nodejs"), str(_FOLDER / "provider.mjs"), json.dumps(config)],
+            [program("node"), str(_FOLDER / "provider.mjs"), json.dumps(config)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 import structlog
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pressroom.config.models import LoggingSettings
 from pressroom.observability.logs import configure_logging, request_log
@@ -176,7 +176,6 @@ LINES = st.text(st.characters(), max_size=60) | st.sampled_from(
 ACTIVE = {chr(code) for code in (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029, 0x202E, 0xFEFF)} - {"\n"}
 
 
-@settings(deadline=None)
 @given(LINES, LINES, LINES)
 def test_no_input_can_forge_a_line_or_reach_the_terminal(event: str, key: str, value: str) -> None:
     for style in ("json", "text"):

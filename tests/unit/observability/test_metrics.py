@@ -2,7 +2,7 @@ import threading
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pressroom.observability.metrics import Metrics
 from pressroom.sdk import Lane
@@ -76,7 +76,6 @@ def test_lanes_are_asked_when_the_metrics_are_read() -> None:
     assert value(metrics, "pressroom_running", lane="thread") == 0
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.text(), st.text(), st.text()), max_size=200))
 def test_nothing_that_a_client_sends_makes_a_time_series(names: list[tuple[str, str, str]]) -> None:
     metrics = Metrics(["known"])

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from pressroom.observability.secrets import is_secret_name, mask_secrets, masked_text
 
@@ -69,7 +69,6 @@ def test_a_text_without_credentials_is_kept(text: str) -> None:
     assert masked_text(text) == text
 
 
-@settings(deadline=None)
 @given(
     st.sampled_from(["password", "api_key", "client-secret", "signature", "authToken"]),
     st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=20),

@@ -11,6 +11,7 @@ from pressroom.tools_api.pages import FormState, Pages
 from pressroom.web.site import Site
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 from support.page_server import branding, meta
+from support.sizes import examples
 from support.tool_descriptors import param
 
 FRAGMENTS = [
@@ -112,7 +113,7 @@ def one(page: LexborHTMLParser, selector: str) -> LexborNode:
     return node
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=examples(40))
 @given(PLAIN)
 def test_no_text_changes_the_structure_of_a_page(text: str) -> None:
     harmless = "y" * len(text)
@@ -125,7 +126,7 @@ def test_no_text_changes_the_structure_of_a_page(text: str) -> None:
         assert skeleton(hostile.tool(tool_of(text), bad)) == skeleton(benign.tool(tool_of(harmless), good))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=examples(40))
 @given(PLAIN)
 def test_texts_arrive_as_they_are(text: str) -> None:
     pages = Pages(Site(branding(), "https://pressroom.example"))
@@ -141,7 +142,7 @@ def test_texts_arrive_as_they_are(text: str) -> None:
     assert json.loads(one(page, "[data-example]").attributes["data-example"] or "")["long"] == text
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.text())
 def test_no_character_costs_the_page(text: str) -> None:
     pages = Pages(Site(branding(), "https://pressroom.example"))

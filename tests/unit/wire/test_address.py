@@ -1,7 +1,7 @@
 import ipaddress
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from multidict import CIMultiDict
 from pressroom.wire.address import client_address
@@ -35,7 +35,6 @@ def group(address: str) -> str:
     return address if parsed.version == 4 else str(ipaddress.ip_network((address, 64), strict=False))
 
 
-@settings(deadline=None)
 @given(CLAIMS, CLAIMS)
 def test_without_trusted_proxies_no_header_counts(forwarded_for: str, forwarded: str) -> None:
     headers = CIMultiDict({"X-Forwarded-For": forwarded_for, "Forwarded": forwarded})
@@ -90,7 +89,6 @@ def test_what_is_no_address_stands_for_nothing(entry: str) -> None:
     assert by_secret(f'for="{entry}";secret="{SECRET}"') == PEER
 
 
-@settings(deadline=None)
 @given(st.lists(CLAIMS, max_size=4), st.lists(IPV4 | IPV6, min_size=1, max_size=4), st.booleans())
 def test_the_entry_of_the_outermost_trusted_proxy_counts_whatever_the_client_claims(
     claims: list[str], written: list[str], one_line: bool
@@ -104,7 +102,6 @@ def test_fewer_entries_than_trusted_proxies_stand_for_nothing() -> None:
     assert by_count(1) == PEER
 
 
-@settings(deadline=None)
 @given(CLAIMS, IPV4 | IPV6, PORTS, QUOTED, st.booleans(), st.permutations(["for", "secret", "by", "proto"]))
 @example('for=6.6.6.6;x="', "203.0.113.7", 80, '","', True, ["for", "secret", "by", "proto"])
 @example('for=6.6.6.6;x="', "203.0.113.7", 80, '", for=6.6.6.6;x=\\""', True, ["by", "for", "secret", "proto"])
@@ -117,7 +114,6 @@ def test_the_element_with_the_secret_counts_whatever_the_client_claims(
     assert by_secret(*([f"{claim}, {written}"] if one_line else [claim, written])) == group(address)
 
 
-@settings(deadline=None)
 @given(st.lists(CLAIMS | IPV4.map(lambda address: f"for={address};secret={address}"), max_size=5))
 def test_without_the_secret_nothing_in_the_header_counts(claims: list[str]) -> None:
     assert by_secret(*claims) == PEER

@@ -2,7 +2,7 @@ import json
 from datetime import date
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pressroom.wire.echo import ECHO_LIMIT, is_line, quoted, shown, shown_path, waiting_time
 
@@ -28,7 +28,6 @@ def test_a_value_is_shown_as_json(value: object, text: str) -> None:
     assert shown(value) == text
 
 
-@settings(deadline=None)
 @given(st.text(st.characters()))
 def test_a_text_is_shown_printable_short_and_quoted(text: str) -> None:
     result = quoted(text)

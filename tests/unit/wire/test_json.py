@@ -2,7 +2,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pressroom.errors import InvalidInput, InvalidJson
 from pressroom.wire.json import parse_object
@@ -37,7 +37,6 @@ def refusal(body: bytes, **options: Any) -> str:
     return caught.value.message
 
 
-@settings(deadline=None)
 @given(OBJECTS, st.booleans(), st.sampled_from([None, 2]))
 def test_every_json_object_is_read_as_it_was_written(
     value: dict[str, Any], ascii_only: bool, indent: int | None
@@ -50,7 +49,6 @@ def test_every_json_object_is_read_as_it_was_written(
         assert parse_object(body) == value
 
 
-@settings(deadline=None)
 @given(OBJECTS, st.integers(1, 5), st.booleans())
 @example({"a": '[[["', "b": [["\\", "]"]]}, 3, True)
 def test_a_body_is_refused_for_its_depth_exactly_when_it_is_deeper(
@@ -63,7 +61,6 @@ def test_a_body_is_refused_for_its_depth_exactly_when_it_is_deeper(
         assert parse_object(body, max_depth=limit) == value
 
 
-@settings(deadline=None)
 @given(st.binary() | st.text().map(str.encode) | st.text('{}[]",:\\ aé1-.eE+tfn\x00\x1b\u202e').map(str.encode))
 @example(b'{"a":"\xed\xa0\x80"}')
 def test_whatever_comes_is_an_object_or_a_short_printable_refusal(body: bytes) -> None:

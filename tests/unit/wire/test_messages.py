@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, get_args
 from uuid import UUID
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pressroom.errors import InvalidInput
 from pressroom.sdk import HexColor, Integer, Params, PluginConfig
@@ -340,7 +340,6 @@ JSON_VALUES = st.recursive(
 NAMES = st.sampled_from([*Zoo.model_fields, "fgcolour", "txet", "[key]"]) | st.text(max_size=20)
 
 
-@settings(deadline=None)
 @given(st.dictionaries(NAMES, JSON_VALUES, max_size=6))
 def test_any_input_is_valid_or_explained_without_jargon(value: dict[str, Any]) -> None:
     found, error = [], None

@@ -1,7 +1,7 @@
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pressroom.wire.nearest import nearest
 
@@ -38,7 +38,6 @@ def test_swapped_letters_of_a_short_value_are_seen_and_another_value_is_not() ->
     assert nearest("jpg", ["png", "jpeg"]) == "jpeg"
 
 
-@settings(deadline=None)
 @given(st.text(max_size=80), st.lists(st.text(max_size=20), max_size=6), st.randoms())
 def test_the_answer_is_a_candidate_and_does_not_depend_on_their_order(
     name: str, candidates: list[str], random: Random
@@ -49,7 +48,6 @@ def test_the_answer_is_a_candidate_and_does_not_depend_on_their_order(
     assert nearest(name, candidates) == found
 
 
-@settings(deadline=None)
 @given(st.lists(st.from_regex(r"[a-z][a-zA-Z]{2,12}", fullmatch=True), min_size=1, max_size=6))
 def test_a_candidate_is_nearest_to_itself(candidates: list[str]) -> None:
     for candidate in candidates:

@@ -12,6 +12,7 @@ from pressroom_content.articles.differences import changed_blocks
 from pressroom_content.pages.month import Month
 from pressroom_content.pages.shown import relative
 from pressroom_content.pages.word_diff import word_changes
+from support.sizes import examples
 
 LINES = st.lists(st.sampled_from(["a", "b", "c", "the tea is hot", ""]), max_size=12)
 
@@ -42,7 +43,7 @@ def test_words_that_changed_are_marked() -> None:
     assert [piece.text for piece in new if piece.changed] == ["cold"]
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(st.sets(st.integers(0, 40)), st.sets(st.integers(0, 40)))
 def test_long_texts_are_compared_between_the_lines_that_stand_once(first: set[int], second: set[int]) -> None:
     base = [f"line {number}" for number in range(2_100)]

@@ -14,6 +14,7 @@ from pressroom.sdk import PluginContext
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.records import Publication
 from support.publishing_world import ADA, Workers, connect, workers, write
+from support.sizes import rounds
 from support.standin_platform import StandInPlatform
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -35,7 +36,7 @@ POINTS = [
 ]
 """Every request of a publication, and whether the platform has acted on it when the process is killed."""
 
-ROUNDS = int(os.environ.get("PRESSROOM_TEST_KILLS", "0"))
+ROUNDS = rounds("PRESSROOM_TEST_KILLS", 2, soak=50)
 
 
 async def _published(plugin: PluginContext, publication: Publication, seconds: float = 30) -> Publication:
@@ -75,7 +76,6 @@ async def test_a_process_that_is_killed_at_every_request_leaves_one_post(
     assert [step.state for step in await Publications(idle).steps(done.id)] == ["done"] * 6
 
 
-@pytest.mark.skipif(not ROUNDS, reason="PRESSROOM_TEST_KILLS says how many more times to kill, at any moment")
 @pytest.mark.timeout(1200)
 async def test_a_process_that_is_killed_at_any_moment_leaves_one_post(
     config: dict[str, Any], idle: PluginContext, folder: Path, platform: StandInPlatform

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Final
 
 import pytest
@@ -17,10 +16,11 @@ from pressroom_image_generator.preparing import Prepared
 from pressroom_image_generator.rendering import MOST_WARNINGS, render
 from pressroom_image_generator.templates import BUILT_IN, THEMES
 from support.html_grammar import BROKEN_DOCUMENTS, DOCUMENTS, TEXTS
+from support.sizes import rounds
 
-EXAMPLES: Final = int(os.environ.get("PRESSROOM_TEST_FUZZ_EXAMPLES", "250"))
+EXAMPLES: Final = rounds("PRESSROOM_TEST_FUZZ_EXAMPLES", 250, soak=5000)
 SIZES: Final = st.sampled_from([(200, 200), (200, 200), (320, 200), (1200, 630)])
-fuzz = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+fuzz = settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
 
 # A long search takes as long as it is told to.
 pytestmark = pytest.mark.timeout(120 if EXAMPLES <= 1000 else 0)

@@ -12,6 +12,7 @@ from pressroom.sdk import InvalidInput
 from pressroom_image_generator.engine import image_addresses, render
 from pressroom_image_generator.engine.properties import PROPERTIES
 from pressroom_image_generator.engine.shorthands import SHORTHANDS
+from support.sizes import examples
 
 BOMB = "".join(f'<g id="a{level}">' + f'<use href="#a{level + 1}"/>' * 10 + "</g>" for level in range(9))
 
@@ -148,14 +149,14 @@ def element(children: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 
 
 @given(st.recursive(TEXTS, element, max_leaves=12))
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(150), suppress_health_check=list(HealthCheck))
 def test_documents_end_in_a_picture_or_the_documented_error(html: str) -> None:
     with suppress(InvalidInput):
         assert render(html, 200, 200).picture.size == (200, 200)
 
 
 @given(st.text(alphabet=st.sampled_from("<>/='\"&;:(){}[]!-#%,.abdisvpx0123 \n\0\u202e\u0627"), max_size=300))
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(150), suppress_health_check=list(HealthCheck))
 def test_any_text_ends_in_a_picture_or_the_documented_error(text: str) -> None:
     for html in (text, f'<div style="{text}">x</div>', f"<svg {text}></svg>"):
         with suppress(InvalidInput):

@@ -20,6 +20,7 @@ from pressroom_seo.crawler.sitemaps import read_sitemap
 from pressroom_seo.crawler.urls import Site, normalise
 from pressroom_seo.site_checks.model import issues_of
 from pressroom_seo.site_checks.registry import OF_PAGES
+from support.sizes import examples
 
 from .sites import text
 
@@ -37,7 +38,7 @@ MARKUP = st.lists(
 
 
 @given(MARKUP)
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_any_markup_is_read(html: str) -> None:
     content = html.encode("utf-8", "surrogatepass")
     facts = read_page(content, "text/html", URL)

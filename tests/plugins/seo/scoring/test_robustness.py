@@ -26,6 +26,7 @@ from pressroom_seo.scoring import (
     validate_page,
     validate_structured_data,
 )
+from support.sizes import examples
 
 ANY_TEXT = st.text(st.characters(), max_size=60)  # lone surrogates too
 PIECES = st.sampled_from(
@@ -93,7 +94,7 @@ WORLDS = st.builds(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(ARTICLES, WORLDS, st.sampled_from(["default", "cornerstone", "news", "product"]))
 def test_any_article_gives_a_report(article: Article, world: World, profile: str) -> None:
     report = score(article, profile, world=world)
@@ -108,7 +109,7 @@ def test_any_article_gives_a_report(article: Article, world: World, profile: str
     json.dumps(report.to_dict())
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(ARTICLES, st.sampled_from(BUILDABLE))
 def test_any_article_gives_structured_data_and_an_image_report(article: Article, type_name: str) -> None:
     built = build_structured_data(article, type_name)
@@ -117,20 +118,20 @@ def test_any_article_gives_structured_data_and_an_image_report(article: Article,
     json.dumps(check_images(article).to_dict())
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(JSON)
 def test_any_document_can_be_validated(document: Any) -> None:
     json.dumps(validate_structured_data(document).to_dict())
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(BODIES, ANY_TEXT)
 def test_any_page_can_be_read_and_validated(html: str, url: str) -> None:
     assert 0 <= score(article_from_page(html, url)).score <= 100
     json.dumps(validate_page(html).to_dict())
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(ANY_TEXT, ANY_TEXT, ANY_TEXT)
 def test_any_text_can_be_previewed(title: str, description: str, url: str) -> None:
     preview = preview_snippet(title * 9, description * 20, url)

@@ -6,6 +6,7 @@ import pytest
 from PIL import ImageFont
 from pressroom_seo.scoring import pixel_width, preview_snippet
 from pressroom_seo.scoring.snippet import displayed_url
+from support.needs import missing_package
 
 TITLE = "Sourdough starter: how to make one in seven days"
 DESCRIPTION = "Make a sourdough starter from flour and water in seven days: feeding, the float test, and more. " * 3
@@ -30,7 +31,7 @@ def test_widths_agree_with_a_font_of_arials_metrics() -> None:
     try:
         font = ImageFont.truetype(path, 2048, layout_engine=ImageFont.Layout.BASIC)
     except OSError:
-        pytest.skip("needs Liberation Sans (Debian package fonts-liberation)")
+        missing_package("fonts-liberation", "Liberation Sans")
     for text in (TITLE, "ÀÉÎÕÜ ßøłđ", "Ωμέγα", "Хлеб", "“quoted” – dash… €5"):  # noqa: RUF001
         assert pixel_width(text, 2048) == pytest.approx(sum(font.getlength(letter) for letter in text), abs=len(text))
 

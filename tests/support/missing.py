@@ -1,0 +1,33 @@
+"""What was skipped, told once at the end: which packages are missing, and the command that installs all of them.
+
+A plugin of pytest. Where tests were skipped for other reasons, each reason is told once, with the number of tests.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import pytest
+
+_PACKAGE: Final = re.compile(r"\(Debian package ([a-z0-9.+-]+)\)")
+
+
+def told(reasons: Sequence[str]) -> Iterator[str]:
+    """Yield the lines of the summary for the reasons of skipped tests."""
+    packages = sorted({found[1] for reason in reasons if (found := _PACKAGE.search(reason))})
+    wanting = sum(bool(_PACKAGE.search(reason)) for reason in reasons)
+    if packages:
+        yield f"{wanting} tests were skipped for want of {', '.join(packages)}. This installs all of them:"
+        yield f"  sudo apt-get install --no-install-recommends {' '.join(packages)}"
+    for reason, count in Counter(reason for reason in reasons if not _PACKAGE.search(reason)).most_common():
+        yield f"{count} {'test was' if count == 1 else 'tests were'} skipped: {reason}"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    reports = terminalreporter.stats.get("skipped", [])
+    reasons = [report.longrepr[2].removeprefix("Skipped: ") for report in reports if isinstance(report.longrepr, tuple)]
+    for line in told(reasons):
+        terminalreporter.write_line(line)

@@ -1,0 +1,46 @@
+"""The tests of `make check`: those that need no browser, no other server, no network, and little time.
+
+A plugin of pytest. The marker `quick` is put on tests by where they are and by what they use. A quick test that asks
+for a program or a service after all fails, in every run, so that `make check` stays what it says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Final
+
+import pytest
+
+from support.needs import running_tests
+
+FOLDERS: Final = ("tests/contract/", "tests/unit/")
+
+FIXTURES: Final = frozenset({"connection", "redis_url", "rclone", "server", "swift"})
+"""What starts or uses another server."""
+
+SERVICES: Final = frozenset({"postgresql", "rclone", "redis", "swift"})
+"""The parameters of tests and fixtures that name one."""
+
+
+def is_quick(item: pytest.Item) -> bool:
+    """Tell whether a test belongs to `make check`."""
+    if not item.nodeid.startswith(FOLDERS) or item.get_closest_marker("services") or item.get_closest_marker("browser"):
+        return False
+    parameters = getattr(getattr(item, "callspec", None), "params", {})
+    used = {value for value in parameters.values() if isinstance(value, str)}
+    return not (used & SERVICES or set(getattr(item, "fixturenames", ())) & FIXTURES)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if is_quick(item):
+            item.add_marker("quick")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    running_tests.append(item)
+    try:
+        return (yield)
+    finally:
+        running_tests.pop()
