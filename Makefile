@@ -1,4 +1,4 @@
-# Everything happens in .venv, from the hashed lock. `make` alone says what there is.
+# Everything happens in .venv, from the hashed lock. `make` alone lists the commands.
 SHELL := /bin/sh
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
@@ -7,50 +7,75 @@ BIN := $(VENV)/bin
 PLUGINS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml))
 LOCAL := -e core $(foreach plugin,$(PLUGINS),-e $(plugin))
 PACKAGES := pressroom $(notdir $(shell sed -n 's/^name = "\(.*\)"/\1/p' $(wildcard plugins/*/pyproject.toml)))
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+UV := $(BIN)/uv pip install --quiet --python $(BIN)/python
+UPGRADE ?= --upgrade
 COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-annotate --python-version 3.11 \
-	--custom-compile-command "make lock" $(PACKAGES:%=--no-emit-package %) --upgrade .lock/runtime.in
+	--custom-compile-command "make lock" $(UPGRADE)
+EMIT := $(PACKAGES:%=--no-emit-package %) .lock/runtime.in
 
-# Local packages carry no hash, so they are installed after everything that does. Their build tools are in the lock.
-define install
-$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(1)
-$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation $(LOCAL)
-endef
+# Tests that wait leave a core to others: one worker more than cores keeps both busy.
+WORKERS ?= 3
+PYTEST := $(BIN)/pytest --numprocesses $(WORKERS) --dist loadscope --quiet
 
-.PHONY: help serve test bench docs format lock clean
-help: ## say what there is
+.PHONY: help serve check test soak bench docs format lock clean lint types
+help: ## list the commands
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
 
 serve: $(VENV)/serve.stamp ## install and run the server on 127.0.0.1:8000
 	$(BIN)/pressroom serve
 
-test: $(VENV)/test.stamp ## run everything that CI runs
-	$(BIN)/tox run
+check: $(VENV)/test.stamp ## run the quick checks: lint, types, and the tests that need nothing else (2 minutes)
+	@$(MAKE) --no-print-directory -j2 -Otarget lint types
+	$(PYTEST) -m quick tests
+
+test: $(VENV)/test.stamp ## run everything that CI runs (15 minutes)
+	@$(MAKE) --no-print-directory -j2 -Otarget lint types
+	$(PYTEST) tests --ignore tests/bench
+
+soak: $(VENV)/test.stamp ## run fuzzing, kills and soaks at their long sizes (hours)
+	PRESSROOM_TEST_SOAK=1 $(PYTEST) tests --ignore tests/bench
 
 bench: $(VENV)/test.stamp ## measure speed against peers (some minutes)
-	$(BIN)/tox run -e bench
+	$(BIN)/pytest tests/bench -s
 
 docs: $(VENV)/test.stamp ## build the documentation into docs/site
-	$(BIN)/tox run -e docs
+	$(BIN)/zensical build --strict --clean --config-file docs/zensical.toml
 
 format: $(VENV)/test.stamp ## format the code
 	$(BIN)/ruff format . && $(BIN)/ruff check --fix .
 
 lock: | $(VENV)/bin/python ## renew the hashed locks
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'uv>=0.9'
-	$(COMPILE) -o .lock/runtime.txt
-	$(COMPILE) -o .lock/dev.txt --group dev
+	$(PIP) 'uv>=0.9'
+	$(COMPILE) $(EMIT) -o .lock/runtime.txt
+	$(COMPILE) $(EMIT) -o .lock/dev.txt --group dev
+	$(COMPILE) --group install -o .lock/install.txt
 
 clean: ## remove what the commands above made
 	rm -rf $(VENV) .tox .cache docs/site
+
+# Two of the checks, side by side.
+lint:
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/lint-imports
+
+types:
+	$(BIN)/mypy
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || { echo "Pressroom needs Python 3.11 or newer." >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
+# Local packages carry no hash, so they are installed after everything that does. Their build tools are in the lock.
 $(VENV)/serve.stamp: .lock/runtime.txt core/pyproject.toml $(PLUGINS:%=%/pyproject.toml) | $(VENV)/bin/python
-	$(call install,.lock/runtime.txt)
+	$(PIP) --require-hashes -r .lock/runtime.txt
+	$(PIP) --no-deps --no-build-isolation $(LOCAL)
 	@touch $@
 
-$(VENV)/test.stamp: .lock/dev.txt core/pyproject.toml $(PLUGINS:%=%/pyproject.toml) | $(VENV)/bin/python
-	$(call install,.lock/dev.txt)
+# uv takes seconds where pip takes a minute.
+$(VENV)/test.stamp: .lock/install.txt .lock/dev.txt core/pyproject.toml $(PLUGINS:%=%/pyproject.toml) | $(VENV)/bin/python
+	$(PIP) --require-hashes -r .lock/install.txt
+	$(UV) --require-hashes -r .lock/dev.txt
+	$(UV) --no-deps --no-build-isolation $(LOCAL)
 	@touch $@ $(VENV)/serve.stamp
