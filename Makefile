@@ -16,7 +16,12 @@ EMIT := $(PACKAGES:%=--no-emit-package %) .lock/runtime.in
 
 # Tests that wait leave a core to others: one worker more than cores keeps both busy.
 WORKERS ?= 3
-PYTEST := $(BIN)/pytest --numprocesses $(WORKERS) --dist loadscope --quiet
+PYTEST := -m pytest --numprocesses $(WORKERS) --dist loadscope --quiet $(PYTEST_OPTIONS)
+EMPTY :=
+SOURCES := core/src$(foreach plugin,$(PLUGINS),,$(plugin)/src)
+SOURCES := $(subst $(EMPTY) $(EMPTY),,$(SOURCES))
+COVERAGE := .cache/coverage.json
+MEASURED := $(BIN)/python -W 'ignore:Unable to activate' -m slipcover --branch --source $(SOURCES) --json --out $(COVERAGE)
 
 .PHONY: help serve check test soak bench docs format lock clean lint types
 help: ## list the commands
@@ -27,14 +32,16 @@ serve: $(VENV)/serve.stamp ## install and run the server on 127.0.0.1:8000
 
 check: $(VENV)/test.stamp ## run the quick checks: lint, types, and the tests that need nothing else (2 minutes)
 	@$(MAKE) --no-print-directory -j2 -Otarget lint types
-	$(PYTEST) -m quick tests
+	$(BIN)/python $(PYTEST) -m quick tests
 
 test: $(VENV)/test.stamp ## run everything that CI runs (15 minutes)
 	@$(MAKE) --no-print-directory -j2 -Otarget lint types
-	$(PYTEST) tests --ignore tests/bench
+	@mkdir -p $(dir $(COVERAGE))
+	$(MEASURED) $(PYTEST) tests --ignore tests/bench
+	@$(BIN)/python tests/support/coverage.py $(COVERAGE)
 
 soak: $(VENV)/test.stamp ## run fuzzing, kills and soaks at their long sizes (hours)
-	PRESSROOM_TEST_SOAK=1 $(PYTEST) tests --ignore tests/bench
+	PRESSROOM_TEST_SOAK=1 $(BIN)/python $(PYTEST) tests --ignore tests/bench
 
 bench: $(VENV)/test.stamp ## measure speed against peers (some minutes)
 	$(BIN)/pytest tests/bench -s

@@ -1,0 +1,155 @@
+"""Runs of the tests as a contributor sees them: without programs, stopped half-way, two at once."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import asyncpg
+import pytest
+from support.needs import PROGRAMS
+from support.run import POSTGRESQL, RUN_ID
+
+TESTS = Path(__file__).parents[1]
+
+WANTING = """
+from support.needs import program
+
+def test_one():
+    program("chromium")
+
+def test_two():
+    program("hugo")
+
+def test_three():
+    program("hugo")
+"""
+
+ENDLESS = """
+import subprocess
+from support.databases import postgresql_url
+
+def test_it():
+    with postgresql_url() as url:
+        sleeping = subprocess.Popen(["sleep", "600"], start_new_session=True)
+        print("STARTED", sleeping.pid, url.rpartition("/")[2], flush=True)
+        sleeping.wait()
+"""
+
+PORTS = """
+import sys
+from support.needs import free_port
+print(*(free_port() for _ in range(50)), flush=True)
+sys.stdin.read()
+"""
+
+
+def environment(**variables: str) -> dict[str, str]:
+    """Return the environment of a run of its own."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "SLIPCOVER_", "CI"))}
+    kept.pop(RUN_ID, None)
+    return {**kept, "PYTHONPATH": str(TESTS), **variables}
+
+
+def command(folder: Path, content: str, *plugins: str) -> list[str]:
+    """Return the command that runs these tests, with plugins of `support`."""
+    file = folder / "test_it.py"
+    file.write_text(content)
+    options = [part for plugin in plugins for part in ("-p", f"support.{plugin}")]
+    return [sys.executable, "-m", "pytest", "-s", "-c", os.devnull, "--rootdir", str(folder), *options, str(file)]
+
+
+def run_without_programs(folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command(folder, WANTING, "missing"),
+        env=environment(PATH=str(folder), **variables),
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+
+
+def test_missing_programs_are_told_once_with_the_command_that_installs_them(tmp_path: Path) -> None:
+    done = run_without_programs(tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert "3 tests were skipped for want of chromium, hugo. This installs all of them:" in done.stdout
+    assert done.stdout.count("apt-get install --no-install-recommends chromium hugo\n") == 1
+    assert "3 skipped" in done.stdout
+
+
+def test_a_program_that_is_missing_in_ci_is_a_failure(tmp_path: Path) -> None:
+    done = run_without_programs(tmp_path, CI="true")
+    assert done.returncode == 1
+    assert "hugo is not installed (Debian package hugo)" in done.stdout
+    assert "3 failed" in done.stdout
+
+
+def test_ci_installs_what_the_tests_look_for() -> None:
+    assert "tests/support/programs.txt" in (TESTS.parent / ".ci" / "run").read_text("utf-8")
+    assert PROGRAMS["chromium"] == "chromium"
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_a_run_that_is_stopped_leaves_no_process_and_no_database(tmp_path: Path, number: signal.Signals) -> None:
+    running = subprocess.Popen(
+        command(tmp_path, ENDLESS, "cleanup"), env=environment(), stdout=subprocess.PIPE, text=True
+    )
+    assert running.stdout is not None
+    try:
+        started = next(line for line in running.stdout if "STARTED" in line)
+        process, database = started.split()[-2:]
+        running.send_signal(number)
+        running.wait(60)
+    finally:
+        running.kill()
+        running.communicate()
+    wait_until(lambda: not Path("/proc", process, "environ").exists())
+    wait_until(lambda: database not in databases())
+
+
+def test_two_runs_at_once_never_get_the_same_port() -> None:
+    runs = [
+        subprocess.Popen(
+            [sys.executable, "-c", PORTS],
+            env=environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(3)
+    ]
+    found: list[str] = []
+    for run in runs:
+        assert run.stdout is not None
+        found += run.stdout.readline().split()
+    for run in runs:
+        run.communicate(timeout=60)
+    assert len(found) == 150
+    assert len(set(found)) == 150
+
+
+def databases() -> list[str]:
+    """Return the names of all databases of the server."""
+
+    async def ask() -> list[str]:
+        connection = await asyncpg.connect(POSTGRESQL, timeout=10)
+        try:
+            return [row[0] for row in await connection.fetch("SELECT datname FROM pg_database")]
+        finally:
+            await connection.close()
+
+    return asyncio.run(ask())
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)

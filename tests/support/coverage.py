@@ -1,0 +1,48 @@
+"""What share of lines and branches the tests reach, for the host and each plugin; fails below the floor.
+
+`python tests/support/coverage.py FILE`, where the file is the JSON that slipcover wrote.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import defaultdict
+from pathlib import Path
+from typing import Any, Final
+
+FLOOR: Final = 85.0
+"""Percent. What runs in processes of their own does not count: commands, servers that are killed, worker processes."""
+
+
+def distribution(file: str) -> str:
+    """Return the folder of the distribution that a source file belongs to: `core` or `plugins/<id>`."""
+    return file.partition("/src/")[0]
+
+
+def shares(report: dict[str, Any]) -> dict[str, tuple[int, int]]:
+    """Return for each distribution how many of its lines and branches were reached, and how many it has."""
+    reached: dict[str, int] = defaultdict(int)
+    all_: dict[str, int] = defaultdict(int)
+    for file, found in report["files"].items():
+        name = distribution(file)
+        hit = len(found["executed_lines"]) + len(found.get("executed_branches", ()))
+        missed = len(found["missing_lines"]) + len(found.get("missing_branches", ()))
+        reached[name] += hit
+        all_[name] += hit + missed
+    return {name: (reached[name], all_[name]) for name in sorted(all_)}
+
+
+def main() -> int:
+    """Print a table, and return 1 where the whole is below the floor."""
+    found = shares(json.loads(Path(sys.argv[1]).read_text("utf-8")))
+    reached, all_ = (sum(numbers) for numbers in zip(*found.values(), strict=True))
+    lines = [f"{name:32}{100 * hit / total:6.1f} %" for name, (hit, total) in found.items() if total]
+    share = 100 * reached / all_
+    lines.append(f"{'Coverage, lines and branches':32}{share:6.1f} % (at least {FLOOR} %)")
+    sys.stdout.write("\n".join(lines) + "\n")
+    return int(share < FLOOR)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
