@@ -8,7 +8,7 @@ import json
 import math
 import pickle
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import click
@@ -21,6 +21,7 @@ from pressroom.plugins.explaining import one_line, shown
 from pressroom.plugins.shapes import shape_problems
 from pressroom.sdk import Generator, Job, McpTool, Models, RateLimit, Route
 from pressroom.wire.messages import input_error
+from pressroom.wire.schema import json_schema
 
 HTTP_METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
@@ -120,7 +121,7 @@ def _process_lane_problems(tool: Generator | McpTool) -> Iterator[str]:
 
 def _schema_problems(model: type[BaseModel]) -> Iterator[str]:
     try:
-        schema = model.model_json_schema()
+        schema = json_schema(model)
         json.dumps(schema, allow_nan=False)
     except Exception as error:  # noqa: BLE001 - pydantic, or whatever the model adds to its schema
         yield f"{model.__name__} has no JSON Schema, {one_line(error)}"
@@ -131,7 +132,7 @@ def _schema_problems(model: type[BaseModel]) -> Iterator[str]:
         yield f"{model.__name__} must be one plain object in JSON Schema, without oneOf, anyOf or allOf at the root"
 
 
-def _refers_to_itself(schema: dict[str, Any]) -> bool:
+def _refers_to_itself(schema: Mapping[str, Any]) -> bool:
     references = {name: set(_references(definition)) for name, definition in schema.get("$defs", {}).items()}
     while leaves := [name for name, inner in references.items() if not inner & references.keys()]:
         for name in leaves:
