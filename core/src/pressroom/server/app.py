@@ -114,6 +114,8 @@ class _Application:
             methods=methods,
             name=re.sub(r"[^A-Za-z0-9_]", "_", f"{methods[0]} {path}"),
             ignore_body=endpoint.reads_body,
+            # Only so that Sanic does not parse the handler's source for one; `_on_error` answers every error.
+            error_format="json",
             ctx_max_body_bytes=endpoint.max_body_bytes or self._host.settings.server.max_body_bytes,
         )
         route(self._http.wrap(endpoint.handler))
