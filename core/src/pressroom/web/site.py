@@ -6,10 +6,12 @@ import json
 import re
 from collections.abc import Iterable
 from functools import partial
-from typing import Any
+from types import CodeType
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from jinja2 import BaseLoader, ChoiceLoader, Environment, PackageLoader, PrefixLoader, StrictUndefined
+from jinja2.bccache import Bucket, BytecodeCache
 from markupsafe import Markup, escape
 
 from pressroom.errors import NotFound
@@ -18,6 +20,29 @@ from pressroom.web.assets import DARK, LIGHT, Asset, load_assets
 from pressroom.web.head import Head
 
 _CODE = re.compile(r"`([^`\n]+)`")
+
+
+class _CompiledTemplates(BytecodeCache):
+    """The code of templates, compiled once in a process: each interface of each server has an environment of its own.
+
+    It may be shared because all environments have the same options and filters, and globals are looked up at run time.
+    """
+
+    def __init__(self) -> None:
+        self._found: dict[str, tuple[str, CodeType]] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Fill the bucket if the template was compiled from the same source before."""
+        checksum, code = self._found.get(bucket.key, ("", None))
+        bucket.code = code if checksum == bucket.checksum else None
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keep the code of a template that has just been compiled."""
+        if bucket.code is not None:
+            self._found[bucket.key] = bucket.checksum, bucket.code
+
+
+_COMPILED_TEMPLATES: Final = _CompiledTemplates()
 
 
 class Templates:
@@ -87,6 +112,7 @@ class Site:
             trim_blocks=True,
             lstrip_blocks=True,
             auto_reload=False,
+            bytecode_cache=_COMPILED_TEMPLATES,
         )
         environment.filters.update(code=_with_code, paragraphs=_paragraphs, json_script=_json_script)
         environment.globals.update(self._globals)
