@@ -35,15 +35,18 @@ class ToolPages:
         self._api = api
         self._gallery = gallery
         previews = {slug: generator.preview for slug, generator in api.generators.items()}
-        self._pages = pages = Pages(site, previews, gallery.addresses)
+        self._pages = Pages(site, previews, gallery.addresses)
         self._descriptors = {
             slug: page_descriptor(descriptor, api.generators[slug]) for slug, descriptor in api.descriptors.items()
         }
-        self._index = pages.index(list(self._descriptors.values()))
-        self._tools = {slug: pages.tool(descriptor) for slug, descriptor in self._descriptors.items()}
+        self._index = b""
+        self._tools: dict[str, bytes] = {}
 
     async def index(self, _request: Request) -> HTTPResponse:
         """`GET /tools`: the list of tools."""
+        # Rendered by the first request rather than at start-up, which compiling the templates would double.
+        if not self._index:
+            self._index = self._pages.index(list(self._descriptors.values()))
         return self._html(self._index)
 
     async def tool(self, request: Request, slug: str) -> HTTPResponse:
@@ -52,6 +55,8 @@ class ToolPages:
         if descriptor is None:
             return self._missing(slug)
         if not request.query_string:
+            if slug not in self._tools:
+                self._tools[slug] = self._pages.tool(descriptor)
             return self._html(self._tools[slug])
         state = FormState.from_query(descriptor, parse_qs(request.query_string, keep_blank_values=True))
         return self._html(self._pages.tool(descriptor, state))

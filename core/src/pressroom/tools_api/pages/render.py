@@ -18,7 +18,7 @@ from pressroom.web.site import Site
 
 
 class Pages:
-    """Renders the pages of the tools of one server. Templates are compiled when it is made.
+    """Renders the pages of the tools of one server. Templates are compiled when they are used first.
 
     `previews` says how the pages show what was made, by the tool's slug; the others show pictures as they are.
     `pictures` holds the addresses of the examples' pictures, for the tools whose pages show them.
