@@ -16,6 +16,7 @@ import asyncpg
 from pressroom.config import Settings
 from pressroom.defaults import pressroom_models
 from pressroom.storage.database import Migrator, SqlDatabase
+from pressroom.testing.databases import make_database
 from pressroom.testing.running import settings_for_test
 
 from support.needs import check_allowed, unavailable
@@ -89,10 +90,12 @@ def database_config(kind: str, folder: Path) -> Iterator[dict[str, object]]:
 @asynccontextmanager
 async def migrated(settings: Settings) -> AsyncIterator[SqlDatabase]:
     """Open the database of these settings, with the host's own tables in it."""
+    models = [("pressroom", models) for models in pressroom_models()]
+    await make_database(settings, models)
     database = SqlDatabase(settings)
     await database.open()
     try:
-        await Migrator(database, [("pressroom", models) for models in pressroom_models()]).migrate()
+        await Migrator(database, models).migrate()
         yield database
     finally:
         await database.close()

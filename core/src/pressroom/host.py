@@ -123,11 +123,14 @@ class Compiled:
             raise BackendError(f"the {kind} backend {name!r} is no {protocol.__name__}: {type(made).__name__}")
         return made
 
+    def models(self) -> list[tuple[str, Models]]:
+        """Return the tables of the host, then of each plugin, as pairs of plugin id and contribution."""
+        pairs = [(one.plugin, one.record) for one in self.plugins.contributions.of(Models)]
+        return sorted(pairs, key=lambda pair: (pair[0] != HOST_ID, pair[0]))
+
     def migrator(self, database: SqlDatabase) -> Migrator:
         """Return what brings the schema of the host, then of each plugin, up to date."""
-        models = self.plugins.contributions.of(Models)
-        pairs = [(one.plugin, one.record) for one in models]
-        return Migrator(database, sorted(pairs, key=lambda pair: (pair[0] != HOST_ID, pair[0])))
+        return Migrator(database, self.models())
 
     def authenticators(self) -> tuple[Authenticator, ...]:
         """Return the authenticators in the order in which they are asked.

@@ -24,6 +24,7 @@ from pressroom.pipeline.exchange import Exchange
 from pressroom.pipeline.file_data import file_data
 from pressroom.sdk import ToolResult
 from pressroom.server.serve import bind, serve
+from pressroom.testing.databases import make_database
 
 T = TypeVar("T")
 
@@ -153,7 +154,9 @@ class RunningHost:
     async def _main(self, listener: socket.socket, started: Future[Host]) -> None:
         self._stop = asyncio.Event()
         self._loop = asyncio.get_running_loop()
-        await serve(Compiled(self.settings), listener, self._stop, started.set_result)
+        compiled = Compiled(self.settings)
+        await make_database(self.settings, compiled.models())
+        await serve(compiled, listener, self._stop, started.set_result)
 
     def _end(self) -> None:
         loop, stop, thread = self._loop, self._stop, self._thread
