@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import asyncpg
 from pressroom.config import Settings
-from pressroom.defaults import pressroom_models
+from pressroom.models import HOST_MODELS
 from pressroom.storage.database import Migrator, SqlDatabase
 from pressroom.testing.databases import make_database
 from pressroom.testing.running import settings_for_test
@@ -90,7 +90,7 @@ def database_config(kind: str, folder: Path) -> Iterator[dict[str, object]]:
 @asynccontextmanager
 async def migrated(settings: Settings) -> AsyncIterator[SqlDatabase]:
     """Open the database of these settings, with the host's own tables in it."""
-    models = [("pressroom", models) for models in pressroom_models()]
+    models = [("pressroom", HOST_MODELS)]
     await make_database(settings, models)
     database = SqlDatabase(settings)
     await database.open()

@@ -8,13 +8,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Iterable, Mapping
 from typing import Any
 
-from pressroom.accounts.service import AccountServices
 from pressroom.config.models import Settings
 from pressroom.config.values import parse_rate
 from pressroom.graphics.font_check import check_fonts
 from pressroom.limits import create_limiter
-from pressroom.models import Base
-from pressroom.oauth.service import AuthorizationServer
 from pressroom.sdk import (
     Authenticator,
     Backend,
@@ -27,7 +24,6 @@ from pressroom.sdk import (
     CheckResult,
     Credentials,
     Identity,
-    Models,
     Observer,
     PluginContext,
     Rate,
@@ -40,20 +36,18 @@ from pressroom.storage.files import create_file_store
 
 
 @hookimpl
-def pressroom_models() -> Iterable[Models]:
-    """Keep accounts, approvals and jobs."""
-    return [Models(Base.metadata, "pressroom.models.migrations")]
-
-
-@hookimpl
 def pressroom_authenticators(plugin: PluginContext) -> Iterable[Authenticator]:
     """Recognise API keys and access tokens."""
     services = plugin.services
 
     def api_key(credentials: Credentials) -> Awaitable[Identity | None]:
+        from pressroom.accounts.service import AccountServices  # noqa: PLC0415 - SQLAlchemy; a host has it by now
+
         return services.of(AccountServices).api_keys.authenticate(credentials)
 
     def access_token(credentials: Credentials) -> Awaitable[Identity | None]:
+        from pressroom.oauth.service import AuthorizationServer  # noqa: PLC0415 - as above
+
         return services.of(AuthorizationServer).authenticate(credentials)
 
     return [Authenticator("api_key", api_key), Authenticator("access_token", access_token)]
@@ -75,6 +69,8 @@ def pressroom_observers(plugin: PluginContext) -> Iterable[Observer]:
     services = plugin.services
 
     def activity(record: CallRecord) -> None:
+        from pressroom.accounts.service import AccountServices  # noqa: PLC0415 - SQLAlchemy; a host has it by now
+
         services.of(AccountServices).activity_log.observe(record)
 
     return [Observer("activity", activity)]

@@ -6,11 +6,12 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
+from pressroom.compiled import Compiled
 from pressroom.errors import BackendError, ConfigError, PressroomError
-from pressroom.host import Compiled, open_backends
 from pressroom.plugins.records import PluginRecord
 from pressroom.sdk import Check, CheckResult, per_hour
 from pressroom.storage.database import Migrator, SqlDatabase
+from pressroom.stores import open_backends
 from pressroom.wire.echo import counted
 
 _NO_CONTENT = "0" * 32

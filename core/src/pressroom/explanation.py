@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pressroom.catalog.tool import PlanTool
-from pressroom.host import Compiled
+from pressroom.compiled import Compiled
 from pressroom.pipeline.chain import STAGE_NAMES
 from pressroom.sdk import Authorizer, Observer
 

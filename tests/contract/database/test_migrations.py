@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 from pressroom.config import Settings
-from pressroom.defaults import pressroom_models
 from pressroom.errors import BackendError
-from pressroom.models import Base
+from pressroom.models import HOST_MODELS, Base
 from pressroom.sdk import Models
 from pressroom.storage.database import Migrator, SchemaError, SqlDatabase
 from pressroom.storage.database.migrations import run_migrations
@@ -18,7 +17,7 @@ from sqlalchemy import Column, ForeignKey, Integer, MetaData, Table, text
 from support.installing import on_path
 from support.migrations import differences, revision_source, tables_of, write_migrations
 
-HOST = ("pressroom", next(iter(pressroom_models())))
+HOST = ("pressroom", HOST_MODELS)
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pressroom.host import Compiled
+from pressroom.compiled import Compiled
 from pressroom.plugins import load
 from pressroom.plugins.discovery import Candidate, discover
 from pressroom.testing.plugin import settings_for_test

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from pressroom.host import Compiled
+from pressroom.compiled import Compiled
 from pressroom.plugins.explaining import LONGEST_ERROR
 from pressroom.plugins.records import PluginRecord
 from support.compiling import Compile

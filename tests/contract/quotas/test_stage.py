@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pressroom.compiled import Compiled
 from pressroom.config import Settings
-from pressroom.host import Compiled, Host
+from pressroom.host import Host
 from pressroom.pipeline.exchange import Exchange
 from pressroom.sdk import Caller
 from pressroom.tables import new_id

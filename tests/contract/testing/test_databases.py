@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 import stat
 from collections.abc import Sequence
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from pressroom.config import Settings
-from pressroom.defaults import pressroom_models
+from pressroom.models import HOST_MODELS
 from pressroom.sdk import Models
 from pressroom.storage.database import Migrator, SqlDatabase
 from pressroom.storage.database.engine import FILE_NAME
@@ -20,7 +21,7 @@ from sqlalchemy import MetaData
 from support.migrations import revision_source, tables_of, write_migrations
 
 Pairs = Sequence[tuple[str, Models]]
-HOST: Pairs = [("pressroom", models) for models in pressroom_models()]
+HOST: Pairs = [("pressroom", HOST_MODELS)]
 METADATA = MetaData()
 
 
@@ -70,9 +71,9 @@ async def test_a_database_that_exists_is_left_alone(tmp_path: Path) -> None:
     assert (tmp_path / FILE_NAME).read_bytes() == b""
 
 
-async def test_a_database_that_the_settings_name_is_not_made(tmp_path: Path) -> None:
+def test_a_database_that_the_settings_name_is_not_made(tmp_path: Path) -> None:
     settings = settings_for_test({"storage": {"database": "postgresql://postgres@127.0.0.1:1/none"}}, tmp_path)
-    await make_database(settings, HOST)
+    asyncio.run(make_database(settings, HOST))
     assert list(tmp_path.iterdir()) == []
 
 

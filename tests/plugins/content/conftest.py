@@ -8,7 +8,7 @@ from itertools import count
 from typing import Any
 
 import pytest
-from pressroom.host import Compiled
+from pressroom.compiled import Compiled
 from pressroom.storage.database import SqlDatabase
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pressroom.host import Compiled
+from pressroom.compiled import Compiled
 from pressroom.sdk import PluginContext
 from pressroom.storage.database import SqlDatabase
 from pressroom.testing import RunningHost

@@ -10,7 +10,8 @@ from pressroom.cli.options import Invocation, command_options
 from pressroom.errors import BackendError, PluginError
 
 if TYPE_CHECKING:
-    from pressroom.host import Compiled, Host
+    from pressroom.compiled import Compiled
+    from pressroom.host import Host
 
 
 @click.command()
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 @command_options
 def serve(invocation: Invocation, host: str | None, port: int | None, strict: bool) -> None:
     """Run the server until it is told to stop (SIGTERM, Ctrl-C)."""
-    from pressroom.host import Compiled  # noqa: PLC0415 - loads plugins, which takes time
+    from pressroom.compiled import Compiled  # noqa: PLC0415 - loads plugins, which takes time
     from pressroom.observability.logs import configure_logging  # noqa: PLC0415
     from pressroom.server.serve import bind, serve_until_told  # noqa: PLC0415
 

@@ -1,5 +1,7 @@
 """The tables of the host itself, and the migrations that make them."""
 
+from typing import Final
+
 from pressroom.models.accounts import (
     ActivityRow,
     ApiKeyRow,
@@ -13,8 +15,13 @@ from pressroom.models.accounts import (
 from pressroom.models.base import Base
 from pressroom.models.jobs import JobRow
 from pressroom.models.oauth import ClientRow, CodeRow, RefreshTokenRow, SigningKeyRow, TokenFamilyRow
+from pressroom.sdk import Models
+
+HOST_MODELS: Final = Models(Base.metadata, "pressroom.models.migrations")
+"""What a plugin contributes for its tables, for those of the host."""
 
 __all__ = [
+    "HOST_MODELS",
     "ActivityRow",
     "ApiKeyRow",
     "Base",

@@ -29,7 +29,7 @@ from pressroom.plugins.records import Phase, PluginRecord, Status
 from pressroom.plugins.registering import new_manager, offered_hooks, register, unregister
 from pressroom.plugins.select import HOST_ID, record_of, select
 from pressroom.plugins.validating import validate
-from pressroom.sdk import HostServices, Plugin, PluginContext
+from pressroom.sdk import HostServices, Models, Plugin, PluginContext
 from pressroom.version import VERSION
 
 
@@ -157,7 +157,7 @@ def load_plugins(
     host = PluginContext(HOST_ID, VERSION, settings, settings.public_url, settings.storage.path, services=services)
     manager.register(defaults, name=HOST_ID)
     host_records = [record for found in collect(manager, host).values() for record in found]
-    _settle_claims(loading, host_records)
+    _settle_claims(loading, [*host_records, *_tables_of_the_host(loading)])
     _settle_requirements(loading, others)
 
     active = {plugin.record.id: plugin for plugin in loading if plugin.sound}
@@ -254,6 +254,14 @@ def _collect(plugin: _Loading, manager: pluggy.PluginManager, offered: Mapping[s
     if plugin.sound:
         with plugin.phase("validate", undo):
             validate(plugin.records)
+
+
+def _tables_of_the_host(loading: Sequence[_Loading]) -> Iterator[Models]:
+    """Yield the tables whose names no plugin may take, where any plugin has tables."""
+    if any(isinstance(record, Models) for plugin in loading if plugin.sound for record in plugin.records):
+        from pressroom.models import HOST_MODELS  # noqa: PLC0415 - SQLAlchemy, which those plugins have loaded
+
+        yield HOST_MODELS
 
 
 def _settle_claims(loading: Sequence[_Loading], host_records: Sequence[Any]) -> None:

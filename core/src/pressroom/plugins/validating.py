@@ -13,7 +13,6 @@ from typing import Any, Final
 
 import click
 from pydantic import BaseModel, ValidationError
-from sqlalchemy import MetaData
 
 from pressroom.errors import PluginError
 from pressroom.plugins.contributions import describe
@@ -163,6 +162,8 @@ def _example_problems(generator: Generator) -> Iterator[str]:
 
 
 def _models_problems(models: Models) -> Iterator[str]:
+    from sqlalchemy import MetaData  # noqa: PLC0415 - takes a while, and many commands see no tables
+
     if not isinstance(models.metadata, MetaData):
         yield f"metadata must be a sqlalchemy.MetaData, not {shown(models.metadata)}"
     versions = importlib.resources.files(models.migrations) / "versions"

@@ -36,8 +36,8 @@ async def make_database(settings: Settings, models: Sequence[tuple[str, Models]]
     It is migrated once in a process, and copied whenever the same migrations are asked for again. Nothing is done
     where the database exists or the settings name another, nor where a migration fails: a host that starts says why.
     """
-    file = Path(str(SqlDatabase(settings).url.database))
-    if settings.storage.database is not None or file.exists():
+    database = SqlDatabase(settings)
+    if settings.storage.database is not None or not database.missing:
         return
     with suppress(Exception):  # whatever the migrations raise, or finding them
         key = _key(models)
@@ -46,7 +46,7 @@ async def make_database(settings: Settings, models: Sequence[tuple[str, Models]]
             if len(_templates) >= _MAX_TEMPLATES:
                 del _templates[next(iter(_templates))]
             _templates[key] = template
-        _write(file, _templates[key])
+        _write(Path(str(database.url.database)), _templates[key])
 
 
 def _key(models: Sequence[tuple[str, Models]]) -> _Key:
@@ -72,12 +72,16 @@ async def _migrated(settings: Settings, models: Sequence[tuple[str, Models]]) ->
             await Migrator(database, models).migrate()
         finally:
             await database.close()
-        file = Path(str(database.url.database))
-        with closing(sqlite3.connect(file)) as connection:
-            busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        if busy:
-            raise BackendError("the database is still in use")
-        return file.read_bytes()
+        return _content(Path(str(database.url.database)))
+
+
+def _content(file: Path) -> bytes:
+    """Return all that the database holds, also what is in its write-ahead log."""
+    with closing(sqlite3.connect(file)) as connection:
+        busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    if busy:
+        raise BackendError("the database is still in use")
+    return file.read_bytes()
 
 
 def _write(file: Path, content: bytes) -> None:

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pressroom.compiled import Compiled
 from pressroom.config import Settings
 from pressroom.errors import BackendError
-from pressroom.host import Compiled
 from pressroom.sdk import PluginContext
 from pressroom.storage.database import SqlDatabase
 from pressroom.testing import RunningHost

@@ -14,9 +14,9 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
+from pressroom.compiled import Compiled
 from pressroom.config import Settings
 from pressroom.fetch import GuardedFetcher
-from pressroom.host import Compiled
 from pressroom.jobs.queue import JobQueue
 from pressroom.sdk import Job, PluginContext
 from pressroom.storage.database import SqlDatabase
