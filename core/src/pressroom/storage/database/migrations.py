@@ -1,4 +1,7 @@
-"""Bringing the schema of the host and of each plugin up to date, with Alembic and a version table for each."""
+"""Bringing the schema of the host and of each plugin up to date, with Alembic and a version table for each.
+
+Alembic is imported where a migration runs: mostly there is none, and it takes as long to import as the rest together.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +9,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from alembic.config import Config
-from alembic.runtime.environment import EnvironmentContext
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, column, inspect, select, table, text
 from sqlalchemy.exc import DBAPIError
 
 from pressroom.errors import BackendError
 from pressroom.sdk import Models
 from pressroom.storage.database.engine import SqlDatabase
 from pressroom.storage.database.failures import is_outage, reason_of
+from pressroom.storage.database.revisions import Revisions, plain_revisions
+
+if TYPE_CHECKING:
+    from alembic.runtime.migration import MigrationContext
+    from alembic.script import ScriptDirectory
 
 _LOCK: Final = 0x70726573
 """The key of the PostgreSQL advisory lock under which one process migrates at a time."""
@@ -95,20 +99,18 @@ class Migrator:
         return [state for plugin in self.plugins if (state := await self.upgrade(plugin)).behind]
 
     def _state(self, connection: Connection, plugin: str) -> SchemaState:
-        context = MigrationContext.configure(connection, opts={"version_table": version_table(plugin)})
-        current = context.get_current_heads()
+        current = _current(connection, plugin)
         try:
-            script = _script(self._models[plugin])
-            known = {revision.revision for revision in script.walk_revisions()}
-            heads = script.get_heads()
+            models = self._models[plugin]
+            revisions = plain_revisions(models.migrations) or _revisions(_script(models))
         except (Exception, SystemExit) as error:
             raise SchemaError(f"the migrations of {plugin} cannot be read: {_shown(error)}") from error
-        if unknown := [revision for revision in current if revision not in known]:
+        if unknown := [revision for revision in current if revision not in revisions.known]:
             raise SchemaError(
                 f"the tables of {plugin} are at revision {unknown[0]}, which this version does not know",
                 hint="a newer version used the database: upgrade, or restore a backup",
             )
-        return SchemaState(plugin, ", ".join(current), ", ".join(heads))
+        return SchemaState(plugin, ", ".join(current), ", ".join(revisions.heads))
 
     def _upgrade(self, connection: Connection, plugin: str) -> None:
         try:
@@ -129,6 +131,9 @@ def run_migrations(connection: Connection, plugin: str, models: Models, *, downg
 
     Raises whatever Alembic, the database or the migrations raise.
     """
+    from alembic.config import Config  # noqa: PLC0415 - see above
+    from alembic.runtime.environment import EnvironmentContext  # noqa: PLC0415
+
     script = _script(models)
 
     def steps(revision: Any, _context: MigrationContext) -> Sequence[Any]:
@@ -158,7 +163,22 @@ def version_table(plugin: str) -> str:
     return f"schema_version_{plugin}"
 
 
+def _current(connection: Connection, plugin: str) -> tuple[str, ...]:
+    """Return the revisions that the plugin's schema is at; mostly it is one, or none."""
+    name = version_table(plugin)
+    if not inspect(connection).has_table(name):
+        return ()
+    return tuple(connection.scalars(select(column("version_num")).select_from(table(name))))
+
+
+def _revisions(script: ScriptDirectory) -> Revisions:
+    known = frozenset(revision.revision for revision in script.walk_revisions())
+    return Revisions(known, tuple(script.get_heads()))
+
+
 def _script(models: Models) -> ScriptDirectory:
+    from alembic.script import ScriptDirectory  # noqa: PLC0415 - see above
+
     with as_file(files(models.migrations)) as folder:
         return ScriptDirectory(str(folder), version_locations=[str(Path(folder) / "versions")])
 
