@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
-from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -39,7 +38,10 @@ _CACHE_BYTES: Final = 32 * 2**20
 
 @cache
 def _folder() -> Path | None:
-    return Path(str(files(_PACKAGE))) / "assets" / "svg" if find_spec(_PACKAGE) is not None else None
+    # The package is not imported: it would read a list of all emoji, which takes longer than everything else here.
+    spec = find_spec(_PACKAGE)
+    places = spec.submodule_search_locations if spec is not None else None
+    return Path(places[0]) / "assets" / "svg" if places else None
 
 
 def is_emoji(cluster: str) -> bool:
