@@ -9,7 +9,6 @@ from pressroom.dashboard.connections import ConnectionPages
 from pressroom.dashboard.frame import Frame
 from pressroom.dashboard.overview import Overview
 from pressroom.dashboard.plugin_pages import PluginPages
-from pressroom.dashboard.provider_pages import ProviderPages
 from pressroom.dashboard.sign_in_pages import SignInPages
 from pressroom.host import Host
 from pressroom.http import Endpoint
@@ -42,6 +41,8 @@ class Dashboard:
             *PluginPages(frame).endpoints(),
         ]
         if provider is not None:
+            from pressroom.dashboard.provider_pages import ProviderPages  # noqa: PLC0415 - httpx, as in `Host`
+
             seal = Seal(signing_secret(host.settings), "sign-in at the identity provider")
             found += ProviderPages(frame, provider, sign_in_pages, seal).endpoints()
         return found
