@@ -181,6 +181,41 @@ def test_the_help_lists_every_command_without_importing_what_is_heavy(tmp_path: 
     assert done.stdout.splitlines()[-1] == "[]"
 
 
+SERVING = {"aiohttp", "alembic", "httpcore", "httpx", "jinja2", "joserfc", "limits", "mako", "prometheus_client"}
+"""What takes long to import, and is needed to answer requests or to change the schema."""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "not_imported"),
+    [
+        (("plugins", "list"), {*SERVING, "sqlalchemy", "sanic", "pebble", "PIL"}),
+        (("catalog",), {*SERVING, "sqlalchemy", "sanic", "pebble", "PIL"}),
+        (("openapi",), {*SERVING, "sqlalchemy", "sanic", "pebble", "PIL"}),
+        (("x", "--help"), {*SERVING, "sqlalchemy", "sanic", "pebble", "PIL"}),
+        (("keys", "list", "ada@example.org"), {*SERVING, "sanic", "pebble", "PIL"}),
+    ],
+)
+def test_a_command_does_not_import_what_only_the_server_needs(
+    tmp_path: Path, arguments: Sequence[str], not_imported: set[str]
+) -> None:
+    variables = {"PRESSROOM_STORAGE__PATH": str(tmp_path / "data")}
+    assert run("users", "add", "ada@example.org", cwd=tmp_path, **variables).returncode == 0
+    program = (
+        f"import sys\nfrom pressroom.cli import main\ncode = main({[*arguments]!r})\n"
+        f"print(sorted({not_imported!r} & sys.modules.keys()), file=sys.stderr)\nsys.exit(code)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env=environment(**variables),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (0, "[]")
+
+
 def test_a_reader_that_leaves_early_causes_no_traceback(tmp_path: Path) -> None:
     (tmp_path / "pressroom.toml").write_text("".join(f"[tools.tool-{number}]\n" for number in range(3000)))
     with subprocess.Popen(

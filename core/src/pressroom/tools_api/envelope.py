@@ -6,15 +6,17 @@ import json
 import math
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
 from pressroom.errors import CallError, CallTimeout, Overloaded, RateLimited
-from pressroom.http import EncodedHeaders
 from pressroom.pipeline.exchange import Exchange
 from pressroom.pipeline.file_data import file_data, iso_time
 from pressroom.sdk import LimitStatus
+
+if TYPE_CHECKING:  # it brings Sanic, which `pressroom openapi` does without
+    from pressroom.http import EncodedHeaders
 
 VERSION: Final = "1.0"
 
