@@ -1,5 +1,6 @@
 """The catalog, the descriptors and OpenAPI: what clients learn about the tools."""
 
+import asyncio
 import json
 import os
 from collections.abc import Callable
@@ -190,3 +191,13 @@ def test_the_text_index_follows_its_convention(api: httpx.Client) -> None:
     assert "quiet zone" in api.get("/llms-full.txt").text.lower() or len(api.get("/llms-full.txt").text) > len(
         answer.text
     )
+
+
+async def test_the_first_readers_of_a_page_get_the_same_page_as_the_next(tmp_path: Path) -> None:
+    with RunningHost(settings_for_test({}, tmp_path)) as host:
+        async with httpx.AsyncClient(base_url=host.url) as client:
+            for path in ("/tools", "/tools/qr-code-generator"):
+                first = await asyncio.gather(*(client.get(path) for _ in range(5)))
+                last = await client.get(path)
+                assert last.status_code == 200
+                assert {answer.content for answer in first} == {last.content}

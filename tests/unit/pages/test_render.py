@@ -309,3 +309,12 @@ def test_the_security_policy_lets_pictures_come_from_the_bucket_and_nothing_else
 def test_a_page_with_its_files_stays_under_100_kb(tool: dict[str, Any]) -> None:
     files = sum(len(PAGES.site.asset(name).content) for name in ("pressroom.css", "pages.js", "icon.svg"))
     assert len(PAGES.tool(tool)) + files < 100_000
+
+
+def test_servers_of_one_process_have_their_own_names_on_their_pages() -> None:
+    # Their templates are compiled once for all of them.
+    pages = [Pages(Site(branding(name=name), f"https://{name.lower()}.example")) for name in ("Ada", "Bob")]
+    for _ in range(2):
+        ada, bob = (page.index([]).decode() for page in pages)
+        assert ("Ada" in ada, "ada.example" in ada, "Bob" in ada, "bob.example" in ada) == (True, True, False, False)
+        assert ("Ada" in bob, "ada.example" in bob, "Bob" in bob, "bob.example" in bob) == (False, False, True, True)
