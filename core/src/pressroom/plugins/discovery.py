@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -65,36 +65,37 @@ def _candidate(distribution: importlib.metadata.Distribution, entry_point: impor
     module, attribute = (match["module"], match["attr"]) if match else (entry_point.value, None)
     value = f"{module}:{attribute}" if attribute else module
     try:
+        metadata = distribution.metadata  # parsed each time that it is asked for
         return Candidate(
             id=entry_point.name,
-            distribution=_name(distribution),
-            version=distribution.version or "0",
+            distribution=_name(metadata),
+            version=metadata["Version"] or "0",
             module=value,
-            host_requirement=str(_host_requirement(distribution)),
+            host_requirement=str(_host_requirement(metadata.get_all("Requires-Dist") or distribution.requires or ())),
         )
     except Exception as error:  # noqa: BLE001 - any installed package may have damaged metadata
         problem = f"the metadata of its package cannot be read: {one_line(error)}"
         return Candidate(entry_point.name, "unknown", "0", value, problem=problem)
 
 
-def _name(distribution: importlib.metadata.Distribution) -> str:
-    name = distribution.metadata["Name"]
+def _name(metadata: importlib.metadata.PackageMetadata) -> str:
+    name = metadata["Name"]
     if not name:
         raise ValueError("it does not say the package's name")
     return canonicalize_name(name)
 
 
-def _host_requirement(distribution: importlib.metadata.Distribution) -> SpecifierSet:
+def _host_requirement(requirements: Iterable[str]) -> SpecifierSet:
     accepted = SpecifierSet()
-    for requirement in _requirements(distribution):
+    for requirement in _readable(requirements):
         applies = requirement.marker is None or requirement.marker.evaluate()
         if canonicalize_name(requirement.name) == "pressroom" and applies:
             accepted &= requirement.specifier
     return accepted
 
 
-def _requirements(distribution: importlib.metadata.Distribution) -> Iterator[Requirement]:
-    for text in distribution.requires or ():
+def _readable(requirements: Iterable[str]) -> Iterator[Requirement]:
+    for text in requirements:
         try:
             yield Requirement(text)
         except InvalidRequirement:
