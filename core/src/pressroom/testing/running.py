@@ -50,6 +50,8 @@ class RunningHost:
 
     `settings` are the host's; while it runs they carry its address, whose port is a free one. `host` is what runs:
     its plugins, catalog and services. Entering raises whatever keeps the host from starting, leaving what made it fail.
+
+    A database that is not there yet is a copy of one that was migrated before, by the same migrations in this process.
     """
 
     host: Host
