@@ -14,6 +14,9 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-anno
 	--custom-compile-command "make lock" $(UPGRADE)
 EMIT := $(PACKAGES:%=--no-emit-package %) .lock/runtime.in
 
+# A run starts hundreds of processes: without bytecode each would compile the server again.
+export PYTHONDONTWRITEBYTECODE :=
+
 # Tests that wait leave a core to others: one worker more than cores keeps both busy.
 WORKERS ?= 3
 PYTEST := -m pytest --numprocesses $(WORKERS) --dist loadscope --quiet $(PYTEST_OPTIONS)

@@ -1,7 +1,9 @@
 """What holds for all tests."""
 
 import faulthandler
+import os
 import ssl
+import sys
 from collections.abc import AsyncIterator, Generator, Iterator
 from functools import cache
 from pathlib import Path
@@ -13,6 +15,10 @@ from pressroom.config import Settings
 from pressroom.storage.database import SqlDatabase
 from support import databases
 from support.logging_state import logging_as_before
+
+# The tests start hundreds of processes: without bytecode each would compile the server again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 pytest_plugins = ("support.cleanup", "support.missing", "support.ordering", "support.quick", "support.sizes")
 
