@@ -18,8 +18,14 @@ from support.third_party import GENERATOR, HEAD
 Install = Callable[..., str]
 
 
-def host_threads() -> list[str]:
-    return [thread.name for thread in threading.enumerate() if thread.name == "pressroom-host"]
+HostThreads = Callable[[], list[threading.Thread]]
+
+
+@pytest.fixture
+def host_threads() -> HostThreads:
+    """Return what finds the threads of hosts that were started by now, but for hosts that other tests share."""
+    others = set(threading.enumerate())
+    return lambda: [thread for thread in set(threading.enumerate()) - others if thread.name == "pressroom-host"]
 
 
 @pytest.fixture
@@ -28,7 +34,7 @@ def host(install: Install, tmp_path: Path) -> Iterator[RunningHost]:
         yield running
 
 
-def test_it_answers_inside_the_block_and_is_gone_after_it(tmp_path: Path) -> None:
+def test_it_answers_inside_the_block_and_is_gone_after_it(tmp_path: Path, host_threads: HostThreads) -> None:
     with RunningHost(settings_for_test({}, tmp_path)) as host:
         assert httpx.get(f"{host.url}/readyz").status_code == 200
     with pytest.raises(httpx.ConnectError):
@@ -70,7 +76,7 @@ def test_two_hosts_do_not_meet(tmp_path: Path) -> None:
     assert [answer.json()["pressroom"]["name"] for answer in answers] == ["Pressroom", "Two"]
 
 
-def test_what_keeps_it_from_starting_is_raised_and_nothing_is_left(tmp_path: Path) -> None:
+def test_what_keeps_it_from_starting_is_raised_and_nothing_is_left(tmp_path: Path, host_threads: HostThreads) -> None:
     host = RunningHost(settings_for_test({"branding": {"brander": "nobody"}}, tmp_path))
     with pytest.raises(ConfigError, match=r"branding\.brander"), host:
         pass
@@ -97,7 +103,7 @@ def pressroom_lifespan():
         pass
 
 
-def test_an_error_of_the_test_itself_comes_through(tmp_path: Path) -> None:
+def test_an_error_of_the_test_itself_comes_through(tmp_path: Path, host_threads: HostThreads) -> None:
     with pytest.raises(ZeroDivisionError), RunningHost(settings_for_test({}, tmp_path)):
         raise ZeroDivisionError
     assert host_threads() == []
