@@ -67,8 +67,12 @@ def _logging_as_before() -> Iterator[None]:
 
 @pytest.fixture(params=databases.KINDS)
 def database_settings(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Settings]:
-    """Return settings with an empty database of their own: one test on SQLite, one on PostgreSQL."""
-    with databases.database_config(request.param, tmp_path / "data") as storage:
+    """Return settings with a database of their own: one test on SQLite, one on PostgreSQL.
+
+    It is empty, unless the test asks for `database` as well.
+    """
+    tables = "database" in request.fixturenames
+    with databases.database_config(request.param, tmp_path / "data", tables=tables) as storage:
         yield databases.settings_with_database(storage, tmp_path / "data")
 
 

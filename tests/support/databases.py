@@ -1,4 +1,8 @@
-"""Empty databases for tests: SQLite in a file, and PostgreSQL, each test its own."""
+"""Databases for tests, each test its own: SQLite in a file, and PostgreSQL.
+
+Migrations and PostgreSQL's files take longer than most tests. So a database of PostgreSQL serves one test after the
+other, and where a test left the schema as migrations made it, the next one needs none.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +18,9 @@ from urllib.parse import urlsplit
 
 import asyncpg
 from pressroom.config import Settings
-from pressroom.models import HOST_MODELS
+from pressroom.models import HOST_MODELS, Base
 from pressroom.storage.database import Migrator, SqlDatabase
+from pressroom.storage.database.migrations import version_table
 from pressroom.testing.databases import make_database
 from pressroom.testing.running import settings_for_test
 
@@ -26,22 +31,78 @@ KINDS: Final = ("sqlite", "postgresql")
 
 
 _free: list[str] = []
-"""Empty databases that this process made and that no test uses now: making one takes longer than most tests."""
+"""Databases that this process made and that no test uses now: making one takes longer than most tests."""
+
+_schemas: dict[str, str] = {}
+"""The databases that the host's migrations were run in, and what `_schema` returned right after."""
+
+_ready: set[str] = set()
+"""Those of them that a test got with the tables, and has not opened yet."""
+
+_OBJECTS: Final = """
+    SELECT concat_ws(' ', string_agg(kind || oid || '/' || changed, ',' ORDER BY kind, oid, changed),
+                     (SELECT max(reltuples) < 0 AND sum(pg_relation_size(oid)) < 1e6 FROM pg_class
+                      WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'))
+    FROM (
+        SELECT 'class' AS kind, oid, xmin::text AS changed FROM pg_class WHERE relnamespace = 'public'::regnamespace
+        UNION ALL
+        SELECT 'attribute', attrelid, pg_attribute.xmin::text FROM pg_attribute JOIN pg_class ON attrelid = pg_class.oid
+        WHERE relnamespace = 'public'::regnamespace
+        UNION ALL
+        SELECT 'constraint', oid, xmin::text FROM pg_constraint WHERE connamespace = 'public'::regnamespace
+        UNION ALL
+        SELECT 'proc', oid, xmin::text FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+        UNION ALL
+        SELECT 'type', oid, xmin::text FROM pg_type WHERE typnamespace = 'public'::regnamespace
+        UNION ALL
+        SELECT 'trigger', oid, xmin::text FROM pg_trigger WHERE NOT tgisinternal
+    ) AS objects
+"""
+"""Returns another text after any change of the schema, and where tables are large or have been analysed."""
+
+_REVISION: Final = f"SELECT string_agg(version_num, ',') FROM {version_table('pressroom')}"
+
+_NO_ROWS: Final = "; ".join(
+    [
+        *(f"DELETE FROM {table.name}" for table in reversed(Base.metadata.sorted_tables)),
+        "SELECT setval(seqrelid, seqstart, false) FROM pg_sequence",
+    ]
+)
+
+_NO_TABLES: Final = "DROP SCHEMA public CASCADE; CREATE SCHEMA public"
+
+_DISCONNECT_OTHERS: Final = """
+    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid()
+"""
 
 
 @contextmanager
-def postgresql_url() -> Iterator[str]:
-    """Return the address of an empty database on the PostgreSQL server, which nobody else uses."""
+def postgresql_url(*, tables: bool = False) -> Iterator[str]:
+    """Return the address of a database on the PostgreSQL server, which nobody else uses.
+
+    It is empty; with `tables` it may hold the host's tables, without rows, and has to be opened with `migrated`.
+    """
     check_allowed("PostgreSQL")
     try:
-        name = _free.pop() if _free else _new_database()
+        name = _take(tables=tables) or _take(tables=False) or _new_database()
     except (OSError, asyncpg.PostgresError) as error:
         unavailable(f"PostgreSQL at {POSTGRESQL} cannot be used: {error}")
+    if name in _schemas:
+        _ready.add(name)
     try:
         yield _address(name)
     finally:
-        asyncio.run(_empty(name))
+        _ready.discard(name)
+        asyncio.run(_clear(name))
         _free.append(name)
+
+
+def _take(*, tables: bool) -> str | None:
+    name = next((name for name in _free if (name in _schemas) == tables), None)
+    if name is not None:
+        _free.remove(name)
+    return name
 
 
 def drop_databases() -> None:
@@ -58,10 +119,33 @@ def _new_database() -> str:
     return name
 
 
-async def _empty(name: str) -> None:
-    others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()"
-    everything = "DROP SCHEMA public CASCADE; CREATE SCHEMA public"
-    await _execute(_address(name), f"{others} AND pid <> pg_backend_pid()", everything)
+async def _clear(name: str) -> None:
+    """Remove the rows, and the tables unless all are as the host's migrations made them."""
+    connection = await asyncpg.connect(_address(name), timeout=10)
+    try:
+        await connection.execute(_DISCONNECT_OTHERS)
+        if name in _schemas and await _schema(connection) == _schemas[name]:
+            await connection.execute(_NO_ROWS)
+        else:
+            _schemas.pop(name, None)
+            await connection.execute(_NO_TABLES)
+    finally:
+        await connection.close()
+
+
+async def _schema(connection: asyncpg.Connection) -> str:
+    try:
+        return f"{await connection.fetchval(_REVISION)} {await connection.fetchval(_OBJECTS)}"
+    except asyncpg.UndefinedTableError:
+        return ""
+
+
+async def _note_schema(name: str) -> None:
+    connection = await asyncpg.connect(_address(name), timeout=10)
+    try:
+        _schemas[name] = await _schema(connection)
+    finally:
+        await connection.close()
 
 
 def _address(name: str) -> str:
@@ -78,12 +162,12 @@ async def _execute(server: str, *statements: str) -> None:
 
 
 @contextmanager
-def database_config(kind: str, folder: Path) -> Iterator[dict[str, object]]:
-    """Return the `[storage]` table of a configuration with an empty database of that kind."""
+def database_config(kind: str, folder: Path, *, tables: bool = False) -> Iterator[dict[str, object]]:
+    """Return the `[storage]` table of a configuration with a database of that kind; `tables` as in `postgresql_url`."""
     if kind == "sqlite":
         yield {"path": folder}
         return
-    with postgresql_url() as url:
+    with postgresql_url(tables=tables) as url:
         yield {"path": folder, "database": url}
 
 
@@ -94,8 +178,14 @@ async def migrated(settings: Settings) -> AsyncIterator[SqlDatabase]:
     await make_database(settings, models)
     database = SqlDatabase(settings)
     await database.open()
+    name = str(database.url.database)
     try:
-        await Migrator(database, models).migrate()
+        if name in _ready:
+            _ready.remove(name)
+        else:
+            before = await Migrator(database, models).migrate()
+            if name.startswith(database_name(run_id(), "")) and [state.current for state in before] == [""]:
+                await _note_schema(name)
         yield database
     finally:
         await database.close()
