@@ -20,7 +20,14 @@ from support.logging_state import logging_as_before
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-pytest_plugins = ("support.cleanup", "support.missing", "support.ordering", "support.quick", "support.sizes")
+pytest_plugins = (
+    "support.cleanup",
+    "support.hashing",
+    "support.missing",
+    "support.ordering",
+    "support.quick",
+    "support.sizes",
+)
 
 _create_context = ssl.create_default_context
 

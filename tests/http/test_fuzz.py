@@ -2,19 +2,24 @@
 
 import json
 import string
+from collections.abc import Iterator
 from contextlib import closing
 from http.client import HTTPConnection
 from typing import Any
 
 import httpx
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pressroom.testing import RunningHost
+from support.sizes import examples
 
 QR = "/tools/qr-code-generator/api/generate"
 HEADERS = {"content-type": "application/json"}
 
-fuzz = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+fuzz = settings(
+    max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
@@ -45,6 +50,12 @@ targets = st.lists(
 ).map(lambda parts: "/" + "/".join(parts))
 
 
+@pytest.fixture(scope="module")
+def client(shared_host: RunningHost) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=shared_host.url, timeout=30) as opened:
+        yield opened
+
+
 def checked(answer: httpx.Response) -> None:
     """Assert that a generator's answer is one of the two envelopes."""
     assert answer.status_code in (200, 400), answer.text
@@ -63,22 +74,22 @@ def checked(answer: httpx.Response) -> None:
 
 @fuzz
 @given(body=plausible)
-def test_any_parameters_get_an_envelope(shared_host: RunningHost, body: dict[str, Any]) -> None:
+def test_any_parameters_get_an_envelope(client: httpx.Client, body: dict[str, Any]) -> None:
     content = json.dumps(body, ensure_ascii=False).encode(errors="surrogatepass")
 
-    checked(httpx.post(shared_host.url + QR, content=content, headers=HEADERS, timeout=30))
+    checked(client.post(QR, content=content, headers=HEADERS))
 
 
 @fuzz
 @given(body=st.binary(max_size=200) | json_values.map(lambda value: json.dumps(value).encode()))
-def test_any_body_gets_an_envelope(shared_host: RunningHost, body: bytes) -> None:
-    checked(httpx.post(shared_host.url + QR, content=body, headers=HEADERS, timeout=30))
+def test_any_body_gets_an_envelope(client: httpx.Client, body: bytes) -> None:
+    checked(client.post(QR, content=body, headers=HEADERS))
 
 
 @fuzz
 @given(fields=st.dictionaries(st.sampled_from(["text", "size", "margin", "fgColor", "format"]), st.text(max_size=40)))
-def test_any_form_gets_a_page(shared_host: RunningHost, fields: dict[str, str]) -> None:
-    page = httpx.post(f"{shared_host.url}/tools/qr-code-generator", data=fields or {"text": ""}, timeout=30)
+def test_any_form_gets_a_page(client: httpx.Client, fields: dict[str, str]) -> None:
+    page = client.post("/tools/qr-code-generator", data=fields or {"text": ""})
 
     assert page.status_code in (200, 400)
     assert page.headers["content-type"] == "text/html; charset=utf-8"

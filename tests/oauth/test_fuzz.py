@@ -47,7 +47,7 @@ LONGEST_HEAD = 8192
 OTHER_LINES = 1000
 """The most that this client sends in it besides the query."""
 
-fuzz = settings(max_examples=examples(120), suppress_health_check=[HealthCheck.function_scoped_fixture])
+fuzz = settings(max_examples=examples(50), suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def encoded(parameters: list[tuple[str, str]]) -> str:
@@ -94,7 +94,7 @@ def test_register(flow: Flow, document: Any) -> None:
 
 @pytest.mark.parametrize("path", ["/oauth/token", "/oauth/revoke", "/oauth/register", "/oauth/authorize"])
 def test_any_bytes(flow: Flow, path: str) -> None:
-    @settings(max_examples=examples(60))
+    @settings(max_examples=examples(30))
     @given(
         body=st.binary(max_size=200),
         media_type=st.sampled_from(["application/json", "application/x-www-form-urlencoded"]),

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import select
+import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -49,20 +52,57 @@ async def eventually(read: Callable[[], Awaitable[T]], right: Callable[[T], bool
     return value
 
 
-@contextmanager
-def processes(count: int, database: Mapping[str, object], folder: Path) -> Iterator[list[subprocess.Popen[bytes]]]:
-    """Run so many processes of `support.job_worker` until the block ends; they write what they do into `folder`."""
-    environment = {**os.environ, "PYTHONPATH": str(TESTS), "PRESSROOM_STORAGE__PATH": str(database["path"])}
-    if "database" in database:
-        environment["PRESSROOM_STORAGE__DATABASE"] = str(database["database"])
-    command = [sys.executable, "-m", "support.job_worker", str(folder)]
-    started = [subprocess.Popen(command, env=environment) for _ in range(count)]
-    try:
-        yield started
-    finally:
-        for process in started:
-            process.kill()
-            process.wait(20)
+class Worker:
+    """A process that runs jobs."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self._descriptor = os.pidfd_open(pid)
+
+    def send_signal(self, number: signal.Signals) -> None:
+        """Send it a signal, unless it has ended."""
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._descriptor, number)
+
+    def end(self) -> None:
+        """Kill it, and wait until it has ended."""
+        self.send_signal(signal.SIGKILL)
+        ended, _, _ = select.select([self._descriptor], [], [], 20)
+        assert ended, f"the process {self.pid} does not end"
+
+    def forget(self) -> None:
+        """Let go of it."""
+        os.close(self._descriptor)
+
+
+class Workers:
+    """Starts processes of `support.job_worker`."""
+
+    def __init__(self) -> None:
+        environment = {**os.environ, "PYTHONPATH": str(TESTS)}
+        command = [sys.executable, "-m", "support.job_worker"]
+        pipe = subprocess.PIPE
+        self._forking = subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, text=True)
+
+    @contextmanager
+    def running(self, count: int, storage: Mapping[str, object], folder: Path) -> Iterator[list[Worker]]:
+        """Run so many until the block ends; they write what they do into `folder`."""
+        assert self._forking.stdin is not None
+        assert self._forking.stdout is not None
+        order = {"count": count, "folder": str(folder), "storage": {name: str(storage[name]) for name in storage}}
+        self._forking.stdin.write(json.dumps(order) + "\n")
+        self._forking.stdin.flush()
+        started = [Worker(pid) for pid in json.loads(self._forking.stdout.readline())]
+        try:
+            yield started
+        finally:
+            for process in started:
+                process.end()
+                process.forget()
+
+    def close(self) -> None:
+        """End the process that forks."""
+        self._forking.communicate("", 20)
 
 
 def lines_of(folder: Path) -> list[list[str]]:

@@ -135,6 +135,7 @@ async def test_an_easy_password_is_refused_and_the_old_one_stays(users: Users, p
     assert await users.verify_password("ada@example.com", PASSWORD) is not None
 
 
+@pytest.mark.usefixtures("real_hashes")
 async def test_a_hash_with_old_parameters_is_renewed_at_the_next_sign_in(users: Users, database: SqlDatabase) -> None:
     user = await users.add("ada@example.com", password=PASSWORD)
     old = PasswordHasher.from_parameters(CHEAPEST).hash(PASSWORD)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import orjson
 import pytest
 import structlog
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pressroom.sdk import CacheEntry
 from pressroom.storage.cache.redis import RedisCacheIndex, decode, encode
 from pressroom.storage.redis import RedisConnection
+from support.sizes import examples
 
 ENTRY = CacheEntry("qr-code-generator/0123.png", "image/png", 1234, b'{"size":512}', ("Low contrast.",))
 
@@ -98,6 +99,7 @@ entries = st.builds(
 )
 
 
+@settings(max_examples=examples(40))
 @given(entries)
 def test_any_entry_is_read_as_it_was_written(entry: CacheEntry) -> None:
     assert decode(encode(entry)) == entry

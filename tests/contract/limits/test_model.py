@@ -128,10 +128,10 @@ class Comparison(RuleBasedStateMachine):
 
 
 def test_memory_counts_like_the_plain_limiter() -> None:
-    run_state_machine_as_test(Comparison, settings=settings(max_examples=examples(200), stateful_step_count=40))
+    run_state_machine_as_test(Comparison, settings=settings(max_examples=examples(80), stateful_step_count=40))
 
 
 def test_redis_counts_like_the_plain_limiter(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Comparison, "redis_url", redis_url)
-    quick = settings(max_examples=examples(60), stateful_step_count=30, suppress_health_check=[HealthCheck.too_slow])
+    quick = settings(max_examples=examples(25), stateful_step_count=30, suppress_health_check=[HealthCheck.too_slow])
     run_state_machine_as_test(Comparison, settings=quick)

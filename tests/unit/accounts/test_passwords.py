@@ -105,6 +105,7 @@ async def test_a_hash_of_another_kind_or_of_rubbish_matches_nothing() -> None:
         assert not await hashes.matches(encoded, "four quiet random words")
 
 
+@pytest.mark.usefixtures("real_hashes")
 async def test_nobody_s_hash_costs_what_a_real_one_costs() -> None:
     hashes = PasswordHashes()
     real = await hashes.make("four quiet random words")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pressroom.tools_api.pages import FormState, Pages
 from pressroom.web.site import Site
@@ -40,7 +40,14 @@ FRAGMENTS = [
 ]
 HOSTILE = st.lists(st.sampled_from(FRAGMENTS) | st.text(max_size=4), min_size=1, max_size=5).map("".join)
 # Between backticks is code, blank lines part paragraphs, and a sentence may be cut: those are markup on purpose.
-PLAIN = HOSTILE.map(lambda text: "x" + "".join(c for c in text if c not in "`.!?" and c.isprintable()) + "x")
+
+
+def plain(text: str) -> str:
+    return "x" + "".join(c for c in text if c not in "`.!?" and c.isprintable()) + "x"
+
+
+PLAIN = HOSTILE.map(plain)
+EVERYTHING = plain("".join(FRAGMENTS))
 
 
 def tool_of(text: str) -> dict[str, Any]:
@@ -113,8 +120,9 @@ def one(page: LexborHTMLParser, selector: str) -> LexborNode:
     return node
 
 
-@settings(max_examples=examples(40))
+@settings(max_examples=examples(12))
 @given(PLAIN)
+@example(EVERYTHING)
 def test_no_text_changes_the_structure_of_a_page(text: str) -> None:
     harmless = "y" * len(text)
     brand = {"name": text, "tagline": text, "logo_url": text, "mcp_url": text}
@@ -126,8 +134,9 @@ def test_no_text_changes_the_structure_of_a_page(text: str) -> None:
         assert skeleton(hostile.tool(tool_of(text), bad)) == skeleton(benign.tool(tool_of(harmless), good))
 
 
-@settings(max_examples=examples(40))
+@settings(max_examples=examples(12))
 @given(PLAIN)
+@example(EVERYTHING)
 def test_texts_arrive_as_they_are(text: str) -> None:
     pages = Pages(Site(branding(), "https://pressroom.example"))
     page = LexborHTMLParser(pages.tool(tool_of(text), FormState({"long": [text], "mono": [text]})).decode())
@@ -142,7 +151,7 @@ def test_texts_arrive_as_they_are(text: str) -> None:
     assert json.loads(one(page, "[data-example]").attributes["data-example"] or "")["long"] == text
 
 
-@settings(max_examples=examples(40))
+@settings(max_examples=examples(12))
 @given(st.text())
 def test_no_character_costs_the_page(text: str) -> None:
     pages = Pages(Site(branding(), "https://pressroom.example"))

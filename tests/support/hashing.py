@@ -1,0 +1,29 @@
+"""Passwords of the tests' own process: hashed with the cheapest parameters.
+
+A plugin of pytest. With the real ones a hash takes 64 MiB and a fifth of a second, and thousands are made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import pytest
+from argon2.profiles import CHEAPEST
+from pressroom.accounts import passwords
+
+_NAME: Final = "RFC_9106_LOW_MEMORY"
+_REAL: Final = getattr(passwords, _NAME)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cheap_hashes() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(passwords, _NAME, CHEAPEST)
+        yield
+
+
+@pytest.fixture
+def real_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hash with the real parameters in this test."""
+    monkeypatch.setattr(passwords, _NAME, _REAL)
