@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from support.needs import missing_package, unavailable
+from support.needs import check_allowed, missing_package, unavailable
 
 _MOUNT = 'mount -t tmpfs -o "size=$1" tmpfs "$2"'
 
@@ -19,6 +19,7 @@ def run_on_small_disk(scenario: str, folder: Path, *, size: str) -> None:
     The process has a mount namespace of its own, so that nothing stays mounted. An assertion that fails in there
     fails the test.
     """
+    check_allowed("unshare")
     folder.mkdir()
     enter = namespace(folder)
     command = [*enter, f'{_MOUNT} && exec "$3" -m support.disk_scenarios "$4" "$2"', "sh"]

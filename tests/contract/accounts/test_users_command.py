@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import pytest
 from pressroom.accounts.users import Users
 from pressroom.config import Settings
 from support import databases
-from support.commands import Done, run_command, run_process
+from support.commands import Done, run_command
 from support.server import command_environment, serving
 
 PASSWORD = "four quiet random words"
@@ -21,9 +21,8 @@ PASSWORD = "four quiet random words"
 class Command:
     """Runs `pressroom users …` on one database, with `run`."""
 
-    def __init__(self, folder: Path, storage: dict[str, object], run: Callable[..., Done] = run_command) -> None:
+    def __init__(self, folder: Path, storage: dict[str, object]) -> None:
         self._folder = folder
-        self._run = run
         self.config = "[plans.pro]\n"
         if "database" in storage:
             self.config += f'[storage]\ndatabase = "{storage["database"]}"\n'
@@ -31,7 +30,7 @@ class Command:
 
     def __call__(self, *arguments: str, stdin: str | bytes = "") -> Done:
         environment = command_environment(self._folder)
-        return self._run(["users", *arguments], cwd=self._folder, env=environment, stdin=stdin)
+        return run_command(["users", *arguments], cwd=self._folder, env=environment, stdin=stdin)
 
     def json(self, *arguments: str, stdin: str | bytes = "") -> Any:
         done = self(*arguments, "--json", stdin=stdin)
@@ -46,7 +45,7 @@ async def _migrate(settings: Settings) -> None:
 @pytest.fixture(params=databases.KINDS)
 def users(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Command]:
     """Return the command on an embedded database that does not exist yet, and on a migrated PostgreSQL database."""
-    with databases.database_config(request.param, tmp_path / "data") as storage:
+    with databases.database_config(request.param, tmp_path / "data", tables=True) as storage:
         if "database" in storage:
             asyncio.run(_migrate(databases.settings_with_database(storage, tmp_path / "data")))
         yield Command(tmp_path, storage)
@@ -142,6 +141,7 @@ def test_accounts_are_listed_in_pages(embedded: Command) -> None:
     assert "There are more: --after b@example.com" in embedded("list", "--limit", "2").stderr
 
 
+@pytest.mark.services
 def test_a_shared_database_is_never_migrated_unasked(tmp_path: Path) -> None:
     with databases.postgresql_url() as url:
         done = Command(tmp_path, {"database": url})("list")
@@ -150,11 +150,15 @@ def test_a_shared_database_is_never_migrated_unasked(tmp_path: Path) -> None:
     assert "pressroom migrate" in done.stderr
 
 
-async def test_a_running_server_sees_what_a_command_does(tmp_path: Path) -> None:
-    command = Command(tmp_path, {}, run_process)
+def test_a_running_server_sees_what_a_command_does(tmp_path: Path) -> None:
+    command = Command(tmp_path, {})
     with serving(tmp_path, command.config):
         assert command("add", "ada@example.com", "--password-stdin", stdin=PASSWORD).returncode == 0
         assert command.json("list")["users"][0]["email"] == "ada@example.com"
     settings = databases.settings_with_database({}, tmp_path / "data")
-    async with databases.migrated(settings) as database:
-        assert await Users(database, settings).verify_password("ada@example.com", PASSWORD) is not None
+
+    async def verified() -> bool:
+        async with databases.migrated(settings) as database:
+            return await Users(database, settings).verify_password("ada@example.com", PASSWORD) is not None
+
+    assert asyncio.run(verified())

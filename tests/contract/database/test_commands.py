@@ -67,10 +67,10 @@ def test_check_then_migrate_then_check(operator: Operator) -> None:
 
 def test_two_at_the_same_moment(operator: Operator) -> None:
     with ThreadPoolExecutor() as pool:
-        done = list(pool.map(lambda _: operator.run_process("migrate", "--json"), range(3)))
-    assert [one.returncode for one in done] == [0, 0, 0]
+        done = list(pool.map(lambda _: operator.run_process("migrate", "--json"), range(2)))
+    assert [one.returncode for one in done] == [0, 0]
     results = sorted(json.loads(one.stdout)["plugins"][0]["result"] for one in done)
-    assert results == ["migrated", "up to date", "up to date"]
+    assert results == ["migrated", "up to date"]
 
 
 def test_a_plugin_whose_migration_fails_is_named(operator: Operator) -> None:

@@ -98,6 +98,7 @@ def test_a_plugin_whose_migration_fails_falls_alone(storage: dict[str, object], 
         assert "a migration of notes failed and was undone: RuntimeError: half-way" in record.error
 
 
+@pytest.mark.services
 async def test_a_shared_database_that_is_behind_is_refused(tmp_path: Path, url: str) -> None:
     compiled = Compiled(settings({"database": url}, tmp_path))
     with pytest.raises(BackendError, match="the tables of pressroom in PostgreSQL at") as raised:
@@ -115,6 +116,7 @@ def url() -> Iterator[str]:
         yield address
 
 
+@pytest.mark.services
 @pytest.mark.parametrize("way", ["cut", "freeze"])
 async def test_tools_work_while_the_database_is_away(way: str, tmp_path: Path, url: str) -> None:
     site = tmp_path / "site"

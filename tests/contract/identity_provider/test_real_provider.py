@@ -13,6 +13,8 @@ from pressroom.errors import SignInFailed
 from structlog.testing import capture_logs
 from support.oidc_provider import REDIRECT_URI, SECRET, OidcProvider, cancel, private_keys, sign_in
 
+pytestmark = pytest.mark.services
+
 
 async def signed_in(identity_provider: IdentityProvider, person: str = "ada") -> IdentityClaims:
     request = await identity_provider.authorization_request(REDIRECT_URI)

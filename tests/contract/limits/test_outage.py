@@ -251,6 +251,7 @@ async def test_whoever_closes_first_leaves_the_connections_to_the_other(server: 
     await host.cache.open()
 
 
+@pytest.mark.services
 @pytest.mark.parametrize("host_part", ["wrong-password@127.0.0.1", ":wrong-password@127.0.0.1"])
 async def test_a_wrong_password_is_an_outage_that_does_not_show_it(
     tmp_path_factory: pytest.TempPathFactory, host_part: str

@@ -1,5 +1,6 @@
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,15 @@ from support.installing import on_path
 from support.plugin_distributions import Distribution
 
 
+@cache
+def _installed() -> frozenset[str]:
+    return frozenset(candidate.distribution for candidate in discover())
+
+
 @pytest.fixture(autouse=True)
 def only_one_builtin_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hide what is installed already but for one plugin, so that what these tests list is theirs."""
-    hidden = {candidate.distribution for candidate in discover()} - {"pressroom-qr-code-generator"}
+    hidden = _installed() - {"pressroom-qr-code-generator"}
 
     def without_hidden() -> tuple[Candidate, ...]:
         return tuple(candidate for candidate in discover() if candidate.distribution not in hidden)

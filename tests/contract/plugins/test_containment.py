@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from pressroom.compiled import Compiled
 from pressroom.plugins.load import load_plugins
 from pressroom.plugins.records import PluginRecord
 from pressroom.testing.plugin import settings_for_test
+from support.commands import Done, run_command, run_process
 from support.compiling import Compile
 from support.installing import install, on_path
 from support.plugin_distributions import BROKEN, SLOW_SECONDS, healthy, slow
@@ -51,17 +52,10 @@ def test_ctrl_c_at_an_import_ends_the_command(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["error"]["code"] == "interrupted"
 
 
-def command(folder: Path, *arguments: str, plugins: str) -> subprocess.CompletedProcess[str]:
+def command(folder: Path, *arguments: str, plugins: str, run: Callable[..., Done] = run_process) -> Done:
     """Run a command that finds what is installed in `folder`; `plugins` is the one that the configuration names."""
     (folder / "pressroom.toml").write_text(f"[plugins.{plugins}]\n[storage]\npath = 'data'\n")
-    return subprocess.run(
-        [sys.executable, "-c", "import sys; from pressroom.cli import main; sys.exit(main())", *arguments],
-        cwd=folder,
-        env={"PYTHONPATH": str(folder)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return run(arguments, cwd=folder, env={"PYTHONPATH": str(folder)})
 
 
 PRINTING = (
@@ -90,7 +84,9 @@ def test_what_a_plugin_prints_while_it_is_loaded_does_not_get_into_json(
     arguments: tuple[str, ...], tmp_path: Path
 ) -> None:
     install_plugin(tmp_path, "printing", PRINTING)
-    done = command(tmp_path, *arguments, "--json", plugins="printing")
+    done = command(
+        tmp_path, *arguments, "--json", plugins="printing", run=run_process if arguments == ("doctor",) else run_command
+    )
     assert done.returncode == 0
     assert "printing" in str(json.loads(done.stdout))
     assert [line for line in done.stderr.splitlines() if line][:4] == [

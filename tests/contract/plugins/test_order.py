@@ -9,11 +9,10 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import permutations
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pressroom.plugins.contributions import describe
 from pressroom.plugins.discovery import discover
@@ -43,12 +42,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Distribution:
     return whole_site(tmp_path_factory.mktemp("site"))
 
 
-@settings(max_examples=examples(8), suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(seed=st.integers(0, 2**32))
-def test_the_order_of_distributions_decides_nothing(seed: int, site: Distribution, tmp_path: Path) -> None:
+Outcome = tuple[list[PluginRecord], list[str]]
+
+
+def test_the_order_of_distributions_decides_nothing(site: Distribution, tmp_path: Path) -> None:
     configuration = settings_for_test({"plugins": site.plugins}, tmp_path)
 
-    def load(order: random.Random | None) -> tuple[list[PluginRecord], list[str]]:
+    def load(order: random.Random | None) -> Outcome:
         candidates = list(discover())
         if order is not None:
             order.shuffle(candidates)
@@ -57,11 +57,18 @@ def test_the_order_of_distributions_decides_nothing(seed: int, site: Distributio
         return [replace(record, import_seconds=0) for record in loaded.records], contributed
 
     with on_path(site.folder):
-        assert load(random.Random(seed)) == load(None)
+        expected = load(None)
+
+        @settings(max_examples=examples(5))
+        @given(seed=st.integers(0, 2**32))
+        def compare(seed: int) -> None:
+            assert load(random.Random(seed)) == expected
+
+        compare()
 
 
 def test_the_path_and_the_seed_of_hashes_decide_nothing(tmp_path: Path) -> None:
-    folders = [tmp_path / name for name in ("a", "b", "c")]
+    folders = a, b, c = tmp_path / "a", tmp_path / "b", tmp_path / "c"
     names = iter(sorted(BROKEN))
     installed = [BROKEN[name](folders[number % 3]) for number, name in enumerate(names)]
     installed.append(healthy(folders[1]))
@@ -69,7 +76,7 @@ def test_the_path_and_the_seed_of_hashes_decide_nothing(tmp_path: Path) -> None:
     config = {"plugins": tables, "storage": {"path": str(tmp_path / "data")}}
     outcomes = [
         load_in_process(config, {"PYTHONPATH": os.pathsep.join(map(str, order)), "PYTHONHASHSEED": str(seed)})
-        for seed, order in list(enumerate(permutations(folders)))[:4]
+        for seed, order in enumerate(((a, b, c), (b, c, a), (c, a, b)))
     ]
     assert {"healthy", "qr-code-generator"} <= set(outcomes[0]["tools"])
     assert len(outcomes[0]["records"]) > len(BROKEN)

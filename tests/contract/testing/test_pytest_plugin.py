@@ -93,15 +93,22 @@ def test_the_fixtures_are_there_where_a_file_asks_for_them(suite: Suite, files: 
     assert done.returncode == 0
 
 
-def test_a_project_that_does_not_ask_has_no_fixtures(suite: Suite) -> None:
-    done = suite(test_it=TESTS)
+NOT_ASKING = """
+import sys
+
+def test_nothing_is_imported():
+    assert "pressroom" not in sys.modules
+
+def test_http(http):
+    raise AssertionError("the fixture is there")
+"""
+
+
+def test_a_project_that_does_not_ask_has_no_fixtures_and_imports_nothing(suite: Suite) -> None:
+    done = suite(test_it=NOT_ASKING)
     assert done.returncode == 1
     assert "fixture 'http' not found" in done.stdout
-
-
-def test_nothing_is_imported_in_a_project_that_does_not_ask(suite: Suite) -> None:
-    done = suite(test_it="import sys\n\ndef test_it():\n    assert 'pressroom' not in sys.modules\n")
-    assert "1 passed" in done.stdout, done.stdout
+    assert "1 passed, 1 error" in done.stdout, done.stdout
 
 
 def test_a_plugin_that_does_not_work_fails_the_tests_with_the_reason(suite: Suite) -> None:

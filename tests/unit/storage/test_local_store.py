@@ -173,13 +173,16 @@ def test_a_process_that_is_killed_while_writing_leaves_only_whole_files(tmp_path
     asyncio.run(store.close())
 
 
+@pytest.mark.services
 def test_on_a_full_disk_a_write_says_so_and_leaves_nothing_behind(tmp_path: Path) -> None:
     run_on_small_disk("full_disk", tmp_path / "disk", size="256k")
 
 
+@pytest.mark.services
 def test_a_server_starts_on_a_full_disk_and_makes_room(tmp_path: Path) -> None:
     run_on_small_disk("start_on_full_disk", tmp_path / "disk", size="256k")
 
 
+@pytest.mark.services
 def test_on_a_read_only_disk_files_are_still_served(tmp_path: Path) -> None:
     run_on_small_disk("read_only_disk", tmp_path / "disk", size="256k")
