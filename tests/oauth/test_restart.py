@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
+import pytest
 from support.commands import Done, run_command, run_process
 from support.needs import free_port
 from support.oauth import Flow, csrf_in
@@ -59,6 +60,7 @@ def sign_in(browser: httpx.Client) -> None:
     assert browser.post("/sign-in", data=form).status_code == 303
 
 
+@pytest.mark.timeout(300)
 def test_a_flow_survives_a_restart_after_each_step(tmp_path: Path) -> None:
     port = free_port()
     with running(tmp_path, port) as flow:

@@ -66,6 +66,6 @@ def run_process(arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str], 
         input=stdin.encode() if isinstance(stdin, str) else stdin,
         capture_output=True,
         check=False,
-        timeout=60,
+        timeout=100,
     )
     return Done(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())

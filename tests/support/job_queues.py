@@ -39,12 +39,12 @@ async def running(
         await queue.close(patience)
 
 
-async def reached(queue: JobQueue, job_id: str, *states: JobState, seconds: float = 20) -> JobStatus:
+async def reached(queue: JobQueue, job_id: str, *states: JobState, seconds: float = 60) -> JobStatus:
     """Wait until a job is in one of these states, and return it."""
     return await eventually(lambda: queue.status(job_id), lambda status: status.state in states, seconds=seconds)
 
 
-async def eventually(read: Callable[[], Awaitable[T]], right: Callable[[T], bool], *, seconds: float = 20) -> T:
+async def eventually(read: Callable[[], Awaitable[T]], right: Callable[[T], bool], *, seconds: float = 60) -> T:
     """Read something again and again until it is right."""
     async with asyncio.timeout(seconds):
         while not right(value := await read()):  # noqa: ASYNC110 - it changes in a database

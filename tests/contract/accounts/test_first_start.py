@@ -47,6 +47,7 @@ def token_shown_to_people(folder: Path) -> str:
     return token
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("kind", databases.KINDS)
 def test_two_servers_and_a_restart_leave_one_link_that_is_good_once(kind: str, tmp_path: Path) -> None:
     with ExitStack() as stack:

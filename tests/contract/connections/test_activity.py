@@ -138,7 +138,7 @@ async def test_it_appears_by_itself(accounts: AccountServices, user: User) -> No
     await accounts.open()
     try:
         accounts.activity_log.observe(call(user))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not await tools(accounts, user):  # noqa: ASYNC110 - nothing tells when the database has it
                 await asyncio.sleep(0.05)
     finally:

@@ -36,7 +36,7 @@ def storage_of(settings: Settings) -> dict[str, object]:
     return storage
 
 
-async def until(right: Callable[[], bool], *, seconds: float = 40) -> None:
+async def until(right: Callable[[], bool], *, seconds: float = 80) -> None:
     async def read() -> bool:
         return right()
 
