@@ -33,16 +33,18 @@ _create_context = ssl.create_default_context
 
 
 @cache
-def _public_context() -> ssl.SSLContext:
-    return _create_context(cafile=certifi.where())
+def _public_context(file: str) -> ssl.SSLContext:
+    return _create_context(cafile=file)
 
 
 def _context(*args: Any, **options: Any) -> ssl.SSLContext:
-    known = not args and options == {"cafile": certifi.where()}
-    return _public_context() if known else _create_context(*args, **options)
+    files = (certifi.where(), os.environ.get("SSL_CERT_FILE"))
+    known = not args and list(options) == ["cafile"] and options["cafile"] in files
+    return _public_context(options["cafile"]) if known else _create_context(*args, **options)
 
 
-# Each client of httpx reads all certificate authorities, which takes longer than many a test; one context will do.
+# Each client of httpx reads all certificate authorities, from one of these files, which takes longer than many a test;
+# one context will do.
 ssl.create_default_context = _context
 
 TEARDOWN = 300

@@ -7,12 +7,20 @@ import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from functools import cache
 from typing import Any
 
 from joserfc import jws
 from joserfc.jwk import RSAKey
 
+
 Reply = Callable[[asyncio.StreamWriter], Awaitable[None]]
+
+
+@cache
+def _key() -> RSAKey:
+    """Return the key of every stand-in: making one takes longer than most tests."""
+    return RSAKey.generate_key(2048, {"kid": "one"})
 
 
 class StandIn:
@@ -20,7 +28,7 @@ class StandIn:
 
     def __init__(self, port: int) -> None:
         self.issuer = f"http://127.0.0.1:{port}"
-        self.key = RSAKey.generate_key(2048, {"kid": "one"})
+        self.key = _key()
         self.asked: dict[str, int] = {}
         self.replies: dict[str, Reply] = {}
         self.documents: dict[str, Any] = {

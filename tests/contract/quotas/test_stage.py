@@ -15,7 +15,7 @@ from pressroom.pipeline.exchange import Exchange
 from pressroom.sdk import Caller
 from pressroom.tables import new_id
 from pressroom.testing.running import settings_for_test
-from support.databases import KINDS, database_config
+from support.databases import KINDS, database_config, migrated
 from support.installing import install, on_path
 
 PLUGIN = '''
@@ -94,7 +94,7 @@ def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Setting
     with ExitStack() as stack:
         install(tmp_path / "site", "acme-writer", {"acme_writer.py": PLUGIN}, {"writer": "acme_writer"})
         stack.enter_context(on_path(tmp_path / "site"))
-        storage = stack.enter_context(database_config(request.param, tmp_path / "data"))
+        storage = stack.enter_context(database_config(request.param, tmp_path / "data", tables=True))
         quotas = {"articles_created": 20, "images_generated": 10}
         config = {"storage": storage, "plugins": {"writer": {}}, "plans": {"free": {"quotas": quotas}}}
         yield settings_for_test(config, tmp_path / "data")
@@ -105,19 +105,11 @@ async def host(settings: Settings) -> AsyncIterator[Host]:
     compiled = Compiled(settings)
     host = Host(compiled)
     if settings.storage.database is not None:
-        await migrate(compiled)
+        async with migrated(settings):
+            pass
     await host.start()
     yield host
     await host.close()
-
-
-async def migrate(compiled: Compiled) -> None:
-    from pressroom.storage.database import SqlDatabase  # noqa: PLC0415
-
-    database = SqlDatabase(compiled.settings)
-    await database.open()
-    await compiled.migrator(database).migrate()
-    await database.close()
 
 
 @pytest.fixture

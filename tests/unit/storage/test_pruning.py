@@ -66,7 +66,7 @@ def test_within_the_size_nothing_goes(tmp_path: Path) -> None:
     assert prune(tmp_path, max_bytes=0) == Pruned(0, 0, 1, 100)
 
 
-@settings(max_examples=examples(60))
+@settings(max_examples=examples(30))
 @given(
     st.lists(st.tuples(st.integers(0, 500), st.integers(0, 400)), max_size=25, unique_by=lambda file: file[1]),
     st.integers(0, 4000),
