@@ -15,23 +15,31 @@ from .providers import PEXELS_KEY, PIXABAY_KEY, UNSPLASH_KEY, Providers, serving
 _numbers = count(1)
 
 
-@pytest.fixture
-def providers() -> Iterator[Providers]:
+@pytest.fixture(scope="package")
+def shared_providers() -> Iterator[Providers]:
     with serving(Providers()) as running:
         yield running
 
 
 @pytest.fixture
-def host(providers: Providers, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
+def providers(shared_providers: Providers) -> Providers:
+    """Return the providers, with nothing wrong with them and nothing asked yet."""
+    vars(shared_providers).update({**vars(Providers()), "url": shared_providers.url})
+    return shared_providers
+
+
+@pytest.fixture(scope="package")
+def host(shared_providers: Providers, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
+    """Return a server that the tests share. It remembers what providers answered to a search."""
     images = {
         "unsplash_key": UNSPLASH_KEY,
         "pexels_key": PEXELS_KEY,
         "pixabay_key": PIXABAY_KEY,
-        "openverse_url": f"{providers.url}/openverse",
-        "wikimedia_url": f"{providers.url}/wikimedia",
-        "unsplash_url": f"{providers.url}/unsplash",
-        "pexels_url": f"{providers.url}/pexels",
-        "pixabay_url": f"{providers.url}/pixabay/",
+        "openverse_url": f"{shared_providers.url}/openverse",
+        "wikimedia_url": f"{shared_providers.url}/wikimedia",
+        "unsplash_url": f"{shared_providers.url}/unsplash",
+        "pexels_url": f"{shared_providers.url}/pexels",
+        "pixabay_url": f"{shared_providers.url}/pixabay/",
         "max_image_bytes": 200_000,
     }
     config = {
@@ -44,7 +52,15 @@ def host(providers: Providers, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 
 @pytest.fixture
-def ada(host: RunningHost) -> ToolClient:
+def query() -> str:
+    """Return words that no other test searches for."""
+    return f"coffee {next(_numbers)}"
+
+
+@pytest.fixture
+def ada(host: RunningHost, providers: Providers) -> ToolClient:
+    """Return a client of an account that no other test uses."""
+    del providers  # nothing is wrong with them
     return client_of(host, f"ada.{next(_numbers)}@example.com")
 
 

@@ -7,6 +7,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -18,6 +19,7 @@ UNSPLASH_KEY, PEXELS_KEY, PIXABAY_KEY = "unsplash-access-key", "pexels-api-key",
 Query = dict[str, str]
 
 
+@cache
 def picture(width: int = 1600, height: int = 900, kind: str = "JPEG") -> bytes:
     """Return the bytes of an image."""
     buffer = io.BytesIO()
