@@ -78,12 +78,15 @@ def shared_google() -> Iterator[Google]:
         yield running
 
 
+def empty(google: Google) -> Google:
+    """Return Google, with nothing in it and nothing wrong with it."""
+    vars(google).update({**vars(Google()), "url": google.url, "tokens": google.tokens})
+    return google
+
+
 @pytest.fixture
 def google(shared_google: Google) -> Google:
-    """Return Google, with nothing in it and nothing wrong with it."""
-    url, lock = shared_google.url, Google()
-    vars(shared_google).update({**vars(lock), "url": url, "tokens": shared_google.tokens})
-    return shared_google
+    return empty(shared_google)
 
 
 @pytest.fixture(scope="module", params=databases.KINDS)

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 
 import pytest
+from pressroom.testing import RunningHost
 
-from .conftest import Site, day
-from .google import today
+from .conftest import Site, day, empty, new_site
+from .google import EMAIL, Google, Search, today
 
 
-@pytest.fixture
-def busy(site: Site) -> Site:
-    """Return a website with figures of some days, fetched."""
+@dataclass(frozen=True)
+class Filled:
+    """A website with figures of some days, fetched, and the searches at Google that they come from."""
+
+    site: Site
+    searches: Sequence[Search]
+
+
+@pytest.fixture(scope="module")
+def filled(host: RunningHost, shared_google: Google) -> Filled:
+    """Return a website whose figures no test changes."""
+    site = new_site(host, empty(shared_google))
     for back in range(10):
         site.google.add(day(back), "compost", site.page("compost"), 10, 100, 2.0)
         site.google.add(day(back), "compost bin", site.page("compost"), 4, 100, 6.0, country="gbr", device="MOBILE")
@@ -20,7 +32,15 @@ def busy(site: Site) -> Site:
         site.google.add(day(back), "why do worms", site.page("worms"), 5, 50, 3.0, rare=True)
     site.google.add(today() - timedelta(days=1), "compost", site.page("compost"), 7, 70, 2.0)
     site.fetch(site.connect())
-    return site
+    return Filled(site, tuple(site.google.searches))
+
+
+@pytest.fixture
+def busy(filled: Filled, google: Google) -> Site:
+    """Return that website, with Google knowing what it was asked for then."""
+    google.properties[EMAIL].add(filled.site.property)
+    google.searches.extend(filled.searches)
+    return filled.site
 
 
 def test_totals_count_what_rows_by_query_leave_out(busy: Site) -> None:
