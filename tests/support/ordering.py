@@ -21,7 +21,12 @@ TOGETHER: Final = (
     "tests/mcp/clients/",
     "tests/mcp/conformance/",
     "tests/packaging/",
+    "tests/plugins/content/articles/",
+    "tests/plugins/content/pages/",
     "tests/plugins/ghost/",
+    "tests/plugins/images/",
+    "tests/plugins/search_performance/",
+    "tests/plugins/seo/tools/",
     "tests/plugins/wordpress/",
     "tests/template/",
 )

@@ -72,7 +72,7 @@ def started(config: Mapping[str, Any], storage: Mapping[str, Any], folder: Path)
     return RunningHost(settings)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def shared_google() -> Iterator[Google]:
     with serving(Google()) as running:
         yield running
@@ -89,11 +89,11 @@ def google(shared_google: Google) -> Google:
     return empty(shared_google)
 
 
-@pytest.fixture(scope="module", params=databases.KINDS)
+@pytest.fixture(scope="package", params=databases.KINDS)
 def host(
     request: pytest.FixtureRequest, shared_google: Google, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[RunningHost]:
-    """Return a server that the tests of a module share."""
+    """Return a server that the tests share: one on SQLite, one on PostgreSQL."""
     folder = tmp_path_factory.mktemp("search")
     with (
         databases.database_config(request.param, folder) as storage,
