@@ -1,7 +1,9 @@
-"""What happens to the local file store and the database on a full or read-only disk; run by `support.disks`."""
+"""What happens to files, the database and the tests' downloads on a full or read-only disk; run by `support.disks`."""
 
 import asyncio
+import os
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from pressroom.storage.files import LocalFileStore, UrlSigner
 from pressroom.testing.running import settings_for_test
 from sqlalchemy import select
 
+from support import downloads
 from support.databases import migrated
 
 
@@ -114,6 +117,41 @@ async def start_on_full_disk_with_a_database(disk: Path) -> None:
         async with migrated(settings_for_test({}, disk)):
             pass
     assert "make room" in raised.value.hint
+
+
+async def cache_on_full_disk(disk: Path) -> None:
+    installs = [_program_that_fills, _fill]
+    for install in installs:
+        reason = _reason(disk, install)
+        assert "No space left on device" in reason
+        assert "free space" in reason
+        assert "XDG_CACHE_HOME" in reason
+        assert _left(disk) == [".lock"]
+
+
+async def cache_on_read_only_disk(disk: Path) -> None:
+    remount = await asyncio.create_subprocess_exec("mount", "-o", "remount,ro", str(disk))
+    assert await remount.wait() == 0
+    reason = _reason(disk, _fill)
+    assert f"thing cannot be installed in {disk / 'cache'}: Read-only file system" in reason
+    assert "XDG_CACHE_HOME" in reason
+
+
+def _program_that_fills(folder: Path) -> None:
+    downloads.run(["cp", "/dev/zero", str(folder / "filler")], environment={**os.environ, "LC_ALL": "C"})
+
+
+def _reason(disk: Path, install: Callable[[Path], None]) -> str:
+    """Return why a test that needs something installed does not run."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(downloads, "CACHE", disk / "cache")
+        with pytest.raises((pytest.skip.Exception, pytest.fail.Exception)) as refused:
+            downloads.installed("thing", "1", install)
+    return str(refused.value)
+
+
+def _left(disk: Path) -> list[str]:
+    return [path.suffix for path in disk.glob("cache/*")]
 
 
 async def _write_links(database: SqlDatabase, numbers: range) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import os
@@ -18,25 +19,46 @@ CACHE: Final = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") 
 SECONDS: Final = 600
 """How long one command of an installation may take; from a cold cache most take less than half a minute."""
 
+_REMEDY: Final = "free space there, or let XDG_CACHE_HOME name a folder that can be written"
+
+_NOT_WRITABLE: Final = (errno.EACCES, errno.EDQUOT, errno.ENOSPC, errno.EPERM, errno.EROFS)
+
+_FULL: Final = ("ENOSPC", "No space left on device", "EDQUOT", "Disk quota exceeded")
+"""What programs say when there is no space."""
+
 
 def installed(name: str, pins: str, install: Callable[[Path], None]) -> Path:
     """Return a folder that `install` has filled, once for these pins, whoever else asks for it meanwhile.
 
-    `name` tells people what is in it; `pins` are the versions, in any form.
+    `name` tells people what is in it; `pins` are the versions, in any form. Where it cannot be filled, nothing stays
+    of it, and the test cannot run.
     """
     folder = CACHE / f"{name}-{hashlib.sha256(pins.encode()).hexdigest()[:12]}"
     whole = folder / "installed"
-    if whole.exists():
-        return folder
+    try:
+        if not whole.exists():
+            _install(folder, whole, install)
+    except OSError as error:
+        if error.errno not in _NOT_WRITABLE:
+            raise
+        unavailable(f"{name} cannot be installed in {CACHE}: {error.strerror}; {_REMEDY}")
+    return folder
+
+
+def _install(folder: Path, whole: Path, install: Callable[[Path], None]) -> None:
     CACHE.mkdir(parents=True, exist_ok=True)
     with folder.with_name(f"{folder.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not whole.exists():
-            shutil.rmtree(folder, ignore_errors=True)
+        if whole.exists():
+            return
+        shutil.rmtree(folder, ignore_errors=True)
+        try:
             folder.mkdir()
             install(folder)
             whole.touch()
-    return folder
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
 
 
 def npm_packages(name: str, manifest: Path) -> Path:
@@ -68,4 +90,5 @@ def run(command: Sequence[str], folder: Path | None = None, environment: Mapping
         )
     except (subprocess.SubprocessError, OSError) as error:
         said = f"{getattr(error, 'stdout', '') or ''}{getattr(error, 'stderr', '') or error}"
-        unavailable(f"{' '.join(command)[:80]} failed: {said.strip()[-600:]}")
+        remedy = f"\n{CACHE} or the temporary folder is full: {_REMEDY}" if any(word in said for word in _FULL) else ""
+        unavailable(f"{' '.join(command)[:80]} failed: {said.strip()[-600:]}{remedy}")

@@ -17,7 +17,7 @@ from typing import Final
 
 import httpx
 
-from support.downloads import installed
+from support.downloads import installed, run
 from support.needs import free_port, program, unavailable
 from support.run import run_id
 
@@ -261,7 +261,7 @@ def _unpack(folder: Path) -> None:
     if loaded.returncode != 0:
         unavailable("Debian's packages of WordPress cannot be downloaded: run apt-get update, on Debian 12")
     for package in packages.glob("*.deb"):
-        subprocess.run([dpkg, "-x", str(package), str(root)], check=True)
+        run([dpkg, "-x", str(package), str(root)])
     _follow_links(root)
     shutil.rmtree(packages)
 

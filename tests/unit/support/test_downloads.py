@@ -1,0 +1,66 @@
+"""What tests install: once for all processes, and with a reason where there is no place for it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.disks import run_on_small_disk
+
+ASK = """
+import sys
+from pathlib import Path
+from support.downloads import installed
+
+def install(folder):
+    print("installs", flush=True)
+    sys.stdin.readline()
+    (folder / "what").write_text("all of it")
+
+print("asks", flush=True)
+print((installed("thing", "1", install) / "what").read_text(), flush=True)
+"""
+
+
+def ask(cache: Path) -> subprocess.Popen[str]:
+    """Start a process that asks for something, and installs it on a line of standard input."""
+    environment = {**os.environ, "XDG_CACHE_HOME": str(cache), "PYTHONPATH": str(Path(__file__).parents[2])}
+    command = [sys.executable, "-c", ASK]
+    return subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def line(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+def waits_for_a_lock(process: subprocess.Popen[str]) -> bool:
+    """Tell whether Linux lists the process behind the owner of a lock (`1: -> FLOCK  ADVISORY  WRITE 4711 ...`)."""
+    waiting = [row.split() for row in Path("/proc/locks").read_text().splitlines() if "->" in row]
+    return any(str(process.pid) in row for row in waiting)
+
+
+@pytest.mark.skipif(not Path("/proc/locks").exists(), reason="only Linux tells who waits for a lock")
+def test_two_that_need_the_same_at_once_install_it_once(tmp_path: Path) -> None:
+    with ask(tmp_path) as first:
+        assert [line(first), line(first)] == ["asks", "installs"]
+        with ask(tmp_path) as second:
+            assert line(second) == "asks"
+            while not waits_for_a_lock(second):
+                assert second.poll() is None
+                os.sched_yield()
+            assert first.communicate("\n") == ("all of it\n", None)
+            assert second.communicate() == ("all of it\n", None)
+    with ask(tmp_path) as third:
+        assert third.communicate() == ("asks\nall of it\n", None)
+
+
+def test_where_the_disk_is_full_the_reason_says_what_to_do(tmp_path: Path) -> None:
+    run_on_small_disk("cache_on_full_disk", tmp_path / "disk", size="256k")
+
+
+def test_where_the_disk_is_read_only_the_reason_says_what_to_do(tmp_path: Path) -> None:
+    run_on_small_disk("cache_on_read_only_disk", tmp_path / "disk", size="256k")
