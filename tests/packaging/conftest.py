@@ -5,19 +5,24 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.distributions import Built, Environment, build_all, copy_repository
+from support.distributions import Built, Environment, built_once
 
 
 @pytest.fixture(scope="session")
-def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def _built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Built]:
+    return built_once(tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def repository(_built: tuple[Path, Built]) -> Path:
     """A copy of the repository, in which nothing has been run yet."""
-    return copy_repository(tmp_path_factory.mktemp("repository"))
+    return _built[0]
 
 
 @pytest.fixture(scope="session")
-def built(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
+def built(_built: tuple[Path, Built]) -> Built:
     """The wheel and the source distribution of every project."""
-    return build_all(repository, tmp_path_factory.mktemp("dist"))
+    return _built[1]
 
 
 @pytest.fixture(scope="session")

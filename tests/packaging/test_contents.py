@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 from pressroom.plugins.select import BUILTIN_DISTRIBUTIONS
-from support.distributions import REPOSITORY, Built, build, copy_repository, projects, unpack
+from support.distributions import REPOSITORY, Built, build, build_many, copy_repository, projects, unpack
 
 PROJECTS = projects(REPOSITORY)
 PACKAGES = [project for project in PROJECTS if project != "."]
@@ -110,11 +110,20 @@ def test_caches_and_tests_stay_out_even_if_they_lie_about(tmp_path: Path) -> Non
     assert [name for name in names(wheel) if "tests/" in name and TEMPLATE not in name] == []
 
 
+@pytest.fixture(scope="module")
+def rebuilt(built: Built, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The wheel that each source distribution builds by itself."""
+    folder = tmp_path_factory.mktemp("rebuilt")
+    sources = {project: unpack(built.sdists[project], folder / "sources" / project) for project in PACKAGES}
+    wheels = build_many({source: folder / "dist" / project for project, source in sources.items()}, "wheel")
+    return {project: wheels[source][0] for project, source in sources.items()}
+
+
 @pytest.mark.parametrize("project", PACKAGES)
-def test_a_source_distribution_alone_builds_the_same_wheel(built: Built, tmp_path: Path, project: str) -> None:
-    source = unpack(built.sdists[project], tmp_path / "elsewhere")
-    (again,) = build(source, tmp_path / "dist", "wheel")
-    assert contents(again) == contents(built.wheels[project])
+def test_a_source_distribution_alone_builds_the_same_wheel(
+    built: Built, rebuilt: dict[str, Path], project: str
+) -> None:
+    assert contents(rebuilt[project]) == contents(built.wheels[project])
 
 
 def test_the_host_cannot_be_built_without_the_template(tmp_path: Path) -> None:

@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
+import fcntl
+import json
 import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import venv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.metadata import distribution
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+import pytest
 from uv import find_uv_bin
 
 from support.needs import program
 from support.server import announced
 
 REPOSITORY = Path(__file__).parents[2]
+
+_BUILD: Final = """
+import json, os, sys
+from hatchling import build
+for project, (folder, *targets) in json.loads(sys.argv[1]).items():
+    os.chdir(project)
+    for target in targets:
+        getattr(build, f"build_{target}")(folder)
+"""
+"""Builds several projects as pip does, by the hooks of PEP 517, in one process."""
 
 Done = subprocess.CompletedProcess[str]
 
@@ -38,7 +53,9 @@ def clean_environment(**variables: str) -> dict[str, str]:
     return {**{name: value for name, value in os.environ.items() if not name.startswith(mine)}, **variables}
 
 
-def run(command: Sequence[str | Path], cwd: Path, *, check: bool = True, **variables: str) -> Done:
+def run(
+    command: Sequence[str | Path], cwd: Path, *, check: bool = True, timeout: float = 240, **variables: str
+) -> Done:
     """Run a command and return what came of it; one that fails shows what it wrote."""
     done = subprocess.run(
         [str(part) for part in command],
@@ -47,7 +64,7 @@ def run(command: Sequence[str | Path], cwd: Path, *, check: bool = True, **varia
         capture_output=True,
         text=True,
         check=False,
-        timeout=240,
+        timeout=timeout,
     )
     if check and done.returncode != 0:
         raise AssertionError(f"{' '.join(map(str, command))} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
@@ -78,19 +95,52 @@ def projects(repository: Path) -> list[str]:
 
 def build(project: Path, into: Path, *targets: str) -> list[Path]:
     """Build a project's wheel, source distribution or both (returned in this order), with the tools that are here."""
-    into.mkdir(parents=True, exist_ok=True)
-    before = set(into.iterdir())
-    options = [option for target in targets for option in ("-t", target)]
-    run([sys.executable, "-m", "hatchling", "build", *options, "-d", into], project)
-    return sorted(set(into.iterdir()) - before, key=lambda path: path.suffix != ".whl")
+    return build_many({project: into}, *targets)[project]
+
+
+def build_many(folders: Mapping[Path, Path], *targets: str) -> dict[Path, list[Path]]:
+    """Build projects, each into a folder of its own; what is returned of each is as for `build`."""
+    for folder in folders.values():
+        folder.mkdir(parents=True, exist_ok=True)
+    orders = {str(project): [str(folder), *targets] for project, folder in folders.items()}
+    before = {project: set(folder.iterdir()) for project, folder in folders.items()}
+    run([sys.executable, "-c", _BUILD, json.dumps(orders)], REPOSITORY)
+    return {
+        project: sorted(set(folder.iterdir()) - before[project], key=lambda path: path.suffix != ".whl")
+        for project, folder in folders.items()
+    }
 
 
 def build_all(repository: Path, into: Path) -> Built:
     """Build everything that a repository publishes."""
+    folders = {project: into / Path(project).name for project in projects(repository)}
+    built = build_many({repository / project: folder for project, folder in folders.items()}, "sdist", "wheel")
     wheels, sdists = {}, {}
-    for project in projects(repository):
-        wheels[project], sdists[project] = build(repository / project, into / Path(project).name, "sdist", "wheel")
+    for project in folders:
+        wheels[project], sdists[project] = built[repository / project]
     return Built(wheels, sdists)
+
+
+def built_once(factory: pytest.TempPathFactory) -> tuple[Path, Built]:
+    """Return a copy of the repository, and what is built of it: once in a run of the tests, by whichever worker asks.
+
+    The copy is for all of them: nothing may be written there.
+    """
+    base = factory.getbasetemp()
+    # A worker's folder is in that of the run.
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "built"
+    folder.mkdir(exist_ok=True)
+    repository, dist, whole = folder / "repository", folder / "dist", folder / "whole"
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not whole.exists():
+            for partial in (repository, dist):
+                shutil.rmtree(partial, ignore_errors=True)
+            build_all(copy_repository(repository), dist)
+            whole.touch()
+    made = {project: dist / Path(project).name for project in projects(repository)}
+    wheels = {project: next(path.glob("*.whl")) for project, path in made.items()}
+    return repository, Built(wheels, {project: next(path.glob("*.tar.gz")) for project, path in made.items()})
 
 
 def unpack(sdist: Path, into: Path) -> Path:
@@ -100,6 +150,17 @@ def unpack(sdist: Path, into: Path) -> Path:
     return into / sdist.name.removesuffix(".tar.gz")
 
 
+def _copy_pip(environment: Path) -> None:
+    """Give an environment the pip that is here: what `ensurepip` does in four seconds."""
+    pip = distribution("pip")
+    purelib = Path(sysconfig.get_path("purelib", vars={"base": str(environment)}))
+    for file in pip.files or ():
+        if file.parts[0].startswith("pip") and file.suffix != ".pyc":
+            target = purelib / file
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(str(file.locate()), target)
+
+
 class Environment:
     """A virtual environment that holds nothing but what is installed into it."""
 
@@ -107,17 +168,26 @@ class Environment:
         self.folder = folder
         self.bin = folder / "bin"
         self.data = folder / "data"
-        venv.create(folder, with_pip=with_pip, symlinks=True)
+        venv.create(folder, symlinks=True)
+        if with_pip:
+            _copy_pip(folder)
 
     def install(self, *packages: str | Path) -> None:
         """Install packages with uv, which takes them from its cache where it can."""
         self.run_tool(find_uv_bin(), "pip", "install", "--quiet", "--python", self.bin / "python", *packages)
 
-    def run_tool(self, *command: str | Path, cwd: Path | None = None, check: bool = True, **variables: str) -> Done:
+    def run_tool(
+        self,
+        *command: str | Path,
+        cwd: Path | None = None,
+        check: bool = True,
+        timeout: float = 240,
+        **variables: str,
+    ) -> Done:
         """Run a command with this environment's programs first on the path, and data in a folder of its own."""
         path = f"{self.bin}{os.pathsep}{os.environ['PATH']}"
         variables = {"PATH": path, "PRESSROOM_STORAGE__PATH": str(self.data), **variables}
-        return run(command, cwd or self.folder, check=check, **variables)
+        return run(command, cwd or self.folder, check=check, timeout=timeout, **variables)
 
     def pressroom(self, *arguments: str | Path, cwd: Path | None = None, check: bool = True) -> Done:
         """Run the command that was installed."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.distributions import Built, Environment, build, build_all, copy_repository
+from support.distributions import Built, Environment, build, built_once
 
 NAME = "my-tool"
 
@@ -13,8 +13,7 @@ NAME = "my-tool"
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     """The wheels of the host and the built-in plugins."""
-    repository = copy_repository(tmp_path_factory.mktemp("repository"))
-    return build_all(repository, tmp_path_factory.mktemp("dist"))
+    return built_once(tmp_path_factory)[1]
 
 
 @pytest.fixture(scope="session")
