@@ -138,7 +138,7 @@ class PageExamples:
         self._folder = folder / "work"
         self._folder.mkdir()
         self._state = folder / "state.sh"
-        self._environment = _environment(folder, with_pip="pip install" in page.read_text())
+        self._environment = _environment(folder)
         self._namespace: dict[str, Any] = {"__name__": "example"}
         self._port = free_port()
         self._server: subprocess.Popen[str] | None = None
@@ -251,14 +251,11 @@ class PageExamples:
             raise AssertionError(error.message) from None
 
 
-def _environment(folder: Path, *, with_pip: bool) -> dict[str, str]:
+def _environment(folder: Path) -> dict[str, str]:
     """Return the environment of a reader: a virtual environment with everything installed, and a home of their own."""
     reader = folder / "venv"
-    venv.create(reader, symlinks=True, with_pip=with_pip)
-    if with_pip:
-        # Older Pythons put an old setuptools beside pip, which would hide the one that is installed.
-        remove = [str(reader / "bin/python"), "-m", "pip", "uninstall", "--quiet", "--yes", "setuptools"]
-        subprocess.run(remove, check=True, capture_output=True)
+    # Without a pip of its own: the one that is installed here is among what is on the path, and installs in here.
+    venv.create(reader, symlinks=True)
     paths = sysconfig.get_paths(vars={"base": str(reader), "platbase": str(reader)})
     installed = f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})\n"
     (Path(paths["purelib"]) / "installed.pth").write_text(installed)
