@@ -20,14 +20,14 @@ IMAGE = "/tools/image-generator"
 
 @pytest.fixture(scope="module")
 def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
-    config = {"tools": {"image-generator": {"rate_limit": "2/hour"}}}
+    config = {"tools": {"image-generator": {"rate_limit": "2/hour", "timeout": 60}}}
     with RunningHost(settings_for_test(config, tmp_path_factory.mktemp("host"))) as running:
         yield running
 
 
 @pytest.fixture
 def client(host: RunningHost) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=host.url, timeout=30) as opened:
+    with httpx.Client(base_url=host.url, timeout=90) as opened:
         yield opened
 
 
