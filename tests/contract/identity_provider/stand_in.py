@@ -13,7 +13,6 @@ from typing import Any
 from joserfc import jws
 from joserfc.jwk import RSAKey
 
-
 Reply = Callable[[asyncio.StreamWriter], Awaitable[None]]
 
 
