@@ -12,6 +12,7 @@ from pressroom.sdk import PluginContext
 from pressroom.testing.running import settings_for_test
 from support import databases
 from support.installing import on_path
+from support.job_processes import Forker, forker
 from support.publishing_world import configuration, world
 from support.standin_platform import StandInPlatform, standing_in
 from support.standin_plugin import distribution
@@ -39,6 +40,13 @@ def config(request: pytest.FixtureRequest, folder: Path) -> Iterator[dict[str, A
 def _installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with on_path(distribution(tmp_path_factory.mktemp("site"))):
         yield
+
+
+@pytest.fixture(scope="module")
+def processes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forker]:
+    """Return what starts processes that work on publications."""
+    with forker(tmp_path_factory.mktemp("processes")) as running:
+        yield running
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
+from itertools import count
 from typing import Any
 
 import pytest
@@ -19,15 +19,19 @@ CONFIG = {
 }
 
 
-@pytest.fixture
-def host(tmp_path: Path) -> Iterator[RunningHost]:
-    with RunningHost(settings_for_test(CONFIG, tmp_path)) as running:
+_numbers = count(1)
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
+    with RunningHost(settings_for_test(CONFIG, tmp_path_factory.mktemp("counting"))) as running:
         yield running
 
 
 @pytest.fixture
 def ada(host: RunningHost) -> ToolClient:
-    return client_of(host, "ada@example.com")
+    """Return a client of an account that no other test uses."""
+    return client_of(host, f"ada.{next(_numbers)}@example.com")
 
 
 def used(client: ToolClient) -> dict[str, int]:

@@ -13,8 +13,9 @@ import pytest
 from pressroom.sdk import PluginContext
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.records import Publication
-from support.publishing_world import ADA, Workers, connect, workers, write
-from support.sizes import rounds
+from support.job_processes import Forker, Workers
+from support.publishing_world import ADA, connect, write
+from support.sizes import SOAK, rounds
 from support.standin_platform import StandInPlatform
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -58,10 +59,10 @@ async def _kill_at(platform: StandInPlatform, running: Workers, pid: int, reques
 
 
 async def test_a_process_that_is_killed_at_every_request_leaves_one_post(
-    config: dict[str, Any], idle: PluginContext, folder: Path, platform: StandInPlatform
+    config: dict[str, Any], idle: PluginContext, folder: Path, platform: StandInPlatform, processes: Forker
 ) -> None:
     website, article = await connect(idle, platform.url, platform.token), await write(idle)
-    with workers(folder, config) as running:
+    with processes.workers(config, folder / "data") as running:
         publication = await Publications(idle).publish(ADA, article, website)
         # PostgreSQL has other transactions, and the same steps: there the requests that make a post will do.
         making = [point for point in POINTS if point[0].startswith("POST /api/posts")]
@@ -78,10 +79,11 @@ async def test_a_process_that_is_killed_at_every_request_leaves_one_post(
 
 @pytest.mark.timeout(1200)
 async def test_a_process_that_is_killed_at_any_moment_leaves_one_post(
-    config: dict[str, Any], idle: PluginContext, folder: Path, platform: StandInPlatform
+    config: dict[str, Any], idle: PluginContext, folder: Path, platform: StandInPlatform, processes: Forker
 ) -> None:
     website = await connect(idle, platform.url, platform.token)
-    with workers(folder, config) as running:
+    moments = random.Random(None if SOAK else ROUNDS)
+    with processes.workers(config, folder / "data") as running:
         for number in range(ROUNDS):
             article = await write(idle, title=f"Article {number}", slug=f"article-{number}")
             publication = await Publications(idle).publish(ADA, article, website)
@@ -96,7 +98,7 @@ async def test_a_process_that_is_killed_at_any_moment_leaves_one_post(
                     fault.times = 0
                     await asyncio.to_thread(running.kill, pid)
             else:
-                await asyncio.sleep(random.uniform(0, 0.25))
+                await asyncio.sleep(moments.uniform(0, 0.25))
                 await asyncio.to_thread(running.kill, pid)
             pid = await asyncio.to_thread(running.start)
             await _published(idle, publication)

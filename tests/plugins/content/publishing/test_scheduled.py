@@ -16,7 +16,8 @@ from pressroom_content.publishing.publications import Publications
 from pressroom_content.publishing.taking_down import reschedule
 from pressroom_content.records import Publication
 from pressroom_content.websites.store import Websites
-from support.publishing_world import ADA, connect, workers, write
+from support.job_processes import Forker
+from support.publishing_world import ADA, connect, write
 from support.standin_platform import StandInPlatform
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -36,18 +37,19 @@ async def stands(plugin: PluginContext, publication: Publication, status: str) -
 
 
 async def test_four_processes_publish_each_exactly_once_and_not_before_its_time(
-    config: dict[str, Any], idle: PluginContext, folder: Path, platform: StandInPlatform
+    config: dict[str, Any], idle: PluginContext, folder: Path, platform: StandInPlatform, processes: Forker
 ) -> None:
     website = await connect(idle, platform.url, platform.token)
     publications = Publications(idle)
-    with workers(folder, {**config, **PATIENT}) as running:
+    with processes.workers({**config, **PATIENT}, folder / "data") as running:
+        articles = [
+            await write(idle, title=f"Post {number}", slug=f"post-{number}", featured_media_id="", body="Text")
+            for number in range(12)
+        ]
         at = datetime.now(UTC) + timedelta(seconds=4)
-        begun = []
-        for number in range(12):
-            article = await write(
-                idle, title=f"Post {number}", slug=f"post-{number}", featured_media_id="", body="Text"
-            )
-            begun.append(await publications.publish(ADA, article, website, mode="schedule", publish_at=at))
+        begun = [
+            await publications.publish(ADA, article, website, mode="schedule", publish_at=at) for article in articles
+        ]
         for _ in range(4):
             await asyncio.to_thread(running.start)
         for one in begun:

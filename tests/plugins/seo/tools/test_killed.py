@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,11 @@ from pressroom_seo.reports.store import Crawls
 from pressroom_seo.tables import CrawlRow, PageRow
 from sqlalchemy import Select, func, select
 from support import databases
+from support.job_processes import Forker, forker
 
 from ..crawler.sites import Reply, good_site, page  # noqa: TID252 - the sites of the crawler's own tests
 from .conftest import LocalSite, serving
-from .crawl_world import configuration, worker, world
+from .crawl_world import configuration, world
 
 PAGES = 100
 CHECKPOINT = 50
@@ -67,27 +69,44 @@ def config(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[dict[str,
         yield configuration(storage)
 
 
-async def test_a_crawl_whose_process_is_killed_goes_on(config: dict[str, Any], tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def processes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forker]:
+    """Return what starts processes that crawl."""
+    with forker(tmp_path_factory.mktemp("processes")) as running:
+        yield running
+
+
+@contextmanager
+def worker(processes: Forker, config: dict[str, Any], folder: Path) -> Iterator[None]:
+    """Have a process that crawls, and kill it in the end."""
+    with processes.workers(config, folder) as running:
+        running.start()
+        yield
+
+
+async def test_a_crawl_whose_process_is_killed_goes_on(
+    config: dict[str, Any], tmp_path: Path, processes: Forker
+) -> None:
     with serving(large_site()) as site:
-        async with world(settings_for_test(config, tmp_path), works=False) as plugin:
+        async with world(settings_for_test(config, tmp_path)) as plugin:
             websites = Websites(plugin.required["content"])
             website = await websites.add("u_ada", "wordpress", name="Site", url=site.origin, credential={})
             crawls = Crawls(plugin)
             row, new = await crawls.request("u_ada", website, "free")
             assert new
-            with worker(config, tmp_path):
+            with worker(processes, config, tmp_path):
                 await _until(lambda: len(read_pages(site)) >= 5)
             before = len(read_pages(site))
             assert before < PAGES
             stored = select(func.count()).where(PageRow.crawl_id == row.id)
             kept = select(CrawlRow.pages).where(CrawlRow.id == row.id)
-            with worker(config, tmp_path):
+            with worker(processes, config, tmp_path):
                 async with asyncio.timeout(60):
                     while await _counted(plugin, kept) < CHECKPOINT:  # noqa: ASYNC110 - another process writes them
                         await asyncio.sleep(0.005)
             assert (await crawls.request("u_ada", website, "free"))[0].id == row.id
             first = Counter(read_pages(site)[before:])
-            with worker(config, tmp_path):
+            with worker(processes, config, tmp_path):
                 done = await _finished(crawls, row.id)
                 second = Counter(read_pages(site)[before + sum(first.values()) :])
                 assert await _counted(plugin, stored) == PAGES + 1

@@ -1,0 +1,145 @@
+"""Processes that run the jobs of plugins until they are killed, forked from one that has imported everything.
+
+Run as a module it reads lines from standard input, each a question in JSON: it forks a process that works with the
+settings given, or waits until one has ended. It answers each line with a process id.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pressroom.host import Compiled
+from pressroom.testing.running import settings_for_test
+
+from support.installing import on_path
+from support.publishing_world import services
+from support.standin_plugin import distribution
+
+
+class Workers:
+    """Processes that work with one configuration."""
+
+    def __init__(self, forker: Forker, config: dict[str, Any], data: Path) -> None:
+        self._forker = forker
+        self._asked = {"config": config, "data": str(data)}
+        self.pids: set[int] = set()
+
+    def start(self) -> int:
+        """Start one, and return its process id once it works."""
+        pid = self._forker.ask(self._asked)
+        self.pids.add(pid)
+        return pid
+
+    def kill(self, pid: int) -> None:
+        """Send SIGKILL, and return once the process is gone."""
+        os.kill(pid, signal.SIGKILL)
+        self.gone(pid)
+
+    def gone(self, pid: int) -> None:
+        """Wait until a process has ended."""
+        assert self._forker.ask({"wait": pid}) == pid
+        self.pids.discard(pid)
+
+
+class Forker:
+    """The process that forks the others."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+
+    def ask(self, question: dict[str, Any]) -> int:
+        """Send a question, and return the process id that is the answer."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(f"{json.dumps(question)}\n")
+        self._process.stdin.flush()
+        return int(self._process.stdout.readline())
+
+    @contextmanager
+    def workers(self, config: dict[str, Any], data: Path) -> Iterator[Workers]:
+        """Give processes that work with a configuration; none is left in the end."""
+        made = Workers(self, config, data)
+        try:
+            yield made
+        finally:
+            for pid in list(made.pids):
+                made.kill(pid)
+
+
+@contextmanager
+def forker(folder: Path) -> Iterator[Forker]:
+    """Give what forks processes; the stand-in platform is installed into the folder for them."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    command = [sys.executable, "-m", "support.job_processes", str(folder)]
+    process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        yield Forker(process)
+    finally:
+        process.communicate("", 20)
+
+
+def _serve(folder: Path) -> None:
+    compiled: dict[str, Compiled] = {}
+    alive, held = os.pipe()
+    with on_path(distribution(folder)):
+        for line in sys.stdin:
+            asked = json.loads(line)
+            if "wait" in asked:
+                _tell(os.waitpid(asked["wait"], 0)[0])
+                continue
+            if line not in compiled:
+                compiled[line] = _compiled(asked["config"], Path(asked["data"]))
+            ready, tell = os.pipe()
+            child = os.fork()
+            if child == 0:
+                os.close(ready)
+                os.close(held)
+                os.dup2(2, 1)  # what it logs is none of our answers
+                asyncio.run(_work(compiled[line], tell, alive))
+                os._exit(0)
+            os.close(tell)
+            os.read(ready, 1)
+            os.close(ready)
+            _tell(child)
+
+
+def _compiled(config: dict[str, Any], data: Path) -> Compiled:
+    settings = settings_for_test(config, data)
+    # What is imported on the way need not be imported by each process; the collector leaves the shared pages alone.
+    asyncio.run(_try(Compiled(settings)))
+    made = Compiled(settings)
+    gc.collect()
+    gc.freeze()
+    return made
+
+
+async def _try(compiled: Compiled) -> None:
+    async with services(compiled, works=False):
+        pass
+
+
+def _tell(pid: int) -> None:
+    sys.stdout.write(f"{pid}\n")
+    sys.stdout.flush()
+
+
+async def _work(compiled: Compiled, tell: int, alive: int) -> None:
+    async with services(compiled, works=True):
+        os.write(tell, b".")
+        # The other end is closed once the process that forked this one is gone, however it ended.
+        asyncio.get_running_loop().add_reader(alive, os._exit, 0)
+        await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    _serve(Path(sys.argv[1]))
