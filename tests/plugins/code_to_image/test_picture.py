@@ -160,7 +160,7 @@ TEXTS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=300) | st.tex
 )
 
 
-@settings(max_examples=examples(300))
+@settings(max_examples=examples(100))
 @given(
     code=TEXTS,
     language=st.sampled_from(get_args(Language)),

@@ -2,6 +2,7 @@
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import httpx
 import pytest
@@ -54,9 +55,7 @@ def test_a_result_says_who_is_to_be_named_and_what_is_allowed(ada: ToolClient) -
         ({"provider": "pexels"}, {"pexels"}),
     ],
 )
-def test_filters_hold_whatever_a_provider_can_do(
-    ada: ToolClient, filters: dict[str, object], expected: set[str]
-) -> None:
+def test_filters_hold_whatever_a_provider_can_do(ada: ToolClient, filters: dict[str, Any], expected: set[str]) -> None:
     assert {ref.partition(":")[0] for ref in refs(ada, **filters)} == expected
 
 

@@ -18,7 +18,7 @@ from pressroom_image_generator.templates import BUILT_IN, THEMES
 from support.html_grammar import BROKEN_DOCUMENTS, DOCUMENTS, TEXTS
 from support.sizes import rounds
 
-EXAMPLES: Final = rounds("PRESSROOM_TEST_FUZZ_EXAMPLES", 250, soak=5000)
+EXAMPLES: Final = rounds("PRESSROOM_TEST_FUZZ_EXAMPLES", 100, soak=5000)
 SIZES: Final = st.sampled_from([(200, 200), (200, 200), (320, 200), (1200, 630)])
 fuzz = settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
 

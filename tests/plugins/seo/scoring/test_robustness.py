@@ -94,7 +94,7 @@ WORLDS = st.builds(
 )
 
 
-@settings(max_examples=examples(300))
+@settings(max_examples=examples(100))
 @given(ARTICLES, WORLDS, st.sampled_from(["default", "cornerstone", "news", "product"]))
 def test_any_article_gives_a_report(article: Article, world: World, profile: str) -> None:
     report = score(article, profile, world=world)
@@ -109,7 +109,7 @@ def test_any_article_gives_a_report(article: Article, world: World, profile: str
     json.dumps(report.to_dict())
 
 
-@settings(max_examples=examples(150))
+@settings(max_examples=examples(50))
 @given(ARTICLES, st.sampled_from(BUILDABLE))
 def test_any_article_gives_structured_data_and_an_image_report(article: Article, type_name: str) -> None:
     built = build_structured_data(article, type_name)
@@ -118,20 +118,20 @@ def test_any_article_gives_structured_data_and_an_image_report(article: Article,
     json.dumps(check_images(article).to_dict())
 
 
-@settings(max_examples=examples(150))
+@settings(max_examples=examples(50))
 @given(JSON)
 def test_any_document_can_be_validated(document: Any) -> None:
     json.dumps(validate_structured_data(document).to_dict())
 
 
-@settings(max_examples=examples(150))
+@settings(max_examples=examples(50))
 @given(BODIES, ANY_TEXT)
 def test_any_page_can_be_read_and_validated(html: str, url: str) -> None:
     assert 0 <= score(article_from_page(html, url)).score <= 100
     json.dumps(validate_page(html).to_dict())
 
 
-@settings(max_examples=examples(150))
+@settings(max_examples=examples(50))
 @given(ANY_TEXT, ANY_TEXT, ANY_TEXT)
 def test_any_text_can_be_previewed(title: str, description: str, url: str) -> None:
     preview = preview_snippet(title * 9, description * 20, url)

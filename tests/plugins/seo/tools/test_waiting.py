@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 from pressroom.sdk import PluginContext
 from pressroom.testing.running import settings_for_test
 from pressroom_content.records import Website
@@ -68,17 +70,34 @@ class BusySite:
             await visit.answer(html.encode(), f"Content-Type: {HTML}")
 
 
-@pytest.fixture(params=databases.KINDS)
-def config(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[dict[str, Any]]:
-    with databases.database_config(request.param, tmp_path) as storage:
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@contextmanager
+def own_config(kind: str, folder: Path) -> Iterator[dict[str, Any]]:
+    with databases.database_config(kind, folder) as storage:
         yield configuration(storage)
 
 
 @pytest.fixture
-async def plugin(config: dict[str, Any], tmp_path: Path) -> AsyncIterator[PluginContext]:
-    """Give the plugin's context; nobody works on its jobs but the tests."""
-    async with world(settings_for_test(config, tmp_path), works=False) as context:
-        yield context
+def config(kind: str, tmp_path: Path) -> Iterator[dict[str, Any]]:
+    """Return a configuration with a database of the test's own."""
+    with own_config(kind, tmp_path) as config:
+        yield config
+
+
+@pytest.fixture(scope="module", params=databases.KINDS)
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def plugin(kind: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[PluginContext]:
+    """Give the plugin's context, which tests share; nobody works on its jobs but they."""
+    folder = tmp_path_factory.mktemp("waiting")
+    with own_config(kind, folder) as config:
+        async with world(settings_for_test(config, folder)) as context:
+            yield context
 
 
 async def connected(plugin: PluginContext, url: str, user_id: str = "u_ada") -> Website:
@@ -184,7 +203,12 @@ async def test_a_checkpoint_of_another_version_begins_anew(plugin: PluginContext
     assert (done["status"], done["pages"]) == ("finished", 4)
 
 
-async def test_what_was_read_of_a_disconnected_website_is_forgotten(plugin: PluginContext) -> None:
+async def test_what_was_read_of_a_disconnected_website_is_forgotten(config: dict[str, Any], tmp_path: Path) -> None:
+    async with world(settings_for_test(config, tmp_path)) as plugin:
+        await _read_and_forgotten(plugin)
+
+
+async def _read_and_forgotten(plugin: PluginContext) -> None:
     crawls, websites = Crawls(plugin), Websites(plugin.required["content"])
     flawed = {**good_site(), "/bees": page("/bees", "/", "/gone", replace={"<h1>The bees</h1>": ""})}
     with serving(flawed) as leaves, serving(flawed) as stays:
@@ -211,7 +235,7 @@ async def test_what_was_read_of_a_disconnected_website_is_forgotten(plugin: Plug
 
 async def test_only_so_many_reports_are_kept_and_details_of_the_newest(config: dict[str, Any], tmp_path: Path) -> None:
     config["plugins"]["seo"]["config"]["kept_reports"] = 2
-    async with world(settings_for_test(config, tmp_path), works=False) as plugin:
+    async with world(settings_for_test(config, tmp_path)) as plugin:
         crawls = Crawls(plugin)
         with serving(good_site()) as site:
             website = await connected(plugin, site.origin)
