@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-import time
+import asyncio
 from typing import Any
 
 from support.tool_client import ToolClient, client_of
 
 from ..crawler.sites import Reply, good_site, page, plain, redirect, sitemap  # noqa: TID252 - the sites of the crawler's own tests
-from .conftest import connect, serving
+from .conftest import connect, content_of, serving
 
 
 def wait_for(client: ToolClient, job_id: str, seconds: float = 60) -> dict[str, Any]:
     """Return a job that is over."""
-    end = time.monotonic() + seconds
-    while (job := client.data("get_job", job_id=job_id))["status"] in ("queued", "running"):
-        assert time.monotonic() < end, job
-        time.sleep(0.05)
-    return job
+    jobs = content_of(client.host).services.jobs
+
+    async def over() -> None:
+        # Asking through the tool would take most of what a crawl leaves of the processor.
+        async with asyncio.timeout(seconds):
+            while (await jobs.status(job_id)).state in ("queued", "running"):  # noqa: ASYNC110 - it is in a database
+                await asyncio.sleep(0.05)
+
+    client.host.run(over())
+    return client.data("get_job", job_id=job_id)
 
 
 def crawl(client: ToolClient, website_id: str) -> dict[str, Any]:
