@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 import httpx
-import pytest
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
+
 from support.doc_examples import DOCS
-from support.ghost import ghost
 from support.mcp_clients.session import Session, session
 from support.people import BrowserWithoutScreen
 from support.standin_openverse import openverse
 from support.tool_client import ToolClient, client_of
 from support.transcript import Transcript
-from support.wordpress import wordpress
 
-pytestmark = pytest.mark.timeout(900)  # the first test on a machine installs the platforms
+PLUGINS: Final = ("content", "seo", "images", "wordpress", "ghost")
 
-PLUGINS = ("content", "seo", "images", "wordpress", "ghost")
+PAGE: Final = DOCS / "tutorial" / "first-article.md"
 
-PAGE = DOCS / "tutorial" / "first-article.md"
-
-OPENING = """
+OPENING: Final = """
 Ada has an account on a server at `https://press.example.com` and a blog at `https://blog.example.com`, which runs on
 WordPress. Her AI client is [connected](first-ai-client.md). What follows is one session of it, from the first sentence
 to a live article: what Ada asks for, which tools the client calls, and what it is told.
@@ -38,7 +34,8 @@ anything here is not so any more. Addresses, ids, times and sizes are replaced b
 arguments and answers are shortened, and the search for pictures asks a stand-in.
 """
 
-DRAFT = """Good iced coffee does not need a machine. You need coarse coffee, a jar, cold water and a night of patience.
+DRAFT: Final = """\
+Good iced coffee does not need a machine. You need coarse coffee, a jar, cold water and a night of patience.
 The result is mild, because cold water takes less of the bitter oils out of the beans.
 
 ## What you need
@@ -58,7 +55,8 @@ The drink is strong, so mix it with the same amount of water or milk. For exampl
 hand's width of coffee, and top it up with cold milk.
 """
 
-ENDING = """The drink is strong, so mix your cold brew with the same amount of water or milk. For example, fill a glass
+ENDING: Final = """\
+The drink is strong, so mix your cold brew with the same amount of water or milk. For example, fill a glass
 with ice, add a hand's width of coffee, and top it up with cold milk. A slice of orange goes well with it, too.
 
 ## How long cold brew keeps
@@ -73,7 +71,7 @@ If your cold brew tastes thin, use a little more coffee next time, or let it sta
 harsh, the coffee was too fine or stood too long. Also try other beans: those with notes of chocolate and nuts come
 out well. [The story of cold brew](https://en.wikipedia.org/wiki/Cold_brew_coffee) tells where the idea comes from."""
 
-NO_REDIRECTS = {
+NO_REDIRECTS: Final = {
     "wordpress": "Install the WordPress plugin Redirection",
     "ghost": "lets only its staff change redirects",
 }
@@ -96,18 +94,18 @@ class Assistant:
         return content
 
 
-@pytest.fixture
-def host(tmp_path: Path) -> Iterator[RunningHost]:
+@contextmanager
+def _hosting(folder: Path) -> Iterator[RunningHost]:
     with openverse() as images:
         config = {
             "fetch": {"private_networks": ["127.0.0.0/8"]},
             "plugins": {name: {} for name in PLUGINS} | {"images": {"config": {"openverse_url": images}}},
         }
-        with RunningHost(settings_for_test(config, tmp_path / "data")) as running:
+        with RunningHost(settings_for_test(config, folder / "data")) as running:
             yield running
 
 
-def connected(host: RunningHost, person: ToolClient, link: str, **typed: str) -> None:
+def _connect(host: RunningHost, person: ToolClient, link: str, **typed: str) -> None:
     """Open the link in a browser and type the credential in."""
     path = urlsplit(link).path
     with BrowserWithoutScreen(host) as browser:
@@ -116,147 +114,142 @@ def connected(host: RunningHost, person: ToolClient, link: str, **typed: str) ->
         assert "is connected" in done.text, done.text
 
 
-def seen(url: str) -> httpx.Response:
+def _seen(url: str) -> httpx.Response:
     """Return a page as a visitor sees it."""
     return httpx.get(url, timeout=60, follow_redirects=True)
 
 
-Site = Callable[[Path], AbstractContextManager[Any]]
+def tell(folder: Path, platform: str, url: str, credential: Mapping[str, str]) -> None:
+    """Write, illustrate, publish, update and take down an article on a real site; on WordPress, compare the page."""
+    with _hosting(folder) as host:
+        person = client_of(host, "ada@example.com")
+        with session(f"{host.url}/api/mcp", folder / "client", person.key) as client:
+            _play(host, person, client, platform, url, credential)
 
 
-@pytest.mark.parametrize("platform", ["wordpress", "ghost"])
-def test_a_client_writes_illustrates_publishes_updates_and_takes_down(
-    host: RunningHost, tmp_path: Path, platform: str
+def _play(
+    host: RunningHost, person: ToolClient, client: Session, platform: str, url: str, credential: Mapping[str, str]
 ) -> None:
-    runs: Site = wordpress if platform == "wordpress" else ghost
-    person = client_of(host, "ada@example.com")
-    (tmp_path / "site").mkdir()
-    with runs(tmp_path / "site") as blog, session(f"{host.url}/api/mcp", tmp_path / "client", person.key) as client:
-        images = host.host.compiled.plugins.contexts["images"].config.openverse_url
-        addresses = {
-            host.url: "https://press.example.com",
-            blog.url: "https://blog.example.com",
-            images: "https://openverse.example.org",
-        }
-        told = Transcript("From an idea to a live article", OPENING, addresses)
-        assistant = Assistant(client, told)
-        credential = (
-            {"username": "admin", "application_password": blog.passwords["admin"]}
-            if platform == "wordpress"
-            else {"admin_api_key": blog.admin_key}
-        )
+    images = host.host.compiled.plugins.contexts["images"].config.openverse_url
+    addresses = {
+        host.url: "https://press.example.com",
+        url: "https://blog.example.com",
+        images: "https://openverse.example.org",
+    }
+    told = Transcript("From an idea to a live article", OPENING, addresses)
+    assistant = Assistant(client, told)
 
-        told.heading("Connect the blog")
-        told.says("Ada", "Connect my WordPress blog, blog.example.com.")
-        link = assistant("connect_website", platform=platform, url=blog.url, name="My blog")["connect_url"]
-        told.tells(
-            "Ada opens the link in her browser, where she is signed in, and types in her user name and an application "
-            "password of WordPress. The server checks them against the blog at once, and keeps them encrypted. They "
-            "never pass through the conversation."
-        )
-        connected(host, person, link, name="My blog", url=blog.url, **credential)
-        [site] = assistant("list_websites")["websites"]
-        assert assistant("test_website_connection", website_id=site["id"])["ok"]
+    told.heading("Connect the blog")
+    told.says("Ada", "Connect my WordPress blog, blog.example.com.")
+    link = assistant("connect_website", platform=platform, url=url, name="My blog")["connect_url"]
+    told.tells(
+        "Ada opens the link in her browser, where she is signed in, and types in her user name and an application "
+        "password of WordPress. The server checks them against the blog at once, and keeps them encrypted. They "
+        "never pass through the conversation."
+    )
+    _connect(host, person, link, name="My blog", url=url, **credential)
+    [site] = assistant("list_websites")["websites"]
+    assert assistant("test_website_connection", website_id=site["id"])["ok"]
 
-        refused = client.call("list_redirects", {"website_id": site["id"]})
-        assert refused["isError"]
-        assert NO_REDIRECTS[platform] in refused["content"][0]["text"]
+    refused = client.call("list_redirects", {"website_id": site["id"]})
+    assert refused["isError"]
+    assert NO_REDIRECTS[platform] in refused["content"][0]["text"]
 
-        told.heading("Write")
-        told.says("Ada", "Write a short recipe for cold brew, to be found by “cold brew”.")
-        article = assistant(
-            "create_content",
-            title="Iced coffee with patience",
-            body=DRAFT,
-            website_id=site["id"],
-            keyphrase="cold brew",
-            tags=["Coffee"],
-            client_request_id="cold-brew-1",
-        )
+    told.heading("Write")
+    told.says("Ada", "Write a short recipe for cold brew, to be found by “cold brew”.")
+    article = assistant(
+        "create_content",
+        title="Iced coffee with patience",
+        body=DRAFT,
+        website_id=site["id"],
+        keyphrase="cold brew",
+        tags=["Coffee"],
+        client_request_id="cold-brew-1",
+    )
 
-        told.heading("Score and improve")
-        told.says("Ada", "How good is it? Make it better.")
-        score = assistant("check_blog_seo", content_id=article["content_id"])
-        assert 0 < score["score"] <= 100
-        assert score["next_actions"]
-        improved = assistant(
-            "update_content",
-            content_id=article["content_id"],
-            expected_version=article["version"],
-            fields={
-                "title": "Cold brew at home: a recipe with patience",
-                "slug": "cold-brew-at-home",
-                "meta_title": "Cold brew at home: a recipe with patience",
-                "meta_description": (
-                    "Make mild cold brew at home with a jar, coarse coffee, cold water and a night of patience: "
-                    "amounts, times and what to do when it goes wrong."
-                ),
+    told.heading("Score and improve")
+    told.says("Ada", "How good is it? Make it better.")
+    score = assistant("check_blog_seo", content_id=article["content_id"])
+    assert 0 < score["score"] <= 100
+    assert score["next_actions"]
+    improved = assistant(
+        "update_content",
+        content_id=article["content_id"],
+        expected_version=article["version"],
+        fields={
+            "title": "Cold brew at home: a recipe with patience",
+            "slug": "cold-brew-at-home",
+            "meta_title": "Cold brew at home: a recipe with patience",
+            "meta_description": (
+                "Make mild cold brew at home with a jar, coarse coffee, cold water and a night of patience: "
+                "amounts, times and what to do when it goes wrong."
+            ),
+        },
+        edits=[
+            {
+                "find": "Good iced coffee does not need a machine. You need coarse coffee",
+                "replace": "Good cold brew does not need a machine. You need coarse coffee",
             },
-            edits=[
-                {
-                    "find": "Good iced coffee does not need a machine. You need coarse coffee",
-                    "replace": "Good cold brew does not need a machine. You need coarse coffee",
-                },
-                {"find": "## How to make it", "replace": "## How to make cold brew"},
-                {
-                    "find": DRAFT[DRAFT.index("The drink is strong") :].rstrip(),
-                    "replace": ENDING,
-                },
-            ],
-        )
-        assert improved["seo"]["delta"] > 0
+            {"find": "## How to make it", "replace": "## How to make cold brew"},
+            {
+                "find": DRAFT[DRAFT.index("The drink is strong") :].rstrip(),
+                "replace": ENDING,
+            },
+        ],
+    )
+    assert improved["seo"]["delta"] > 0
 
-        told.heading("Illustrate")
-        told.says("Ada", "It needs a picture that I may use.")
-        [found] = assistant("search_images", query="cold brew jar", provider="openverse")["images"]
-        media = assistant(
-            "import_image",
-            image_ref=found["ref"],
-            alt_text="A jar of cold brew",
-            content_id=article["content_id"],
-            role="featured",
-        )["media"]
-        assert "Mira Sol" in json.dumps(media)
+    told.heading("Illustrate")
+    told.says("Ada", "It needs a picture that I may use.")
+    [found] = assistant("search_images", query="cold brew jar", provider="openverse")["images"]
+    media = assistant(
+        "import_image",
+        image_ref=found["ref"],
+        alt_text="A jar of cold brew",
+        content_id=article["content_id"],
+        role="featured",
+    )["media"]
+    assert "Mira Sol" in json.dumps(media)
 
-        told.heading("Publish")
-        told.says("Ada", "Publish it.")
-        published = assistant("publish_content", content_id=article["content_id"], website_id=site["id"])
-        assert published["status"] == "published", published
-        page = seen(published["url"])
-        assert "a recipe with patience" in page.text
-        assert "Mira Sol" in page.text
-        told.tells(
-            "An answer can get lost on its way. So the client may ask again without fear: there is one post for an "
-            "article and a website."
-        )
-        again = assistant("publish_content", content_id=article["content_id"], website_id=site["id"])
-        assert (again["publication_id"], again["url"]) == (published["publication_id"], published["url"])
+    told.heading("Publish")
+    told.says("Ada", "Publish it.")
+    published = assistant("publish_content", content_id=article["content_id"], website_id=site["id"])
+    assert published["status"] == "published", published
+    page = _seen(published["url"])
+    assert "a recipe with patience" in page.text
+    assert "Mira Sol" in page.text
+    told.tells(
+        "An answer can get lost on its way. So the client may ask again without fear: there is one post for an "
+        "article and a website."
+    )
+    again = assistant("publish_content", content_id=article["content_id"], website_id=site["id"])
+    assert (again["publication_id"], again["url"]) == (published["publication_id"], published["url"])
 
-        told.heading("Update")
-        told.says("Ada", "Fourteen hours are better than twelve.")
-        assistant(
-            "update_content",
-            content_id=article["content_id"],
-            expected_version=improved["version"] + 1,
-            edits=[{"find": "twelve hours", "replace": "fourteen hours"}],
-        )
-        assistant("update_publication", publication_id=published["publication_id"])
-        assert "fourteen hours" in seen(published["url"]).text
+    told.heading("Update")
+    told.says("Ada", "Fourteen hours are better than twelve.")
+    assistant(
+        "update_content",
+        content_id=article["content_id"],
+        expected_version=improved["version"] + 1,
+        edits=[{"find": "twelve hours", "replace": "fourteen hours"}],
+    )
+    assistant("update_publication", publication_id=published["publication_id"])
+    assert "fourteen hours" in _seen(published["url"]).text
 
-        told.heading("Keep track of it")
-        told.says("Ada", "Is it online as it should be?")
-        state = assistant("get_publication_status", publication_id=published["publication_id"], verify=True)
-        assert state["publications"][0]["status"] == "published"
-        assert [one["url"] for one in assistant("list_publications")["publications"]] == [published["url"]]
+    told.heading("Keep track of it")
+    told.says("Ada", "Is it online as it should be?")
+    state = assistant("get_publication_status", publication_id=published["publication_id"], verify=True)
+    assert state["publications"][0]["status"] == "published"
+    assert [one["url"] for one in assistant("list_publications")["publications"]] == [published["url"]]
 
-        told.heading("Take it down")
-        told.says("Ada", "Take it down again for now; yes, I am sure.")
-        taken = assistant("unpublish_content", publication_id=published["publication_id"], mode="draft", confirm=True)
-        assert taken["status"] == "unpublished", taken
-        assert seen(published["url"]).status_code == 404
+    told.heading("Take it down")
+    told.says("Ada", "Take it down again for now; yes, I am sure.")
+    taken = assistant("unpublish_content", publication_id=published["publication_id"], mode="draft", confirm=True)
+    assert taken["status"] == "unpublished", taken
+    assert _seen(published["url"]).status_code == 404
 
-        page_text = told.page()
-        secrets = [secret for secret in credential.values() if len(secret) > 10]
-        assert not any(secret in json.dumps([state, published, site, taken]) + page_text for secret in secrets)
-        if platform == "wordpress":
-            told.compare(PAGE)
+    page_text = told.page()
+    secrets = [secret for secret in credential.values() if len(secret) > 10]
+    assert not any(secret in json.dumps([state, published, site, taken]) + page_text for secret in secrets)
+    if platform == "wordpress":
+        told.compare(PAGE)

@@ -54,7 +54,7 @@ class Owner:
         return sorted(file.name for file in images if not file.stem.endswith("_o"))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def stage(tmp_path_factory: pytest.TempPathFactory, blog: Ghost) -> Iterator[Stage]:
     with (
         holding(blog.url, API) as proxy,

@@ -54,7 +54,7 @@ class Owner:
         return tuple(row["name"] for row in self.blog.get(f"/wp/v2/{taxonomy}", include=wanted).json())
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def stage(tmp_path_factory: pytest.TempPathFactory, blog: WordPress) -> Iterator[Stage]:
     credential = {"username": "admin", "application_password": blog.passwords["admin"]}
     with (
