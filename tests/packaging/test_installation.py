@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -29,14 +30,29 @@ def check_the_server(url: str) -> None:
     """Make a QR code and a favicon, and load a page with its style sheet."""
     body = {"text": "https://example.com/", "size": 300}
     with httpx.Client(base_url=url, timeout=30) as http:
-        made = http.post("/tools/qr-code-generator/api/generate", json=body).json()["data"]
+        made = called(http, "/tools/qr-code-generator/api/generate", body)
         assert http.get(made["url"]).content.startswith(b"\x89PNG\r\n\x1a\n")
-        favicon = http.post("/tools/favicon-generator/api/generate", json={"content": "P"}).json()["data"]
+        favicon = called(http, "/tools/favicon-generator/api/generate", {"content": "P"})
         assert http.get(favicon["url"]).content.startswith(b"PK")
         page = http.get("/tools/qr-code-generator").text
         styles = re.findall(r'href="([^"]+\.css[^"]*)"', page)
         assert styles
         assert [http.get(style).status_code for style in styles] == [200] * len(styles)
+
+
+def called(http: httpx.Client, path: str, body: dict[str, Any]) -> dict[str, Any]:
+    """Return the data of a tool's answer.
+
+    The first call imports what was never compiled. Where that takes longer than the tool's own limit, as on a busy
+    machine, the server says to try again, and a client does.
+    """
+    for _ in range(10):
+        answer = http.post(path, json=body)
+        if answer.status_code != httpx.codes.SERVICE_UNAVAILABLE:
+            break
+    assert answer.status_code == 200, answer.text
+    data: dict[str, Any] = answer.json()["data"]
+    return data
 
 
 def required_to_build(repository: Path) -> set[str]:
