@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Literal
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Browser, Page, Request, expect
 from support.axe import violations
 from support.page_server import PageServer
@@ -26,6 +27,28 @@ def server() -> Iterator[PageServer]:
         yield running
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared_page(browser: Browser) -> AsyncIterator[Page]:
+    """One page for many tests, since a new one takes longer than most of them. It is as new after `page`."""
+    opened = await browser.new_page()
+    yield opened
+    await opened.close()
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def page(shared_page: Page) -> Page:
+    """A page in light colours, of the usual size, that shows nothing."""
+    await shared_page.goto("about:blank")
+    await shared_page.emulate_media(color_scheme="light")
+    await shared_page.set_viewport_size({"width": 1280, "height": 720})
+    return shared_page
+
+
+async def load(page: Page, url: str, scheme: Scheme) -> None:
+    await page.emulate_media(color_scheme=scheme)
+    await page.goto(url)
+
+
 async def run_an_example(page: Page) -> None:
     await page.get_by_role("button", name="Link", exact=True).click()
     await page.get_by_role("button", name="Generate").click()
@@ -39,51 +62,42 @@ async def provoke_an_error(page: Page) -> None:
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("path", PATHS)
-async def test_axe_finds_nothing_serious(browser: Browser, server: PageServer, path: str, scheme: Scheme) -> None:
-    page = await browser.new_page(color_scheme=scheme)
-    await page.goto(server.url + path)
+async def test_axe_finds_nothing_serious(page: Page, server: PageServer, path: str, scheme: Scheme) -> None:
+    await load(page, server.url + path, scheme)
     assert await violations(page) == []
-    await page.close()
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("action", [run_an_example, provoke_an_error])
 async def test_axe_finds_nothing_serious_after_a_call(
-    browser: Browser, server: PageServer, action: Action, scheme: Scheme
+    page: Page, server: PageServer, action: Action, scheme: Scheme
 ) -> None:
-    page = await browser.new_page(color_scheme=scheme)
-    await page.goto(server.url + QR)
+    await load(page, server.url + QR, scheme)
     await action(page)
     assert await violations(page) == []
-    await page.close()
 
 
 @pytest.mark.parametrize("accent", ["#ffe600", "#00ff9d", "#808080", "#0b0b0b", "#ffffff", "#7a00ff"])
-async def test_any_accent_stays_readable(browser: Browser, accent: str) -> None:
+async def test_any_accent_stays_readable(page: Page, accent: str) -> None:
     with PageServer(accent=accent, accent_dark=accent) as server:
         for scheme in SCHEMES:
-            page = await browser.new_page(color_scheme=scheme)
-            await page.goto(server.url + QR)
+            await load(page, server.url + QR, scheme)
             assert await violations(page) == []
-            await page.close()
 
 
 @pytest.mark.parametrize("path", PATHS)
-async def test_no_page_scrolls_sideways(browser: Browser, server: PageServer, path: str) -> None:
-    page = await browser.new_page()
+async def test_no_page_scrolls_sideways(page: Page, server: PageServer, path: str) -> None:
     await page.goto(server.url + path)
     for width in (320, 360, 768, 1280):
         await page.set_viewport_size({"width": width, "height": 800})
         assert await page.evaluate("document.documentElement.scrollWidth") == width
-    await page.close()
 
 
-async def test_a_result_fits_a_small_screen(browser: Browser, server: PageServer) -> None:
-    page = await browser.new_page(viewport={"width": 320, "height": 640})
+async def test_a_result_fits_a_small_screen(page: Page, server: PageServer) -> None:
+    await page.set_viewport_size({"width": 320, "height": 640})
     await page.goto(server.url + QR)
     await run_an_example(page)
     assert await page.evaluate("document.documentElement.scrollWidth") == 320
-    await page.close()
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -98,8 +112,7 @@ async def test_a_page_weighs_little_and_asks_nobody_else(browser: Browser, serve
     await page.close()
 
 
-async def test_the_first_tab_offers_to_skip_the_header(browser: Browser, server: PageServer) -> None:
-    page = await browser.new_page()
+async def test_the_first_tab_offers_to_skip_the_header(page: Page, server: PageServer) -> None:
     await page.goto(server.url + QR)
     await page.keyboard.press("Tab")
     skip = page.get_by_role("link", name="Skip to the content")
@@ -107,11 +120,9 @@ async def test_the_first_tab_offers_to_skip_the_header(browser: Browser, server:
     await expect(skip).to_be_in_viewport()
     await page.keyboard.press("Enter")
     await expect(page.get_by_role("main")).to_be_focused()
-    await page.close()
 
 
-async def test_a_tool_can_be_used_with_the_keyboard_alone(browser: Browser, server: PageServer) -> None:
-    page = await browser.new_page()
+async def test_a_tool_can_be_used_with_the_keyboard_alone(page: Page, server: PageServer) -> None:
     await page.goto(server.url + QR)
     await page.get_by_label("Text").focus()
     await page.keyboard.type("hello")
@@ -121,4 +132,3 @@ async def test_a_tool_can_be_used_with_the_keyboard_alone(browser: Browser, serv
             break
     await page.keyboard.press("Enter")
     await expect(page.get_by_role("link", name="Download")).to_be_visible()
-    await page.close()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Browser, ConsoleMessage, Error, Page, expect
 from pressroom.tools_api.pages.samples import curl_command
 from support.page_server import PageServer
 
@@ -23,24 +23,53 @@ def server() -> Iterator[PageServer]:
         yield running
 
 
-@asynccontextmanager
-async def opened(browser: Browser, server: PageServer, path: str, **options: Any) -> AsyncIterator[Page]:
-    """Open a page, and fail afterwards if a script failed or the content security policy stopped something."""
-    context = await browser.new_context(**options)
-    page = await context.new_page()
+@contextmanager
+def watched(page: Page) -> Iterator[None]:
+    """Fail afterwards if a script failed or the content security policy stopped something."""
     faults: list[str] = []
-    page.on("pageerror", lambda error: faults.append(str(error)))
-    page.on("console", lambda message: faults.append(message.text) if "Content Security" in message.text else None)
-    await page.goto(server.url + path)
-    yield page
-    await context.close()
+
+    def note_error(error: Error) -> None:
+        faults.append(str(error))
+
+    def note_policy(message: ConsoleMessage) -> None:
+        if "Content Security" in message.text:
+            faults.append(message.text)
+
+    page.on("pageerror", note_error)
+    page.on("console", note_policy)
+    yield
+    page.remove_listener("pageerror", note_error)
+    page.remove_listener("console", note_policy)
     assert faults == []
 
 
+@asynccontextmanager
+async def opened(browser: Browser, server: PageServer, path: str, **options: Any) -> AsyncIterator[Page]:
+    """Open a page in a context of its own, and watch it."""
+    context = await browser.new_context(**options)
+    page = await context.new_page()
+    with watched(page):
+        await page.goto(server.url + path)
+        yield page
+        await context.close()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared_page(browser: Browser) -> AsyncIterator[Page]:
+    """One page for many tests, since a new one takes longer than most of them."""
+    opened = await browser.new_page()
+    yield opened
+    await opened.close()
+
+
 @pytest_asyncio.fixture(loop_scope="module")
-async def page(browser: Browser, server: PageServer) -> AsyncIterator[Page]:
-    async with opened(browser, server, QR) as open_page:
-        yield open_page
+async def page(shared_page: Page, server: PageServer) -> AsyncIterator[Page]:
+    """The page of a tool; each test has a server of its own, so that the page keeps nothing from one to the next."""
+    with watched(shared_page):
+        await shared_page.goto(server.url + QR)
+        yield shared_page
+        await shared_page.unroute_all()
+        await shared_page.goto("about:blank")
 
 
 async def generate(page: Page) -> None:

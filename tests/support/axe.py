@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from support.downloads import npm_package
@@ -9,6 +10,7 @@ from support.downloads import npm_package
 VERSION = "4.14.1"
 
 
+@cache
 def axe_script() -> str:
     """Return the checker's source."""
     return (npm_package("axe-core", VERSION) / "axe.min.js").read_text("utf-8")
@@ -16,7 +18,8 @@ def axe_script() -> str:
 
 async def violations(page: Any) -> list[str]:
     """Return what is wrong on a page at the impacts serious and critical, with the elements, by WCAG 2.2 AA."""
-    await page.evaluate(axe_script())
+    if not await page.evaluate("'axe' in window"):
+        await page.evaluate(axe_script())
     found = await page.evaluate("axe.run(document, {resultTypes: ['violations']})")
     return [
         f"{violation['id']}: {[node['html'][:120] for node in violation['nodes']]}"
