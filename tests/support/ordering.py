@@ -20,7 +20,6 @@ DURATIONS: Final = Path(__file__).parents[1] / "durations.json"
 TOGETHER: Final = (
     "tests/mcp/clients/",
     "tests/mcp/conformance/",
-    "tests/packaging/",
     "tests/plugins/content/articles/",
     "tests/plugins/content/pages/",
     "tests/plugins/ghost/",
@@ -28,7 +27,6 @@ TOGETHER: Final = (
     "tests/plugins/search_performance/",
     "tests/plugins/seo/tools/",
     "tests/plugins/wordpress/",
-    "tests/template/",
 )
 """Folders whose tests share what takes long to start."""
 
