@@ -13,7 +13,7 @@ WITH_EXAMPLES = [
 ]
 
 
-@pytest.mark.timeout(300)  # a tutorial installs a package, runs its tests and starts several servers
+@pytest.mark.timeout(600)  # a tutorial installs a package, runs its tests and starts several servers
 @pytest.mark.parametrize("page", WITH_EXAMPLES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_examples_of_a_page_do_what_it_says(page: Path, tmp_path: Path) -> None:
     with PageExamples(page, tmp_path) as examples:

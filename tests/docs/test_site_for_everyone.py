@@ -1,6 +1,6 @@
 """The site can be read by everyone, in light and in dark."""
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -9,9 +9,12 @@ from threading import Thread
 from typing import Literal
 
 import pytest
-from playwright.async_api import Request, async_playwright
+import pytest_asyncio
+from playwright.async_api import Browser, Request, async_playwright
 from support import axe
 from support.needs import program
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
 PAGES = (
     "index",
@@ -40,38 +43,41 @@ def served(folder: Path) -> Iterator[str]:
             thread.join()
 
 
-@pytest.mark.browser
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-async def test_pages_keep_wcag_and_fetch_nothing_from_elsewhere(site: Path, scheme: Literal["light", "dark"]) -> None:
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def browser() -> AsyncIterator[Browser]:
     executable = program("chromium")
+    async with async_playwright() as playwright:
+        chromium = await playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
+        yield chromium
+        await chromium.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_pages_keep_wcag_and_fetch_nothing_from_elsewhere(
+    browser: Browser, site: Path, scheme: Literal["light", "dark"]
+) -> None:
     wrong: list[str] = []
     with served(site) as url:
-        async with async_playwright() as playwright:
-            chromium = await playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
-            page = await chromium.new_page(color_scheme=scheme, viewport={"width": 1280, "height": 900})
+        page = await browser.new_page(color_scheme=scheme, viewport={"width": 1280, "height": 900})
 
-            def note_foreign(request: Request) -> None:
-                if not request.url.startswith((url, "data:", "blob:")):
-                    wrong.append(f"fetches {request.url}")
+        def note_foreign(request: Request) -> None:
+            if not request.url.startswith((url, "data:", "blob:")):
+                wrong.append(f"fetches {request.url}")
 
-            page.on("request", note_foreign)
-            for name in PAGES:
-                await page.goto(f"{url}/{name}.html", wait_until="networkidle")
-                wrong += [f"{name}: {violation}" for violation in await axe.violations(page)]
-            await chromium.close()
+        page.on("request", note_foreign)
+        for name in PAGES:
+            await page.goto(f"{url}/{name}.html", wait_until="networkidle")
+            wrong += [f"{name}: {violation}" for violation in await axe.violations(page)]
+        await page.close()
     assert wrong == []
 
 
-@pytest.mark.browser
-async def test_a_narrow_screen_does_not_scroll_sideways(site: Path) -> None:
-    executable = program("chromium")
+async def test_a_narrow_screen_does_not_scroll_sideways(browser: Browser, site: Path) -> None:
     with served(site) as url:
-        async with async_playwright() as playwright:
-            chromium = await playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
-            page = await chromium.new_page(viewport={"width": 360, "height": 740})
-            widths = {}
-            for name in PAGES:
-                await page.goto(f"{url}/{name}.html")
-                widths[name] = await page.evaluate("document.documentElement.scrollWidth")
-            await chromium.close()
+        page = await browser.new_page(viewport={"width": 360, "height": 740})
+        widths = {}
+        for name in PAGES:
+            await page.goto(f"{url}/{name}.html")
+            widths[name] = await page.evaluate("document.documentElement.scrollWidth")
+        await page.close()
     assert {name: width for name, width in widths.items() if width > 360} == {}

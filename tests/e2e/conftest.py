@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 import pytest_asyncio
-from playwright.async_api import Browser, async_playwright
+from playwright.async_api import Browser, async_playwright, expect
 from support.needs import program
 
 LAUNCH = (
@@ -17,6 +17,9 @@ LAUNCH = (
     "--disable-component-update",
     "--disable-sync",
 )
+
+# What a page does after a click takes longer than the usual five seconds where other tests keep the machine busy.
+expect.set_options(timeout=30_000)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

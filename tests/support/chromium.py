@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from support.needs import program
 
@@ -27,15 +27,25 @@ LAUNCH = (
     "--font-render-hinting=none",
 )
 
+# What a page does after a click takes longer than the usual five seconds where other tests keep the machine busy.
+expect.set_options(timeout=30_000)
+
 
 @contextmanager
-def chromium_page(width: int, height: int) -> Iterator[Page]:
-    """Open an empty page of that size in pixels, with colours and glyphs as they are."""
+def chromium() -> Iterator[Browser]:
+    """Run headless Chromium, with colours and glyphs as they are."""
     executable = program("chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=list(LAUNCH))
-        yield browser.new_page(viewport={"width": width, "height": height})
+        yield browser
         browser.close()
+
+
+@contextmanager
+def chromium_page(width: int, height: int) -> Iterator[Page]:
+    """Open an empty page of that size in pixels, in a browser of its own."""
+    with chromium() as browser:
+        yield browser.new_page(viewport={"width": width, "height": height})
 
 
 def photographed(page: Page, body: str, fonts: Mapping[str, Path] | None = None) -> Image.Image:

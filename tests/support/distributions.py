@@ -212,6 +212,6 @@ class Environment:
             yield document["url"]
         finally:
             process.terminate()
-            process.wait(40)
+            process.wait(120)
             if process.stdout:
                 process.stdout.close()

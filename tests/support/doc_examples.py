@@ -206,7 +206,7 @@ class PageExamples:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=100,
+            timeout=240,
         )
         return run.returncode, run.stdout
 

@@ -70,7 +70,9 @@ EXTENSIONS: Final = [
     "zip",
 ]
 
-START_SECONDS: Final = 60
+START_SECONDS: Final = 240
+STOP_SECONDS: Final = 120
+"""What no start and no end takes, not even where everything else runs beside it."""
 
 _CONFIG: Final = """<?php
 define('DB_NAME', 'wordpress'); define('DB_USER', 'root'); define('DB_PASSWORD', '');
@@ -192,7 +194,7 @@ class _Lab:
     def stop(self) -> None:
         for process in reversed(self._processes):
             os.killpg(process.pid, signal.SIGTERM)
-            process.wait(30)
+            process.wait(STOP_SECONDS)
         self._socket.unlink(missing_ok=True)
 
     def _start_database(self) -> None:
@@ -201,7 +203,11 @@ class _Lab:
         user = f"--user={_user()}"
         install = [str(base / "bin/mariadb-install-db"), *common, "--auth-root-authentication-method=normal"]
         subprocess.run(
-            [*install, "--skip-test-db", user], env=self._environment, capture_output=True, check=True, timeout=60
+            [*install, "--skip-test-db", user],
+            env=self._environment,
+            capture_output=True,
+            check=True,
+            timeout=START_SECONDS,
         )
         share = base / "share/mysql"
         self._run(
