@@ -20,6 +20,9 @@ PACKAGES = [project for project in PROJECTS if project != "."]
 TEMPLATE = "pressroom/plugin_template/"
 
 
+pytestmark = pytest.mark.timeout(300)  # the first test builds everything
+
+
 def names(archive: Path) -> list[str]:
     """Return the files of a wheel, or of a source distribution without its top folder."""
     if archive.suffix == ".whl":

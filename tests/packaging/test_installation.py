@@ -26,6 +26,9 @@ STATUSES = dict.fromkeys(BUILTIN, "active") | dict.fromkeys(NAMED, "available")
 BASE_PYTHON = getattr(sys, "_base_executable", sys.executable)
 
 
+pytestmark = pytest.mark.timeout(600)  # the first test installs everything, from a cold cache
+
+
 def check_the_server(url: str) -> None:
     """Make a QR code and a favicon, and load a page with its style sheet."""
     body = {"text": "https://example.com/", "size": 300}

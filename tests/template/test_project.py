@@ -18,6 +18,9 @@ from support.distributions import Environment
 BADGE = {"label": "build", "value": "passing & <fine>"}
 
 
+pytestmark = pytest.mark.timeout(600)  # the first test installs everything, from a cold cache
+
+
 def ci_commands() -> list[str]:
     """Return what the template's CI runs once everything is installed."""
     template = Path(__file__).parents[2] / "plugin-template/{{cookiecutter.project_slug}}/.github/workflows/ci.yml"
