@@ -11,9 +11,9 @@ from support.mcp_server import EMAIL, PASSWORD, McpServer
 from support.scripted_browser import ScriptedBrowser
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[McpServer]:
-    """A server with one account, and the tools of the plan `free`."""
+    """A server with one account, and the tools of the plan `free`. Tests restart it, on the same data."""
     with McpServer(tmp_path_factory.mktemp("server")) as running:
         running.add_account()
         yield running

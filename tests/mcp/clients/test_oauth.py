@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import httpx
 import pytest
-from support.mcp_clients.clients import Call, Client
+from support.mcp_clients.clients import Call, Client, Report
 from support.mcp_server import TOOLS, McpServer, revoke_newest_connection
 from support.scripted_browser import ScriptedBrowser
 
@@ -31,10 +31,42 @@ def expire_access_token(store: Path) -> None:
     store.write_text(json.dumps(state))
 
 
-def test_a_client_registers_is_allowed_and_calls(
+def test_a_client_is_allowed_once_and_stays_connected_until_it_is_revoked(
     client: Client, server: McpServer, browser: ScriptedBrowser, store: Path, tmp_path: Path
 ) -> None:
+    key = server.create_key()
     report = client.run(server.mcp_url, tmp_path / "client", USAGE, store=store, browser=browser)
+    check_the_flow(report, kept(store), server)
+    assert len(browser.pages) >= 3  # sign-in, consent, and the client's own page
+    first = kept(store)
+
+    # The tokens are used again, and nobody is asked.
+    report = client.run(server.mcp_url, tmp_path / "client", USAGE, store=store)
+    assert report.calls[0]["structuredContent"]["plan"] == "free"
+    assert kept(store) == first
+
+    # They survive a restart, and so do the registration, the grant and the key.
+    server.restart()
+    assert status_of_a_call(server, first["tokens"]["access_token"]) == 200
+    assert status_of_a_call(server, key) == 200
+    expire_access_token(store)
+    report = client.run(server.mcp_url, tmp_path / "client", USAGE, store=store)
+    assert report.calls[0]["structuredContent"]["plan"] == "free"
+    assert not report.opened
+    refreshed = kept(store)
+    assert refreshed["tokens"]["refresh_token"] != first["tokens"]["refresh_token"]
+    assert refreshed["tokens"]["access_token"] != first["tokens"]["access_token"]
+    assert refreshed["client"]["client_id"] == first["client"]["client_id"]
+
+    # Once it is revoked, the client asks the person again.
+    revoke_newest_connection(server, browser)
+    report = client.run(server.mcp_url, tmp_path / "client", USAGE, store=store, browser=browser)
+    assert len(report.opened) == 1
+    assert report.calls[0]["structuredContent"]["plan"] == "free"
+
+
+def check_the_flow(report: Report, state: dict[str, Any], server: McpServer) -> None:
+    """See that a client went the way of OAuth 2.1 to its tokens, and that they are good."""
     (usage,) = report.calls
     assert sorted(report.done["tools"]) == sorted(TOOLS)
     assert usage["structuredContent"]["plan"] == "free"
@@ -43,34 +75,22 @@ def test_a_client_registers_is_allowed_and_calls(
     asked = parse_qs(urlsplit(address).query)
     assert address.startswith(f"{server.url}/oauth/authorize?")
     assert asked["code_challenge_method"] == ["S256"]
-    assert asked["client_id"] == [kept(store)["client"]["client_id"]]
+    assert asked["client_id"] == [state["client"]["client_id"]]
     (returned,) = report.returned
     assert returned["iss"] == server.url
     assert returned["state"] == asked["state"][0]
-    tokens = kept(store)["tokens"]
+    tokens = state["tokens"]
     assert tokens["access_token"].startswith("prk_oat_")
     assert tokens["refresh_token"].startswith("prk_ort_")
     assert tokens["token_type"].lower() == "bearer"
     assert tokens["scope"] == "mcp"
-    assert len(browser.pages) >= 3  # sign-in, consent, and the client's own page
 
 
-def test_a_client_uses_its_tokens_again_and_refreshes_them_alone(
-    client: Client, server: McpServer, browser: ScriptedBrowser, store: Path, tmp_path: Path
-) -> None:
-    client.run(server.mcp_url, tmp_path / "client", store=store, browser=browser)
-    first = kept(store)
-    again = client.run(server.mcp_url, tmp_path / "client", USAGE, store=store)
-    assert again.calls[0]["structuredContent"]["plan"] == "free"
-    assert kept(store) == first
-
-    expire_access_token(store)
-    refreshed = client.run(server.mcp_url, tmp_path / "client", USAGE, store=store)
-    assert refreshed.calls[0]["structuredContent"]["plan"] == "free"
-    assert not refreshed.opened
-    tokens = kept(store)["tokens"]
-    assert tokens["refresh_token"] != first["tokens"]["refresh_token"]
-    assert tokens["access_token"] != first["tokens"]["access_token"]
+def status_of_a_call(server: McpServer, credential: str) -> int:
+    """Ask for the list of tools with a key or an access token, and return the status of the answer."""
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    headers = {"authorization": f"Bearer {credential}", "mcp-protocol-version": "2025-06-18"}
+    return httpx.post(server.mcp_url, json=body, headers=headers, timeout=30).status_code
 
 
 def test_a_client_learns_that_it_was_denied(
@@ -87,45 +107,9 @@ def test_a_client_learns_that_it_was_denied(
     assert "tokens" not in kept(store)
 
 
-def test_a_client_whose_connection_was_revoked_asks_again(
+def test_a_person_who_allows_does_not_notice_a_restart(
     client: Client, server: McpServer, browser: ScriptedBrowser, store: Path, tmp_path: Path
 ) -> None:
-    client.run(server.mcp_url, tmp_path / "client", store=store, browser=browser)
-    revoke_newest_connection(server, browser)
+    browser.before_answering = server.restart
     report = client.run(server.mcp_url, tmp_path / "client", USAGE, store=store, browser=browser)
-    assert len(report.opened) == 1
-    assert report.calls[0]["structuredContent"]["plan"] == "free"
-
-
-@pytest.fixture
-def own_server(tmp_path: Path) -> Iterator[McpServer]:
-    """A server with an account, for one test alone."""
-    with McpServer(tmp_path / "server") as running:
-        running.add_account()
-        yield running
-
-
-def test_registrations_grants_and_keys_survive_a_restart(
-    client: Client, own_server: McpServer, browser: ScriptedBrowser, store: Path, tmp_path: Path
-) -> None:
-    key = own_server.create_key()
-    client.run(own_server.mcp_url, tmp_path / "client", store=store, browser=browser)
-    before = kept(store)
-    own_server.restart()
-
-    report = client.run(own_server.mcp_url, tmp_path / "client", USAGE, store=store)
-    assert report.calls[0]["structuredContent"]["plan"] == "free"
-    expire_access_token(store)
-    report = client.run(own_server.mcp_url, tmp_path / "client", USAGE, store=store)
-    assert report.calls[0]["structuredContent"]["plan"] == "free"
-    assert kept(store)["tokens"]["refresh_token"] != before["tokens"]["refresh_token"]
-    assert kept(store)["client"]["client_id"] == before["client"]["client_id"]
-    assert client.run(own_server.mcp_url, tmp_path / "client", USAGE, key=key).calls
-
-
-def test_a_person_who_allows_does_not_notice_a_restart(
-    client: Client, own_server: McpServer, browser: ScriptedBrowser, store: Path, tmp_path: Path
-) -> None:
-    browser.before_answering = own_server.restart
-    report = client.run(own_server.mcp_url, tmp_path / "client", USAGE, store=store, browser=browser)
     assert report.calls[0]["structuredContent"]["plan"] == "free"

@@ -7,17 +7,17 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Page, expect
-from support.chromium import chromium_page
+from playwright.sync_api import Browser, expect
+from support.chromium import chromium
 from support.mcp_clients.clients import PYTHON_2, TYPESCRIPT_2, Call, Client
 from support.mcp_server import EMAIL, PASSWORD, McpServer
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
 
-@pytest.fixture
-def page() -> Iterator[Page]:
-    with chromium_page(1280, 800) as opened:
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as opened:
         yield opened
 
 
@@ -27,11 +27,9 @@ def page() -> Iterator[Page]:
     ids=["Python, with JavaScript", "TypeScript, without JavaScript"],
 )
 def test_the_buttons_of_the_pages_lead_back_to_the_client(
-    page: Page, client: Client, scripting: bool, server: McpServer, store: Path, tmp_path: Path
+    browser: Browser, client: Client, scripting: bool, server: McpServer, store: Path, tmp_path: Path
 ) -> None:
-    browser = page.context.browser
-    assert browser is not None
-    mine = browser.new_context(java_script_enabled=scripting).new_page()
+    mine = browser.new_page(java_script_enabled=scripting)
 
     def allow(address: str) -> None:
         mine.goto(address)
@@ -45,9 +43,14 @@ def test_the_buttons_of_the_pages_lead_back_to_the_client(
     report = client.run(server.mcp_url, tmp_path / "client", calls, store=store, browser=allow)
     assert report.calls[0]["structuredContent"]["plan"] == "free"
     assert urlsplit(mine.url).netloc != urlsplit(server.url).netloc
+    mine.close()
 
 
-def test_the_button_that_denies_tells_the_client(page: Page, server: McpServer, store: Path, tmp_path: Path) -> None:
+def test_the_button_that_denies_tells_the_client(
+    browser: Browser, server: McpServer, store: Path, tmp_path: Path
+) -> None:
+    page = browser.new_page()
+
     def deny(address: str) -> None:
         page.goto(address)
         page.get_by_label("E-mail").fill(EMAIL)
@@ -59,3 +62,4 @@ def test_the_button_that_denies_tells_the_client(page: Page, server: McpServer, 
     report = PYTHON_2.run(server.mcp_url, tmp_path / "client", store=store, browser=deny)
     assert report.returned[0]["error"] == "access_denied"
     assert report.failed["type"] == "OAuthFlowError"
+    page.close()
