@@ -47,10 +47,10 @@ async def ended(plugin: PluginContext, publication: Publication) -> Publication:
 
 
 async def test_a_publication_arrives_whole(plugin: PluginContext, platform: StandInPlatform) -> None:
-    website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
+    website, article = await connect(plugin, platform.url, platform.token), await write(plugin, slug="whole")
     done = await publish(plugin, article, website)
     (post,) = platform.posts.values()
-    assert (done.status, done.url, done.external_id) == ("published", f"{platform.url}/hello-world", post["id"])
+    assert (done.status, done.url, done.external_id) == ("published", f"{platform.url}/whole", post["id"])
     assert done.verified["http_status"] == 200
     assert done.verified["title_found"] is True
     assert post["tags"] == ["news", "tools"]

@@ -28,11 +28,11 @@ PATIENT = {"plugins": {"content": {"config": {"lease_seconds": 20}}, "standin": 
 
 async def stands(plugin: PluginContext, publication: Publication, status: str) -> Publication:
     found = publication
-    for _ in range(600):
+    for _ in range(900):
         found = await Publications(plugin).get(ADA, publication.id)
         if found.status == status:
             return found
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(0.1)
     raise AssertionError(found)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from pressroom.config import Settings
 from pressroom.sdk import PluginContext
 from pressroom.testing.running import settings_for_test
 from pressroom_content.records import Website
@@ -73,31 +73,30 @@ class BusySite:
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-@contextmanager
-def own_config(kind: str, folder: Path) -> Iterator[dict[str, Any]]:
-    with databases.database_config(kind, folder) as storage:
-        yield configuration(storage)
-
-
-@pytest.fixture
-def config(kind: str, tmp_path: Path) -> Iterator[dict[str, Any]]:
-    """Return a configuration with a database of the test's own."""
-    with own_config(kind, tmp_path) as config:
-        yield config
-
-
 @pytest.fixture(scope="module", params=databases.KINDS)
 def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def plugin(kind: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[PluginContext]:
-    """Give the plugin's context, which tests share; nobody works on its jobs but they."""
+@pytest.fixture
+def config(kind: str, tmp_path: Path) -> Iterator[dict[str, Any]]:
+    """Return a configuration with a database of the test's own."""
+    with databases.database_config(kind, tmp_path) as storage:
+        yield configuration(storage)
+
+
+@pytest.fixture(scope="module")
+def shared_settings(kind: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
     folder = tmp_path_factory.mktemp("waiting")
-    with own_config(kind, folder) as config:
-        async with world(settings_for_test(config, folder)) as context:
-            yield context
+    with databases.database_config(kind, folder) as storage:
+        yield settings_for_test(configuration(storage), folder)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def plugin(shared_settings: Settings) -> AsyncIterator[PluginContext]:
+    """Give the plugin's context, which tests share; nobody works on its jobs but they."""
+    async with world(shared_settings) as context:
+        yield context
 
 
 async def connected(plugin: PluginContext, url: str, user_id: str = "u_ada") -> Website:
