@@ -14,7 +14,7 @@ from hypothesis import settings
 SOAK: Final = os.environ.get("PRESSROOM_TEST_SOAK") == "1"
 """Whether this is `make soak`."""
 
-_MORE: Final = 20
+_MORE: Final = 50
 """How many times as many examples `make soak` tries."""
 
 
