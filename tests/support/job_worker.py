@@ -20,7 +20,7 @@ from pressroom.storage.database import SqlDatabase
 
 from support.job_queues import BACKOFF, QUICK
 
-EVERY = 1.0
+EVERY = 2.0
 """On a busy machine a process may stand still for a while, but hardly for a whole period."""
 
 LEASE = 3.0
