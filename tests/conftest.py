@@ -22,6 +22,7 @@ sys.dont_write_bytecode = False
 
 pytest_plugins = (
     "support.cleanup",
+    "support.folders",
     "support.hashing",
     "support.missing",
     "support.ordering",

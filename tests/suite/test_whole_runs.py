@@ -42,6 +42,16 @@ def test_it():
         sleeping.wait()
 """
 
+FOLDER = """
+import pytest
+
+@pytest.fixture(scope="package")
+def server():
+    print("STARTED")
+    yield
+    print("ENDED")
+"""
+
 PORTS = """
 import sys
 from support.needs import free_port
@@ -94,6 +104,27 @@ def test_a_program_that_is_missing_in_ci_is_a_failure(tmp_path: Path) -> None:
 def test_ci_installs_what_the_tests_look_for() -> None:
     assert "tests/support/programs.txt" in (TESTS.parent / ".ci" / "run").read_text("utf-8")
     assert PROGRAMS["chromium"] == "chromium"
+
+
+def test_what_a_folder_shares_ends_with_it(tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "conftest.py").write_text(FOLDER)
+        for number in (1, 2):
+            test = f"def test_it(server):\n    print('{name.upper()}')\n"
+            (tmp_path / name / f"test_{number}.py").write_text(test)
+    options = ["-s", "-q", "-p", "no:randomly", "-c", os.devnull, "--rootdir", str(tmp_path), "--import-mode=importlib"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *options, "-p", "support.folders", str(tmp_path)],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    words = [word for word in done.stdout.split() if word.strip(".").isupper()]
+    told = [word.strip(".") for word in words]
+    assert told == [word for name in ("FIRST", "SECOND") for word in ("STARTED", name, name, "ENDED")], done.stdout
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])

@@ -12,21 +12,21 @@ from support.s3 import S3Server, rclone_server, swift_server
 from support.stores import opened
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="package", autouse=True)
 def _no_cloud_metadata() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AWS_EC2_METADATA_DISABLED", "true")
         yield
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def rclone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
     with rclone_server(tmp_path_factory.mktemp("rclone")) as server:
         asyncio.run(server.make_bucket("files"))
         yield server
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def swift(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
     with swift_server(tmp_path_factory.mktemp("swift")) as server:
         asyncio.run(server.make_bucket("files"))

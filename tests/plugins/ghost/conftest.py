@@ -12,7 +12,7 @@ from pressroom_ghost.site import GhostSite
 from support.ghost import Ghost, ghost
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def blog(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ghost]:
     with ghost(tmp_path_factory.mktemp("ghost")) as running:
         yield running

@@ -12,7 +12,7 @@ from pressroom_wordpress.site import WordPressSite
 from support.wordpress import WordPress, wordpress
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def blog(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WordPress]:
     with wordpress(tmp_path_factory.mktemp("wordpress")) as running:
         yield running
