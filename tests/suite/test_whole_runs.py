@@ -72,7 +72,20 @@ def command(folder: Path, content: str, *plugins: str) -> list[str]:
     file = folder / "test_it.py"
     file.write_text(content)
     options = [part for plugin in plugins for part in ("-p", f"support.{plugin}")]
-    return [sys.executable, "-m", "pytest", "-s", "-c", os.devnull, "--rootdir", str(folder), *options, str(file)]
+    return [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-s",
+        "-p",
+        "no:randomly",
+        "-c",
+        os.devnull,
+        "--rootdir",
+        str(folder),
+        *options,
+        str(file),
+    ]
 
 
 def run_without_programs(folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:

@@ -58,7 +58,19 @@ def suite(tmp_path: Path) -> Suite:
         for name, source in files.items():
             (tmp_path / f"{name}.py").write_text(source.replace("PLUGIN", id_))
         return subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider", *arguments],
+            [
+                sys.executable,
+                "-m",
+                "pytest",
+                "-q",
+                "-W",
+                "error",
+                "-p",
+                "no:cacheprovider",
+                "-p",
+                "no:randomly",
+                *arguments,
+            ],
             cwd=tmp_path,
             env={**os.environ, "PYTHONPATH": str(site), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": ""},
             capture_output=True,
