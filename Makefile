@@ -26,7 +26,7 @@ SOURCES := $(subst $(EMPTY) $(EMPTY),,$(SOURCES))
 COVERAGE := .cache/coverage.json
 MEASURED := $(BIN)/python -W 'ignore:Unable to activate' -m slipcover --branch --source $(SOURCES) --json --out $(COVERAGE)
 
-.PHONY: help serve check test soak bench docs format lock clean lint types
+.PHONY: help serve check test soak bench docs format lock clean lint types collect
 help: ## list the commands
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
 
@@ -38,8 +38,8 @@ check: $(VENV)/test.stamp ## run the quick checks: lint, types, and the tests th
 	$(BIN)/python $(PYTEST) -m quick tests
 
 test: $(VENV)/test.stamp ## run everything that CI runs (15 minutes)
-	@$(MAKE) --no-print-directory -j2 -Otarget lint types
 	@mkdir -p $(dir $(COVERAGE))
+	@$(MAKE) --no-print-directory -j3 -Otarget lint types collect
 	$(MEASURED) $(PYTEST) tests --ignore tests/bench
 	@$(BIN)/python tests/support/coverage.py $(COVERAGE)
 
@@ -64,7 +64,7 @@ lock: | $(VENV)/bin/python ## renew the hashed locks
 clean: ## remove what the commands above made
 	rm -rf $(VENV) .tox .cache docs/site
 
-# Two of the checks, side by side.
+# What needs no tests to run, side by side.
 lint:
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -73,19 +73,26 @@ lint:
 types:
 	$(BIN)/mypy
 
+# Compiles the tests once. Otherwise each worker would, at the same time.
+collect:
+	@$(BIN)/python -m pytest --collect-only -qq tests --ignore tests/bench >.cache/collected.txt || { cat .cache/collected.txt; exit 1; }
+
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || { echo "Pressroom needs Python 3.11 or newer." >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
 # Local packages carry no hash, so they are installed after everything that does. Their build tools are in the lock.
-$(VENV)/serve.stamp: .lock/runtime.txt core/pyproject.toml $(PLUGINS:%=%/pyproject.toml) | $(VENV)/bin/python
-	$(PIP) --require-hashes -r .lock/runtime.txt
-	$(PIP) --no-deps --no-build-isolation $(LOCAL)
+# uv takes seconds where pip takes a minute; pip knows of a mirror that is configured for it alone.
+define install
+$(PIP) --require-hashes -r .lock/install.txt
+$(UV) --require-hashes -r $(1) || $(PIP) --require-hashes -r $(1)
+$(UV) --no-deps --no-build-isolation $(LOCAL) || $(PIP) --no-deps --no-build-isolation $(LOCAL)
+endef
+
+$(VENV)/serve.stamp: .lock/install.txt .lock/runtime.txt core/pyproject.toml $(PLUGINS:%=%/pyproject.toml) | $(VENV)/bin/python
+	$(call install,.lock/runtime.txt)
 	@touch $@
 
-# uv takes seconds where pip takes a minute.
 $(VENV)/test.stamp: .lock/install.txt .lock/dev.txt core/pyproject.toml $(PLUGINS:%=%/pyproject.toml) | $(VENV)/bin/python
-	$(PIP) --require-hashes -r .lock/install.txt
-	$(UV) --require-hashes -r .lock/dev.txt
-	$(UV) --no-deps --no-build-isolation $(LOCAL)
+	$(call install,.lock/dev.txt)
 	@touch $@ $(VENV)/serve.stamp

@@ -1,6 +1,7 @@
 """What holds for all tests."""
 
 import faulthandler
+import gc
 import os
 import ssl
 import sys
@@ -19,6 +20,9 @@ from support.logging_state import logging_as_before
 # The tests start hundreds of processes: without bytecode each would compile the server again.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+# What is imported and collected stays until the end: the garbage collector need not walk it again and again.
+gc.disable()
 
 pytest_plugins = (
     "support.cleanup",
@@ -50,6 +54,13 @@ ssl.create_default_context = _context
 
 TEARDOWN = 300
 """How many seconds a test may clean up: a few stop platforms that they started."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -27,7 +27,7 @@ def _mcp_tools_distribution(folder: Path) -> None:
     (metadata / "entry_points.txt").write_text("[pressroom.plugins]\nmcp_tools = support.mcp_tools\n")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def mcp_tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Install the plugins of these tests for this process."""
     folder = tools_distribution(tmp_path_factory.mktemp("site"))

@@ -140,7 +140,7 @@ def test_what_a_folder_shares_ends_with_it(tmp_path: Path) -> None:
     assert told == [word for name in ("FIRST", "SECOND") for word in ("STARTED", name, name, "ENDED")], done.stdout
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_run_that_is_stopped_leaves_no_process_and_no_database(tmp_path: Path, number: signal.Signals) -> None:
     running = subprocess.Popen(
         command(tmp_path, ENDLESS, "cleanup"), env=environment(), stdout=subprocess.PIPE, text=True

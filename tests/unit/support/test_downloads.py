@@ -58,9 +58,11 @@ def test_two_that_need_the_same_at_once_install_it_once(tmp_path: Path) -> None:
         assert third.communicate()[0] == "asks\nall of it\n"
 
 
+@pytest.mark.services
 def test_where_the_disk_is_full_the_reason_says_what_to_do(tmp_path: Path) -> None:
     run_on_small_disk("cache_on_full_disk", tmp_path / "disk", size="256k")
 
 
+@pytest.mark.services
 def test_where_the_disk_is_read_only_the_reason_says_what_to_do(tmp_path: Path) -> None:
     run_on_small_disk("cache_on_read_only_disk", tmp_path / "disk", size="256k")

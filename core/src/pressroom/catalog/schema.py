@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final
 
@@ -10,7 +9,6 @@ from pydantic import BaseModel
 
 from pressroom.errors import PluginError
 from pressroom.sdk import Params
-from pressroom.wire.schema import json_schema
 
 RESPONSE_PARAM: Final[dict[str, Any]] = {
     "name": "response",
@@ -54,7 +52,10 @@ _FILE_REQUIRED: Final = ("id", "url", "expiresAt", "cached")
 @cache
 def input_schema(params: type[BaseModel]) -> dict[str, Any]:
     """Return the JSON Schema (2020-12) of a model, self-contained and without pydantic's generated titles."""
-    return _self_contained(json_schema(params), keep_null=False)
+    schema = params.model_json_schema()
+    definitions = schema.pop("$defs", {})
+    cleaned: dict[str, Any] = _clean(schema, definitions, keep_null=False)
+    return cleaned
 
 
 @cache
@@ -64,7 +65,9 @@ def output_schema(result: type[BaseModel], *, by_alias: bool = True) -> dict[str
     Raises:
         PluginError: it is written as something other than an object, which no client could take.
     """
-    cleaned = _self_contained(json_schema(result, "serialization", by_alias=by_alias), keep_null=True)
+    schema = result.model_json_schema(by_alias=by_alias, mode="serialization")
+    definitions = schema.pop("$defs", {})
+    cleaned: dict[str, Any] = _clean(schema, definitions, keep_null=True)
     if cleaned.get("type") != "object" or _COMPOSITIONS & cleaned.keys():
         raise PluginError(f"{result.__name__} must be written as one plain object")
     return cleaned
@@ -78,12 +81,6 @@ def file_schema(details: type[BaseModel] | None) -> dict[str, Any]:
         "properties": {**_FILE_MEMBERS, **own.get("properties", {})},
         "required": [*_FILE_REQUIRED, *(name for name in own.get("required", ()) if name not in _FILE_REQUIRED)],
     }
-
-
-def _self_contained(schema: Mapping[str, Any], *, keep_null: bool) -> dict[str, Any]:
-    root = {key: value for key, value in schema.items() if key != "$defs"}
-    cleaned: dict[str, Any] = _clean(root, schema.get("$defs", {}), keep_null=keep_null)
-    return cleaned
 
 
 def _clean(node: Any, definitions: dict[str, Any], *, keep_null: bool) -> Any:

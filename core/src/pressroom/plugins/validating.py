@@ -8,7 +8,8 @@ import json
 import math
 import pickle
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any, Final
 
 import click
@@ -20,7 +21,6 @@ from pressroom.plugins.explaining import one_line, shown
 from pressroom.plugins.shapes import shape_problems
 from pressroom.sdk import Generator, Job, McpTool, Models, RateLimit, Route
 from pressroom.wire.messages import input_error
-from pressroom.wire.schema import json_schema
 
 HTTP_METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
@@ -118,20 +118,25 @@ def _process_lane_problems(tool: Generator | McpTool) -> Iterator[str]:
         yield f"the process lane cannot import {tool.params.__qualname__!r}; define it at the top level of its module"
 
 
-def _schema_problems(model: type[BaseModel]) -> Iterator[str]:
+@lru_cache(maxsize=2048)
+def _schema_problems(model: type[BaseModel]) -> tuple[str, ...]:
+    """Return what is wrong with the schema of a model. It is generated once in a process, since it takes milliseconds.
+
+    The catalog generates its own: a model may refer to what other plugins add after this.
+    """
     try:
-        schema = json_schema(model)
+        schema = model.model_json_schema()
         json.dumps(schema, allow_nan=False)
     except Exception as error:  # noqa: BLE001 - pydantic, or whatever the model adds to its schema
-        yield f"{model.__name__} has no JSON Schema, {one_line(error)}"
-        return
+        return (f"{model.__name__} has no JSON Schema, {one_line(error)}",)
     if _refers_to_itself(schema):
-        yield f"{model.__name__} contains itself; nest models to a fixed depth"
-    elif schema.get("type") != "object" or {"oneOf", "anyOf", "allOf"} & schema.keys():
-        yield f"{model.__name__} must be one plain object in JSON Schema, without oneOf, anyOf or allOf at the root"
+        return (f"{model.__name__} contains itself; nest models to a fixed depth",)
+    if schema.get("type") != "object" or {"oneOf", "anyOf", "allOf"} & schema.keys():
+        return (f"{model.__name__} must be one plain object in JSON Schema, without oneOf, anyOf or allOf at the root",)
+    return ()
 
 
-def _refers_to_itself(schema: Mapping[str, Any]) -> bool:
+def _refers_to_itself(schema: dict[str, Any]) -> bool:
     references = {name: set(_references(definition)) for name, definition in schema.get("$defs", {}).items()}
     while leaves := [name for name, inner in references.items() if not inner & references.keys()]:
         for name in leaves:

@@ -36,7 +36,7 @@ def config(request: pytest.FixtureRequest, folder: Path) -> Iterator[dict[str, A
         yield configuration(storage)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def _installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with on_path(distribution(tmp_path_factory.mktemp("site"))):
         yield
