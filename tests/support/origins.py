@@ -130,13 +130,15 @@ class Origin:
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one connection."""
         self.reached.set()
-        with suppress(ConnectionError, asyncio.IncompleteReadError, ssl.SSLError):
-            head = await reader.readuntil(b"\r\n\r\n")
-            visit = Visit(head.decode("latin-1"), reader, writer)
-            self.visits.append(visit)
-            await self._reply(visit)
-        self.left.set()
-        writer.transport.abort()
+        try:
+            with suppress(ConnectionError, asyncio.IncompleteReadError, ssl.SSLError):
+                head = await reader.readuntil(b"\r\n\r\n")
+                visit = Visit(head.decode("latin-1"), reader, writer)
+                self.visits.append(visit)
+                await self._reply(visit)
+            self.left.set()
+        finally:
+            writer.transport.abort()
 
 
 @asynccontextmanager

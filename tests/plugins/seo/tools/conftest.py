@@ -60,6 +60,11 @@ def serving(pages: Mapping[str, Reply | Answers]) -> Iterator[LocalSite]:
             site.running = running
             ready.set()
             await stop.wait()
+        unfinished = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in unfinished:
+            task.cancel()
+        await asyncio.gather(*unfinished, return_exceptions=True)
+        await asyncio.sleep(0)  # what was aborted is closed in the next turn of the loop
 
     thread = threading.Thread(target=loop.run_until_complete, args=(serve(),), daemon=True)
     thread.start()
