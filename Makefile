@@ -17,8 +17,8 @@ EMIT := $(PACKAGES:%=--no-emit-package %) .lock/runtime.in
 # A run starts hundreds of processes: without bytecode each would compile the server again.
 export PYTHONDONTWRITEBYTECODE :=
 
-# Tests that wait leave a core to others: one worker more than cores keeps both busy.
-WORKERS ?= 3
+# Many tests wait for something: twice as many workers as cores keep two cores busy.
+WORKERS ?= 4
 PYTEST := -m pytest --numprocesses $(WORKERS) --dist loadscope --quiet $(PYTEST_OPTIONS)
 EMPTY :=
 SOURCES := core/src$(foreach plugin,$(PLUGINS),,$(plugin)/src)
