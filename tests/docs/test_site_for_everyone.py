@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Request, async_playwright
 from support import axe
-from support.needs import program
+from support.needs import headless_chromium
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
@@ -45,7 +45,7 @@ def served(folder: Path) -> Iterator[str]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def browser() -> AsyncIterator[Browser]:
-    executable = program("chromium")
+    executable = headless_chromium()
     async with async_playwright() as playwright:
         chromium = await playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
         yield chromium

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest_asyncio
 from playwright.async_api import Browser, async_playwright, expect
-from support.needs import program
+from support.needs import headless_chromium
 
 LAUNCH = (
     "--no-sandbox",
@@ -25,7 +25,7 @@ expect.set_options(timeout=30_000)
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def browser() -> AsyncIterator[Browser]:
     """Headless Chromium, one for each module of tests."""
-    executable = program("chromium")
+    executable = headless_chromium()
     async with async_playwright() as playwright:
         chromium = await playwright.chromium.launch(executable_path=executable, args=list(LAUNCH))
         yield chromium

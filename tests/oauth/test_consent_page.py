@@ -11,7 +11,7 @@ import pytest_asyncio
 from playwright.async_api import Browser, BrowserContext, Page, Request, async_playwright
 from pressroom.testing import RunningHost
 from support.axe import violations
-from support.needs import program
+from support.needs import headless_chromium
 from support.oauth import LOOPBACK, SESSION_COOKIE, Flow, Person
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
@@ -25,7 +25,7 @@ async def chromium() -> AsyncIterator[Browser]:
     """Headless Chromium."""
     async with async_playwright() as playwright:
         launched = await playwright.chromium.launch(
-            executable_path=program("chromium"), args=["--no-sandbox", "--disable-gpu"]
+            executable_path=headless_chromium(), args=["--no-sandbox", "--disable-gpu"]
         )
         yield launched
         await launched.close()

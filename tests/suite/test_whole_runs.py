@@ -13,6 +13,7 @@ from pathlib import Path
 
 import asyncpg
 import pytest
+from support.coverage import FLOOR
 from support.needs import PROGRAMS
 from support.run import POSTGRESQL, RUN_ID
 
@@ -22,7 +23,7 @@ WANTING = """
 from support.needs import program
 
 def test_one():
-    program("chromium")
+    program("memcached")
 
 def test_two():
     program("hugo")
@@ -102,8 +103,8 @@ def run_without_programs(folder: Path, **variables: str) -> subprocess.Completed
 def test_missing_programs_are_told_once_with_the_command_that_installs_them(tmp_path: Path) -> None:
     done = run_without_programs(tmp_path)
     assert done.returncode == 0, done.stdout
-    assert "3 tests were skipped for want of chromium, hugo. This installs all of them:" in done.stdout
-    assert done.stdout.count("apt-get install --no-install-recommends chromium hugo\n") == 1
+    assert "3 tests were skipped for want of hugo, memcached. This installs all of them:" in done.stdout
+    assert done.stdout.count("apt-get install --no-install-recommends hugo memcached\n") == 1
     assert "3 skipped" in done.stdout
 
 
@@ -114,9 +115,13 @@ def test_a_program_that_is_missing_in_ci_is_a_failure(tmp_path: Path) -> None:
     assert "3 failed" in done.stdout
 
 
+def test_the_readme_says_what_coverage_is_asked_for() -> None:
+    assert f"fails below\n{FLOOR} %" in (TESTS.parent / "README.md").read_text("utf-8")
+
+
 def test_ci_installs_what_the_tests_look_for() -> None:
     assert "tests/support/programs.txt" in (TESTS.parent / ".ci" / "run").read_text("utf-8")
-    assert PROGRAMS["chromium"] == "chromium"
+    assert PROGRAMS["tesseract"] == "tesseract-ocr"
 
 
 def test_what_a_folder_shares_ends_with_it(tmp_path: Path) -> None:

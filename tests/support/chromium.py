@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from support.needs import program
+from support.needs import headless_chromium
 
 LAUNCH = (
     "--no-sandbox",
@@ -34,7 +34,7 @@ expect.set_options(timeout=30_000)
 @contextmanager
 def chromium() -> Iterator[Browser]:
     """Run headless Chromium, with colours and glyphs as they are."""
-    executable = program("chromium")
+    executable = headless_chromium()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=list(LAUNCH))
         yield browser
