@@ -136,4 +136,5 @@ async def test_a_process_that_was_stopped_for_longer_than_its_lease_does_not_fin
         sleeper.send_signal(signal.SIGCONT)
         (tmp_path / "go").touch()
         status = await reached(queue, job_id, "succeeded")
-    assert status.attempts == 2
+    # Not the first one. On a busy machine the second may lose its lease too.
+    assert status.attempts >= 2
