@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 import pytest_asyncio
-from playwright.async_api import Browser, async_playwright, expect
+from playwright.async_api import Browser, Page, async_playwright, expect
 from support.needs import headless_chromium
 
 LAUNCH = (
@@ -30,3 +30,11 @@ async def browser() -> AsyncIterator[Browser]:
         chromium = await playwright.chromium.launch(executable_path=executable, args=list(LAUNCH))
         yield chromium
         await chromium.close()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared_page(browser: Browser) -> AsyncIterator[Page]:
+    """One page for many tests of a module, since a new one takes longer than most of them."""
+    opened = await browser.new_page()
+    yield opened
+    await opened.close()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Literal
 
 import pytest
@@ -25,14 +25,6 @@ PATHS = ["/tools", QR, "/tools/favicon-generator", "/tools/code-to-image", "/too
 def server() -> Iterator[PageServer]:
     with PageServer() as running:
         yield running
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def shared_page(browser: Browser) -> AsyncIterator[Page]:
-    """One page for many tests, since a new one takes longer than most of them. It is as new after `page`."""
-    opened = await browser.new_page()
-    yield opened
-    await opened.close()
 
 
 @pytest_asyncio.fixture(loop_scope="module")

@@ -54,14 +54,6 @@ async def opened(browser: Browser, server: PageServer, path: str, **options: Any
         await context.close()
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def shared_page(browser: Browser) -> AsyncIterator[Page]:
-    """One page for many tests, since a new one takes longer than most of them."""
-    opened = await browser.new_page()
-    yield opened
-    await opened.close()
-
-
 @pytest_asyncio.fixture(loop_scope="module")
 async def page(shared_page: Page, server: PageServer) -> AsyncIterator[Page]:
     """The page of a tool; each test has a server of its own, so that the page keeps nothing from one to the next."""
