@@ -7,8 +7,10 @@ BIN := $(VENV)/bin
 PLUGINS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml))
 LOCAL := -e core $(foreach plugin,$(PLUGINS),-e $(plugin))
 PACKAGES := pressroom $(notdir $(shell sed -n 's/^name = "\(.*\)"/\1/p' $(wildcard plugins/*/pyproject.toml)))
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-UV := $(BIN)/uv pip install --quiet --python $(BIN)/python
+# On a terminal the installers show how far they are; elsewhere a line for each step will do.
+QUIET := $(shell test -t 2 || echo --quiet)
+PIP := $(BIN)/python -m pip install $(QUIET) --disable-pip-version-check
+UV := $(BIN)/uv pip install $(QUIET) --python $(BIN)/python
 UPGRADE ?= --upgrade
 COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-annotate --python-version 3.11 \
 	--custom-compile-command "make lock" $(UPGRADE)
@@ -79,14 +81,19 @@ collect:
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || { echo "Pressroom needs Python 3.11 or newer." >&2; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+	@echo "Making $(VENV) with $(PYTHON)"
+	@$(PYTHON) -m venv $(VENV)
 
 # Local packages carry no hash, so they are installed after everything that does. Their build tools are in the lock.
 # uv takes seconds where pip takes a minute; pip knows of a mirror that is configured for it alone.
 define install
-$(PIP) --require-hashes -r .lock/install.txt
-$(UV) --require-hashes -r $(1) || $(PIP) --require-hashes -r $(1)
-$(UV) --no-deps --no-build-isolation $(LOCAL) || $(PIP) --no-deps --no-build-isolation $(LOCAL)
+@echo "[1/3] Installing the build tools into $(VENV)"
+@$(PIP) --require-hashes -r .lock/install.txt
+@echo "[2/3] Installing $$(grep -c == $(1)) packages; the first time this takes from seconds to some minutes"
+@$(UV) --require-hashes -r $(1) || { echo "      uv cannot reach the packages: trying pip, which is slower"; \
+	$(PIP) --require-hashes -r $(1); }
+@echo "[3/3] Installing Pressroom and its plugins"
+@$(UV) --no-deps --no-build-isolation $(LOCAL) || $(PIP) --no-deps --no-build-isolation $(LOCAL)
 endef
 
 $(VENV)/serve.stamp: .lock/install.txt .lock/runtime.txt core/pyproject.toml $(PLUGINS:%=%/pyproject.toml) | $(VENV)/bin/python

@@ -98,6 +98,17 @@ def database_settings(request: pytest.FixtureRequest, tmp_path: Path) -> Iterato
 
 
 @pytest.fixture
+async def empty_database(database_settings: Settings) -> AsyncIterator[SqlDatabase]:
+    """Return an open database without any table, on SQLite and on PostgreSQL."""
+    database = SqlDatabase(database_settings)
+    await database.open()
+    try:
+        yield database
+    finally:
+        await database.close()
+
+
+@pytest.fixture
 async def database(database_settings: Settings) -> AsyncIterator[SqlDatabase]:
     """Return an open database with the host's tables, on SQLite and on PostgreSQL."""
     async with databases.migrated(database_settings) as opened:

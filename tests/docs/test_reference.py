@@ -9,7 +9,7 @@ from pressroom.config import Settings
 from pressroom.config.sections import fixed_keys
 from pressroom.pipeline.chain import STAGE_NAMES
 from pressroom.plugins.records import Phase, Status
-from support.doc_examples import DOCS
+from support.doc_examples import DOCS, ROOT
 from support.reference_text import PARTS, docstring, hook_functions
 
 
@@ -57,6 +57,14 @@ def test_every_setting_is_in_a_table_with_a_default() -> None:
         rows = [line.split(" | ") for line in section.splitlines() if line.startswith(f"| `{name}` |")]
         assert [len(row) for row in rows] == [4], f"{heading} {name}"
         assert all(cell.strip(" |") for cell in rows[0])
+
+
+def test_every_backend_that_is_counted_is_named() -> None:
+    sources = (ROOT / "core" / "src").rglob("*.py")
+    counted = {name for file in sources for name in re.findall(r'backend_failure\("(\w+)"\)', file.read_text())}
+    assert len(counted) >= 4
+    said = (DOCS / "reference/metrics.md").read_text().partition("\n`backend` is ")[2].partition(".")[0]
+    assert set(re.findall(r"`(\w+)`", said)) == counted
 
 
 def test_one_request_walks_the_stages_in_their_order() -> None:

@@ -130,7 +130,7 @@ async def test_from_the_one_time_link_to_a_revoked_key(browser: Browser, tmp_pat
 
         await page.get_by_role("link", name="Choose its tools").click()
         await page.get_by_label("QR code generator").uncheck()
-        await page.get_by_role("button", name="Save the switches").click()
+        await page.get_by_role("button", name="Save", exact=True).click()
         await expect(page.get_by_text("The switches are saved.")).to_be_visible()
         tools = json.loads(await asyncio.to_thread(mcp, host, list_tools))["result"]["tools"]
         assert "generate_qr_code" not in [tool["name"] for tool in tools]
@@ -175,7 +175,7 @@ async def test_switches_are_filtered_and_set_together(
         await page.get_by_label("Filter the tools").fill("no such tool")
         await expect(page.get_by_text("No tool has that")).to_be_visible()
         await page.get_by_label("Filter the tools").fill("")
-        await page.get_by_role("button", name="Save the switches").click()
+        await page.get_by_role("button", name="Save", exact=True).click()
         await expect(page.get_by_text("The switches are saved.")).to_be_visible()
         await expect(count).to_have_text(f"{total - 2} of {total} on")
         await expect(page.get_by_label("Add, number 20")).not_to_be_checked()

@@ -92,6 +92,8 @@ async def test_every_page_is_accessible_and_fits_every_screen(
         assert await violations(page) == [], path
         await page.set_viewport_size({"width": 390, "height": 800})
         assert await violations(page) == [], path
+        for frame in page.frames[1:]:
+            assert await frame.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
     assert complaints == []
     await context.close()
 
@@ -100,7 +102,7 @@ async def test_a_person_without_articles_is_told_what_to_do(browser: Browser, ho
     person = await asyncio.to_thread(add_person, host, "new@example.org")
     context = await signed_in(browser, host, person.id)
     page = await context.new_page()
-    for path, heading in (("articles", "Nothing is written yet"), ("calendar", "No ideas yet")):
+    for path, heading in (("articles", "No articles yet"), ("calendar", "No ideas yet")):
         await page.goto(f"{host.url}/dashboard/{path}")
         await expect(page.get_by_role("heading", name=heading)).to_be_visible()
         await page.set_viewport_size({"width": 320, "height": 800})
@@ -116,7 +118,10 @@ async def test_a_person_finds_an_article_and_looks_at_everything(page: Page, hos
     await page.get_by_label("Website").select_option(label="The kitchen table")
     await page.get_by_role("button", name="Show").click()
     await page.get_by_role("link", name="Sourdough starter: how to make one in seven days", exact=True).click()
-    await expect(page.get_by_role("img", name="A jar on a table")).to_be_visible()
+    text = page.frame_locator("iframe")
+    cover = text.get_by_role("img", name="A jar on a table")
+    await expect(cover).to_be_visible()
+    assert await cover.evaluate("image => image.naturalWidth") > 0
     tabs = page.get_by_role("navigation", name="Article")
     await tabs.get_by_role("link", name="SEO").click()
     await expect(page.get_by_role("img", name="of 100")).to_be_visible()
@@ -157,7 +162,7 @@ async def test_a_failed_publication_is_mended_and_taken_down(
     await expect(page.get_by_role("status")).to_contain_text("tried again")
     (post,) = [one for one in platform.posts.values() if one["title"] == title]
     assert post["state"] == "live"
-    await page.get_by_text("Take it down from Bread magazine").click()
+    await page.get_by_text("Unpublish from Bread magazine").click()
     await page.get_by_label("Move it to the trash there").check()
     await page.get_by_role("button", name="Yes, take it down").click()
     await expect(page.get_by_role("status")).to_contain_text("was taken down")
@@ -183,7 +188,7 @@ async def test_an_article_goes_to_the_trash_only_after_a_second_look(page: Page,
     await page.goto(f"{host.url}/dashboard/articles/{made}")
     button = page.get_by_role("button", name="Yes, to the trash")
     await expect(button).to_be_hidden()
-    await page.get_by_text("Move it to the trash").click()
+    await page.get_by_text("Move to trash").click()
     await button.click()
     await expect(page.get_by_role("status")).to_contain_text("in the trash")
     await page.get_by_role("button", name="Bring it back").click()

@@ -155,6 +155,25 @@ async def test_the_curl_line_and_the_tags_are_copied_beside_the_result(browser: 
             await expect(result.get_by_role("button", name="Copied")).to_have_count(0)
 
 
+async def test_what_is_copied_says_how_long_its_link_works(browser: Browser, host: RunningHost) -> None:
+    async with opened(browser, host, permissions=["clipboard-read", "clipboard-write"]) as page:
+        await generate(page)
+        result = page.locator("#result")
+        await expect(result).to_contain_text(
+            "The link, also in the og:image tags, works for 3 hours only. Download the file to keep it."
+        )
+        for name in ("Copy link", "Copy og:image tags"):
+            button = result.get_by_role("button", name=name)
+            await expect(button).to_have_accessible_description(re.compile("works for 3 hours only"))
+        until = await result.locator("time").get_attribute("datetime")
+        await result.get_by_role("button", name="Copy og:image tags").click()
+        await expect(result.get_by_role("button", name="Copied")).to_be_visible()
+        comment = (await page.evaluate("navigator.clipboard.readText()")).partition("\n")[0]
+        assert comment == (
+            f"<!-- The image URL stops working at {until}. Put the file on your own site and use its URL. -->"
+        )
+
+
 async def test_a_refusal_is_marked_in_the_editor_and_leads_there(browser: Browser, host: RunningHost) -> None:
     async with opened(browser, host, "?example=5") as page:
         editor = page.locator("textarea[data-code]")

@@ -82,6 +82,15 @@ async def test_the_result_appears_without_leaving_the_page(page: Page, server: P
     assert server.inputs == [{"text": "hello"}]
 
 
+@pytest.mark.parametrize("keys", ["Control+Enter", "Meta+Enter"])
+async def test_the_keyboard_sends_a_form_from_any_field(page: Page, server: PageServer, keys: str) -> None:
+    field = page.get_by_label("Text")
+    await field.fill("hello")
+    await field.press(keys)
+    await expect(page.get_by_role("img", name="Result: QR code generator")).to_be_visible()
+    assert server.inputs == [{"text": "hello"}]
+
+
 async def test_an_example_fills_the_form(page: Page, server: PageServer) -> None:
     await page.get_by_label("Text").fill("something else")
     await page.get_by_role("button", name="In colour, as SVG").click()

@@ -12,7 +12,7 @@ from pressroom.testing import RunningHost
 from support.disks import namespace
 from support.needs import unavailable
 from support.proxy import proxy_to
-from support.redis import own_redis
+from support.redis import RedisServer, own_redis
 from support.s3 import S3Server, rclone_server
 from support.server import serving
 
@@ -102,7 +102,7 @@ def s3_storage(s3: S3Server, endpoint: str | None = None) -> dict[str, Any]:
     }
 
 
-async def test_storage_that_is_down_is_a_500_and_recovers_by_itself(start: Start, tmp_path: Path) -> None:
+async def test_storage_that_is_down_is_a_503_and_recovers_by_itself(start: Start, tmp_path: Path) -> None:
     with rclone_server(tmp_path / "s3") as s3:
         async with proxy_to(s3.endpoint) as proxy, httpx.AsyncClient(timeout=30) as http:
             host = await asyncio.to_thread(start, storage=s3_storage(s3, proxy.endpoint))
@@ -110,15 +110,52 @@ async def test_storage_that_is_down_is_a_500_and_recovers_by_itself(start: Start
             assert (await http.get(first["data"]["url"])).text == "before"
 
             proxy.freeze()
-            down = await http.post(host.url + TEXT, json={"text": "during"})
+            down = [await http.post(host.url + TEXT, json={"text": "during"}) for _ in range(2)]
+            cached = (await http.post(host.url + TEXT, json={"text": "before"})).json()
             proxy.thaw()
 
-            assert (down.status_code, down.json()["error"]["code"]) == (500, "internal_error")
-            assert proxy.endpoint not in down.text
-            assert down.json()["meta"]["rateLimit"]["remaining"] == 19
-            after = await http.post(host.url + TEXT, json={"text": "after"})
+            for answer in down:
+                assert (answer.status_code, answer.json()["error"]["code"]) == (503, "overloaded")
+                assert int(answer.headers["Retry-After"]) == answer.json()["error"]["retryAfter"] >= 1
+                assert proxy.endpoint not in answer.text
+                assert answer.json()["meta"]["rateLimit"]["remaining"] == 19
+            assert cached["data"]["cached"] is True
+            after = await back(http, host.url)
             assert (await http.get(after.json()["data"]["url"])).text == "after"
             await asyncio.to_thread(host.__exit__, None, None, None)
+
+
+async def back(http: httpx.AsyncClient, url: str) -> httpx.Response:
+    """Return the first answer after an outage."""
+    async with asyncio.timeout(60):
+        while True:
+            answer = await http.post(url + TEXT, json={"text": "after"})
+            if answer.status_code != 503:
+                assert answer.status_code == 200
+                return answer
+            await asyncio.sleep(0.05)
+
+
+async def test_another_host_serves_what_is_cached_while_the_storage_is_down(start: Start, tmp_path: Path) -> None:
+    folder = tmp_path / "redis"
+    folder.mkdir()
+    redis = RedisServer(folder).start()
+    try:
+        with rclone_server(tmp_path / "s3") as s3:
+            async with proxy_to(s3.endpoint) as proxy, httpx.AsyncClient(timeout=30) as http:
+                storage = {**s3_storage(s3, proxy.endpoint), "redis": redis.url}
+                one = await asyncio.to_thread(start, storage=storage)
+                other = await asyncio.to_thread(start, storage=storage)
+                made = (await http.post(one.url + TEXT, json={"text": "made"})).json()["data"]
+                proxy.freeze()
+                served = (await http.post(other.url + TEXT, json={"text": "made"})).json()["data"]
+                again = (await http.get(served["url"])).text
+                proxy.thaw()
+                for host in (one, other):
+                    await asyncio.to_thread(host.__exit__, None, None, None)
+    finally:
+        redis.stop()
+    assert (served["id"], served["cached"], again) == (made["id"], True, "made")
 
 
 @pytest.mark.parametrize("policy", ["allow", "refuse"])

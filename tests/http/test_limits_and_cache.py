@@ -72,13 +72,12 @@ def test_a_cached_request_still_fits_where_a_new_one_does_not(start: Start, clie
     ("path", "body", "status"),
     [
         (TEXT, {"text": ""}, 400),
-        (UNRULY, {"way": "refuse"}, 400),
         (UNRULY, {"way": "raise"}, 500),
-        (UNRULY, {"way": "endless"}, 503),
+        (UNRULY, {"way": "exit"}, 500),
     ],
-    ids=["invalid", "refused by the tool", "failed inside", "out of time"],
+    ids=["invalid", "failed inside", "worker lost"],
 )
-def test_a_request_that_fails_costs_nothing(
+def test_a_request_that_is_refused_or_meets_a_failure_costs_nothing(
     start: Start, client: Client, path: str, body: dict[str, str], status: int
 ) -> None:
     http = client(start())
@@ -116,7 +115,7 @@ def test_a_forged_header_changes_nothing_without_trust(start: Start, client: Cli
 
 
 def test_a_burst_is_counted_exactly(start: Start) -> None:
-    host = start(tools={"text-file": {"rate_limit": "30/hour"}})
+    host = start(tools={"text-file": {"rate_limit": "30/hour"}}, limits={"anonymous_concurrency": 0})
 
     def call(number: int) -> int:
         return httpx.post(host.url + TEXT, json={"text": f"burst {number}"}, timeout=30).status_code

@@ -120,7 +120,6 @@ def test_identical_calls_share_a_preparation(client: httpx.Client, log: Path) ->
     [
         ("refuse", 400, "validation_error"),
         ("fail", 500, "internal_error"),
-        ("hang", 503, "timeout"),
         ("stubborn", 500, "internal_error"),
     ],
 )
@@ -132,6 +131,13 @@ def test_a_preparation_that_does_not_work_costs_nothing(
     assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
     assert answer.headers["ratelimit-remaining"] == before
     assert "ZeroDivision" not in answer.text
+
+
+def test_a_preparation_that_runs_out_of_time_costs_what_a_run_costs(client: httpx.Client, log: Path) -> None:
+    before = int(note(client, log, "first").headers["ratelimit-remaining"])
+    answer = note(client, log, "hang")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (503, "timeout")
+    assert int(answer.headers["ratelimit-remaining"]) == before - 1
 
 
 def test_it_can_fetch_but_not_from_within(client: httpx.Client, log: Path) -> None:

@@ -18,6 +18,7 @@ from pressroom.testing.plugin import settings_for_test
 from support import third_party
 from support.commands import Done, run_command, run_process
 from support.server import command_environment
+from support.tool_client import client_of
 
 SHOUT = "/tools/shout/api/generate"
 
@@ -146,6 +147,57 @@ def test_hook_authenticators(plugins: Plugins) -> None:
     assert code(shout(host, bearer="badge_shout")) == (403, "forbidden")
 
 
+COMPANY_KEY = """
+async def company_key(credentials):
+    given = credentials.headers.get("x-company-key")
+    if given is None:
+        return None
+    if given != "k1":
+        raise Rejected("this company key is not valid")
+    return Identity("company", "staff")
+
+@hookimpl
+def pressroom_authenticators():
+    return [Authenticator("company key", company_key)]
+"""
+
+
+@pytest.mark.parametrize("others", [{}, {"authorization": "Basic YTpi"}, {"authorization": "Bearer dummy"}])
+def test_an_authenticator_may_look_at_any_header(plugins: Plugins, others: dict[str, str]) -> None:
+    host = plugins.start(COMPANY_KEY)
+
+    def shout_with(**headers: str) -> httpx.Response:
+        own = {name.replace("_", "-"): value for name, value in headers.items()}
+        return httpx.post(host.url + SHOUT, json={"text": "hi", "response": "binary"}, headers={**others, **own})
+
+    assert shout_with().text == "HI for all"
+    assert code(shout_with(x_company_key="k2")) == (401, "unauthorized")
+
+
+def test_a_header_can_be_the_credential_over_mcp(plugins: Plugins) -> None:
+    host = plugins.start(COMPANY_KEY)
+
+    def ask(**headers: str) -> httpx.Response:
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+        return httpx.post(f"{host.url}/api/mcp", json=body, headers=headers)
+
+    assert ask().status_code == 401
+    assert ask(**{"x-company-key": "k2"}).status_code == 401
+    assert ask(**{"x-company-key": "k1"}).json()["result"]["tools"]
+
+
+def test_who_has_no_account_here_can_ask_for_its_plan(plugins: Plugins) -> None:
+    host = plugins.start(COMPANY_KEY, plans={"staff": {"title": "Staff", "quotas": {"images_generated": 5}}})
+
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "get_account_usage"}}
+    result = httpx.post(f"{host.url}/api/mcp", json=body, headers={"x-company-key": "k1"}).json()["result"]
+
+    assert not result.get("isError"), result
+    usage = result["structuredContent"]
+    assert (usage["plan"], usage["plan_title"], usage["connections"]) == ("staff", "Staff", 0)
+    assert usage["usage"]["images_generated"]["left"] == 5
+
+
 def test_an_authenticator_that_fails_lets_nobody_in(plugins: Plugins) -> None:
     host = plugins.start(AUTHENTICATOR)
 
@@ -170,6 +222,67 @@ def pressroom_authenticators():
     with pytest.raises(ConfigError, match="birhc") as raised:
         plugins.start(source, auth={"authenticators": ["birhc"]})
     assert "birch" in raised.value.hint
+
+
+@pytest.mark.parametrize("body", ['{"text": "hello"}', "no JSON", "x" * 300_000])
+def test_an_authorizer_that_hangs_is_cut_off_like_any_answer(plugins: Plugins, body: str) -> None:
+    source = """
+async def hang(caller, tool):
+    await asyncio.Event().wait()
+
+@hookimpl
+def pressroom_authorizers():
+    return [Authorizer("hang", hang)]
+"""
+    host = plugins.start(source, server={"response_timeout": 0.5})
+    headers = {"content-type": "application/json"}
+
+    answer = httpx.post(host.url + SHOUT, content=body, headers=headers, timeout=20)
+
+    assert code(answer) == (503, "timeout")
+    assert answer.headers["retry-after"]
+
+
+def test_what_is_no_exception_is_answered_as_an_internal_error(plugins: Plugins) -> None:
+    source = """
+class Panic(BaseException): ...
+
+class Calm(BaseModel):
+    calm: bool
+
+@mcp_tool(name="panic", title="Panic")
+async def panic(params: ShoutParams, call: Call) -> Calm:
+    \"\"\"Panics as native code does.\"\"\"
+    raise Panic("the secret ingredient is nutmeg")
+
+@generator(
+    slug="panics", name="Panics", summary="It panics.", rate_limit=per_hour(9), produces=("text/plain",), lane="async"
+)
+async def panics(params: ShoutParams, call: Call) -> Artifact:
+    \"\"\"Panics as native code does.\"\"\"
+    raise Panic("the secret ingredient is nutmeg")
+
+@hookimpl
+def pressroom_generators():
+    return [shout, panics]
+
+@hookimpl
+def pressroom_mcp_tools():
+    return [panic]
+
+async def nervous(caller, tool):
+    if tool.name == "shout":
+        raise Panic("the secret ingredient is nutmeg")
+
+@hookimpl
+def pressroom_authorizers():
+    return [Authorizer("nervous", nervous)]
+"""
+    host = plugins.start(source)
+
+    assert code(shout(host)) == (500, "internal_error")
+    assert code(httpx.post(f"{host.url}/tools/panics/api/generate", json={"text": "a"})) == (500, "internal_error")
+    assert "failed inside" in client_of(host, "ada@example.org").refusal("panic", text="a")
 
 
 def test_hook_authorizers(plugins: Plugins) -> None:
@@ -722,9 +835,12 @@ def test_a_lifespan_that_fails_takes_out_its_plugin_and_those_that_need_it(plugi
 def test_a_lifespan_that_fails_at_the_end_keeps_nothing_open(plugins: Plugins) -> None:
     host = plugins.start(LIFESPANS.replace("SPANS", "span('one'), span('two', leave=ValueError('no'))"))
 
-    with pytest.raises(ValueError, match="no"):
+    with structlog.testing.capture_logs() as logs, pytest.raises(ValueError, match="no"):
         host.__exit__(None, None, None)
 
+    (failed,) = (line for line in logs if line["event"] == "the lifespan of a plugin failed")
+    assert (failed["plugin"], failed["lifespan"]) == (plugins.id, "two")
+    assert "ValueError: no" in failed["error"]
     assert plugins.module.SEEN == ["one opens", "two opens", "two closes", "one closes"]
 
 
@@ -739,7 +855,7 @@ def test_a_start_that_fails_closes_what_was_open(plugins: Plugins, tmp_path: Pat
 
 
 def test_every_address_of_the_host_is_kept_from_plugins(start: Start) -> None:
-    host = start(metrics={"token": "abcdef"})
+    host = start(builtin_plugins=False, metrics={"token": "abcdef"})
 
     served = {f"/{route.path}".replace(":str>", ">") for route in create_app(host.host).router.routes}
 

@@ -129,7 +129,7 @@ def test_the_challenge_names_the_public_address(start: Start) -> None:
 
 
 class Odd:
-    """An authenticator whose behaviour the test chooses, asked before all others."""
+    """An authenticator of bearers whose behaviour the test chooses, asked before all others."""
 
     def __init__(self, host: RunningHost, outcome: Exception | Identity) -> None:
         self.asked = 0
@@ -137,7 +137,9 @@ class Odd:
         authenticate = host.host.pipeline._authenticate
         authenticate._authenticators = (Authenticator("odd", self.authenticate), *authenticate._authenticators)
 
-    async def authenticate(self, credentials: Credentials) -> Identity:
+    async def authenticate(self, credentials: Credentials) -> Identity | None:
+        if not credentials.bearer:
+            return None
         self.asked += 1
         if isinstance(self._outcome, Exception):
             raise self._outcome

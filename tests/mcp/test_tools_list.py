@@ -18,6 +18,10 @@ PLANS = {
     "free": {"tools": ["generate_*"]},
     "pro": {"title": "Professional", "tools": ["*"], "quotas": {"articles_created": 30}},
 }
+GENERATORS = ("account", "code_to_image", "favicon_generator", "image_generator", "qr_code_generator")
+"""What the lists are of; the tools for articles are in a reference that is made from the code."""
+
+QUOTAS = ("articles_created", "articles_published", "images_generated", "seo_reports")
 
 Start = Callable[..., RunningHost]
 
@@ -33,7 +37,8 @@ def same_as_golden(name: str, tools: list[dict[str, Any]]) -> None:
 
 @pytest.mark.parametrize("plan", PLANS)
 def test_the_list_of_a_plan_is_what_it_was(tmp_path_factory: pytest.TempPathFactory, plan: str) -> None:
-    with RunningHost(settings_for_test({"plans": PLANS}, tmp_path_factory.mktemp("data"))) as host:
+    config = {"builtin_plugins": False, "plugins": {name: {} for name in GENERATORS}, "plans": PLANS}
+    with RunningHost(settings_for_test(config, tmp_path_factory.mktemp("data"))) as host:
         same_as_golden(f"{plan}.json", Peer(host, account(host, plan)).tools())
 
 
@@ -70,6 +75,29 @@ def test_every_tool_carries_what_a_client_shows_and_checks(peer: Peer) -> None:
         for schema in objects(tool["inputSchema"]):
             assert schema["additionalProperties"] is False
             assert all(one.get("description") for one in schema["properties"].values()), tool["name"]
+
+
+@pytest.mark.parametrize("limit", [30, None], ids=["limited", "unlimited"])
+def test_every_tool_says_once_what_a_call_costs(tmp_path_factory: pytest.TempPathFactory, limit: int | None) -> None:
+    plugins: dict[str, Any] = {
+        name: {} for name in ("content", "account", "seo", "images", "search_performance", "wordpress")
+    }
+    quotas = dict.fromkeys(QUOTAS, limit) if limit else {}
+    plans = {"free": {"tools": ["*"], "quotas": quotas}}
+    settings = settings_for_test({"plugins": plugins, "plans": plans}, tmp_path_factory.mktemp("data"))
+    with RunningHost(settings) as host:
+        counted = {one.mcp_name: one.quota for one in host.host.compiled.catalog.tools.values() if one.quota}
+        tools = Peer(host, account(host, "free")).tools()
+    assert len(tools) > 70
+    for tool in tools:
+        said, _, cost = tool["description"].rpartition("\n\n")
+        assert not re.search(r"(?i)\bcosts?\b|counts? against|(nothing|one) of the quota", said), tool["name"]
+        quota = counted.get(tool["name"])
+        if quota and limit:
+            assert f"one of the plan's 30 {quota} a month" in cost, tool["name"]
+        else:
+            assert cost.startswith("Cost: none") or "calls are limited to" in cost, tool["name"]
+        assert ("none" in cost) == (cost.startswith("Cost: none")), tool["name"]
 
 
 def test_the_order_is_that_of_the_names(peer: Peer) -> None:

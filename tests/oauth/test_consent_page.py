@@ -130,3 +130,16 @@ async def test_it_fits_small_screens_weighs_little_and_asks_nobody_else(
     bodies = [await (await request.response()).body() for request in requests]  # type: ignore[union-attr]  # all answered
     assert sum(map(len, bodies)) < 100_000
     await context.close()
+
+
+async def test_it_says_that_the_app_may_publish(
+    chromium: Browser, host: RunningHost, person: Person, address: str
+) -> None:
+    context = await signed_in(chromium, host, person)
+    page = await context.new_page()
+    await page.goto(address)
+    rights = await page.locator(".consent-list li").first.inner_text()
+    tools = len(host.host.compiled.catalog.plan("free").mcp_tools)
+    assert rights.startswith(f"use all {tools} tools of your plan")
+    assert "including publishing on your connected websites" in rights
+    await context.close()

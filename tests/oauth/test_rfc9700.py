@@ -61,6 +61,7 @@ def test_rfc9700_2_1_loopback_ports_are_free(flow: Flow) -> None:
     ],
 )
 def test_rfc9700_2_1_1_pkce_with_s256_is_required(flow: Flow, changes: dict[str, str | None], code: str) -> None:
+    flow.connect()
     answer = flow.authorize(**changes)
     assert answer.status_code == 303
     assert parameters_of(answer.headers["location"])["error"] == code
@@ -68,6 +69,7 @@ def test_rfc9700_2_1_1_pkce_with_s256_is_required(flow: Flow, changes: dict[str,
 
 def test_rfc9700_2_1_1_confidential_clients_need_pkce_too(flow: Flow) -> None:
     flow.register(token_endpoint_auth_method="client_secret_basic")
+    flow.code()
     answer = flow.authorize(code_challenge=None, code_challenge_method=None)
     assert parameters_of(answer.headers["location"])["error"] == "invalid_request"
 
@@ -79,6 +81,7 @@ def test_rfc9700_2_1_1_pkce_support_is_published(http: httpx.Client) -> None:
 
 @pytest.mark.parametrize("response_type", ["token", "id_token", "code token", "none"])
 def test_rfc9700_2_1_2_there_is_no_implicit_grant(flow: Flow, response_type: str) -> None:
+    flow.connect()
     answer = flow.authorize(response_type=response_type)
     assert parameters_of(answer.headers["location"])["error"] == "unsupported_response_type"
     assert not urlsplit(answer.headers["location"]).fragment
@@ -228,6 +231,7 @@ def test_rfc9700_4_8_2_pkce_cannot_be_left_out_at_the_token_endpoint(flow: Flow)
 
 
 def test_rfc9700_4_9_1_and_4_10_2_a_token_for_another_resource_is_not_issued(flow: Flow) -> None:
+    flow.connect()
     answer = flow.authorize(resource="https://other.example/api/mcp")
     assert parameters_of(answer.headers["location"])["error"] == "invalid_target"
     assert flow.exchange(flow.code(), resource="https://other.example/").json()["error"] == "invalid_target"
@@ -248,6 +252,21 @@ def test_rfc9700_4_11_2_a_bad_client_or_redirect_uri_is_no_redirect(flow: Flow, 
     assert answer.status_code == 400
     assert "location" not in answer.headers
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
+
+
+@pytest.mark.parametrize("changes", [{"response_type": "bogus"}, {"scope": "admin"}, {"code_challenge": None}])
+def test_rfc9700_4_11_2_nobody_is_redirected_who_does_not_know_the_client(
+    host: RunningHost, flow: Flow, changes: dict[str, str | None]
+) -> None:
+    evil = "https://evil.example/cb"
+    flow.register(redirect_uris=[evil])
+    stranger = flow.http.get(f"/oauth/authorize?{flow.query(redirect_uri=evil, **changes)}")
+    assert stranger.headers["location"].startswith("/sign-in?return_to=")
+    answer = flow.authorize(redirect_uri=evil, **changes)
+    assert answer.status_code == 400
+    assert "location" not in answer.headers
+    assert "Go back to evil.example" in answer.text
+    assert f'href="{evil}?error=' in answer.text
 
 
 def test_rfc9700_4_11_2_signing_in_leads_to_this_site_only(host: RunningHost, flow: Flow) -> None:

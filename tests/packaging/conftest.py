@@ -30,5 +30,5 @@ def installed(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Environ
     """An environment with the host and the built-in plugins, from their wheels."""
     environment = Environment(tmp_path_factory.mktemp("installed"))
     plugins = [wheel for project, wheel in built.wheels.items() if project.startswith("plugins/")]
-    environment.install(f"{built.wheels['core']}[graphics,postgresql,redis,s3,template]", *plugins)
+    environment.install(f"{built.wheels['core']}[cjk,graphics,postgresql,redis,s3,template]", *plugins)
     return environment

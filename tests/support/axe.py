@@ -17,10 +17,13 @@ def axe_script() -> str:
 
 
 async def violations(page: Any) -> list[str]:
-    """Return what is wrong on a page at the impacts serious and critical, with the elements, by WCAG 2.2 AA."""
+    """Return what is wrong on a page at the impacts serious and critical, with the elements, by WCAG 2.2 AA.
+
+    Frames are pages of their own: a sandboxed one does not answer the checker of the page around it.
+    """
     if not await page.evaluate("'axe' in window"):
         await page.evaluate(axe_script())
-    found = await page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    found = await page.evaluate("axe.run(document, {resultTypes: ['violations'], iframes: false})")
     return [
         f"{violation['id']}: {[node['html'][:120] for node in violation['nodes']]}"
         for violation in found["violations"]

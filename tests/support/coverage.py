@@ -11,8 +11,11 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any, Final
 
-FLOOR: Final = 94.5
+FLOOR: Final = 95.2
 """Percent. What runs in processes of their own does not count: commands, servers that are killed, worker processes."""
+
+NOT_MEASURED: Final = "/migrations/versions/"
+"""Alembic reads and runs these files itself, where slipcover does not see them."""
 
 
 def distribution(file: str) -> str:
@@ -25,6 +28,8 @@ def shares(report: dict[str, Any]) -> dict[str, tuple[int, int]]:
     reached: dict[str, int] = defaultdict(int)
     all_: dict[str, int] = defaultdict(int)
     for file, found in report["files"].items():
+        if NOT_MEASURED in file:
+            continue
         name = distribution(file)
         hit = len(found["executed_lines"]) + len(found.get("executed_branches", ()))
         missed = len(found["missing_lines"]) + len(found.get("missing_branches", ()))
@@ -39,7 +44,7 @@ def main() -> int:
     reached, all_ = (sum(numbers) for numbers in zip(*found.values(), strict=True))
     lines = [f"{name:32}{100 * hit / total:6.1f} %" for name, (hit, total) in found.items() if total]
     share = 100 * reached / all_
-    lines.append(f"{'Coverage, lines and branches':32}{share:6.1f} % (at least {FLOOR} %)")
+    lines.append(f"{'Coverage, lines and branches':32}{share:6.2f} % (at least {FLOOR} %)")
     sys.stdout.write("\n".join(lines) + "\n")
     return int(share < FLOOR)
 

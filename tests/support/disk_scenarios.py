@@ -6,10 +6,12 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from pressroom.backup import make_backup, restore_backup
 from pressroom.errors import BackendError, FileMissing
-from pressroom.models import SetupLinkRow
+from pressroom.models import HOST_MODELS, SetupLinkRow
 from pressroom.storage.database import SqlDatabase
 from pressroom.storage.files import LocalFileStore, UrlSigner
 from pressroom.testing.running import settings_for_test
@@ -117,6 +119,53 @@ async def start_on_full_disk_with_a_database(disk: Path) -> None:
         async with migrated(settings_for_test({}, disk)):
             pass
     assert "make room" in raised.value.hint
+
+
+async def backup_on_full_disk(disk: Path) -> None:
+    settings = settings_for_test({}, disk / "data")
+    async with migrated(settings) as database:
+        await _write_link(database, 1)
+    (disk / "data" / "secret.key").write_text("5a" * 32)
+    (disk / "backups").mkdir()
+    with pytest.raises(OSError, match="No space"):
+        _fill(disk)
+    os.truncate(disk / "filler", (disk / "filler").stat().st_size - 300_000)
+    with pytest.raises(BackendError) as raised:
+        await asyncio.to_thread(make_backup, settings, disk / "backups", advance=lambda _: None)
+    assert f"the disk of {disk / 'backups'} is full" in raised.value.message
+    assert list((disk / "backups").iterdir()) == []
+    (disk / "filler").unlink()
+    await asyncio.to_thread(make_backup, settings, disk / "backups", advance=lambda _: None)
+    assert len(list((disk / "backups").iterdir())) == 1
+
+
+async def restore_on_full_disk(disk: Path) -> None:
+    models = [("pressroom", HOST_MODELS)]
+    with TemporaryDirectory() as folder:
+        source = settings_for_test({}, Path(folder) / "data")
+        archive = Path(folder) / "backup.tar"
+        async with migrated(source) as database:
+            await _write_link(database, 1)
+        await asyncio.to_thread(make_backup, source, archive, advance=lambda _: None)
+        settings = settings_for_test({}, disk / "data")
+        async with migrated(settings):
+            pass
+        before = (disk / "data" / "pressroom.sqlite").read_bytes()
+        with pytest.raises(OSError, match="No space"):
+            _fill(disk)
+
+        async def restore() -> None:
+            await asyncio.to_thread(restore_backup, settings, models, archive, force=True, advance=lambda _: None)
+
+        with pytest.raises(BackendError) as raised:
+            await restore()
+        assert f"the disk of {disk / 'data'} is full" in raised.value.message
+        assert [path.name for path in (disk / "data").iterdir()] == ["pressroom.sqlite"]
+        assert (disk / "data" / "pressroom.sqlite").read_bytes() == before
+        (disk / "filler").unlink()
+        await restore()
+        async with migrated(settings) as database, database.reading() as session:
+            assert len((await session.scalars(select(SetupLinkRow))).all()) == 1
 
 
 async def cache_on_full_disk(disk: Path) -> None:

@@ -20,13 +20,6 @@ from support.server import TESTS, command_environment, serving
 PASSWORD: Final = "a long enough passphrase 42"
 EMAIL: Final = "ada@example.com"
 
-CONFIG: Final = """
-[plugins.conformance]
-[plans.free]
-title = "Free"
-tools = ["generate_qr_code", "get_account_usage", "test_*"]
-"""
-
 TOOLS: Final = frozenset(
     {
         "generate_qr_code",
@@ -40,6 +33,13 @@ TOOLS: Final = frozenset(
     }
 )
 """The tools of the plan of `CONFIG`."""
+
+CONFIG: Final = f"""
+[plugins.conformance]
+[plans.free]
+title = "Free"
+tools = {json.dumps(sorted(TOOLS))}
+"""
 
 
 class McpServer:

@@ -7,7 +7,9 @@ from typing import Any
 
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from pressroom.sdk import Models
 from pressroom.storage.database import SqlDatabase
+from pressroom.storage.database.migrations import run_migrations
 from sqlalchemy import Connection, MetaData, inspect
 
 REVISION = '''"""One table."""
@@ -67,3 +69,9 @@ async def differences(database: SqlDatabase, metadata: MetaData) -> list[Any]:
     async with database.reading() as session:
         connection = await session.connection()
         return await connection.run_sync(compare)
+
+
+async def downgrade(database: SqlDatabase, plugin: str, models: Models, revision: str) -> None:
+    """Take the tables of a plugin back to a revision, or with `base` away."""
+    async with database.migrating() as connection:
+        await connection.run_sync(lambda sync: run_migrations(sync, plugin, models, downgrade_to=revision))

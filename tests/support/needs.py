@@ -54,7 +54,9 @@ def missing_package(package: str, what: str) -> NoReturn:
 def program(name: str) -> str:
     """Return the path of a program; without it the test is skipped, or fails in CI."""
     check_allowed(name)
-    return shutil.which(name) or missing_package(PROGRAMS[name], name)
+    # Debian keeps servers in folders that are not on the PATH of every user.
+    path = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"])
+    return shutil.which(name, path=path) or missing_package(PROGRAMS[name], name)
 
 
 def headless_chromium() -> str:

@@ -15,6 +15,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+_ACCEPT_TURNS = 5
+"""Turns of the event loop that an accepted connection takes to reach its handler, or to close its socket."""
+
 Reply = Callable[["Visit"], Awaitable[None]]
 
 
@@ -158,9 +161,17 @@ async def origin(reply: Reply, tls: ssl.SSLContext | None = None, host: str = "1
         yield running
     finally:
         server.close()
+        # Connections that were just accepted are not among the tasks yet; asyncio would leave their sockets open.
+        await _some_turns()
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await _some_turns()
+
+
+async def _some_turns() -> None:
+    for _ in range(_ACCEPT_TURNS):
+        await asyncio.sleep(0)
 
 
 @asynccontextmanager

@@ -61,10 +61,17 @@ class Page:
         (found,) = self.tree.css(selector)
         return " ".join(found.text(separator=" ").split())
 
-    def fields(self, action: str) -> dict[str, str]:
-        """Return the hidden fields of the first form that posts to an address."""
+    @property
+    def framed(self) -> LexborHTMLParser:
+        """The document in its one sandboxed frame."""
+        (frame,) = self.tree.css("iframe[sandbox][srcdoc]")
+        return LexborHTMLParser(frame.attributes["srcdoc"] or "")
+
+    def fields(self, action: str, button: str = "") -> dict[str, str]:
+        """Return the hidden fields of the first form that posts to a path, and that has a button with this value."""
         for form in self.tree.css("form[method=post]"):
-            if (form.attributes["action"] or "").partition("#")[0] == action:
+            buttons = {one.attributes.get("value") for one in form.css("button")}
+            if (form.attributes["action"] or "").partition("#")[0] == action and (not button or button in buttons):
                 hidden = form.css("input[type=hidden]")
                 return {str(one.attributes["name"]): one.attributes["value"] or "" for one in hidden}
         raise AssertionError(f"there is no form for {action}: {self.text}")
@@ -96,8 +103,8 @@ class BrowserWithoutScreen:
         return Page(self.client.post(path, data=fields, headers={"Origin": self.origin, **headers}))
 
     def submit(self, page: Page, action: str, /, **typed: Any) -> Page:
-        """Fill a form of a page, and send it."""
-        return self.post(action, page.fields(action) | typed)
+        """Fill the form of a page that has the button `typed["action"]`, where that is given, and send it."""
+        return self.post(action, page.fields(action, typed.get("action", "")) | typed)
 
     def sign_in(self, email: str = EMAIL, password: str = PASSWORD) -> Page:
         """Sign in, and return the page that this leads to."""

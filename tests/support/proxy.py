@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from typing import Any, Final
 from urllib.parse import urlsplit
+
+_FLUSHED_SECONDS: Final = 2
 
 
 class Proxy:
@@ -16,7 +19,7 @@ class Proxy:
         self._host, self._port = parts.hostname, parts.port
         self._talking = asyncio.Event()
         self._talking.set()
-        self._pumps: set[asyncio.Task[None]] = set()
+        self._serving: set[asyncio.Task[Any]] = set()
         self._reachable = True
         self.endpoint = ""
 
@@ -38,21 +41,40 @@ class Proxy:
         self._reachable = True
 
     async def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Serve one connection."""
-        if not self._reachable:
-            writer.close()
-            return
-        back, forth = await asyncio.open_connection(self._host, self._port)
-        for source, sink in ((reader, forth), (back, writer)):
-            pump = asyncio.create_task(self._pump(source, sink))
-            self._pumps.add(pump)
-            pump.add_done_callback(self._pumps.discard)
+        """Serve one connection until either side ends it."""
+        serving = asyncio.current_task()
+        assert serving is not None
+        self._serving.add(serving)
+        writers = [writer]
+        try:
+            if self._reachable:
+                back, forth = await asyncio.open_connection(self._host, self._port)
+                writers.append(forth)
+                pumps = [asyncio.create_task(self._pump(*way)) for way in ((reader, forth), (back, writer))]
+                try:
+                    await asyncio.wait(pumps)
+                finally:
+                    for pump in pumps:
+                        pump.cancel()
+        except asyncio.CancelledError:
+            pass  # by `close`; the server would report it
+        finally:
+            for one in writers:
+                one.close()
+            for one in writers:
+                try:
+                    async with asyncio.timeout(_FLUSHED_SECONDS):
+                        await one.wait_closed()
+                except (OSError, TimeoutError):  # nobody reads what is left
+                    one.transport.abort()
+            self._serving.discard(serving)
 
     async def close(self) -> None:
         """End all connections."""
-        for pump in list(self._pumps):
-            pump.cancel()
-        await asyncio.gather(*self._pumps, return_exceptions=True)
+        for serving in list(self._serving):
+            serving.cancel()
+        while self._serving:
+            await asyncio.wait(self._serving)
 
     async def _pump(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
         try:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, TypeVar
 
+from pressroom.accounts.storage import AccountStorage
 from pressroom.compiled import Compiled
 from pressroom.config import Settings
 from pressroom.fetch import GuardedFetcher
@@ -17,6 +18,8 @@ from pressroom_content.articles.store import Articles
 from pressroom_content.websites.store import Websites
 
 from support.standin_plugin import PHOTO, PLATFORM
+
+T = TypeVar("T")
 
 ADA = "u_ada"
 QUICK = {"settle_seconds": 0.5, "lease_seconds": 1}
@@ -40,6 +43,14 @@ def configuration(storage: dict[str, Any], **content: Any) -> dict[str, Any]:
     }
 
 
+class HereWorkers:
+    """Does at once, in this process, what a host has worker processes for: those take longer to start than a test."""
+
+    async def run(self, function: Callable[..., T], *arguments: Any, **_bounds: Any) -> T:
+        """Return what a function returns."""
+        return function(*arguments)
+
+
 @asynccontextmanager
 async def world(settings: Settings, *, works: bool = True) -> AsyncIterator[PluginContext]:
     """Give the content plugin's context; with `works` this process runs jobs."""
@@ -61,7 +72,9 @@ async def services(compiled: Compiled, *, works: bool) -> AsyncIterator[Mapping[
         jobs = settings.jobs if works else settings.jobs.model_copy(update={"concurrency": 0})
         queue = JobQueue(database, kinds, jobs, backoff=0.1)
         async with GuardedFetcher(private_networks=settings.fetch.private_networks) as fetcher:
-            compiled.plugins.services.fill(database, queue, fetcher)
+            storage = AccountStorage(settings, database)
+            storage.know_kinds(compiled.storage_kinds)
+            compiled.plugins.services.fill(database, queue, fetcher, storage, HereWorkers())
             await queue.open()
             try:
                 yield compiled.plugins.contexts

@@ -113,7 +113,8 @@ def _tool(tool: McpTool, plans: Mapping[str, list[str]]) -> Iterator[str]:
     required = set(schema.get("required", ()))
     for name, field in schema["properties"].items():
         default = "required" if name in required else _default(field)
-        yield f"| `{name}` | {_kind(field, schema)} | {default} | {cell(_description(field, schema))} |"
+        kind = "what this server has" if name in tool.choices else _kind(field, schema)
+        yield f"| `{name}` | {kind} | {default} | {cell(_description(field, schema))} |"
     yield ""
 
 
@@ -180,7 +181,7 @@ def kept_html() -> str:
     """Return what each platform takes, and the elements and attributes that stay."""
     lines = ["## Platforms", "", "| Platform | What it is sent | Rules |", "|---|---|---|"]
     for one in sorted(_platforms(), key=lambda connector: connector.platform):
-        sent = "Markdown as it is written; HTML where the article is written in it" if one.markdown else "HTML"
+        sent = "Markdown; HTML where the article is written in it" if one.markdown else "HTML"
         lines.append(f"| {one.title} (`{one.platform}`) | {sent} | {one.sanitiser} |")
     full, basic = RULES["full"], RULES["basic"]
     lines += ["", "## Elements", "", "| Element | full | basic | Attributes |", "|---|---|---|---|"]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 import re
 import typing
+from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any, Final
 
 from pressroom.config.display import as_data
@@ -19,6 +21,54 @@ def settings() -> str:
     """Return a table for each section of the configuration."""
     schema = json_schema()
     return "\n".join(_sections(Settings, schema, schema, ()))
+
+
+def plugin_settings() -> str:
+    """Return a table for each plugin of this repository that has settings of its own."""
+    lines: list[str] = []
+    without = []
+    for name, model in sorted(plugin_models().items()):
+        if model is None:
+            without.append(f"`{name}`")
+            continue
+        schema = model.model_json_schema()
+        lines += [f"## `[plugins.{name}.config]`", "", code_brackets(inspect.getdoc(model) or ""), ""]
+        lines += ["| Setting | Type | Default | What it is |", "|---|---|---|---|"]
+        for setting, node in schema["properties"].items():
+            prop = _resolved(node, schema)
+            said = cell(prop.get("description", ""))
+            lines.append(f"| `{setting}` | {_plugin_type(prop, schema)} | {_plugin_default(model, setting)} | {said} |")
+        lines.append("")
+    lines.append(f"Without settings of their own: {', '.join(without)}.")
+    return "\n".join(lines)
+
+
+def plugin_models() -> dict[str, type[BaseModel] | None]:
+    """Return the models of the configurations of this repository's plugins, by the plugin's id."""
+    folder = Path(__file__).parents[2] / "plugins"
+    points = {point.name: point for point in entry_points(group="pressroom.plugins")}
+    return {path.name: points[path.name].load().PLUGIN.config for path in folder.iterdir() if path.name in points}
+
+
+def _plugin_type(prop: dict[str, Any], root: dict[str, Any]) -> str:
+    if prop.get("type") == "object":
+        return "table"
+    choices = [_resolved(one, root) for one in prop.get("anyOf", ())]
+    given = [one for one in choices if one.get("type") != "null"]
+    if len(given) == 1:
+        return _type(given[0], root)
+    return _type(prop, root)
+
+
+def _plugin_default(model: type[BaseModel], name: str) -> str:
+    value = model.model_fields[name].get_default(call_default_factory=True)
+    if isinstance(value, str) and value:
+        return f"`{value}`"
+    if value in (None, (), {}, [], ""):
+        return "none"
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    return f"`{_number(value)}`" if isinstance(value, int | float) else f"`{list(value)!r}`".replace("'", '"')
 
 
 def _sections(model: type[BaseModel], node: dict[str, Any], root: dict[str, Any], path: tuple[str, ...]) -> list[str]:
@@ -91,12 +141,15 @@ def _kind(node: dict[str, Any], root: dict[str, Any]) -> str:
     node = _resolved(node, root)
     if "enum" in node:
         return " or ".join(f"`{value}`" for value in node["enum"])
+    if "anyOf" in node and all(choice.get("format", "").endswith("network") for choice in node["anyOf"]):
+        return "network"
     if "anyOf" in node:
         pattern = next((choice.get("pattern", "") for choice in node["anyOf"] if "pattern" in choice), "")
         return "duration" if "ms" in pattern else "size"
     match node.get("type"):
         case "array":
-            return f"list of {_kind(node['items'], root)}"
+            kind = _kind(node["items"], root)
+            return "list of networks" if kind == "network" else f"list of {kind}"
         case "object" if "patternProperties" in node:
             return f"table of tool names, each with a {_kind(next(iter(node['patternProperties'].values())), root)}"
         case "object":

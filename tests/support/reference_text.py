@@ -12,7 +12,8 @@ import inspect
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from types import ModuleType
 from typing import Any, Final
 
 import click
@@ -22,9 +23,15 @@ from pressroom.errors import CallError
 from pressroom.observability.metrics import Metrics
 from pressroom.plugins.contributions import RECORD_TYPES
 from pressroom.tools_api.envelope import STATUS
+from pressroom_content import contract as content_contract
+from pressroom_content.contract.hookspecs import ContentHooks
+from pressroom_image_generator import templates as image_templates
+from pressroom_image_generator.templates import ImageTemplateHooks
+from pressroom_search_performance import contract as search_contract
+from pressroom_search_performance.contract import SearchPerformanceHooks
 
 from support.reference_content import article_checks, article_tools, kept_html
-from support.reference_settings import cell, code_brackets, settings
+from support.reference_settings import cell, code_brackets, plugin_settings, settings
 
 # Command line
 
@@ -74,6 +81,57 @@ def hook_functions() -> list[tuple[str, Callable[..., Any]]]:
     return [(name, vars(hookspecs)[name]) for name in RECORD_TYPES]
 
 
+def plugin_hooks() -> str:
+    """Return a section for each plugin that offers hooks: the hooks, then what their records are made of."""
+    lines: list[str] = []
+    for title, (offered, package) in _OFFERED.items():
+        lines += [f"## {title}", "", f"The records are in `{package.__name__}`.", ""]
+        for name, function in vars(offered).items():
+            if name.startswith("pressroom_"):
+                signature = _signature(function).replace("self, ", "")
+                lines += [
+                    f"### {name}",
+                    "",
+                    "```python",
+                    f"def {name}{signature}: ...",
+                    "```",
+                    "",
+                    docstring(function),
+                    "",
+                ]
+        for name, value, module in _contract(package, offered):
+            lines += [f"### {name}", "", *_entry(name, value, module)]
+    return _skip_signatures("\n".join(lines))
+
+
+_OFFERED: Final[Mapping[str, tuple[type, ModuleType]]] = {
+    "Content": (ContentHooks, content_contract),
+    "Search performance": (SearchPerformanceHooks, search_contract),
+    "Image generator": (ImageTemplateHooks, image_templates),
+}
+
+
+def _contract(package: ModuleType, offered: type) -> Iterator[tuple[str, Any, str]]:
+    """Yield the public names of a plugin's contract, each with the module that defines it."""
+    modules = [sys.modules[name] for name in sorted(sys.modules) if name.startswith(package.__name__)]
+    defined = {name: module.__name__ for module in modules for name in _defined_in(module)}
+    public = getattr(package, "__all__", None) or [
+        name for name in defined if isinstance(vars(package).get(name), type) or name == "Competition"
+    ]
+    for name in sorted(public, key=lambda name: (defined[name], name)):
+        if vars(package)[name] is not offered:
+            yield name, vars(package)[name], defined[name]
+
+
+def _defined_in(module: ModuleType) -> Iterator[str]:
+    for node in ast.parse(inspect.getsource(module)).body:
+        match node:
+            case ast.ClassDef(name=name) | ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                yield name
+            case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+                yield name
+
+
 def sdk_names() -> str:
     """Return a section for each public name of the SDK, by module."""
     by_module: dict[str, list[str]] = {}
@@ -100,10 +158,14 @@ _TITLES: Final = {
     "pressroom.sdk.call": "Calls and results",
     "pressroom.sdk.rates": "Rates",
     "pressroom.sdk.data": "Database and accounts",
+    "pressroom.sdk.keys": "Keys of all hosts",
     "pressroom.sdk.jobs": "Background work",
+    "pressroom.sdk.storage": "Storage",
     "pressroom.sdk.fetching": "Fetching",
     "pressroom.sdk.tools": "Tools of others",
+    "pressroom.sdk.workers": "Worker processes",
     "pressroom.sdk.shared": "What all tools share",
+    "pressroom.sdk.framing": "HTML of strangers",
     "pressroom.sdk.backends": "Backends",
     "pressroom.errors": "Errors",
 }
@@ -251,7 +313,7 @@ class _Lanes:
 
 def metrics() -> str:
     """Return the table of the host's own metrics."""
-    registry = Metrics(["tool"], _Lanes()).registry
+    registry = Metrics(["tool"], _Lanes(), lambda: True).registry
     rows = []
     for collector in list(registry._collector_to_names):
         names = getattr(collector, "_labelnames", None)
@@ -267,8 +329,10 @@ def metrics() -> str:
 
 PARTS: Final[dict[str, tuple[str, Callable[[], str]]]] = {
     "settings": ("reference/configuration.md", settings),
+    "plugin-settings": ("reference/plugin-settings.md", plugin_settings),
     "commands": ("reference/command-line.md", command_line),
     "hooks": ("reference/hooks.md", hooks),
+    "plugin-hooks": ("reference/plugin-hooks.md", plugin_hooks),
     "sdk": ("reference/sdk.md", sdk_names),
     "errors": ("reference/http-api.md", error_codes),
     "metrics": ("reference/metrics.md", metrics),

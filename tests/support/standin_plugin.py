@@ -49,6 +49,8 @@ PLUGIN = Plugin(id="standin", title="Stand-in", summary="A platform for tests.",
 
 PHOTO = "m_" + "Photo0" * 3 + "Kept"
 HOTLINK = "m_" + "Hot000" * 3 + "Link"
+CAPTIONED = "m_" + "Capt00" * 3 + "Line"
+CAPTION = "Bread & butter, *warm* <from> the oven"
 PLATFORM = "directus"
 
 _FIELDS = ("excerpt", "meta_title", "meta_description", "canonical_url")
@@ -75,6 +77,8 @@ class StandInSite:
         return Finding(checks, CAPABILITIES, name=me["name"], timezone=me["timezone"])
 
     async def terms(self, kind: TermKind, query: str, limit: int) -> Sequence[Term]:
+        if kind == "blog":
+            raise SiteRefused(f"the stand-in has tags to list, but no kind {kind}")
         found = await self._ask("GET", f"terms/{kind}")
         return [Term(one["id"], one["name"]) for one in found if query.lower() in one["name"].lower()][:limit]
 
@@ -87,7 +91,8 @@ class StandInSite:
                 if name not in known:
                     known[name] = (await self._ask("POST", f"terms/{kind}", {"name": name}))["id"]
             made[kind] = tuple(known[name] for name in names)
-        return made
+        authors = [term.id for term in await self.terms("author", "", 1000) if term.name == post.author]
+        return {**made, "author": tuple(authors)}
 
     async def find_media(self, marker: str) -> RemoteMedia | None:
         found = await self._ask("GET", f"media?marker={marker}")
@@ -177,7 +182,8 @@ def _read(answer: Fetched, *, changes: bool) -> Any:
         case 409 | 422:
             raise SiteRefused("the stand-in refused it")
         case 429 | 503:
-            raise SiteUnavailable("the stand-in is overloaded")
+            asked = answer.headers.get("retry-after")
+            raise SiteUnavailable("the stand-in is overloaded", retry_after=int(asked) if asked else None)
     if answer.status >= 300 or answer.media_type != "application/json":
         raise (UnknownOutcome if changes else SiteUnavailable)(f"the stand-in answers {answer.status} and no JSON")
     return json.loads(answer.content)
@@ -201,6 +207,7 @@ CAPABILITIES = Capabilities(
     upload=True,
     seo_meta=True,
     import_posts=True,
+    authors=True,
 )
 
 
@@ -247,6 +254,11 @@ async def _image(_plugin: PluginContext, user_id: str, media_id: str) -> MediaFi
         return MediaFile(
             PHOTO, "photo.png", "image/png", f"https://library.example/{PHOTO}.png", f"Photo of {user_id}",
             "download", 4, 3, b"\x89PNG the bytes of a photo", credit, "Photo: Ada, CC BY 4.0",
+        )  # fmt: skip
+    if media_id == CAPTIONED:
+        return MediaFile(
+            CAPTIONED, "bread.png", "image/png", f"https://library.example/{CAPTIONED}.png", "Bread",
+            "download", 4, 3, b"\x89PNG the bytes of bread", credit, "Photo: Ada, CC BY 4.0", CAPTION,
         )  # fmt: skip
     if media_id == HOTLINK:
         return MediaFile(HOTLINK, "hot.jpg", "image/jpeg", "https://stock.example/hot.jpg", "Hot", "hotlink")

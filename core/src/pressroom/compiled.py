@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
@@ -18,7 +18,18 @@ from pressroom.errors import BackendError, ConfigError, PluginError, PressroomEr
 from pressroom.paths import host_path_taken
 from pressroom.plugins.load import LoadedPlugins, load_plugins
 from pressroom.plugins.select import HOST_ID
-from pressroom.sdk import Authenticator, Backend, Brander, Branding, CacheIndex, FileStore, Limiter, Models, Route
+from pressroom.sdk import (
+    Authenticator,
+    Backend,
+    Brander,
+    Branding,
+    CacheIndex,
+    FileStore,
+    Limiter,
+    Models,
+    Route,
+    StorageKind,
+)
 from pressroom.sdk.shared import BackendKind
 from pressroom.wire.nearest import nearest
 
@@ -33,13 +44,18 @@ _PROTOCOLS: Final[Mapping[BackendKind, type[Any]]] = {"files": FileStore, "cache
 
 
 class Compiled:
-    """Plugins and the catalog that they came to; enough for commands that serve nothing."""
+    """Plugins and the catalog that they came to; enough for commands that serve nothing.
+
+    `schema_mismatches` holds, for plugins that were dropped because their tables are those of another version, the
+    revision in the database and the one that this version needs.
+    """
 
     def __init__(self, settings: Settings, origins: Origins | None = None) -> None:
         self.settings = settings
         self.plugins: LoadedPlugins = _without_taken_paths(load_plugins(settings, origins))
         self.catalog = self._compile()
         self.branding = branding(settings)
+        self.schema_mismatches: dict[str, tuple[str, str]] = {}
 
     def drop(self, plugin: str, error: BaseException) -> None:
         """Take out a plugin that failed after it was loaded, and compile the rest again."""
@@ -50,6 +66,10 @@ class Compiled:
     def plan_summary(self, plan: str) -> PlanSummary:
         """Return what accounts on a plan are told of it."""
         return self.catalog.summary(plan)
+
+    def storage_kinds(self) -> Sequence[StorageKind]:
+        """Return what the active plugins store for accounts."""
+        return [one.record for one in self.plugins.contributions.of(StorageKind)]
 
     def brand_block(self) -> Mapping[str, Any]:
         """Return the promotional block of the brander that the operator named.

@@ -28,11 +28,12 @@ from pressroom.sdk import (
     PluginContext,
     Rate,
     RateLimit,
+    SharedKeys,
     ToolInfo,
     hookimpl,
 )
 from pressroom.storage.cache import create_cache_index
-from pressroom.storage.files import create_file_store
+from pressroom.storage.files import create_file_store, signing_secret
 
 
 @hookimpl
@@ -61,6 +62,24 @@ def pressroom_checks(plugin: PluginContext) -> Iterable[Check]:
         return check_fonts(plugin.config.graphics.fonts)
 
     return [Check("fonts", fonts)]
+
+
+@hookimpl
+def pressroom_shared_keys(plugin: PluginContext) -> Iterable[SharedKeys]:
+    """Name the key that forms, file URLs and the keys of access tokens depend on."""
+    settings: Settings = plugin.config
+    return [
+        SharedKeys(
+            "secret_key",
+            "secret_key",
+            read=lambda: [signing_secret(settings)],
+            configured=settings.secret_key is not None,
+            lost=(
+                "access tokens stop working until clients refresh them, signed URLs of files stop working, and forms "
+                "that are open in browsers have to be sent again"
+            ),
+        )
+    ]
 
 
 @hookimpl

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 from pressroom.compiled import Compiled
 from pressroom.errors import BackendError, ConfigError, PressroomError
+from pressroom.hardening import weaknesses
+from pressroom.plugins.contributions import Contribution
 from pressroom.plugins.records import PluginRecord
-from pressroom.sdk import Check, CheckResult, per_hour
+from pressroom.plugins.select import HOST_ID
+from pressroom.sdk import API, Check, CheckResult, SharedKeys, per_hour
+from pressroom.shared_keys import key_state
 from pressroom.storage.database import Migrator, SqlDatabase
+from pressroom.storage.private import open_to_others
 from pressroom.stores import open_backends
 from pressroom.wire.echo import counted
 
@@ -19,10 +25,11 @@ _NO_CONTENT = "0" * 32
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one check came to."""
+    """What one check came to. `brief` is a shorter message for people, where there is one."""
 
     check: str
     result: CheckResult
+    brief: str = ""
 
 
 async def diagnose(compiled: Compiled, advance: Callable[[], None]) -> list[Finding]:
@@ -32,16 +39,20 @@ async def diagnose(compiled: Compiled, advance: Callable[[], None]) -> list[Find
     """
     findings: list[Finding] = []
 
-    def add(check: str, result: CheckResult) -> None:
-        findings.append(Finding(check, result))
+    def add(check: str, result: CheckResult, brief: str = "") -> None:
+        findings.append(Finding(check, result, brief))
         advance()
 
     for record in compiled.plugins.records:
-        add(f"plugin {record.id}", _plugin(record))
+        brief = f"active: {record.brief}" if record.status == "active" and not record.imported_slowly else ""
+        add(f"plugin {record.id}", _plugin(record), brief)
     for warning in compiled.catalog.warnings:
         add("configuration", CheckResult("warning", warning, "correct the name, or remove the entry"))
     for result in _combinations(compiled):
         add("configuration", result)
+    for result in weaknesses(compiled.settings):
+        add("security", result)
+    add("data folder", _data_folder(compiled))
     add("tools", _tools(compiled))
     add("authentication", _attempt_authenticators(compiled))
     add("branding", _attempt_branding(compiled))
@@ -59,6 +70,9 @@ def _plugin(record: PluginRecord) -> CheckResult:
         case "active" if record.imported_slowly:
             message = f"active, but its import took {record.import_seconds:.1f} s"
             return CheckResult("warning", message, "heavy libraries belong inside functions; tell the plugin's authors")
+        case "active" if record.api != API:
+            message = f"active, but written for plugin API {record.api}; this host offers {API}, and the next drops it"
+            return CheckResult("warning", message, "upgrade the plugin, or tell its authors")
         case "active":
             return CheckResult("ok", f"active: {', '.join(record.contributes) or 'contributes nothing'}")
         case "available":
@@ -67,7 +81,7 @@ def _plugin(record: PluginRecord) -> CheckResult:
         case "disabled":
             if record.required:
                 return CheckResult("error", "switched off, but required", "set enabled = true, or required = false")
-            return CheckResult("ok", "switched off")
+            return CheckResult("ok", record.error or "switched off", record.hint)
         case _:
             return CheckResult("error", f"{record.status} ({record.phase}): {record.error}", record.hint)
 
@@ -101,12 +115,13 @@ def _combinations(compiled: Compiled) -> Iterator[CheckResult]:
             f"{shared} {verb} shared, but accounts and jobs are kept in an SQLite file of this host",
             'with several hosts set [storage] database = "postgresql://…"; with one host this is fine',
         )
-    if shared and settings.secret_key is None:
-        yield CheckResult(
-            "warning",
-            f"{shared} {verb} shared, but this host made a secret_key of its own",
-            "with several hosts set the same secret_key on each; with one host this is fine",
-        )
+    for keys in (one.record for one in compiled.plugins.contributions.of(SharedKeys)):
+        if shared and not keys.configured:
+            yield CheckResult(
+                "warning",
+                f"{shared} {verb} shared, but {keys.name} is not set, so this host makes a key of its own",
+                f"with several hosts set the same {keys.setting} on each; with one host this is fine",
+            )
     if settings.base_url is None and settings.server.host not in ("127.0.0.1", "localhost", "::1"):
         yield CheckResult(
             "warning",
@@ -120,6 +135,25 @@ def _tools(compiled: Compiled) -> CheckResult:
     if count == 0:
         return CheckResult("error", "there are no tools", "install and enable a plugin: `pressroom plugins list`")
     return CheckResult("ok", f"{counted(count, 'tool')}, {counted(len(compiled.catalog.plans), 'plan')}")
+
+
+def _data_folder(compiled: Compiled) -> CheckResult:
+    folder = compiled.settings.storage.path
+    try:
+        is_open = open_to_others(folder)
+    except FileNotFoundError:
+        return CheckResult("ok", f"{folder}, not there yet: `pressroom serve` makes it")
+    except OSError as error:
+        return CheckResult(
+            "error", f"{folder} cannot be read: {error.strerror}", "check [storage] path and its permissions"
+        )
+    if is_open:
+        return CheckResult(
+            "warning",
+            f"every user of this machine may look into {folder}, which holds the database and keys",
+            f"run: chmod o= {shlex.quote(str(folder))}",
+        )
+    return CheckResult("ok", str(folder))
 
 
 def _attempt_authenticators(compiled: Compiled) -> CheckResult:
@@ -148,23 +182,46 @@ async def _database(compiled: Compiled) -> list[tuple[str, CheckResult]]:
         return [("database", CheckResult("error", error.message, error.hint))]
     try:
         migrator = compiled.migrator(database)
-        schemas = [(f"tables of {plugin}", await _schema(migrator, plugin)) for plugin in migrator.plugins]
+        findings = {plugin: await _schema(migrator, plugin) for plugin in migrator.plugins}
+        unusable = {plugin for plugin, (_, current) in findings.items() if not current}
+        keys = [
+            (one.record.name, await _keys(database, one))
+            for one in compiled.plugins.contributions.of(SharedKeys)
+            if not unusable & {HOST_ID, one.plugin}
+        ]
     finally:
         await database.close()
-    return [("database", CheckResult("ok", database.name)), *schemas]
+    schemas = [(f"tables of {plugin}", result) for plugin, (result, _) in findings.items()]
+    return [("database", CheckResult("ok", database.name)), *schemas, *keys]
 
 
-async def _schema(migrator: Migrator, plugin: str) -> CheckResult:
+async def _schema(migrator: Migrator, plugin: str) -> tuple[CheckResult, bool]:
+    """Return the finding, and whether the tables are those of this version."""
     try:
         state = await migrator.state(plugin)
     except BackendError as error:
-        return CheckResult("error", error.message, error.hint)
+        return CheckResult("error", error.message, error.hint), False
     if not state.behind:
-        return CheckResult("ok", f"up to date, revision {state.current}")
+        return CheckResult("ok", f"up to date, revision {state.current}"), True
     message = f"at revision {state.current or 'none'}, this version needs {state.wanted}"
     if migrator.embedded:
-        return CheckResult("ok", message, "`pressroom serve` migrates it when it starts")
-    return CheckResult("error", message, "run `pressroom migrate`")
+        return CheckResult("ok", message, "`pressroom serve` migrates it when it starts"), False
+    return CheckResult("error", message, "run `pressroom migrate`"), False
+
+
+async def _keys(database: SqlDatabase, contribution: Contribution[SharedKeys]) -> CheckResult:
+    try:
+        state = await key_state(database, contribution)
+    except Exception as error:  # noqa: BLE001 - a plugin's keys may raise anything
+        return CheckResult("error", f"cannot be checked: {_message(error)}", getattr(error, "hint", ""))
+    if state.fits and not state.problem:
+        message = f"fits the database, fingerprint {state.recorded}"
+        return CheckResult(
+            "ok", message if state.recorded else "not used yet: `pressroom serve` records its fingerprint"
+        )
+    if state.fits or database.embedded:
+        return CheckResult("warning", state.problem, state.advice)
+    return CheckResult("error", state.problem, state.advice)
 
 
 async def _stores(compiled: Compiled) -> list[tuple[str, CheckResult]]:

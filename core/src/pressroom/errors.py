@@ -36,7 +36,8 @@
     ├── FetchFailed                   fetch_failed: an address from outside did not answer
     ├── FetchUnknown                  fetch_unknown: it may have acted on a request, and did not say so
     └── BackendError                  a storage, cache or limits backend failed
-        └── FileMissing               the store has no file under that key
+        ├── FileMissing               the store has no file under that key
+        └── Unavailable               the server that it needs does not answer
 
 `code` is stable: clients may branch on it. Messages are for people and may change.
 All of them survive pickling, because renders raise them in another process.
@@ -72,7 +73,12 @@ def _rebuild(kind: type[PressroomError], state: dict[str, Any]) -> PressroomErro
 
 
 class CallError(PressroomError):
-    """One call could not be answered."""
+    """One call could not be answered.
+
+    `spent` tells that a run had begun and that the request itself made it fail: such a call costs what a result costs.
+    """
+
+    spent: bool = False
 
 
 class InvalidJson(CallError):
@@ -151,7 +157,10 @@ class Forbidden(CallError):
 
 
 class QuotaExceeded(CallError):
-    """The account has used up a quota of its plan; the message says when the next month begins."""
+    """The account has used up a quota of its plan; the message says when the next month begins.
+
+    So it is where its storage is full; the message says how to make room.
+    """
 
     code = "quota_exceeded"
 
@@ -167,7 +176,7 @@ class RateLimited(CallError):
 
 
 class Overloaded(CallError):
-    """The queue of a lane is full. `retry_after` is in whole seconds, at least 1."""
+    """The queue of a lane is full, or the storage does not answer. `retry_after` is in whole seconds, at least 1."""
 
     code = "overloaded"
 
@@ -317,6 +326,10 @@ class BackendError(PressroomError):
     """A storage, cache or limits backend failed or did not answer in time."""
 
     code = "backend_error"
+
+
+class Unavailable(BackendError):
+    """A server that a backend needs does not answer; it may soon."""
 
 
 class FileMissing(BackendError):

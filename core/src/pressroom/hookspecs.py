@@ -29,6 +29,8 @@ from pressroom.sdk import (
     PluginContext,
     RateLimit,
     Route,
+    SharedKeys,
+    StorageKind,
 )
 
 hookspec = pluggy.HookspecMarker("pressroom")
@@ -85,6 +87,8 @@ def pressroom_authenticators(plugin: PluginContext) -> Iterable[Authenticator]:
     """Recognise credentials.
 
     Asked in the order of `[auth] authenticators`, then by name. The first identity wins. `Rejected` is final.
+    Every call is asked about, also one without `Authorization`, whose `bearer` is empty: a credential may be any
+    header, such as `credentials.headers.get("x-company-key")`.
 
     Example:
         ```python
@@ -188,7 +192,8 @@ def pressroom_backends(plugin: PluginContext) -> Iterable[Backend]:
 def pressroom_routes(plugin: PluginContext) -> Iterable[Route]:
     """Serve pages or endpoints of your own. A path that somebody else serves already is refused.
 
-    With `page=DashboardPage("Title")` a route becomes a page of the dashboard, for people who are signed in.
+    With `page=DashboardPage("Title")` a route becomes a page of the dashboard, for people who are signed in. With
+    `before_body` it says whether a request is welcome before its body is read, such as by a token in its path.
 
     Example:
         ```python
@@ -219,6 +224,29 @@ def pressroom_models(plugin: PluginContext) -> Iterable[Models]:
 
 
 @hookspec
+def pressroom_shared_keys(plugin: PluginContext) -> Iterable[SharedKeys]:
+    """Name keys that every host on a shared database needs, such as those that you encrypt rows with.
+
+    A host without the key that the others write with is refused when it starts, before it fails their work.
+
+    Example:
+        ```python
+        @hookimpl
+        def pressroom_shared_keys(plugin):
+            return [
+                SharedKeys(
+                    "note_keys",
+                    "[plugins.example.config] note_keys",
+                    read=lambda: [b"the key of this host"],
+                    configured=True,
+                    lost="encrypted notes cannot be read any more",
+                )
+            ]
+        ```
+    """
+
+
+@hookspec
 def pressroom_jobs(plugin: PluginContext) -> Iterable[Job]:
     """Do work in the background that survives a restart. Enqueue it with `plugin.services.jobs`.
 
@@ -232,6 +260,25 @@ def pressroom_jobs(plugin: PluginContext) -> Iterable[Job]:
         @hookimpl
         def pressroom_jobs():
             return [Job("crawl", crawl)]
+        ```
+    """
+
+
+@hookspec
+def pressroom_storage(plugin: PluginContext) -> Iterable[StorageKind]:
+    """Count what you store for accounts against the bound of their plans. Ask for room before each write.
+
+    Call `plugin.services.storage.reserve(session, subject, size)` first in the transaction that writes.
+
+    Example:
+        ```python
+        async def measure(session: object, subject: str) -> int:
+            return 0  # SELECT sum(size) FROM notes WHERE user_id = …, by an index
+
+
+        @hookimpl
+        def pressroom_storage():
+            return [StorageKind("notes", "notes", measure, advice="delete notes with delete_note")]
         ```
     """
 

@@ -14,13 +14,16 @@ from pressroom.fetch import GuardedFetcher
 from pressroom.graphics.font_sources import use_font_folders
 from pressroom.jobs.queue import JobQueue
 from pressroom.lanes import Lanes
+from pressroom.lanes.workers import WorkerPool
+from pressroom.lifespans import RunningLifespan
 from pressroom.oauth.service import AuthorizationServer
 from pressroom.observability.metrics import Metrics
 from pressroom.pipeline.chain import Pipeline
 from pressroom.pipeline.own_calls import OwnCalls
 from pressroom.pipeline.services import Services
 from pressroom.sdk import Authorizer, Job, Lifespan, Observer
-from pressroom.storage.database import SqlDatabase
+from pressroom.shared_keys import check_keys
+from pressroom.storage.database import DatabaseProbe, SqlDatabase
 from pressroom.storage.files.secret import signing_secret
 from pressroom.stores import Openable, make_schema_current, open_backends
 
@@ -33,33 +36,44 @@ _PLUGINS_FETCH_AT_ONCE: Final = 32
 """So many that a few slow servers do not keep everybody else's pictures waiting."""
 
 
+_LIFESPAN_SECONDS: Final = 2.0
+"""What a lifespan gets to end where the time for calls in flight is used up."""
+
+
 class Host:
     """A running host. `start` opens everything, `close` lets go of it in reverse.
 
     `pipeline`, `services`, `database`, `accounts`, `authorization_server` and `jobs` are there between the two, and
-    `identity_provider` where the operator named one.
+    `identity_provider` where the operator named one. `failures` are what lifespans of plugins raised after they began.
     """
 
     def __init__(self, compiled: Compiled) -> None:
         self.settings = compiled.settings
         self.compiled = compiled
         self.identity_provider: IdentityProvider | None = None
+        self.failures: list[BaseException] = []
         self._deadline: float | None = None
+        self._leaving = False
         self._open = AsyncExitStack()
         self._own_calls = OwnCalls()
 
     @property
-    def draining(self) -> bool:
-        """Whether the host is about to stop."""
-        return self._deadline is not None
+    def leaving(self) -> bool:
+        """Whether the host is about to stop: nothing new should be sent to it."""
+        return self._leaving
 
     @property
     def time_left(self) -> float:
         """The seconds that calls in flight still have before the host stops without them."""
         return self.settings.server.shutdown_timeout if self._deadline is None else max(0, self._deadline - monotonic())
 
+    def leave(self) -> None:
+        """Say on `/readyz` that the host is about to stop, and go on serving."""
+        self._leaving = True
+
     def drain(self) -> None:
         """Begin to stop: from now on counts the time that the operator gives to calls in flight."""
+        self._leaving = True
         if self._deadline is None:
             self._deadline = monotonic() + self.settings.server.shutdown_timeout
 
@@ -102,19 +116,29 @@ class Host:
         self.database = SqlDatabase(settings)
         await self.database.open()
         opened.push_async_callback(self.database.close)
+        self.database_probe = DatabaseProbe(self.database.ask, self.database.name)
         await make_schema_current(compiled, self.database)
+        await check_keys(compiled, self.database)
         self.accounts = AccountServices(settings, self.database)
         self.accounts.know_plans(compiled.plan_summary)
+        self.accounts.stored.know_kinds(compiled.storage_kinds)
         secret = signing_secret(settings)
         self.authorization_server = AuthorizationServer(settings, self.database, self.accounts, secret)
         kinds = (one.record for one in compiled.plugins.contributions.of(Job))
         self.jobs = JobQueue(self.database, kinds, settings.jobs)
-        fetcher = GuardedFetcher(concurrency=_PLUGINS_FETCH_AT_ONCE, private_networks=settings.fetch.private_networks)
-        parts: tuple[Openable, ...] = (self.accounts, self.authorization_server, fetcher)
+        fetcher = GuardedFetcher(
+            concurrency=_PLUGINS_FETCH_AT_ONCE,
+            fair=True,
+            anonymous_bytes=settings.fetch.anonymous_bytes,
+            private_networks=settings.fetch.private_networks,
+        )
+        setup = compiled.plugins.worker_setup if settings.lanes.start_plugin_processes else ()
+        workers = self._workers = WorkerPool(settings.lanes, settings.graphics.fonts, setup)
+        parts: tuple[Openable, ...] = (self.accounts, self.authorization_server, fetcher, workers)
         for part in parts:
             await part.open()
             opened.push_async_callback(part.close)
-        compiled.plugins.services.fill(self.database, *parts, self.jobs, self._own_calls)
+        compiled.plugins.services.fill(self.database, *parts, self.accounts.stored, self.jobs, self._own_calls)
 
     async def _open_identity_provider(self, opened: AsyncExitStack) -> None:
         settings = self.settings.accounts.identity_provider
@@ -132,20 +156,37 @@ class Host:
             # One that failed took along the plugins that need it.
             if contribution not in self.compiled.plugins.contributions.of(Lifespan):
                 continue
-            try:
-                await opened.enter_async_context(contribution.record.enter())
-            except (Exception, SystemExit) as error:  # noqa: BLE001 - a plugin may raise anything
-                self.compiled.drop(contribution.plugin, error)
+            running = RunningLifespan(contribution.plugin, contribution.record)
+            failure = await running.enter(self.settings.server.start_timeout)
+            if failure is None:
+                opened.push_async_callback(self._leave, running)
+            else:
+                self.compiled.drop(contribution.plugin, failure)
+
+    async def _leave(self, running: RunningLifespan) -> None:
+        failure = await running.leave(self.time_left + _LIFESPAN_SECONDS)
+        if failure is not None:
+            self.failures.append(failure)
 
     async def _services(self, opened: AsyncExitStack) -> Services:
         settings, compiled = self.settings, self.compiled
         files, cache, limiter = await open_backends(compiled, opened)
         fonts = settings.graphics.fonts
         use_font_folders(fonts)
-        lanes = Lanes(settings.lanes, preload=tuple(self._process_lane_modules()), font_folders=fonts)
+        lanes = Lanes(settings.lanes, preload=tuple(self._worker_modules()), font_folders=fonts)
         await lanes.start()
+        if settings.lanes.start_plugin_processes and compiled.plugins.worker_modules:
+            self._workers.start()
         opened.push_async_callback(self._close_lanes, lanes)
         contributions = compiled.plugins.contributions
+        metrics = Metrics(compiled.catalog.tools, lanes, lambda: self.database_probe.up)
+        for plugin, _ in compiled.models():
+            metrics.schema(plugin, matches=True)
+        for plugin in compiled.schema_mismatches:
+            metrics.schema(plugin, matches=False)
+        self.database.on_failure(lambda: metrics.backend_failure("database"))
+        await self.database_probe.open()
+        opened.push_async_callback(self.database_probe.close)
         return Services(
             settings=settings,
             catalog=compiled.catalog,
@@ -157,13 +198,12 @@ class Host:
             cache=cache,
             limiter=limiter,
             lanes=lanes,
-            metrics=Metrics(compiled.catalog.tools, lanes),
+            metrics=metrics,
             quotas=self.accounts.quotas,
         )
 
-    def _process_lane_modules(self) -> set[str]:
-        return {
-            tool.declaration.reference.partition(":")[0]
-            for tool in self.compiled.catalog.tools.values()
-            if tool.lane == "process"
-        }
+    def _worker_modules(self) -> set[str]:
+        """Return the modules that worker processes import before their first call."""
+        tools = self.compiled.catalog.tools.values()
+        of_tools = {tool.declaration.reference.partition(":")[0] for tool in tools if tool.lane == "process"}
+        return of_tools | self.compiled.plugins.worker_modules

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final
 
+import structlog
 from sanic import HTTPResponse, Request
+from sanic.exceptions import SanicException
 from sanic.helpers import has_message_body
 from sanic.response.types import BaseHTTPResponse
 
+from pressroom.errors import InternalError, PressroomError
 from pressroom.observability.logs import request_log
 from pressroom.observability.request_id import accept_request_id, new_request_id
 from pressroom.observability.secret_paths import SecretPaths
+from pressroom.sdk import HttpResponse
+
+log = structlog.get_logger()
 
 Handler = Callable[..., Coroutine[Any, Any, HTTPResponse]]
 
@@ -23,7 +31,7 @@ Handler = Callable[..., Coroutine[Any, Any, HTTPResponse]]
 class Endpoint:
     """A route of a face. `path` may hold `<name:str>` segments. `max_body_bytes` is the server's own where it is 0.
 
-    `reads_body` tells that the handler awaits `request.receive_body()` itself, once it knows that it wants the body.
+    `reads_body` tells that the handler awaits `receive_body` itself, once it knows that it wants the body.
     """
 
     path: str
@@ -33,8 +41,37 @@ class Endpoint:
     reads_body: bool = False
 
 
+_HEALTH_CHECKS: Final = frozenset({"/healthz", "/readyz", "/metrics"})
+_FAILED: Final = 400
+
+BODY_LIMIT: Final = "max_body_bytes"
+"""Where the context of a request holds the bound on its body, if that is below the one of its endpoint."""
+
+PUBLIC_TEXT: Final = "public_text"
+"""Where the context of a request holds that its answer is the same for everybody, whatever its headers say."""
+
 MASKED_PATHS: Final = "masked_paths"
 """Where the context of an application holds its `SecretPaths`."""
+
+
+@contextmanager
+def plugin_failures(plugin: str, path: str) -> Iterator[None]:
+    """Log whose route failed, whatever it raised, and raise `InternalError`; what is meant for clients passes."""
+    try:
+        yield
+    except (PressroomError, SanicException, asyncio.CancelledError, GeneratorExit):
+        raise
+    except BaseException as error:
+        log.exception("a route of a plugin failed", plugin=plugin, route=path)
+        raise InternalError("something failed inside; the request id tells the operator where") from error
+
+
+def checked_answer(answer: object) -> HttpResponse:
+    """Return what a plugin's route answered. Raises `TypeError` where that is something else."""
+    if not isinstance(answer, HttpResponse):
+        raise TypeError(f"the route returned {type(answer).__name__} instead of an HttpResponse")
+    return answer
+
 
 EncodedHeaders = tuple[tuple[bytes, bytes], ...]
 """Headers as they go over the wire."""
@@ -77,6 +114,12 @@ def content_type(media_type: str) -> str:
     return f"{media_type}; charset=utf-8" if media_type.startswith("text/") else media_type
 
 
+def matches_etag(if_none_match: str, etag: str) -> bool:
+    """Tell whether `If-None-Match` names a strong tag, which is compared weakly (RFC 9110, section 13.1.2)."""
+    tags = [tag.strip().removeprefix("W/") for tag in if_none_match.split(",")]
+    return "*" in tags or etag in tags
+
+
 class Answer(HTTPResponse):
     """A response with headers that were encoded before: constants, and values that are known to be clean.
 
@@ -112,15 +155,26 @@ class Answer(HTTPResponse):
 class Http:
     """Wraps handlers: gives each request an id, adds what every answer carries, and logs it."""
 
-    def __init__(self, *, log_requests: bool) -> None:
+    def __init__(
+        self,
+        *,
+        log_requests: bool,
+        log_health_checks: bool = True,
+        encode: Callable[[Request, HTTPResponse], Awaitable[None]] | None = None,
+    ) -> None:
         self._log_requests = log_requests
+        self._unlogged: frozenset[str] = frozenset() if log_health_checks else _HEALTH_CHECKS
+        self._encode = encode
 
     def wrap(self, handler: Handler) -> Handler:
         """Return a handler for Sanic that does the same, and finishes the answer."""
 
         async def wrapped(request: Request, **path: Any) -> HTTPResponse:
             begin(request)
-            return self.finish(request, await handler(request, **path))
+            response = await handler(request, **path)
+            if self._encode is not None:
+                await self._encode(request, response)
+            return self.finish(request, response)
 
         return wrapped
 
@@ -135,7 +189,7 @@ class Http:
                 response.headers.setdefault(name, value)
             # Sanic would write `content-type: None` for an empty answer, such as a redirect.
             response.content_type = response.content_type or EMPTY_CONTENT
-        if self._log_requests:
+        if self._log_requests and not (response.status < _FAILED and request.path in self._unlogged):
             request_log(
                 method=request.method,
                 path=logged_path(request),
@@ -146,6 +200,11 @@ class Http:
                 request_id=request.ctx.request_id,
             )
         return response
+
+
+def mark_public_text(request: Request) -> None:
+    """Say that the answer to a request holds no secret, so that it may be compressed though it is not to be stored."""
+    setattr(request.ctx, PUBLIC_TEXT, True)
 
 
 def begin(request: Request) -> None:
@@ -159,6 +218,18 @@ def begin(request: Request) -> None:
             # Sanic never again looks at the time of a connection that asks for a websocket; there are none here.
             stream.upgrade_websocket = False
         context.request_id = accept_request_id(request.headers.get("x-request-id", "")) or new_request_id()
+
+
+async def receive_body(request: Request, max_bytes: int = 0) -> None:
+    """Read the body of a request whose endpoint has `reads_body`, with a bound below the endpoint's own unless it is 0.
+
+    Raises:
+        sanic.exceptions.PayloadTooLarge: it is larger, which is known before all of it has come.
+        sanic.exceptions.RequestTimeout: it did not arrive in time.
+    """
+    if max_bytes:
+        setattr(request.ctx, BODY_LIMIT, max_bytes)
+    await request.receive_body()
 
 
 def logged_path(request: Request) -> str:

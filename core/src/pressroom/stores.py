@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import AsyncExitStack
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import structlog
 
 from pressroom.compiled import Compiled, backend_failures
+from pressroom.errors import BackendError
 from pressroom.plugins.select import HOST_ID
 from pressroom.sdk import CacheIndex, FileStore, Limiter
 from pressroom.sdk.shared import BackendKind
-from pressroom.storage.database import Migrator, SchemaError, SqlDatabase
+from pressroom.storage.database import Migrator, SchemaError, SchemaMismatch, SqlDatabase
 
 log = structlog.get_logger()
+
+
+_CLOSE_SECONDS: Final = 5.0
 
 
 class Openable(Protocol):
@@ -29,7 +34,8 @@ class Openable(Protocol):
 async def make_schema_current(compiled: Compiled, database: SqlDatabase) -> None:
     """Bring the schema of an embedded database up to date; one that many hosts share must be so already.
 
-    A plugin whose tables cannot be used is taken out.
+    A plugin whose tables cannot be used is taken out. Where they are those of another version, the host is not ready
+    either: behind a load balancer it would answer that tools do not exist which other hosts have.
 
     Raises:
         BackendError: the host's own tables cannot be used, or the database failed.
@@ -41,6 +47,8 @@ async def make_schema_current(compiled: Compiled, database: SqlDatabase) -> None
         except SchemaError as error:
             if plugin == HOST_ID:
                 raise
+            if isinstance(error, SchemaMismatch):
+                compiled.schema_mismatches[plugin] = (error.current, error.wanted)
             compiled.drop(plugin, error)
 
 
@@ -49,9 +57,15 @@ async def _make_current(migrator: Migrator, database: SqlDatabase, plugin: str) 
         before = await migrator.upgrade(plugin)
         if before.behind:
             log.info("tables migrated", plugin=plugin, revision=before.wanted, before=before.current)
-    elif (await migrator.state(plugin)).behind:
-        raise SchemaError(
-            f"the tables of {plugin} in {database.name} are not those of this version",
+        return
+    state = await migrator.state(plugin)
+    if state.behind:
+        current = state.current or "none"
+        raise SchemaMismatch(
+            f"the tables of {plugin} in {database.name} are not those of this version: they are at revision {current}, "
+            f"and it needs {state.wanted}",
+            current,
+            state.wanted,
             hint="run `pressroom migrate`, then start again",
         )
 
@@ -77,7 +91,26 @@ async def open_backends(compiled: Compiled, stack: AsyncExitStack) -> tuple[File
 
 async def _opened(stack: AsyncExitStack, compiled: Compiled, kind: BackendKind, name: str, key: str) -> Any:
     store: Openable = compiled.backend(kind, name, key)
-    stack.push_async_callback(store.close)
-    with backend_failures(kind, name):
-        await store.open()
+    stack.push_async_callback(_closed, store, kind, name)
+    seconds = compiled.settings.server.start_timeout
+    scope = asyncio.timeout(seconds)
+    try:
+        with backend_failures(kind, name):
+            async with scope:
+                await store.open()
+    except BackendError as error:
+        if not scope.expired():
+            raise
+        raise BackendError(
+            f"the {kind} backend {name!r} did not open within {seconds:g} s",
+            hint="see what it waits for, or give it more time with [server] start_timeout",
+        ) from error
     return store
+
+
+async def _closed(store: Openable, kind: BackendKind, name: str) -> None:
+    try:
+        async with asyncio.timeout(_CLOSE_SECONDS):
+            await store.close()
+    except TimeoutError:
+        log.error("a backend does not close; it is left behind", kind=kind, backend=name, seconds=_CLOSE_SECONDS)  # noqa: TRY400 - where it waits says nothing

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from pressroom.accounts.records import User
 from pressroom.accounts.service import AccountServices
-from pressroom.accounts.sessions import Sessions
+from pressroom.accounts.sessions import MAX_OF_ACCOUNT, Sessions
 from pressroom.accounts.users import Users
 from pressroom.config import Settings
 from pressroom.errors import SignInFailed
@@ -165,6 +165,19 @@ async def test_a_server_prunes_by_itself(
     await services.close()
     async with database.reading() as session:
         assert await session.scalar(select(func.count()).select_from(SessionRow)) == 0
+
+
+async def test_of_an_account_s_sessions_the_last_used_remain(
+    sessions: Sessions, user: User, database: SqlDatabase
+) -> None:
+    first, second, *_ = [await sessions.start(user.id) for _ in range(MAX_OF_ACCOUNT)]
+    await age(database, first, created=timedelta(hours=2), seen=timedelta(0))
+    await age(database, second, created=timedelta(hours=1), seen=timedelta(hours=1))
+    newest = await sessions.start(user.id)
+    assert await sessions.find(second) is None
+    assert await sessions.find(first) is not None
+    assert await sessions.find(newest) is not None
+    assert len(await sessions.list(user.id, limit=2 * MAX_OF_ACCOUNT)) == MAX_OF_ACCOUNT
 
 
 async def test_a_list_can_be_cut(sessions: Sessions, user: User) -> None:

@@ -24,7 +24,11 @@ WRONG = "four noisy random words"
 
 @pytest.fixture
 def settings(tmp_path: Any) -> Settings:
-    accounts = {"sign_in_rate_account": "3/hour", "sign_in_rate_address": "6/hour"}
+    accounts = {
+        "sign_in_rate_account": "3/hour",
+        "sign_in_rate_account_total": "8/hour",
+        "sign_in_rate_address": "6/hour",
+    }
     return settings_for_test({"accounts": accounts}, tmp_path)
 
 
@@ -49,9 +53,9 @@ async def limiter(settings: Settings) -> AsyncIterator[Limiter]:
     await made.close()
 
 
-async def outcome(sign_in: SignIn, email: str, password: str, address: str = "192.0.2.1") -> str:
+async def outcome(sign_in: SignIn, email: str, password: str, address: str = "192.0.2.1", device: str = "") -> str:
     try:
-        return (await sign_in.with_password(email, password, address=address)).email
+        return (await sign_in.with_password(email, password, address=address, device=device)).email
     except PressroomError as error:
         return f"{error.code}: {error.message}"
 
@@ -82,11 +86,37 @@ async def test_once_limited_even_the_right_password_is_not_looked_at(
     users: Users, limiter: Limiter, settings: Settings
 ) -> None:
     sign_in = SignIn(users, limiter, settings)
-    for number in range(3):
-        await outcome(sign_in, "Ada@Example.com", WRONG, f"192.0.2.{number}")
+    for _ in range(3):
+        await outcome(sign_in, "Ada@Example.com", WRONG)
     with pytest.raises(RateLimited) as refused:
-        await sign_in.with_password("ada@example.com", PASSWORD, address="192.0.2.9")
+        await sign_in.with_password("ada@example.com", PASSWORD, address="192.0.2.1")
     assert 3500 < refused.value.retry_after <= 3600
+    assert await outcome(sign_in, "ada@example.com", PASSWORD, "192.0.2.9") == "ada@example.com"
+
+
+async def test_guesses_from_many_addresses_are_limited_together(
+    users: Users, limiter: Limiter, settings: Settings
+) -> None:
+    sign_in = SignIn(users, limiter, settings)
+    for email in ("ada@example.com", "nobody@example.com"):
+        answers = [await outcome(sign_in, email, WRONG, f"198.51.100.{number}") for number in range(10)]
+        assert [answer.partition(":")[0] for answer in answers] == ["sign_in_failed"] * 8 + ["rate_limited"] * 2
+        assert (await outcome(sign_in, email, PASSWORD, "192.0.2.9")).startswith("rate_limited")
+
+
+async def test_a_known_browser_is_limited_apart_from_all_others(
+    users: Users, limiter: Limiter, settings: Settings
+) -> None:
+    sign_in = SignIn(users, limiter, settings)
+    for number in range(10):
+        await outcome(sign_in, "ada@example.com", WRONG, f"198.51.100.{number}")
+    assert await outcome(sign_in, "ada@example.com", PASSWORD, "198.51.100.1", "laptop") == "ada@example.com"
+    answers = [await outcome(sign_in, "ada@example.com", WRONG, "192.0.2.1", "laptop") for _ in range(4)]
+    assert [answer.partition(":")[0] for answer in answers] == ["sign_in_failed"] * 3 + ["rate_limited"]
+    assert await outcome(sign_in, "ada@example.com", PASSWORD, "192.0.2.1", "phone") == "ada@example.com"
+    # However many browsers somebody knew the password in once: together they are bounded, too.
+    answers = [await outcome(sign_in, "ada@example.com", WRONG, "192.0.2.1", f"one {n}") for n in range(10)]
+    assert [answer.partition(":")[0] for answer in answers] == ["sign_in_failed"] * 5 + ["rate_limited"] * 5
 
 
 async def test_one_address_that_tries_many_accounts_is_limited_and_others_are_not(
@@ -115,7 +145,7 @@ async def test_guesses_that_are_made_all_at_once_are_limited_too(
     sign_in = SignIn(users, limiter, settings)
     guesses = (outcome(sign_in, "ada@example.com", f"{WRONG} {number}", f"192.0.2.{number}") for number in range(30))
     codes = [answer.partition(":")[0] for answer in await asyncio.gather(*guesses)]
-    assert (codes.count("sign_in_failed"), codes.count("rate_limited")) == (3, 27)
+    assert (codes.count("sign_in_failed"), codes.count("rate_limited")) == (8, 22)
 
 
 class Away:

@@ -8,7 +8,7 @@ import pytest
 from pressroom.accounts.records import Connection, User
 from pressroom.accounts.service import AccountServices
 from pressroom.config import Settings
-from pressroom.config.models import AccountsSettings
+from pressroom.config.account_models import AccountsSettings
 from pressroom.errors import InvalidInput, NotFound, PressroomError
 from pressroom.models import ClientRow, TokenFamilyRow
 from pressroom.storage.database import SqlDatabase

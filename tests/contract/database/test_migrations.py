@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -20,33 +19,22 @@ from support.migrations import differences, revision_source, tables_of, write_mi
 HOST = ("pressroom", HOST_MODELS)
 
 
-@pytest.fixture
-async def empty(database_settings: Settings) -> AsyncIterator[SqlDatabase]:
-    """Return an open database without any table."""
-    database = SqlDatabase(database_settings)
-    await database.open()
-    try:
-        yield database
-    finally:
-        await database.close()
-
-
-async def test_the_migrations_make_exactly_the_tables_of_the_models(empty: SqlDatabase) -> None:
-    migrator = Migrator(empty, [HOST])
+async def test_the_migrations_make_exactly_the_tables_of_the_models(empty_database: SqlDatabase) -> None:
+    migrator = Migrator(empty_database, [HOST])
     assert [(state.plugin, state.current) for state in await migrator.migrate()] == [("pressroom", "")]
-    assert await differences(empty, Base.metadata) == []
+    assert await differences(empty_database, Base.metadata) == []
     assert await migrator.migrate() == []
     assert not (await migrator.state("pressroom")).behind
 
 
-async def test_down_to_nothing_and_up_again(empty: SqlDatabase) -> None:
-    migrator = Migrator(empty, [HOST])
+async def test_down_to_nothing_and_up_again(empty_database: SqlDatabase) -> None:
+    migrator = Migrator(empty_database, [HOST])
     await migrator.migrate()
-    async with empty.migrating() as connection:
+    async with empty_database.migrating() as connection:
         await connection.run_sync(lambda sync: run_migrations(sync, *HOST, downgrade_to="base"))
-    assert await tables_of(empty) == {"schema_version_pressroom"}
+    assert await tables_of(empty_database) == {"schema_version_pressroom"}
     await migrator.migrate()
-    assert await differences(empty, Base.metadata) == []
+    assert await differences(empty_database, Base.metadata) == []
 
 
 async def test_many_at_the_same_moment(database_settings: Settings) -> None:

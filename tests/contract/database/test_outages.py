@@ -98,7 +98,7 @@ async def test_postgresql_goes_away_and_comes_back(
             answers = await asyncio.gather(*(count(database) for _ in range(40)), return_exceptions=True)
             with pytest.raises(BackendError) as raised:
                 await write(database, 2)
-        assert {type(answer) for answer in answers} == {BackendError}
+        assert all(isinstance(answer, BackendError) for answer in answers)
         assert "PostgreSQL at 127.0.0.1:" in raised.value.message
         assert "hunter2" not in "".join(map(str, [*answers, raised.value, logs]))
         mend(proxy)
@@ -167,7 +167,7 @@ async def test_a_locked_file_can_be_read_but_not_written(tmp_path: Path) -> None
             assert await count(database) == 1
             async with asyncio.timeout(HANGS):
                 written = await asyncio.gather(*(write(database, n) for n in range(2, 12)), return_exceptions=True)
-            assert {type(answer) for answer in written} == {BackendError}
+            assert all(isinstance(answer, BackendError) for answer in written)
             assert any("locked" in str(answer) for answer in written)
             assert await count(database) == 1
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pressroom.errors import BackendError, FileMissing
+from pressroom.errors import BackendError, FileMissing, Unavailable
 from pressroom.storage.files.s3 import S3FileStore
 from support.needs import free_port
 from support.proxy import proxy_to
@@ -134,8 +134,45 @@ async def test_every_call_ends_in_time_when_the_service_falls_silent_and_works_w
             assert await store.has("qr-code-generator/seen.png")
             proxy.thaw()
             # Another file: what was held back may still reach the service now.
-            await store.write("qr-code-generator/next.png", b"png", media_type="image/png")
+            await written_again(store, "qr-code-generator/next.png")
             assert await store.read("qr-code-generator/next.png") == b"png"
+
+
+async def written_again(store: S3FileStore, key: str) -> None:
+    """Write a file once the service is asked again after an outage."""
+    async with asyncio.timeout(60):
+        while True:
+            try:
+                await store.write(key, b"png", media_type="image/png")
+            except Unavailable:
+                await asyncio.sleep(0.05)
+            else:
+                return
+
+
+async def test_only_one_call_at_a_time_waits_for_a_silent_service(rclone: S3Server) -> None:
+    async with proxy_to(rclone.endpoint) as proxy:
+        settings = rclone.settings(endpoint_url=proxy.endpoint, timeout=3)
+        async with opened(S3FileStore("s3://files", settings)) as store:
+            proxy.freeze()
+            first = await refusal(lambda: store.read(KEY))
+            others = await asyncio.gather(*(refusal(lambda: store.read(KEY)) for _ in range(40)))
+            proxy.thaw()
+            await written_again(store, KEY)
+            assert await store.read(KEY) == b"png"
+    assert isinstance(first, Unavailable)
+    assert "was read: it did not answer in time" in first.message
+    assert {type(error) for error in others} == {Unavailable}
+    assert sum("is unavailable: no answer within 3 s" in error.message for error in others) >= 39
+
+
+async def test_an_answer_that_is_an_error_is_no_outage(rclone: S3Server) -> None:
+    async with opened(S3FileStore(f"s3://files/{secrets.token_hex(8)}", rclone.settings())) as store:
+        for _ in range(3):
+            with pytest.raises(FileMissing):
+                await store.read(KEY)
+        await store.write(KEY, b"png", media_type="image/png")
+        assert await store.read(KEY) == b"png"
 
 
 async def test_a_service_that_goes_down_is_an_outage_and_its_files_are_not_missing(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 from pressroom.accounts.identity_provider import IdentityProvider
-from pressroom.config.models import IdentityProviderSettings
+from pressroom.config.account_models import IdentityProviderSettings
 from support.oidc_provider import SECRET, OidcProvider
 
 Client = Callable[..., IdentityProvider]

@@ -10,7 +10,7 @@ import pytest
 from pressroom.accounts.identity_provider import IdentityClaims, Linking
 from pressroom.accounts.users import Users
 from pressroom.config import Settings
-from pressroom.config.models import IdentityProviderSettings
+from pressroom.config.account_models import IdentityProviderSettings
 from pressroom.errors import SignInFailed
 from pressroom.storage.database import SqlDatabase
 

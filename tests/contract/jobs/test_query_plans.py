@@ -6,11 +6,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from pressroom.jobs.store import due_job, next_due
+from pressroom.jobs.store import due_job, due_subjects, next_due, oldest_due
 from pressroom.models import JobRow
 from pressroom.sdk import Job
 from pressroom.storage.database import SqlDatabase
-from sqlalchemy import ColumnElement, Delete, Select, delete, insert, select, text
+from sqlalchemy import ColumnElement, delete, insert, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 NOW = datetime.now(UTC)
@@ -47,7 +47,7 @@ async def filled(database: SqlDatabase) -> SqlDatabase:
     return database
 
 
-async def plan(session: AsyncSession, dialect: str, statement: Select[Any] | Delete) -> str:
+async def plan(session: AsyncSession, dialect: str, statement: Any) -> str:
     compiled = statement.compile(dialect=session.get_bind().dialect, compile_kwargs={"literal_binds": True})
     explain = "EXPLAIN QUERY PLAN" if dialect == "sqlite" else "EXPLAIN"
     lines = await session.execute(text(f"{explain} {compiled}".replace(":", r"\:")))
@@ -58,9 +58,11 @@ def by_key() -> ColumnElement[bool]:
     return (JobRow.kind == "crawl") & (JobRow.subject == "") & (JobRow.key == "k42")
 
 
-STATEMENTS: list[tuple[str, Select[Any] | Delete, str]] = [
-    ("lease", due_job(KINDS, NOW).with_for_update(skip_locked=True), "ix_jobs_due_at"),
-    ("wait", next_due(KINDS), "ix_jobs_due_at"),
+STATEMENTS: list[tuple[str, Any, str]] = [
+    ("lease", due_job("mail", "", NOW).with_for_update(skip_locked=True), "subject_due_at|due_at_kind_subject"),
+    ("oldest", oldest_due(NOW), "ix_jobs_due_at_kind_subject"),
+    ("subjects", due_subjects(KINDS, NOW), "ix_jobs_kind_subject_due_at"),
+    ("wait", next_due(NOW), "ix_jobs_due_at_kind_subject"),
     ("status", select(JobRow).where(JobRow.id == "j_42"), "pk_jobs|sqlite_autoindex_jobs_1"),
     ("key", select(JobRow.id).where(by_key()), "uq_jobs_kind_subject_key|sqlite_autoindex_jobs_2"),
     ("forget", delete(JobRow).where(JobRow.expires_at < NOW), "ix_jobs_expires_at"),

@@ -14,9 +14,9 @@ from pressroom.config.models import JobsSettings
 from pressroom.errors import CallError, NotFound
 from pressroom.jobs.attempt import INTERNAL_FAILURE
 from pressroom.jobs.queue import JobQueue
-from pressroom.jobs.store import JobStore
+from pressroom.jobs.store import JobStore, Lease
 from pressroom.models import JobRow
-from pressroom.sdk import Job, JobRun
+from pressroom.sdk import Job, JobRun, Pause
 from pressroom.storage.database import SqlDatabase
 from sqlalchemy import func, select, update
 from support.job_queues import QUICK, eventually, reached, running
@@ -324,24 +324,79 @@ async def test_what_does_not_end_in_time_is_taken_by_another_at_once(database: S
 
 async def test_so_many_jobs_run_at_once_and_no_more(database: SqlDatabase) -> None:
     most = now = 0
-    three_run = asyncio.Event()
+    four_run = asyncio.Event()
 
     async def work(_run: JobRun) -> None:
         nonlocal most, now
         now += 1
         most = max(most, now)
-        if now == 3:
-            three_run.set()
-        await three_run.wait()
-        await asyncio.sleep(0.05)  # the time in which a fourth would begin
+        if now == 4:
+            four_run.set()
+        await four_run.wait()
+        await asyncio.sleep(0.05)  # the time in which a fifth would begin
         now -= 1
 
-    three = JobsSettings.model_validate({"poll_interval": 0.1, "concurrency": 3})
-    async with running(database, Job("work", work), settings=three) as queue:
-        ids = [await queue.enqueue("work", {}) for _ in range(12)]
+    kinds = [Job("one", work), Job("two", work), Job("three", work)]
+    four = JobsSettings.model_validate({"poll_interval": 0.1, "concurrency": 4})
+    async with running(database, *kinds, settings=four) as queue:
+        ids = [await queue.enqueue(job.kind, {}) for _ in range(4) for job in kinds]
         for job_id in ids:
             await reached(queue, job_id, "succeeded")
-    assert most == 3
+    assert most == 4
+
+
+async def test_a_job_that_pauses_continues_later_without_an_attempt_less(database: SqlDatabase) -> None:
+    attempts: list[int] = []
+
+    async def work(run: JobRun) -> Pause | None:
+        await run.progress(0.25, "a quarter")
+        attempts.append(run.attempt)
+        return Pause(0.1) if len(attempts) < 5 else None
+
+    one = JobsSettings.model_validate({"poll_interval": 3600, "concurrency": 1})
+    async with running(database, Job("work", work, attempts=1), Job("double", double), settings=one) as queue:
+        job_id = await queue.enqueue("work", {})
+        await reached(queue, await queue.enqueue("double", {"number": 1}), "succeeded")
+        status = await reached(queue, job_id, "succeeded")
+    assert attempts == [1] * 5
+    assert (status.attempts, status.message) == (1, "a quarter")
+
+
+async def test_a_job_that_becomes_due_between_two_looks_is_not_forgotten(database: SqlDatabase) -> None:
+    store = JobStore(database, 60)
+    kinds = {"double": Job("double", double)}
+    job_id, _ = await store.add(
+        "double", {"number": 1}, subject="", key="", run_at=datetime.now(UTC) + timedelta(seconds=1)
+    )
+    assert await store.claim(kinds) is None
+
+    async def due() -> bool:
+        async with database.reading() as session:
+            row = await session.get(JobRow, job_id)
+            on_server = database.dialect == "postgresql"
+            now = (
+                (await session.execute(select(func.clock_timestamp()))).scalar_one() if on_server else datetime.now(UTC)
+            )
+            return bool(row and row.due_at and row.due_at <= now)
+
+    await eventually(due, bool)
+    seconds = await store.seconds_to_next(kinds)
+    assert seconds is not None
+    assert seconds <= 0
+    assert isinstance(await store.claim(kinds), Lease)
+
+
+async def test_a_paused_job_keeps_its_progress_and_can_be_cancelled(database: SqlDatabase) -> None:
+    async def work(run: JobRun) -> Pause:
+        await run.progress(0.5, "half")
+        return Pause(3600)
+
+    async with running(database, Job("work", work)) as queue:
+        job_id = await queue.enqueue("work", {})
+        paused = await eventually(lambda: queue.status(job_id), lambda one: one.progress > 0 and one.state == "queued")
+        assert (paused.progress, paused.message, paused.attempts) == (0.5, "half", 0)
+        assert await queue.cancel(job_id)
+        assert (await queue.status(job_id)).state == "cancelled"
 
 
 async def test_no_concurrency_leaves_the_jobs_to_others(database: SqlDatabase) -> None:

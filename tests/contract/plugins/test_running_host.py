@@ -75,6 +75,14 @@ FAILING_LIFESPANS = {
     "ends_early": (LIFESPAN.replace("BODY", "return\n    yield"), "generator didn't yield"),
     "no_manager": (LIFESPAN.replace("@asynccontextmanager", "").replace("BODY", "return 1"), "coroutine' object"),
     "exits": (LIFESPAN.replace("BODY", "raise SystemExit(2)\n    yield"), "SystemExit: 2 (plugin.py, line "),
+    "cancels": (
+        LIFESPAN.replace("BODY", "import asyncio; raise asyncio.CancelledError('by itself')\n    yield"),
+        "CancelledError: by itself",
+    ),
+    "panics": (
+        LIFESPAN.replace("BODY", "raise type('Panic', (BaseException,), {})('in native code')\n    yield"),
+        "Panic: in native code",
+    ),
     "times_out": (LIFESPAN.replace("BODY", "raise TimeoutError\n    yield"), "TimeoutError (plugin.py, line "),
 }
 

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pressroom.errors
 import pressroom.sdk
+import pressroom.tables
 import pressroom.testing
 import pytest
 from pressroom.plugins.contributions import RECORD_TYPES
 
 PUBLIC = [
     "API",
+    "EXTENSIONS",
     "AccountUsage",
     "Accounts",
     "Activity",
@@ -40,7 +42,6 @@ PUBLIC = [
     "DashboardPage",
     "Database",
     "EmbeddedResource",
-    "EXTENSIONS",
     "Example",
     "Exchange",
     "Extensions",
@@ -79,6 +80,7 @@ PUBLIC = [
     "Observer",
     "Page",
     "Params",
+    "Pause",
     "Plugin",
     "PluginConfig",
     "PluginContext",
@@ -92,11 +94,17 @@ PUBLIC = [
     "RateLimit",
     "Rejected",
     "Route",
+    "SharedKeys",
     "Snippet",
+    "Storage",
+    "StorageKind",
+    "StorageUsage",
     "StoredFile",
+    "StoredKind",
     "ToolInfo",
     "ToolResult",
     "Tools",
+    "Workers",
     "by_address",
     "by_subject",
     "generator",
@@ -105,6 +113,8 @@ PUBLIC = [
     "per_day",
     "per_hour",
     "per_minute",
+    "publishing",
+    "sandboxed_frame",
 ]
 
 TESTING = ["RunningHost", "ToolFailed", "assert_plugin_conforms", "settings_for_test"]
@@ -134,6 +144,20 @@ def test_the_names_of_the_sdk_are_the_promised_ones() -> None:
 
 def test_the_names_for_tests_are_the_promised_ones() -> None:
     assert sorted(pressroom.testing.__all__) == TESTING
+
+
+def test_the_names_for_tables_are_the_promised_ones() -> None:
+    assert sorted(pressroom.tables.__all__) == [
+        "BASE62",
+        "LONGEST_ID",
+        "NAMING",
+        "Timestamp",
+        "as_id",
+        "hash_of",
+        "new_id",
+        "new_secret",
+        "random_text",
+    ]
 
 
 @pytest.mark.parametrize("module", [pressroom.sdk, pressroom.testing], ids=lambda module: module.__name__)

@@ -153,7 +153,7 @@ def test_tools_are_switched_off_and_on(host: RunningHost, person: User, signed_i
     page = signed_in.get(one)
     names = [str(box.attributes["value"]) for box in page.tree.css("input[name=on]")]
     assert "generate_qr_code" in names
-    csrf = page.fields(one)["csrf"]
+    csrf = page.fields(one, "tools")["csrf"]
     wanted = [name for name in names if name != "generate_qr_code"]
     page = signed_in.post(one, {"csrf": csrf, "action": "tools", "shown": names, "on": wanted})
     assert "The switches are saved." in page.text
@@ -170,7 +170,7 @@ def test_a_tool_that_the_page_did_not_show_keeps_its_switch(
     (connection,) = connections(host, person)
     host.run(host.host.accounts.connections.set_disabled_tools(person.id, connection.id, ["publish_content"]))
     one = f"{LIST}/{connection.id}"
-    csrf = signed_in.get(one).fields(one)["csrf"]
+    csrf = signed_in.get(one).fields(one, "tools")["csrf"]
     signed_in.post(one, {"csrf": csrf, "action": "tools", "shown": "generate_qr_code"})
     assert connections(host, person)[0].disabled_tools == {"publish_content", "generate_qr_code"}
 
@@ -191,12 +191,20 @@ def test_others_see_and_touch_none_of_it(
 ) -> None:
     make(signed_in, "Mine")
     (connection,) = connections(host, person)
-    second.enter(host, add_person(host, f"other-{person.email}"))
+    other = add_person(host, f"other-{person.email}")
+    second.enter(host, other)
     one = f"{LIST}/{connection.id}"
     assert second.get(one).status == 404
     csrf = second.get("/dashboard").fields("/sign-out")["csrf"]
     for action in ("revoke", "rename", "tools"):
-        assert second.post(one, {"csrf": csrf, "action": action, "name": "Taken"}).status == 404
+        assert second.post(one, {"csrf": csrf, "action": action, "name": "Taken"}).status == 403
+    # Nor with the token of a connection of their own.
+    make(second, "Theirs")
+    (theirs,) = connections(host, other)
+    page = second.get(f"{LIST}/{theirs.id}")
+    for action in ("revoke", "rename", "tools"):
+        fields = page.fields(f"{LIST}/{theirs.id}", action)
+        assert second.post(one, {**fields, "action": action, "name": "Taken"}).status == 403
     assert "Mine" not in second.get(LIST).text
     assert connections(host, person)[0].revoked_at is None
 

@@ -125,4 +125,6 @@ def test_bodies_are_bounded(signed_in: BrowserWithoutScreen, body: bytes, status
 @pytest.mark.parametrize("action", ["", "delete-everything", "é"])
 def test_an_unknown_action_changes_nothing(signed_in: BrowserWithoutScreen, action: str) -> None:
     fields = signed_in.get(NAME).fields(NAME)
-    assert signed_in.post(NAME, {**fields, "action": action}).status == 400
+    page = signed_in.post(NAME, {**fields, "action": action})
+    assert page.status == 403
+    assert "reload the page" in page.text

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import structlog
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
 from support import third_party
@@ -26,6 +27,10 @@ async def websites(request):
 
 
 async def website(request):
+    if request.path_params["id"] == "raises":
+        raise type("Panic", (BaseException,), {})("the secret ingredient is nutmeg")
+    if request.path_params["id"] == "nothing":
+        return None
     if request.path_params["id"] == "none":
         raise NotFound("there is no such website")
     return HttpResponse(b"a,b", media_type="text/csv")
@@ -54,7 +59,9 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
     plugin = third_party.write_plugin(folder, SOURCE)
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(folder))
-        with RunningHost(settings_for_test({"plugins": {plugin: {}}}, tmp_path_factory.mktemp("data"))) as running:
+        with RunningHost(
+            settings_for_test({"builtin_plugins": False, "plugins": {plugin: {}}}, tmp_path_factory.mktemp("data"))
+        ) as running:
             yield running
 
 
@@ -82,6 +89,21 @@ def test_its_forms_need_the_token(signed_in: BrowserWithoutScreen) -> None:
     assert str(answer.response.url).endswith("/dashboard/websites?saved=yes")
 
 
+@pytest.mark.parametrize("failing", ["raises", "nothing"])
+def test_one_that_fails_is_a_page_for_people_and_named_in_the_log(
+    signed_in: BrowserWithoutScreen, failing: str
+) -> None:
+    with structlog.testing.capture_logs() as logs:
+        page = signed_in.get(f"/dashboard/websites/{failing}")
+    assert page.status == 500
+    assert page.response.headers["Content-Type"].startswith("text/html")
+    assert "Something failed" in page.one("h1")
+    assert "nutmeg" not in page.html
+    (line,) = (line for line in logs if line["event"] == "a route of a plugin failed")
+    assert line["plugin"].startswith("shout_")
+    assert line["route"] == "/dashboard/websites/<id>"
+
+
 def test_other_answers_go_out_as_they_are(signed_in: BrowserWithoutScreen) -> None:
     page = signed_in.get("/dashboard/websites/7")
     assert page.html == "a,b"
@@ -104,7 +126,7 @@ def test_a_route_of_the_dashboard_itself_cannot_be_taken_over(tmp_path: Path) ->
     plugin = third_party.write_plugin(tmp_path, source)
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(tmp_path))
-        settings = settings_for_test({"plugins": {plugin: {}}}, tmp_path / "data")
+        settings = settings_for_test({"builtin_plugins": False, "plugins": {plugin: {}}}, tmp_path / "data")
         with RunningHost(settings) as host, BrowserWithoutScreen(host) as browser:
             browser.enter(host, add_person(host))
             assert "Where you are signed in" in browser.get("/dashboard/account").text

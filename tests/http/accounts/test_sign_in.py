@@ -93,7 +93,7 @@ def test_a_planted_session_is_not_taken_over(browser: BrowserWithoutScreen, pers
     assert planted not in tokens
 
 
-def test_signing_in_as_another_ends_the_session_before(
+def test_a_form_of_another_page_signs_nobody_in_as_another(
     host: RunningHost, browser: BrowserWithoutScreen, person: User
 ) -> None:
     browser.sign_in(person.email)
@@ -101,9 +101,9 @@ def test_signing_in_as_another_ends_the_session_before(
     other = add_person(host, "grace@example.org")
     page = browser.get("/dashboard")
     fields = {"csrf": page.fields("/sign-out")["csrf"], "email": other.email, "password": PASSWORD}
-    assert browser.post("/sign-in", fields).path == "/dashboard"
-    assert other.email in browser.get("/dashboard").html
-    assert host.run(host.host.accounts.sessions.find(before)) is None
+    assert browser.post("/sign-in", fields).status == 403
+    assert person.email in browser.get("/dashboard").html
+    assert host.run(host.host.accounts.sessions.find(before)) is not None
 
 
 def test_signing_out_ends_the_session_for_good(host: RunningHost, signed_in: BrowserWithoutScreen) -> None:
@@ -151,3 +151,12 @@ def test_where_passwords_are_off_no_form_asks_for_one(tmp_path: Path) -> None:
         assert "Nobody can sign in here" in page.text
         for path in ("/setup", "/sign-up"):
             assert browser.get(path).status == 404
+
+
+def test_a_server_without_an_account_leads_to_the_setup_link(tmp_path: Path) -> None:
+    with RunningHost(settings_for_test({}, tmp_path)) as host, BrowserWithoutScreen(host) as browser:
+        assert "Open the setup link printed in its terminal." in browser.get("/sign-in").html
+        host.run(host.host.accounts.users.add("ada@example.org", password=PASSWORD))
+        page = browser.get("/sign-in").html
+        assert "setup link" not in page
+        assert "Forgot your password" in page

@@ -13,7 +13,7 @@ from support.server import tools_distribution
 from support.tool_client import ToolClient, client_of
 
 CONFIG: Mapping[str, Any] = {
-    "plugins": {"test_tools": {}},
+    "plugins": {"test_tools": {}, "content": {"enabled": False}},
     "plans": {
         "free": {"tools": ["get_*", "list_activity", "generate_*"], "quotas": {"images_generated": 2}},
         "pro": {"title": "Professional"},

@@ -18,7 +18,7 @@ from support.content_client import Client, client_of, content_of
 __all__ = ["Client", "client_of", "content_of"]
 
 CONFIG: Mapping[str, Any] = {
-    "plugins": {"content": {}},
+    "plugins": {"content": {}, "seo": {"enabled": False}, "images": {"enabled": False}},
     "fetch": {"private_networks": ["127.0.0.0/8"]},
     "accounts": {"connections": 1000},
 }

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
+import secrets
+import sqlite3
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -58,6 +61,38 @@ async def test_a_check_says_what_the_key_may(blog: Ghost, fetcher: GuardedFetche
     assert [check.id for check in wrong.checks if check.status == "error"] == ["credential"]
     with pytest.raises(SiteRejected):
         await site_of(blog, fetcher, "no key").create(a_post())
+
+
+@pytest.mark.parametrize(("role", "speaks"), [("Author", False), ("Super Editor", False), ("Administrator", True)])
+async def test_only_an_administrator_speaks_for_the_url(
+    blog: Ghost, fetcher: GuardedFetcher, role: str, speaks: bool
+) -> None:
+    assert (await site_of(blog, fetcher).check()).site_url == blog.url
+    found = await site_of(blog, fetcher, staff_token(blog, role)).check()
+    assert found.ok, found.checks
+    assert found.site_url == (blog.url if speaks else "")
+
+
+def staff_token(blog: Ghost, role: str) -> str:
+    """Return the access token of a new member of the staff, which has the form of an integration's key."""
+    number, secret = next(_numbers), secrets.token_hex(32)
+    user, key = secrets.token_hex(12), secrets.token_hex(12)
+    with contextlib.closing(sqlite3.connect(blog.folder / "data" / "ghost.db", timeout=30)) as database, database:
+        names = [row[1] for row in database.execute("PRAGMA table_info(users)")]
+        new = {"id": user, "slug": f"staff-{number}", "email": f"staff.{number}@example.com"}
+        columns = ", ".join("?" if name in new else name for name in names)
+        values = [new[name] for name in names if name in new]
+        database.execute(f"INSERT INTO users SELECT {columns} FROM users LIMIT 1", values)
+        database.execute(
+            "INSERT INTO roles_users (id, role_id, user_id) SELECT ?, id, ? FROM roles WHERE name = ?",
+            (secrets.token_hex(12), user, role),
+        )
+        database.execute(
+            "INSERT INTO api_keys (id, type, secret, role_id, user_id, created_at) "
+            "SELECT ?, 'admin', ?, NULL, ?, created_at FROM users LIMIT 1",
+            (key, secret, user),
+        )
+    return f"{key}:{secret}"
 
 
 async def test_a_post_goes_through_its_states(site: GhostSite) -> None:
@@ -149,7 +184,7 @@ async def test_fields_that_are_too_long_are_shortened(site: GhostSite) -> None:
 async def test_terms_are_tags_and_authors(site: GhostSite) -> None:
     await site.create(a_post(tags=("Findable",)))
     assert [term.name for term in await site.terms("tag", "findab", 10)] == ["Findable"]
-    [author] = await site.terms("author", "", 10)
+    author = (await site.terms("author", "", 10))[0]
     assert await site.ensure_terms(a_post(author=author.name)) == {"author": (author.id,)}
     assert await site.ensure_terms(a_post(author="Nobody")) == {}
     with pytest.raises(SiteRefused):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 from pressroom.sdk import PluginContext
@@ -14,9 +15,13 @@ from pressroom_content.publishing.looking import look
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.publishing.taking_down import unpublish
 from pressroom_content.records import Publication
+from pressroom_content.rendering.markdown import html_of_markdown
+from pressroom_content.tools.publication_parts import told
 from pressroom_content.websites.checking import check_website
 from pressroom_content.websites.store import Websites
+from selectolax.lexbor import LexborHTMLParser
 from support.installing import on_path
+from support.origins import Visit, origin
 from support.publishing_world import ADA, configuration, world, write
 from support.standin_plugin import distribution
 
@@ -40,6 +45,80 @@ async def ended(plugin: PluginContext, publication: Publication) -> Publication:
             break
         await asyncio.sleep(0.05)
     return found
+
+
+async def test_a_page_that_is_being_built_is_said_so_until_it_is_there(plugin: PluginContext, repo: Repo) -> None:
+    status = "404 Not Found"
+
+    async def reply(visit: Visit) -> None:
+        await visit.answer(b"<title>Hello world</title><h1>Hello world</h1>", "Content-Type: text/html", status=status)
+
+    async with origin(reply) as pages:
+        made = await Websites(plugin).add(
+            ADA,
+            "git",
+            name="B",
+            url=f"http://127.0.0.1:{pages.port}",
+            credential={"repository": "blog", "generator": "hugo"},
+        )
+        article = await write(plugin, featured_media_id="", body="Text.")
+        done = await ended(plugin, await Publications(plugin).publish(ADA, article, made.id))
+        assert done.status == "published"
+        assert [one for one in done.warnings if "is being built" in one]
+        assert not [one for one in done.warnings if "404" in one]
+        assert "the site is being built" in told(done, ZoneInfo("UTC"))
+
+        status = "200 OK"
+        await look(plugin, done)
+        seen = await Publications(plugin).get(ADA, done.id)
+
+    assert not [one for one in seen.warnings if "built" in one]
+    assert (seen.verified["http_status"], seen.verified["title_found"]) == (200, True)
+    assert "answers with 200" in told(seen, ZoneInfo("UTC"))
+
+
+HOSTILE = """Good words, *kept* and `<script>shown()</script>`.
+
+<script>alert(1)</script>
+
+Inline <img src="https://example.org/x.png" alt="x" onerror="alert(2)"> and [a link](javascript:alert(3)).
+
+<form action="https://example.org/"><input name="password"><button>Send</button></form>
+
+{::nomarkdown}\\<script>alert(4)</script>{:/}
+
+*words*{:onclick="alert(5)"}
+
+    <b>code</b>
+"""
+
+
+@pytest.mark.parametrize("generator", ["hugo", "jekyll", "astro"])
+async def test_nothing_that_runs_is_committed(plugin: PluginContext, repo: Repo, generator: str) -> None:
+    credential = {"repository": "blog", "generator": generator}
+    made = await Websites(plugin).add(ADA, "git", name="B", url="http://127.0.0.1:1", credential=credential)
+    article = await write(plugin, body=HOSTILE, featured_media_id="")
+
+    done = await ended(plugin, await Publications(plugin).publish(ADA, article, made.id))
+
+    assert done.status == "published", done
+    text = repo.show(done.external_id)
+    html = html_of_markdown(text.rpartition("---\n")[2])
+    found = LexborHTMLParser(html).css("script, form, input, [onerror], [onclick], [href^=javascript]")
+    assert [node.html for node in found] == []
+    assert "Good words, *kept* and `<script>shown()</script>`." in text
+    assert "alert(1)" not in text
+    if generator == "jekyll":
+        assert "{:" not in text.replace("{:/}", "")
+
+
+async def test_markdown_that_is_safe_is_committed_as_it_is_written(plugin: PluginContext, repo: Repo) -> None:
+    body = "One[^1].\n\n<!--more-->\n\n- [x] done\n\n<details><summary>S</summary>T</details>\n\n[^1]: Note.\n"
+    credential = {"repository": "blog", "generator": "hugo"}
+    made = await Websites(plugin).add(ADA, "git", name="B", url="http://127.0.0.1:1", credential=credential)
+    article = await write(plugin, body=body, featured_media_id="")
+    done = await ended(plugin, await Publications(plugin).publish(ADA, article, made.id))
+    assert repo.show(done.external_id).endswith(f"---\n\n{body}")
 
 
 async def test_an_article_goes_live_is_edited_there_and_taken_down(plugin: PluginContext, repo: Repo) -> None:

@@ -4,6 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
+from selectolax.lexbor import LexborHTMLParser
 from support.tool_client import ToolClient
 
 from .providers import picture
@@ -43,7 +44,7 @@ def test_a_link_works_once(ada: ToolClient) -> None:
 
 def test_a_refused_file_leaves_the_link_as_it_was(ada: ToolClient) -> None:
     link = ada.data("create_upload_url", content_type="image/jpeg")["upload_url"]
-    for content, problem in ((picture()[:900], "damaged"), (picture(9, 9, "PNG"), "image/png"), (b"no", "no JPEG")):
+    for content, problem in ((picture()[:900], "damaged"), (picture(9, 9, "PNG"), "image/png"), (b"no", "not a JPEG")):
         refused = httpx.put(link, content=content)
         assert refused.status_code == 400
         assert problem in refused.text
@@ -93,6 +94,32 @@ def test_a_credit_is_made_harmless(ada: ToolClient) -> None:
     assert "script" not in media["credit_html"]
     assert "onclick" not in media["credit_html"]
     assert 'href="https://me.example"' in media["credit_html"]
+    assert media["credit_text"] == "me & I"
+
+
+def test_a_credit_is_plain_text_for_people(ada: ToolClient) -> None:
+    media_id = upload(ada)
+    credit = 'Photo: Ada Lovelace & "Co" &lt;ada@example.org&gt;'
+    media = ada.data("update_media", media_id=media_id, credit=credit)["media"]
+    assert media["credit_text"] == 'Photo: Ada Lovelace & "Co" <ada@example.org>'
+    assert media["credit_html"] == 'Photo: Ada Lovelace &amp; "Co" &lt;ada@example.org&gt;'
+    assert ada.data("list_media")["media"][0]["credit_text"] == media["credit_text"]
+
+
+def test_a_caption_is_below_the_image_on_the_site(ada: ToolClient) -> None:
+    website = ada.data("connect_website", platform="builtin", name="A blog with images")["website_id"]
+    media_id = upload(ada)
+    url = ada.data("update_media", media_id=media_id, caption="Two <boats> & a lake", alt_text="Boats")["media"]["url"]
+    body = f"Look:\n\n![Boats]({url})\n\nThey were far out."
+    article = ada.data("create_content", title="Boats", body=body)["content_id"]
+    ada.data("set_featured_image", content_id=article, media_id=media_id)
+
+    published = ada.data("publish_content", content_id=article, website_id=website)
+
+    page = LexborHTMLParser(httpx.get(published["url"]).text)
+    captions = [node.text() for node in page.css("figure > img + figcaption")]
+    assert captions == ["Two <boats> & a lake"] * 2
+    assert published["warnings"] == []
 
 
 def test_somebody_elses_image_does_not_exist(ada: ToolClient, eve: ToolClient) -> None:

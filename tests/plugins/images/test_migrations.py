@@ -2,58 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 
-import pytest
-from pressroom.config import Settings
 from pressroom.sdk import Models
 from pressroom.storage.database import Migrator, SqlDatabase
-from pressroom.storage.database.migrations import run_migrations
-from pressroom_images.tables import Base, UploadRow
+from pressroom_images.tables import Base, MediaRow, UploadRow
 from sqlalchemy import select
-from support.migrations import differences, tables_of
+from support.migrations import differences, downgrade, tables_of
 
+FILE = {"user_id": "u_1", "provider": "upload", "filename": "a.png", "media_type": "image/png", "hosting": "either"}
 PLUGIN = ("images", Models(Base.metadata, "pressroom_images.migrations"))
 
 
-@pytest.fixture
-async def empty(database_settings: Settings) -> AsyncIterator[SqlDatabase]:
-    """Return an open database without any table."""
-    database = SqlDatabase(database_settings)
-    await database.open()
-    try:
-        yield database
-    finally:
-        await database.close()
-
-
-async def downgrade(database: SqlDatabase, revision: str) -> None:
-    async with database.migrating() as connection:
-        await connection.run_sync(lambda sync: run_migrations(sync, *PLUGIN, downgrade_to=revision))
-
-
-async def test_down_to_nothing_and_up_again(empty: SqlDatabase) -> None:
-    migrator = Migrator(empty, [PLUGIN])
+async def test_down_to_nothing_and_up_again(empty_database: SqlDatabase) -> None:
+    migrator = Migrator(empty_database, [PLUGIN])
     await migrator.migrate()
-    assert await differences(empty, Base.metadata) == []
-    await downgrade(empty, "base")
-    assert await tables_of(empty) == {"schema_version_images"}
+    assert await differences(empty_database, Base.metadata) == []
+    await downgrade(empty_database, *PLUGIN, "base")
+    assert await tables_of(empty_database) == {"schema_version_images"}
     await migrator.migrate()
-    assert await differences(empty, Base.metadata) == []
+    assert await differences(empty_database, Base.metadata) == []
 
 
-async def test_what_an_older_version_kept_stays(empty: SqlDatabase) -> None:
-    migrator = Migrator(empty, [PLUGIN])
+async def test_what_an_older_version_kept_stays(empty_database: SqlDatabase) -> None:
+    migrator = Migrator(empty_database, [PLUGIN])
     await migrator.migrate()
-    await downgrade(empty, "0001")
-    assert "images_thumbnails" not in await tables_of(empty)
+    await downgrade(empty_database, *PLUGIN, "0001")
+    assert "images_thumbnails" not in await tables_of(empty_database)
     now = datetime.now(UTC)
-    async with empty.writing() as session:
+    async with empty_database.writing() as session:
         session.add(
             UploadRow(token_hash=b"x" * 32, media_id="m_1", user_id="u_1", filename="", media_type="", expires_at=now)
         )
     await migrator.migrate()
-    assert await differences(empty, Base.metadata) == []
-    async with empty.reading() as session:
+    assert await differences(empty_database, Base.metadata) == []
+    async with empty_database.reading() as session:
         assert list(await session.scalars(select(UploadRow.media_id))) == ["m_1"]
+
+
+async def test_credits_become_plain_text(empty_database: SqlDatabase) -> None:
+    migrator = Migrator(empty_database, [PLUGIN])
+    await migrator.migrate()
+    await downgrade(empty_database, *PLUGIN, "0002")
+    stored = {
+        "own": ("Photo:&#32;Ada&#32;&amp;amp;&#32;Co", {}),
+        "licensed": ("AT&amp;T by Ada", {"code": "CC-BY-4.0"}),
+        "none": ("", {}),
+    }
+    async with empty_database.writing() as session:
+        for name, (text, license_) in stored.items():
+            credit = {"text": text, "html": "x", "markdown": text} if text else {}
+            values = {"id": f"m_{name}", "ref": name, "credit": credit, "license": license_}
+            session.add(MediaRow(**values, **FILE, created_at=datetime.now(UTC)))
+
+    await migrator.migrate()
+
+    async with empty_database.reading() as session:
+        rows = await session.execute(select(MediaRow.ref, MediaRow.credit))
+        kept = {row.ref: (row.credit.get("text"), row.credit.get("markdown")) for row in rows}
+    assert kept["own"] == ("Photo: Ada & Co", "Photo: Ada & Co")
+    assert kept["licensed"] == ("AT&amp;T by Ada", "AT&amp;T by Ada")
+    assert kept["none"] == (None, None)

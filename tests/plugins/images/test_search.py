@@ -125,14 +125,18 @@ def test_importing_twice_at_once_keeps_one_image(ada: ToolClient) -> None:
 
 def test_an_own_image_comes_from_its_address(ada: ToolClient, providers: Providers) -> None:
     media = ada.data("import_image", image_ref=f"{providers.url}/files/a.jpg", alt_text="Mine")["media"]
+    with ThreadPoolExecutor(3) as pool:
+        url = f"{providers.url}/files/a.jpg"
+        again = pool.map(lambda _: ada.data("import_image", image_ref=url, alt_text="Mine")["media"]["id"], range(3))
+        assert set(again) == {media["id"]}
     assert (media["provider"], media["filename"], media["license"]) == ("library", "a.jpg", None)
 
 
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "no JPEG, PNG, GIF, WebP or AVIF"),
-        (b"", "no JPEG, PNG, GIF, WebP or AVIF"),
+        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "not a JPEG, PNG, GIF, WebP or AVIF"),
+        (b"", "not a JPEG, PNG, GIF, WebP or AVIF"),
         (picture()[:900], "damaged"),
         (bytes(300_000), "more than 200000 bytes"),
     ],

@@ -4,14 +4,16 @@ import re
 from typing import Any
 from xml.etree import ElementTree as ET
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import ImageChops
+from pressroom_qr_code_generator.encode import encode
 from pressroom_qr_code_generator.params import QrCodeParams
 from pressroom_qr_code_generator.render import render
 from pressroom_qr_code_generator.svg import outline
-from support.qr_codes import pixels, rasterised, read_with_zbar
+from support.qr_codes import pixels, rasterised, read_with_zbar, read_with_zxing
 from support.sizes import examples
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -53,18 +55,37 @@ def test_colours_that_let_something_through_have_an_opacity() -> None:
 @settings(max_examples=examples(40))
 @given(
     text=st.text(alphabet="abc 123 é", min_size=1, max_size=150),
-    module=st.integers(3, 8),
-    extra=st.integers(0, 7),
+    module=st.integers(4, 8),
     margin=st.integers(0, 6),
     colors=st.sampled_from([("000", "fff"), ("#0000ff80", "#ffffff80"), ("#123", "#ffffff00")]),
 )
-def test_it_looks_like_the_png(text: str, module: int, extra: int, margin: int, colors: tuple[str, str]) -> None:
-    size = (57 + 2 * margin) * module + extra
+def test_it_looks_like_a_png_whose_modules_fill_it(
+    text: str, module: int, margin: int, colors: tuple[str, str]
+) -> None:
+    size = (len(encode(text, "M")) + 2 * margin) * module
     params: dict[str, Any] = {"text": text, "size": size, "margin": margin, "fgColor": colors[0], "bgColor": colors[1]}
     flat = pixels(render(QrCodeParams(**params)).content)
     drawn = pixels(rasterised(_content(**params), size))
     worst = max(high for _, high in ImageChops.difference(flat, drawn).getextrema())  # type: ignore[misc]
     assert worst <= 1
+
+
+@pytest.mark.parametrize("margin", [0, 2, 4, 16])
+@pytest.mark.parametrize("size", [64, 99, 131, 512, 2048])
+def test_the_symbol_fills_the_view_box_but_for_the_margin(size: int, margin: int) -> None:
+    modules = 25
+    content = _content(text=URL, size=size, margin=margin)
+    dark = np.asarray(pixels(rasterised(content, 20 * (modules + 2 * margin))).convert("L")) < 128
+    rows, columns = np.nonzero(dark)
+    edges = (rows.min() / 20, columns.min() / 20, (rows.max() + 1) / 20, (columns.max() + 1) / 20)
+    assert edges == (margin, margin, margin + modules, margin + modules)
+
+
+@pytest.mark.parametrize("width", [90, 131, 400, 1111])
+def test_readers_read_it_at_any_width(width: int) -> None:
+    picture = pixels(rasterised(_content(text=URL, size=99), width))
+    assert read_with_zbar(picture) == [URL]
+    assert [one.text for one in read_with_zxing(picture)] == [URL]
 
 
 @pytest.mark.parametrize("size", [64, 100, 511])

@@ -21,12 +21,12 @@ from pressroom_content.websites.store import Websites
 from pressroom_search_performance.connecting.store import Connection, Connections
 from pressroom_search_performance.figures.fetching import fetch_connection
 from support import databases
+from support.standin_google import EMAIL, LAG, Google, key_file, serving, today
 from support.tool_client import ToolClient, client_of
 
 from . import dataforseo
 from .analytics import Matomo, Plausible, Umami, Visit
 from .bing import Bing
-from .google import EMAIL, LAG, Google, key_file, serving, today
 from .standing_in import Apis
 from .standing_in import serving as serving_apis
 

@@ -12,10 +12,10 @@ from pressroom_search_performance.connecting.store import Connection, Connection
 from pressroom_search_performance.figures.fetching import fetch_connection
 from pressroom_search_performance.host import config_of
 from support.people import BrowserWithoutScreen, Page
+from support.standin_google import Google
 
 from .bing import KEY, Bing, today
 from .conftest import Site, new_site
-from .google import Google
 from .standing_in import Apis
 
 

@@ -12,9 +12,9 @@ from pressroom_search_performance.connecting.ownership import check_property
 from pressroom_search_performance.tables import ConnectionRow
 from sqlalchemy import select
 from support.people import BrowserWithoutScreen, Page
+from support.standin_google import EMAIL, Google, key_file
 
 from .conftest import Site, new_site
-from .google import EMAIL, Google, key_file
 
 
 class Person:

@@ -20,9 +20,9 @@ from pressroom_search_performance.figures.fetching import fetch_connection, fetc
 from pressroom_search_performance.figures.lease import LeaseLost, claim
 from pressroom_search_performance.figures.store import write_day
 from pressroom_search_performance.sources import google as google_source
+from support.standin_google import Google, key_file, today
 
 from .conftest import HISTORY, Site, day, new_site
-from .google import Google, key_file, today
 
 TOTALS = ["country", "device"]
 

@@ -7,11 +7,11 @@ from pressroom.testing import RunningHost
 from support.axe import axe_script
 from support.chromium import chromium_page
 from support.people import BrowserWithoutScreen
+from support.standin_google import Google
 
 from .analytics import DOMAIN, Plausible
 from .bing import Bing
 from .conftest import new_site
-from .google import Google
 from .standing_in import Apis
 
 

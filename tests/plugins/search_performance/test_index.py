@@ -13,9 +13,9 @@ import httpx
 import pytest
 from pressroom.testing import RunningHost
 from pressroom_content.websites.store import Websites
+from support.standin_google import Google
 
 from .conftest import Site, config_for, new_site, started
-from .google import Google
 
 
 def test_inspecting_a_page(site: Site) -> None:

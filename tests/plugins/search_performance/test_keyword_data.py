@@ -19,11 +19,11 @@ from pressroom_search_performance.tables import KeywordDataRow
 from pydantic import ValidationError
 from sqlalchemy import select, update
 from support.installing import install, on_path
+from support.standin_google import Google
 from support.tool_client import ToolClient, client_of
 
 from .conftest import config_for, started
 from .dataforseo import LOGIN, PASSWORD, DataForSeo
-from .google import Google
 from .standing_in import Apis
 
 OTHER = """

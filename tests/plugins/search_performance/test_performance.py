@@ -8,9 +8,9 @@ from datetime import timedelta
 
 import pytest
 from pressroom.testing import RunningHost
+from support.standin_google import EMAIL, Google, Search, today
 
 from .conftest import Site, day, empty, new_site
-from .google import EMAIL, Google, Search, today
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,10 @@ from pressroom_search_performance.tools import traffic
 from pressroom_search_performance.tools.traffic import visits_of_pages
 from sqlalchemy import select
 from support.people import BrowserWithoutScreen, Page
+from support.standin_google import Google
 
 from .analytics import DOMAIN, SITE_ID, Matomo, Plausible, Umami, Visit
 from .conftest import VISITS, Site, new_site
-from .google import Google
 from .standing_in import Apis
 
 YESTERDAY = datetime.now(UTC).date() - timedelta(days=1)

@@ -16,8 +16,10 @@ from pressroom_content.publishing.looking import look
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.publishing.taking_down import unpublish
 from pressroom_content.records import Publication
+from pressroom_content.rendering.markdown import html_of_markdown
 from pressroom_content.websites.checking import check_website
 from pressroom_content.websites.store import Websites
+from selectolax.lexbor import LexborHTMLParser
 from support import databases
 from support.installing import on_path
 from support.publishing_world import ADA, configuration, world, write
@@ -74,6 +76,22 @@ async def publish(plugin: PluginContext, article: str, website: str, **options: 
 
 async def update(plugin: PluginContext, done: Publication, **options: Any) -> Publication:
     return await ended(plugin, await Publications(plugin).update(ADA, done.id, **options))
+
+
+async def test_neither_form_of_the_text_runs_anything(plugin: PluginContext, receiver: Receiver) -> None:
+    parts = ("<script>a()</script>", "<img src=x onerror=a()>", "<form action=/x><input></form>", "[x](javascript:a)")
+    body = "\n\n".join(["Good.", *parts])
+    website, article = (
+        await connect(plugin, receiver),
+        await write(plugin, body=body, slug="still", featured_media_id=""),
+    )
+    assert (await publish(plugin, article, website)).status == "published"
+    posts = [event["data"]["post"] for event in receiver.events if "post" in event["data"]]
+    assert posts
+    for post in posts:
+        for html in (post["html"], html_of_markdown(post["markdown"])):
+            assert "Good." in html
+            assert not LexborHTMLParser(html).css("script, form, input, [onerror], [href^=javascript]"), html
 
 
 async def test_a_publication_arrives_whole_and_nothing_is_compared(plugin: PluginContext, receiver: Receiver) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
+from typing import Literal
 
 import httpx
 import pytest
@@ -21,6 +23,7 @@ from pressroom_content.contract import (
     UnknownOutcome,
 )
 from pressroom_wordpress.connector import approval, approved
+from pressroom_wordpress.discovery import discover
 from pressroom_wordpress.site import WordPressSite
 from support.origins import Visit, origin
 from support.wordpress import WordPress
@@ -69,6 +72,31 @@ async def test_a_check_says_what_the_credential_may(blog: WordPress, fetcher: Gu
     assert not contributor.capabilities.upload
 
 
+@pytest.mark.parametrize(
+    ("setting", "zone"),
+    [
+        ({"timezone_string": "Europe/Berlin", "gmt_offset": 1}, "Europe/Berlin"),
+        ({"timezone_string": "", "gmt_offset": 2}, "Etc/GMT-2"),
+        ({"timezone_string": "", "gmt_offset": "-3"}, "Etc/GMT+3"),
+        ({"timezone_string": "", "gmt_offset": 5.5}, ""),
+        ({"timezone_string": "", "gmt_offset": "east"}, ""),
+        ({}, ""),
+    ],
+)
+async def test_the_time_zone_is_the_sites_own(fetcher: GuardedFetcher, setting: dict[str, object], zone: str) -> None:
+    async def reply(visit: Visit) -> None:
+        await visit.answer(json.dumps({"name": "x", "namespaces": ["wp/v2"], **setting}).encode())
+
+    async with origin(reply) as other:
+        assert (await discover(f"http://127.0.0.1:{other.port}", fetcher)).timezone == zone
+
+
+async def test_only_an_administrator_speaks_for_the_url(blog: WordPress, fetcher: GuardedFetcher) -> None:
+    found = {user: await site_of(blog, fetcher, user).check() for user in ("admin", "author", "contributor")}
+    assert {user: one.site_url for user, one in found.items()} == {"admin": blog.url, "author": "", "contributor": ""}
+    assert found["author"].ok
+
+
 async def test_a_wrong_password_is_said_so(blog: WordPress, fetcher: GuardedFetcher) -> None:
     found = await site_of(blog, fetcher, password="wrong wrong wrong wrong").check()
     assert not found.ok
@@ -110,6 +138,11 @@ async def test_a_post_goes_through_its_states(blog: WordPress, site: WordPressSi
     assert (await site.set_state(made.id, "gone")).state == "gone"
     with pytest.raises(SiteGone):
         await site.read(made.id)
+
+
+async def test_a_kind_of_terms_that_there_is_not_is_refused(site: WordPressSite) -> None:
+    with pytest.raises(SiteRefused, match="to list, but no kind collection"):
+        await site.terms("collection", "", 10)
 
 
 async def test_terms_are_made_once(site: WordPressSite) -> None:
@@ -163,6 +196,38 @@ async def test_a_post_is_scheduled_and_moved(site: WordPressSite) -> None:
     assert (scheduled.state, scheduled.publish_at) == ("scheduled", at)
     assert moved.publish_at == at + timedelta(days=1)
     assert (await site.set_state(made.id, "live")).state == "live"
+
+
+@pytest.mark.parametrize("way", ["draft", "trashed"])
+async def test_a_cancelled_schedule_does_not_come_back(site: WordPressSite, way: Literal["draft", "trashed"]) -> None:
+    made = await site.create(a_post())
+    await site.set_state(made.id, "scheduled", datetime.now(UTC) + timedelta(hours=2))
+    await site.set_state(made.id, way)
+
+    live = await site.set_state(made.id, "live")
+
+    assert live.state == "live"
+    assert (await seen(live.url)).status_code == 200
+
+
+async def test_a_post_in_the_trash_keeps_its_slug(site: WordPressSite) -> None:
+    post = a_post()
+    made = await site.create(post)
+    await site.set_state(made.id, "live")
+    await site.set_state(made.id, "trashed")
+    written = await site.update(made.id, post, "")
+    assert (written.state, written.fields["slug"]) == ("trashed", post.slug)
+    assert (await site.set_state(made.id, "live")).fields["slug"] == post.slug
+
+
+async def test_the_date_of_a_post_stays_when_it_comes_back(blog: WordPress, site: WordPressSite) -> None:
+    made = await site.set_state((await site.create(a_post())).id, "live")
+    blog.send("POST", f"/wp/v2/posts/{made.id}", {"date_gmt": "2024-02-03T04:05:06"}).raise_for_status()
+    await site.set_state(made.id, "draft")
+
+    await site.set_state(made.id, "live")
+
+    assert blog.get(f"/wp/v2/posts/{made.id}").json()["date_gmt"] == "2024-02-03T04:05:06"
 
 
 async def test_a_file_is_uploaded_and_found_again(site: WordPressSite) -> None:

@@ -9,6 +9,7 @@ from pressroom.fetch import GuardedFetcher
 from pressroom_content.contract import SiteAddress, SiteError, SiteUnavailable, UnknownOutcome, api
 from pressroom_wordpress import discovery
 from pressroom_wordpress.site import WordPressSite
+from support.origins import Visit, origin
 from support.troubled_sites import ODD_ANSWERS, TROUBLES, Reply, Trouble, troubled
 
 from .test_site import a_post
@@ -63,3 +64,25 @@ async def test_an_odd_answer_is_no_answer(fetcher: GuardedFetcher, reply: Reply)
                 await site.find(a_post())
             with pytest.raises(SiteUnavailable):
                 await site.ensure_terms(a_post(tags=("Coffee",)))
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        ("12", 12),
+        (" 7 ", 7),
+        ("999999999999", 86_400),
+        ("Wed, 21 Oct 2015 07:28:00 GMT", 0),
+        ("soon", None),
+        ("-5", None),
+    ],
+)
+async def test_a_site_may_say_when_to_come_back(fetcher: GuardedFetcher, value: str, seconds: int | None) -> None:
+    async def reply(visit: Visit) -> None:
+        await visit.answer(b"{}", f"Retry-After: {value}", status="429 Too Many Requests")
+
+    async with origin(reply) as busy:
+        site = api.SiteApi(fetcher, "A site", f"http://127.0.0.1:{busy.port}", {})
+        with pytest.raises(SiteUnavailable) as told:
+            await site.get("/posts")
+    assert told.value.retry_after == seconds

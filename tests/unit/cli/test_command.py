@@ -181,23 +181,35 @@ def test_the_help_lists_every_command_without_importing_what_is_heavy(tmp_path: 
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-SERVING = {"aiohttp", "alembic", "httpcore", "httpx", "jinja2", "joserfc", "limits", "mako", "prometheus_client"}
-"""What takes long to import, and is needed to answer requests or to change the schema."""
+SERVING = {"aiohttp", "alembic", "httpcore", "httpx", "limits", "mako", "prometheus_client", "snowballstemmer"}
+"""What takes long to import, and is needed to answer requests, to change the schema or to read articles."""
+
+GENERATORS_ALONE = "builtin_plugins = false\n[plugins.qr_code_generator]\n[plugins.image_generator]\n"
 
 
 @pytest.mark.parametrize(
     ("arguments", "not_imported"),
     [
-        (("plugins", "list"), {*SERVING, "sqlalchemy", "sanic", "pebble", "PIL"}),
-        (("catalog",), {*SERVING, "sqlalchemy", "sanic", "pebble", "PIL"}),
-        (("openapi",), {*SERVING, "sqlalchemy", "sanic", "pebble", "PIL"}),
-        (("x", "--help"), {*SERVING, "sqlalchemy", "sanic", "pebble", "PIL"}),
-        (("keys", "list", "ada@example.org"), {*SERVING, "sanic", "pebble", "PIL"}),
+        (("plugins", "list"), {*SERVING, "sanic", "pebble"}),
+        (("catalog",), {*SERVING, "sanic", "pebble"}),
+        (("openapi",), {*SERVING, "sanic", "pebble"}),
+        (("x", "--help"), {*SERVING, "sanic", "pebble"}),
+        (("keys", "list", "ada@example.org"), {*SERVING, "sanic", "pebble"}),
     ],
 )
 def test_a_command_does_not_import_what_only_the_server_needs(
     tmp_path: Path, arguments: Sequence[str], not_imported: set[str]
 ) -> None:
+    imports_none_of(not_imported, arguments, tmp_path)
+
+
+def test_a_command_of_a_server_without_articles_needs_no_database(tmp_path: Path) -> None:
+    (tmp_path / "pressroom.toml").write_text(GENERATORS_ALONE)
+    not_imported = {*SERVING, "jinja2", "joserfc", "sqlalchemy", "sanic", "pebble", "PIL"}
+    imports_none_of(not_imported, ("plugins", "list"), tmp_path)
+
+
+def imports_none_of(not_imported: set[str], arguments: Sequence[str], tmp_path: Path) -> None:
     variables = {"PRESSROOM_STORAGE__PATH": str(tmp_path / "data")}
     assert run("users", "add", "ada@example.org", cwd=tmp_path, **variables).returncode == 0
     program = (
@@ -323,3 +335,18 @@ def test_the_installed_script_is_this_command(tmp_path: Path) -> None:
     script = Path(sys.executable).with_name("pressroom")
     done = subprocess.run([script, "--version"], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.startswith("pressroom ")
+
+
+def test_explaining_a_tool_of_another_plan_says_how(tmp_path: Path) -> None:
+    variables = {"PRESSROOM_STORAGE__PATH": str(tmp_path / "data")}
+    refused = run("explain", "create_content", cwd=tmp_path, **variables)
+    assert refused.returncode == 1
+    assert "--plan free" in refused.stderr
+    assert run("explain", "create_content", "--plan", "free", cwd=tmp_path, **variables).returncode == 0
+
+
+def test_a_folder_of_another_type_is_explained_without_python(tmp_path: Path) -> None:
+    (tmp_path / "pressroom.toml").write_text("[storage]\npath = 5\n")
+    refused = run("config", "check", cwd=tmp_path)
+    assert "storage.path: must be a path, as a string" in refused.stdout + refused.stderr
+    assert "pathlib" not in refused.stdout + refused.stderr

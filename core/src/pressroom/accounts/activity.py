@@ -14,7 +14,7 @@ import structlog
 from sqlalchemy import ColumnElement, Select, delete, select, text
 
 from pressroom.accounts.periodic import Periodic
-from pressroom.config.models import AccountsSettings
+from pressroom.config.account_models import AccountsSettings
 from pressroom.errors import BackendError, InvalidInput
 from pressroom.models import ActivityRow, Base, ConnectionRow, UserRow
 from pressroom.sdk import Activity, CallRecord

@@ -146,6 +146,31 @@ class Connections:
         finally:
             self._credentials.forget_connection(connection_id)
 
+    async def revoke_all(self, user_id: str) -> int:
+        """End all connections of an account, as `revoke` ends one, and return how many there were."""
+        now = datetime.now(UTC)
+        live = select(ConnectionRow.id).where(ConnectionRow.user_id == user_id, ConnectionRow.revoked_at.is_(None))
+        ids: Sequence[str] = ()
+        try:
+            async with self._database.writing() as session:
+                # The lock on the account makes one that is added at this moment wait.
+                await session.execute(select(UserRow.id).where(UserRow.id == user_id).with_for_update())
+                ids = (await session.scalars(live)).all()
+                await session.execute(
+                    update(TokenFamilyRow)
+                    .where(TokenFamilyRow.connection_id.in_(live), TokenFamilyRow.revoked_at.is_(None))
+                    .values(revoked_at=now)
+                )
+                await session.execute(
+                    update(ConnectionRow)
+                    .where(ConnectionRow.user_id == user_id, ConnectionRow.revoked_at.is_(None))
+                    .values(revoked_at=now)
+                )
+        finally:
+            for connection_id in ids:
+                self._credentials.forget_connection(connection_id)
+        return len(ids)
+
     async def owner(self, connection_id: str) -> str:
         """Return the id of the account that a connection belongs to. Raises `NotFound`."""
         wanted = select(ConnectionRow.user_id).where(ConnectionRow.id == as_id(connection_id))

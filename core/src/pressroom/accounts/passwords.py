@@ -7,9 +7,12 @@ import base64
 import os
 import re
 import secrets
+import sys
+import threading
 import unicodedata
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Final, TypeVar
 
 from argon2 import PasswordHasher
@@ -27,7 +30,8 @@ LONGEST: Final = 256
 _LONGEST_READ: Final = 1024
 _FEWEST_DIFFERENT: Final = 5
 _FEWEST_OF_ONES_OWN: Final = 6
-_AT_ONCE: Final = max(2, min(4, os.cpu_count() or 1))
+_AT_ONCE: Final = max(1, min(4, (os.cpu_count() or 1) // 2))
+_NICE: Final = 10
 _MOST_WAITING: Final = 200
 _WORD: Final = re.compile(r"[^\W_]{4,}")
 
@@ -77,6 +81,9 @@ def _rest_without(folded: str, words: Iterable[str]) -> int:
 class PasswordHashes:
     """Makes and checks hashes of passwords, a few at a time: each takes 64 MiB and some ten milliseconds.
 
+    They have half of the processors at most, and on Linux a lower priority than the rest of the server: a flood of
+    sign-ins waits for itself.
+
     Args:
         hasher: the parameters; hashes made with others are still good.
     """
@@ -84,7 +91,7 @@ class PasswordHashes:
     def __init__(self, hasher: PasswordHasher | None = None) -> None:
         self._hasher = hasher or PasswordHasher.from_parameters(RFC_9106_LOW_MEMORY)
         # Threads of its own hold the bound even where callers are cancelled while a hash is under way.
-        self._threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="pressroom-passwords")
+        self._threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="pressroom-passwords", initializer=_step_back)
         self._waiting = 0
         self._nobodys = _hash_of_nothing(self._hasher)
 
@@ -123,6 +130,14 @@ class PasswordHashes:
             return await asyncio.get_running_loop().run_in_executor(self._threads, work)
         finally:
             self._waiting -= 1
+
+
+def _step_back() -> None:
+    """Lower the priority of this thread, and so of those that Argon2 starts from it."""
+    # Elsewhere than on Linux the number of a thread is none of a process, whose priority this would be.
+    if sys.platform == "linux":
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), os.getpriority(os.PRIO_PROCESS, 0) + _NICE)
 
 
 def _hash_of_nothing(hasher: PasswordHasher) -> str:

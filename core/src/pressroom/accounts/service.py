@@ -15,8 +15,10 @@ from pressroom.accounts.quotas import Quotas, next_month
 from pressroom.accounts.records import PlanSummary
 from pressroom.accounts.sessions import Sessions
 from pressroom.accounts.setup_links import SetupLinks
+from pressroom.accounts.storage import AccountStorage
 from pressroom.accounts.users import Users
 from pressroom.config.models import Settings
+from pressroom.errors import NotFound
 from pressroom.sdk import AccountUsage, Activity, QuotaUse
 from pressroom.storage.database import SqlDatabase
 
@@ -40,6 +42,7 @@ class AccountServices:
         self.connections = Connections(database, settings, self.credentials)
         self.api_keys = ApiKeys(database, settings, self.connections, self.credentials)
         self.quotas = Quotas(database)
+        self.stored = AccountStorage(settings, database)
         self.activity_log = ActivityLog(database, settings.accounts)
         self._pruner = Periodic("removing sessions that have ended", PRUNE_SECONDS, self._prune)
         self._plan: Callable[[str], PlanSummary] | None = None
@@ -63,20 +66,26 @@ class AccountServices:
         """Take what tells of a plan by its name; `usage` cannot do without."""
         self._plan = plan
 
-    async def usage(self, subject: str) -> AccountUsage:
+    async def usage(self, subject: str, *, plan: str = "") -> AccountUsage:
         """See `pressroom.sdk.Accounts`."""
         if self._plan is None:
             raise RuntimeError("the plans are not compiled yet")
-        user = await self.users.get(subject)
-        plan = self._plan(user.plan)
+        try:
+            name = (await self.users.get(subject)).plan
+        except NotFound:
+            if not plan:
+                raise
+            name = plan  # known to an authenticator of a plugin, and to no table
+        summary = self._plan(name)
         return AccountUsage(
-            plan=user.plan,
-            plan_title=plan.title,
-            quotas=tuple(_quota_uses(plan.quotas, await self.quotas.used(subject))),
+            plan=name,
+            plan_title=summary.title,
+            quotas=tuple(_quota_uses(summary.quotas, await self.quotas.used(subject))),
             connections=await self.connections.count(subject),
-            tools=plan.tools,
-            hidden_tools=plan.hidden_tools,
-            unavailable_tools=plan.unavailable_tools,
+            tools=summary.tools,
+            hidden_tools=summary.hidden_tools,
+            unavailable_tools=summary.unavailable_tools,
+            storage=await self.stored.storage(subject),
         )
 
     async def activity(

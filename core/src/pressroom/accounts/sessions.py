@@ -11,7 +11,7 @@ from sqlalchemy import CursorResult, Delete, Select, delete, select, update
 
 from pressroom.accounts.records import BrowserSession, User
 from pressroom.accounts.users import user_of
-from pressroom.config.models import AccountsSettings
+from pressroom.config.account_models import AccountsSettings
 from pressroom.errors import BackendError, SignInFailed
 from pressroom.models import SessionRow, UserRow
 from pressroom.storage.database import SqlDatabase
@@ -22,6 +22,9 @@ log = structlog.get_logger()
 
 SEEN_EVERY: Final = timedelta(minutes=1)
 """How often it is written that a session is in use, at most."""
+
+MAX_OF_ACCOUNT: Final = 100
+"""How many browsers may be signed in to one account; another ends the session that was used least recently."""
 
 _LONGEST_TOKEN: Final = 100
 _LONGEST_ADDRESS: Final = 64
@@ -40,7 +43,7 @@ class Sessions:
         self._idle = timedelta(seconds=settings.session_idle)
 
     async def start(self, user_id: str, *, address: str = "", user_agent: str = "", proven: User | None = None) -> str:
-        """Begin a session and return its token.
+        """Begin a session and return its token. Of an account's sessions, the `MAX_OF_ACCOUNT` used last remain.
 
         `proven` is the account as it was when the person proved to be its owner. Checking a password takes long enough
         for somebody to change it meanwhile, who would not be rid of whom it was changed for.
@@ -65,6 +68,10 @@ class Sessions:
                 if account is None or account.disabled or user_of(account).password_stamp != proven.password_stamp:
                     raise SignInFailed("the account was changed while you signed in: please sign in again")
             session.add(row)
+            await session.flush()
+            of_account = select(SessionRow.token_hash).where(SessionRow.user_id == user_id)
+            too_many = of_account.order_by(SessionRow.seen_at.desc()).offset(MAX_OF_ACCOUNT)
+            await session.execute(delete(SessionRow).where(SessionRow.token_hash.in_(too_many)))
         return token
 
     async def find(self, token: str) -> BrowserSession | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Final
 
@@ -27,7 +28,11 @@ Window = tuple[Rate, str]
 
 
 class SignIn:
-    """Checks passwords. Failures are counted for the account and for the client address; successes cost nothing.
+    """Checks passwords, and counts failures; successes cost nothing.
+
+    Failures are counted for the account together with the client's address, for the address, and, with a bound that is
+    far higher, for the account from everywhere. A browser in which the person has signed in before is counted apart
+    from all others. So nobody who guesses locks the owner out, and guesses from many addresses are bounded, too.
 
     An address that nobody has is counted, refused and answered like any other, so that nothing tells which exist.
     While failures cannot be counted, sign-ins pass or are refused as `[limits] on_outage` says.
@@ -38,16 +43,19 @@ class SignIn:
         self._limiter = limiter
         self._allowed = settings.accounts.password_sign_in
         self._account_rate = parse_rate(settings.accounts.sign_in_rate_account)
+        self._total_rate = parse_rate(settings.accounts.sign_in_rate_account_total)
         self._address_rate = parse_rate(settings.accounts.sign_in_rate_address)
         self._refuse_on_outage = settings.limits.on_outage == "refuse"
 
-    async def with_password(self, email: str, password: str, *, address: str) -> User:
+    async def with_password(self, email: str, password: str, *, address: str, device: str = "") -> User:
         """Return the account that a person may sign in to, and remember when that was.
 
         Args:
             email: the e-mail address as typed.
             password: the password as typed.
             address: the client's address, as the pipeline's `Caller` carries it.
+            device: what names a browser in which this account has signed in before; empty for any other. The caller has
+                to be sure of it.
 
         Raises:
             SignInFailed: address or password are wrong, or the account is disabled; the message does not say which.
@@ -57,7 +65,7 @@ class SignIn:
         """
         if not self._allowed:
             raise Forbidden("signing in with a password is switched off on this server")
-        windows = ((self._account_rate, _account_key(email)), (self._address_rate, f"sign-in address\n{address}"))
+        windows = self._windows(account_key(email), address, device)
         # Counted before the password is looked at: guesses that are made all at once are bounded too.
         await self._count(windows)
         try:
@@ -71,6 +79,37 @@ class SignIn:
         await self._give_back(windows)
         await self._users.signed_in(user.id, datetime.now(UTC))
         return user
+
+    @asynccontextmanager
+    async def counted(self, *, address: str) -> AsyncIterator[None]:
+        """Count what the block does as a failed sign-in from a client's address, where it raises `SignInFailed`.
+
+        Raises:
+            RateLimited: too many sign-ins from the address have failed.
+            Overloaded: failures cannot be counted.
+        """
+        windows = ((self._address_rate, _address_key(address)),)
+        await self._count(windows)
+        try:
+            yield
+        except SignInFailed:
+            raise
+        except BaseException:
+            await self._give_back(windows)
+            raise
+        await self._give_back(windows)
+
+    def _windows(self, account: str, address: str, device: str) -> Sequence[Window]:
+        if device:
+            return (
+                (self._account_rate, f"sign-in device\n{account}\n{device}"),
+                (self._total_rate, f"sign-in devices\n{account}"),
+            )
+        return (
+            (self._account_rate, f"sign-in account\n{account}\n{address}"),
+            (self._address_rate, _address_key(address)),
+            (self._total_rate, f"sign-in everywhere\n{account}"),
+        )
 
     async def _count(self, windows: Sequence[Window]) -> None:
         passed: list[Window] = []
@@ -99,12 +138,17 @@ class SignIn:
                 log.warning("failed sign-ins cannot be counted", error=str(error))
 
 
-def _account_key(email: str) -> str:
+def account_key(email: str) -> str:
+    """Return what names an account where failures are counted, whether there is such an account or not."""
     try:
         account = normalised_email(email)
     except InvalidInput:
         account = email[:_LONGEST_KEY_SOURCE]
-    return f"sign-in account\n{hashlib.sha256(account.encode(errors='surrogatepass')).hexdigest()}"
+    return hashlib.sha256(account.encode(errors="surrogatepass")).hexdigest()
+
+
+def _address_key(address: str) -> str:
+    return f"sign-in address\n{address}"
 
 
 def _refusal(status: LimitStatus) -> RateLimited:

@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from fnmatch import fnmatchcase
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Any, Literal, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field, create_model
 
 from pressroom.catalog.schema import file_schema, input_schema, output_schema, parameter_list
 from pressroom.catalog.tool import ANONYMOUS, Catalog, LimitRule, PlanTool, PlanView, Tool
@@ -22,7 +22,7 @@ from pressroom.plugins.contributions import Contribution, Contributions
 from pressroom.plugins.explaining import is_interrupt, shown, squeezed
 from pressroom.plugins.select import HOST_ID
 from pressroom.plugins.shapes import shape_problems
-from pressroom.sdk import CachePolicy, CacheRule, Generator, McpTool, PluginContext, Rate, RateLimit, ToolInfo
+from pressroom.sdk import CachePolicy, CacheRule, Generator, McpTool, Params, PluginContext, Rate, RateLimit, ToolInfo
 from pressroom.wire.nearest import nearest
 
 Record = TypeVar("Record")
@@ -104,10 +104,33 @@ def _tool(
         ),
         plugin_version=context.version,
         context=context,
+        params=_params(declaration, context),
         timeout=own.timeout or declaration.timeout,
         content_salt=_content_salt(name, context, revision + fonts),
         quota=quota,
     )
+
+
+def _params(declaration: Generator | McpTool, context: PluginContext) -> type[Params]:
+    """Return the model of a tool's arguments, with the choices that depend on this server filled in."""
+    model = declaration.params
+    choices = declaration.choices if isinstance(declaration, McpTool) else {}
+    if not choices:
+        return model
+    fields: dict[str, Any] = {}
+    for name, choose in choices.items():
+        values = _choices(f"choices of {declaration.name}, {name},", choose(context))
+        declared = model.model_fields[name]
+        default = ... if declared.is_required() else declared.default
+        fields[name] = (Literal[values], Field(default, description=declared.description))
+    return create_model(model.__name__, __base__=model, __module__=model.__module__, __doc__=model.__doc__, **fields)
+
+
+def _choices(subject: str, returned: object) -> tuple[str, ...]:
+    found = () if isinstance(returned, str) or not isinstance(returned, Iterable) else tuple(dict.fromkeys(returned))
+    if not found or not all(isinstance(one, str) and one for one in found):
+        raise PluginError(f"{subject} must return at least one text, it returned {shown(returned)}")
+    return found
 
 
 def _check_schemas(tool: Tool) -> None:

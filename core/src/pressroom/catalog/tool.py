@@ -15,7 +15,8 @@ class Tool:
     """A generator or an MCP tool, with all that a call of it needs.
 
     `name` is the generator's slug or the MCP tool's name; `mcp_name` is empty for a generator that is no MCP tool.
-    `context` is that of the plugin that it came from. `content_salt` begins what is hashed to
+    `context` is that of the plugin that it came from. `params` is the model that its arguments are validated with: the
+    declared one, with the choices that this server has. `content_salt` begins what is hashed to
     the id of a result. `timeout` is in seconds.
     """
 
@@ -25,6 +26,7 @@ class Tool:
     info: ToolInfo
     plugin_version: str
     context: PluginContext
+    params: type[Params]
     timeout: float
     content_salt: bytes
     quota: str = ""
@@ -33,11 +35,6 @@ class Tool:
     def kind(self) -> Literal["generator", "mcp"]:
         """Whether it makes a file or answers a model."""
         return self.info.kind
-
-    @property
-    def params(self) -> type[Params]:
-        """The model that its arguments are validated with."""
-        return self.declaration.params
 
     @property
     def lane(self) -> Lane:
@@ -120,6 +117,15 @@ class Catalog:
             view.title for view in self.plans.values() if view.plan != ANONYMOUS and mcp_name in view.mcp_tools
         )
 
+    def why_not(self, mcp_name: str, plan: str) -> str:
+        """Return why an account on a plan may not use a tool that its plan has not, and which plans have it."""
+        if plan not in self.plans:
+            gone = f"the plan {plan!r} of this account is not offered any more"
+            return f"{mcp_name} cannot be used: {gone}; ask the operator"
+        others = self.plans_with(mcp_name)
+        where = f"it is in {_enumerated(others)}" if others else "no plan of this server has it"
+        return f"{mcp_name} is not in the plan {self.plan(plan).title}; {where}"
+
     def summary(self, plan: str) -> PlanSummary:
         """Return what accounts on a plan are told of it."""
         view = self.plan(plan)
@@ -131,6 +137,10 @@ class Catalog:
             hidden_tools={name: self.plans_with(name) for name in sorted(self.mcp_tools.keys() - view.mcp_tools)},
             unavailable_tools=self.unavailable,
         )
+
+
+def _enumerated(titles: tuple[str, ...]) -> str:
+    return " and ".join(filter(None, [", ".join(titles[:-1]), titles[-1]]))
 
 
 ANONYMOUS = "anonymous"

@@ -22,6 +22,8 @@ COMMANDS: Final[Mapping[str, str]] = {
     "serve": "pressroom.cli.serve:serve",
     "migrate": "pressroom.cli.migrate:migrate",
     "doctor": "pressroom.cli.doctor:doctor",
+    "backup": "pressroom.cli.backup:backup",
+    "restore": "pressroom.cli.backup:restore",
     "plugins": "pressroom.cli.plugins:plugins",
     "config": "pressroom.cli.config:config",
     "catalog": "pressroom.cli.catalog:catalog",
@@ -30,6 +32,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "users": "pressroom.cli.users:users",
     "keys": "pressroom.cli.keys:keys",
     "clients": "pressroom.cli.clients:clients",
+    "secrets": "pressroom.cli.secrets:secrets",
     "new": "pressroom.cli.new:new",
     "x": "pressroom.cli.extensions:extensions",
 }

@@ -50,6 +50,11 @@ def explain(invocation: Invocation, tool: str, plan: str) -> None:
     if entry is None and tool in host.catalog.unavailable:
         raise NotFound(f"{tool} is not available: {host.catalog.unavailable[tool]}")
     if entry is None:
+        plans = host.catalog.plans.items()
+        elsewhere = [name for name, other in plans if tool in other.tools or tool in other.mcp_tools]
+        if elsewhere:
+            options = " or ".join(f"--plan {name}" for name in elsewhere)
+            raise NotFound(f"the plan {plan!r} has no tool {tool!r}", hint=f"explain it with {options}")
         known = ", ".join(view.tools) or "none"
         raise NotFound(f"the plan {plan!r} has no tool {tool!r}", hint=f"it has {known}")
     steps = explain_tool(host, entry, plan)

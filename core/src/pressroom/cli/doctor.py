@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
 from pressroom.cli.compiled import compiled
 from pressroom.cli.options import Invocation, command_options
-from pressroom.cli.output import FINE, FOUND_WRONG
+from pressroom.cli.output import FINE, FOUND_WRONG, Output
 from pressroom.wire.echo import counted
 
-MARKS = {"ok": "ok", "warning": "WARNING", "error": "ERROR"}
+if TYPE_CHECKING:
+    from pressroom.diagnosis import Finding
+
+MARKS = {"error": "ERROR", "warning": "WARNING", "ok": "ok"}
+"""How each status is shown, the worst first."""
 
 
 @click.command()
+@click.option("-v", "--verbose", is_flag=True, help="List every check, also those that found nothing wrong.")
 @command_options
-def doctor(invocation: Invocation) -> int:
-    """Check the configuration, the plugins and the stores. The exit code is 1 where something does not work."""
+def doctor(invocation: Invocation, verbose: bool) -> int:
+    """Check the configuration, the plugins and the stores. The exit code is 1 where something does not work.
+
+    Problems are listed, errors first. With --json, every check is.
+    """
     import asyncio  # noqa: PLC0415 - takes longer to load than --help may take
 
     from pressroom.diagnosis import diagnose  # noqa: PLC0415 - loads plugins, which takes time
@@ -42,12 +52,26 @@ def doctor(invocation: Invocation) -> int:
             }
         )
     else:
-        rows = [
-            (MARKS[finding.result.status], finding.check, finding.result.message, finding.result.hint)
-            for finding in findings
-        ]
-        invocation.output.table(["Status", "Check", "Finding", "What to do"], rows)
-        counts = Counter(finding.result.status for finding in findings)
-        wrong_ones = f"{counted(counts['warning'], 'warning')}, {counted(counts['error'], 'error')}"
-        invocation.output.note(f"{counts['ok']} fine, {wrong_ones}")
+        _tell(invocation.output, findings, verbose=verbose)
     return FOUND_WRONG if wrong else FINE
+
+
+def _tell(output: Output, findings: Sequence[Finding], *, verbose: bool) -> None:
+    shown = [one for one in findings if verbose or one.result.status != "ok"]
+    shown.sort(key=lambda one: [*MARKS].index(one.result.status))
+    if shown:
+        rows = [
+            (MARKS[one.result.status], one.check, one.brief or one.result.message, one.result.hint) for one in shown
+        ]
+        output.table(["Status", "Check", "Finding", "What to do"], rows)
+    else:
+        output.line("No problems found.")
+    if not verbose:
+        for one in findings:
+            # A plugin that is installed and not used is nothing to do about.
+            if one.result.status == "ok" and one.result.hint and not one.check.startswith("plugin "):
+                output.line(f"{one.check}: {one.result.message}; {one.result.hint}")
+    counts = Counter(finding.result.status for finding in findings)
+    wrong_ones = f"{counted(counts['warning'], 'warning')}, {counted(counts['error'], 'error')}"
+    more = "" if verbose else " (--verbose lists every check)"
+    output.note(f"{counts['ok']} fine, {wrong_ones}{more}")

@@ -75,7 +75,7 @@ def as_data(record: PluginRecord) -> dict[str, Any]:
 def _summary(record: PluginRecord) -> str:
     if record.failed:
         return f"{record.phase}: {record.error}"
-    if record.status == "available" and record.error:
+    if record.status in ("available", "disabled") and record.error:
         return record.error
     if record.status == "available":
         return f"add [plugins.{record.id}] to the configuration to use it"

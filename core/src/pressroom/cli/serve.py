@@ -51,8 +51,11 @@ def _run(main: Any) -> None:
 async def _announce(invocation: Invocation, compiled: Compiled, host: Host) -> None:
     base_url = host.settings.public_url
     setup_url = await _setup_url(host)
-    addresses = {
+    endpoint = {"MCP endpoint": f"{base_url}/api/mcp"} if host.settings.mcp.enabled else {}
+    urls = {
         "Tools": f"{base_url}/tools",
+        "Dashboard": f"{base_url}/dashboard",
+        **endpoint,
         "Catalog": f"{base_url}/tools/api",
         "OpenAPI": f"{base_url}/openapi.json",
         "For AI clients": f"{base_url}/llms.txt",
@@ -63,9 +66,9 @@ async def _announce(invocation: Invocation, compiled: Compiled, host: Host) -> N
         plugins = [{"id": record.id, "status": record.status, "error": record.error} for record in records]
         invocation.output.data({"url": base_url, "plugins": plugins, "setupUrl": setup_url})
         return
-    rows = [(record.id, record.status, record.error or ", ".join(record.contributes)) for record in records]
+    rows = [(record.id, record.status, record.error or record.brief) for record in records]
     invocation.output.table(["Plugin", "Status", "Contributes"], rows)
-    invocation.output.table(["Open", "Address"], list(addresses.items()))
+    invocation.output.table(["Open", "URL"], list(urls.items()))
     if setup_url is not None:
         # Not in the table: there a terminal would break the address over lines.
         invocation.output.line("There is no account yet. Make the first one within a day, with this address:")

@@ -34,7 +34,9 @@ DELIMITER: Final = "__"
 CONFIG_VARIABLE: Final = "PRESSROOM_CONFIG"
 """Names the configuration file, so it is no setting itself."""
 
-_SERVICE_LINK = re.compile(r".*_SERVICE_(HOST|PORT(_[A-Z0-9_]+)?)|.*_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?")
+_SERVICE_LINK = re.compile(
+    r"_SERVICE_(HOST|PORT(_[A-Z0-9_]{1,200})?)\Z|_PORT_\d{1,5}_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?\Z"
+)
 _SERVICE_ADDRESS = re.compile(r"(tcp|udp|sctp)://.*")
 
 
@@ -117,7 +119,7 @@ def _is_service_link(name: str, text: str) -> bool:
     """Tell whether Kubernetes set the variable, as it does in every pod beside a service named `pressroom…`."""
     if DELIMITER in name:
         return False
-    return bool(_SERVICE_LINK.fullmatch(name)) or bool(name.endswith("_PORT") and _SERVICE_ADDRESS.fullmatch(text))
+    return bool(_SERVICE_LINK.search(name)) or bool(name.endswith("_PORT") and _SERVICE_ADDRESS.fullmatch(text))
 
 
 def _has_free_names(kind: Any) -> bool:

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import platformdirs
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
+from pydantic import AfterValidator, Field, SecretStr
 
+from pressroom.config.account_models import AccountsSettings, AuthSettings, OAuthSettings
+from pressroom.config.base import Section
 from pressroom.config.values import (
     Duration,
     Folder,
@@ -27,12 +29,6 @@ from pressroom.config.values import (
 )
 
 
-class Section(BaseModel):
-    """The base of every table of the configuration: unknown keys are errors, values are frozen."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-
 class ServerSettings(Section):
     """`[server]`: where the server listens and how patient it is."""
 
@@ -45,9 +41,33 @@ class ServerSettings(Section):
         None, min_length=1, description="Shared secret that a trusted proxy puts into the Forwarded header (RFC 7239)."
     )
     max_body_bytes: Size = Field(262_144, ge=1024, le=67_108_864, description="Largest body of a Tools API request.")
-    request_timeout: Duration = Field(15, gt=0, le=600, description="Time a client has to send its request.")
+    request_timeout: Duration = Field(
+        15, gt=0, le=600, description="Time a client has to send the head of a request, and as long again for its body."
+    )
+    connections_per_client: WholeNumber = Field(
+        256,
+        ge=0,
+        le=1_000_000,
+        description=(
+            "Connections that one IP address may have open to one process; behind trusted proxies, requests under way "
+            "for one forwarded address. 0 means no bound."
+        ),
+    )
     response_timeout: Duration = Field(60, gt=0, le=600, description="Time the server has to answer.")
     keep_alive_timeout: Duration = Field(65, gt=0, le=3600, description="How long an idle connection is kept.")
+    shutdown_delay: Duration = Field(
+        0,
+        ge=0,
+        le=600,
+        description=(
+            "Time at shutdown in which /readyz answers 503 and everything else is served as before, so that load "
+            "balancers notice."
+        ),
+    )
+    start_timeout: Duration = Field(
+        60, gt=0, le=3600, description="Time that each plugin and each store gets to open what it needs at the start."
+    )
+    compression: bool = Field(True, description="Whether public texts are sent compressed to clients that take gzip.")
     shutdown_timeout: Duration = Field(20, ge=0, le=600, description="Time that calls in flight get at shutdown.")
 
 
@@ -97,7 +117,14 @@ class StorageSettings(Section):
     )
     database_timeout: Duration = Field(10, gt=0, le=60, description="Time that one database statement may take.")
     database_connections: WholeNumber = Field(
-        10, ge=1, le=200, description="How many connections one process opens to the database at most."
+        10, ge=1, le=200, description="Connections that the calls of one process open to the database at most."
+    )
+    database_pooler: Literal["none", "transaction"] = Field(
+        "none",
+        description=(
+            "`transaction` where a pooler such as PgBouncer lends a connection for each transaction: then no prepared "
+            "statement is kept."
+        ),
     )
     redis: Annotated[SecretStr, AfterValidator(redis_url)] | None = Field(
         None, description="redis://… for limits and the cache index of many hosts."
@@ -111,7 +138,7 @@ class StorageSettings(Section):
 
 
 class LimitsSettings(Section):
-    """`[limits]`: where requests are counted."""
+    """`[limits]`: where requests are counted, and how many one caller may have under way."""
 
     backend: str = Field("auto", description="`memory`, `redis`, a plugin's, or `auto`: redis where it is configured.")
     on_outage: Literal["allow", "refuse"] = Field(
@@ -119,6 +146,15 @@ class LimitsSettings(Section):
     )
     max_keys: WholeNumber = Field(
         100_000, ge=1000, description="How many (tool, client) pairs the memory backend keeps."
+    )
+    anonymous_concurrency: WholeNumber = Field(
+        2,
+        ge=0,
+        le=10_000,
+        description=(
+            "Generator runs that one caller without an account may have under way or waiting in one process; 0 means "
+            "no bound. Cached results do not count."
+        ),
     )
 
 
@@ -137,6 +173,12 @@ class LanesSettings(Section):
         0, ge=0, le=256, description="Worker processes; 0 means one for each core, at most 8."
     )
     process_queue: WholeNumber = Field(64, ge=1, le=10_000, description="Calls that may wait for a worker process.")
+    plugin_processes: WholeNumber = Field(
+        0, ge=0, le=256, description="Worker processes for texts and files of accounts; 0 means two, with one core one."
+    )
+    start_plugin_processes: bool = Field(
+        True, description="Start these processes with the server, rather than with the first work for them."
+    )
     threads: WholeNumber = Field(8, ge=1, le=256, description="Worker threads.")
     thread_queue: WholeNumber = Field(64, ge=1, le=10_000, description="Calls that may wait for a thread.")
     coroutines: WholeNumber = Field(256, ge=1, le=100_000, description="Calls that may run on the event loop at once.")
@@ -153,75 +195,6 @@ class GraphicsSettings(Section):
     fonts: tuple[Folder, ...] = Field(
         (), description="Folders of fonts (.ttf, .otf, .ttc) that are preferred to those of packages."
     )
-
-
-class AuthSettings(Section):
-    """`[auth]`: how credentials look, and in which order they are recognised."""
-
-    authenticators: tuple[str, ...] = Field(
-        ("api_key", "access_token"),
-        description="Names of authenticators, in the order in which they are asked; the others follow by name.",
-    )
-    prefix: str = Field(
-        "prk",
-        pattern=r"^[a-z][a-z0-9]{1,11}$",
-        description="What API keys and tokens begin with: prk_key_…, prk_oat_….",
-    )
-    cache: Duration = Field(
-        5,
-        ge=0,
-        le=5,
-        description="How long a valid credential is believed without a look at the database, at most 5 s.",
-    )
-
-
-class IdentityProviderSettings(Section):
-    """`[accounts.identity_provider]`: the OpenID Connect provider that people sign in with."""
-
-    issuer: HttpUrl | None = Field(None, description="Issuer of the provider; its discovery document lies below it.")
-    client_id: str = Field("", max_length=500, description="Client id that the provider gave to this server.")
-    client_secret: SecretStr | None = Field(None, description="Client secret; empty for a public client.")
-    name: str = Field("", max_length=60, description="Name on the sign-in button; left out, the issuer's host.")
-    scopes: tuple[str, ...] = Field(("openid", "email", "profile"), description="Scopes that are asked for.")
-    create_accounts: bool = Field(True, description="Whether a person who is new here gets an account.")
-    allowed_domains: tuple[str, ...] = Field((), description="E-mail domains that may sign in; empty allows all.")
-    clock_skew: Duration = Field(60, ge=0, le=300, description="How far the provider's clock may differ.")
-    timeout: Duration = Field(10, gt=0, le=60, description="Time that one request to the provider may take.")
-
-
-class AccountsSettings(Section):
-    """`[accounts]`: people, how they sign in, and how long things about them are kept."""
-
-    default_plan: str = Field("free", pattern=r"^[a-z][a-z0-9_-]{0,31}$", description="Plan of a new account.")
-    sign_up: bool = Field(False, description="Whether anyone may make an account with e-mail and password.")
-    password_sign_in: bool = Field(True, description="Whether local accounts may sign in with a password.")
-    identity_provider: IdentityProviderSettings = IdentityProviderSettings()
-    session_lifetime: Duration = Field(2_592_000, ge=300, description="How long a sign-in lasts at most.")
-    session_idle: Duration = Field(604_800, ge=60, description="How long a sign-in lasts without use.")
-    sign_in_rate_account: RateText = Field("10/hour", description="Failed sign-ins allowed for one account.")
-    sign_in_rate_address: RateText = Field("50/hour", description="Failed sign-ins allowed from one address.")
-    activity_retention: Duration = Field(7_776_000, ge=86_400, description="How long calls stay in the activity list.")
-    connections: WholeNumber = Field(
-        100, ge=1, le=100_000, description="API keys and clients that one account may have."
-    )
-
-
-class OAuthSettings(Section):
-    """`[oauth]`: the authorization server that issues access tokens for the MCP endpoint."""
-
-    enabled: bool = Field(True, description="Whether clients may connect with OAuth; API keys work without.")
-    refresh_grace: Duration = Field(
-        0, ge=0, le=300, description="How long a rotated refresh token may be sent again, for answers that got lost."
-    )
-    registration: bool = Field(True, description="Whether clients may register themselves (RFC 7591).")
-    registration_rate: RateText = Field("60/hour", description="Registrations allowed from one address.")
-    unused_client_lifetime: Duration = Field(
-        2_592_000, ge=3600, description="How long a client that nobody approved stays registered."
-    )
-    client_metadata_documents: bool = Field(
-        False, description="Whether an https address may be a client id (Client ID Metadata Documents)."
-    )
-    key_lifetime: Duration = Field(7_776_000, ge=86_400, description="How long a key signs before the next one does.")
 
 
 class McpSettings(Section):
@@ -246,7 +219,13 @@ class JobsSettings(Section):
     """`[jobs]`: background work that plugins leave to the server."""
 
     concurrency: WholeNumber = Field(
-        4, ge=0, le=1000, description="Jobs that one process runs at once; 0 leaves them to other processes."
+        4,
+        ge=0,
+        le=1000,
+        description=(
+            "Jobs that one process runs at once; urgent ones, such as publishing, have as many places of their own. "
+            "One account and one kind hold at most half of them. 0 leaves jobs to other processes."
+        ),
     )
     poll_interval: Duration = Field(
         5, ge=0.1, le=3600, description="How often a process looks for jobs that others enqueued."
@@ -265,6 +244,14 @@ class FetchSettings(Section):
             "addresses is allowed."
         ),
     )
+    anonymous_bytes: Size = Field(
+        134_217_728,
+        ge=0,
+        description=(
+            "Bytes of images fetched for callers without an account that are held at once while their calls wait; one "
+            "caller may hold half of them. 0 means no bound."
+        ),
+    )
 
 
 class PlanSettings(Section):
@@ -277,6 +264,14 @@ class PlanSettings(Section):
     )
     quotas: dict[QuotaName, WholeNumber] = Field(
         default_factory=dict, description="How much a month, by quota class; a class that is left out has no bound."
+    )
+    storage: Size = Field(
+        5_000_000_000,
+        ge=0,
+        description=(
+            "Bytes that an account may store: articles with their versions, images, exports and what other plugins "
+            "keep for it, together; 0 means no bound."
+        ),
     )
 
 
@@ -304,6 +299,10 @@ class LoggingSettings(Section):
     level: Literal["debug", "info", "warning", "error"] = Field("info", description="The least that is logged.")
     format: Literal["auto", "text", "json"] = Field("auto", description="`auto` is text on a terminal, else JSON.")
     requests: bool = Field(True, description="Whether every request is logged.")
+    health_checks: bool = Field(
+        True,
+        description="Whether requests for /healthz, /readyz and /metrics are logged too; those that fail always are.",
+    )
 
 
 class MetricsSettings(Section):
@@ -323,10 +322,15 @@ class Settings(Section):
     base_url: Annotated[HttpUrl, AfterValidator(without_trailing_slash)] | None = Field(
         None, description="The server's public address, without a slash at the end; empty means host and port."
     )
-    builtin_plugins: bool = Field(True, description="Whether the built-in plugins are on unless switched off.")
+    builtin_plugins: bool = Field(
+        True, description="Whether plugins that come with the server are on unless switched off."
+    )
     secret_key: SecretStr | None = Field(
         None,
-        description="Signs file addresses. Empty: made once and kept in [storage] path; many hosts need the same one.",
+        description=(
+            "Signs file URLs and forms, and encrypts the keys that sign access tokens. Empty: made once and kept in "
+            "[storage] path. All hosts of a database need the same one."
+        ),
     )
     server: ServerSettings = ServerSettings()
     branding: BrandingSettings = BrandingSettings()

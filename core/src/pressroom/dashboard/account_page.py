@@ -9,12 +9,13 @@ from typing import Final
 from sanic import HTTPResponse
 
 from pressroom.accounts.sign_in import SignIn
-from pressroom.dashboard.frame import ACCOUNT, Fields, Frame, Visit, first
+from pressroom.dashboard.frame import ACCOUNT, Frame, Visit, first
 from pressroom.dashboard.sign_in_pages import PASSWORD_HELP
 from pressroom.dashboard.views import session_rows
 from pressroom.dashboard.words import title_of
 from pressroom.errors import InvalidInput, SignInFailed
 from pressroom.http import Endpoint
+from pressroom.web.browser import Fields
 from pressroom.web.site import sentence
 
 SESSIONS: Final = 20
@@ -22,7 +23,9 @@ SESSIONS: Final = 20
 
 _MESSAGES: Final = {
     "name": "Your name is saved.",
-    "password": "Your password is changed. All your other browsers are signed out.",
+    "password": "Your password is changed. All your other browsers are signed out. API keys and connected clients "
+    "still work: if somebody else knew your password, revoke them below.",
+    "revoked": "All API keys and connected clients are revoked. None of them can use your account any more.",
     "signed-out-others": "All your other browsers are signed out.",
     "connected": "You can sign in that way from now on.",
 }
@@ -53,12 +56,15 @@ class AccountPage:
 
     async def change(self, visit: Visit) -> HTTPResponse:
         """`POST /dashboard/account`: save the name or a password, or end sessions."""
-        fields = self._browser.form(visit.request)
+        fields = self._browser.form(visit.request, _purpose)
         match first(fields, "action"):
             case "name":
                 return await self._set_name(visit, first(fields, "name"))
             case "password":
                 return await self._set_password(visit, fields)
+            case "revoke-all":
+                await self._accounts.connections.revoke_all(visit.user.id)
+                return self._frame.redirect(f"{ACCOUNT}?done=revoked")
             case "sign-out-others":
                 token = self._browser.session_token(visit.request)
                 await self._accounts.sessions.end_all(visit.user.id, except_token=token)
@@ -81,7 +87,13 @@ class AccountPage:
     async def _set_password(self, visit: Visit, fields: Fields) -> HTTPResponse:
         request, user = visit.request, visit.user
         try:
-            await self._sign_in.with_password(user.email, first(fields, "current"), address=request.ctx.address)
+            await self._sign_in.with_password(
+                user.email,
+                first(fields, "current"),
+                address=request.ctx.address,
+                # Who is signed in is counted apart from those who guess elsewhere.
+                device=visit.session.token_hash.hex(),
+            )
         except SignInFailed:
             errors = {"current": "This is not your current password. Type it again."}
             return await self._page(visit, status=400, errors=errors)
@@ -123,6 +135,13 @@ class AccountPage:
             plan_title=plan.title,
             tools=len(plan.mcp_tools),
             allowances=[(title_of(quota), f"{limit:,} a month") for quota, limit in sorted(plan.quotas.items())],
+            connections=await self._accounts.connections.count(user.id),
             sessions=rows[:SESSIONS],
             more_sessions=len(rows) > SESSIONS,
         )
+
+
+def _purpose(fields: Fields) -> str:
+    """Return which of the page's forms a button belongs to."""
+    action = first(fields, "action")
+    return "sessions" if action.startswith("sign-out-") else action

@@ -9,12 +9,13 @@ from sanic import HTTPResponse
 
 from pressroom.accounts.records import Connection
 from pressroom.dashboard.clients import PLACEHOLDER, client_guides
-from pressroom.dashboard.frame import CONNECTIONS, Fields, Frame, Visit, first
+from pressroom.dashboard.frame import CONNECTIONS, Frame, Visit, first
 from pressroom.dashboard.once import OneTimeForms
 from pressroom.dashboard.views import call_rows, connection_row, switches
 from pressroom.dashboard.words import moment_text
 from pressroom.errors import InvalidInput
 from pressroom.http import Endpoint
+from pressroom.web.browser import Fields
 from pressroom.web.site import sentence
 
 PAGE: Final = 25
@@ -90,7 +91,7 @@ class ConnectionPages:
 
     async def change(self, visit: Visit, connection: str) -> HTTPResponse:
         """`POST /dashboard/connections/<id>`: rename it, set its switches, or revoke it."""
-        fields = self._frame.browser.form(visit.request)
+        fields = self._frame.browser.form(visit.request, lambda fields: first(fields, "action"))
         connections, user_id = self._accounts.connections, visit.user.id
         found = await connections.get(user_id, connection)
         match first(fields, "action"):

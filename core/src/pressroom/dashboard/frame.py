@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import structlog
@@ -21,7 +22,7 @@ from pressroom.host import Host
 from pressroom.http import Endpoint, Handler, begin, logged_path
 from pressroom.sdk import Route
 from pressroom.web.answers import private_page, see_other
-from pressroom.web.browser import LARGEST_FORM, Browser, sign_in_path
+from pressroom.web.browser import LARGEST_FORM, Browser, Fields, sign_in_path
 from pressroom.web.head import Head
 from pressroom.web.site import Site, sentence
 from pressroom.wire.address import client_address
@@ -46,8 +47,6 @@ _STATUS: Final[Mapping[str, tuple[int, str]]] = {
     "overloaded": (503, "Too much is going on"),
     "timeout": (503, "It took too long"),
 }
-
-Fields = Mapping[str, list[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +163,7 @@ class Frame:
     ) -> bytes:
         name = self.site.branding.name
         head = Head(f"{title} · {name}", description or f"{title}: {name}.")
-        return self._templates.render(template, head, csrf=self.browser.csrf_token(request), **values)
+        return self._templates.render(template, head, csrf=partial(self.browser.csrf_token, request), **values)
 
     async def _answered(self, request: Request, handler: Handler, path: Mapping[str, str]) -> HTTPResponse:
         begin(request)

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from sanic import HTTPResponse
 
 from pressroom.dashboard.frame import DASHBOARD, Frame, Visit
-from pressroom.dashboard.views import call_rows, meter
+from pressroom.dashboard.views import call_rows, meter, storage_meter
 from pressroom.http import Endpoint
 
 CALLS: Final = 20
@@ -46,6 +46,7 @@ class Overview:
             usage=usage,
             tools=len(self._host.compiled.catalog.plan(user.plan).mcp_tools),
             meters=[meter(use) for use in usage.quotas],
+            storage=storage_meter(usage.storage) if usage.storage and usage.storage.kinds else None,
             calls=call_rows(shown, datetime.now(UTC)),
             only_errors=only_errors,
             older=before is not None,

@@ -9,16 +9,18 @@ from sanic import HTTPResponse, Request
 
 from pressroom.accounts.identity_provider import AuthorizationRequest, IdentityClaims, IdentityProvider, Linking
 from pressroom.accounts.records import BrowserSession
+from pressroom.accounts.sign_in import SignIn
 from pressroom.dashboard.frame import ACCOUNT, DASHBOARD, Frame, first
 from pressroom.dashboard.sign_in_pages import SignInPages
-from pressroom.errors import SignInFailed
+from pressroom.errors import Overloaded, RateLimited, SignInFailed
 from pressroom.http import Endpoint
 from pressroom.web.answers import see_other
-from pressroom.web.browser import return_path
+from pressroom.web.browser import Fields, return_path
 from pressroom.web.sealed import Seal
 from pressroom.web.site import sentence
 
 _COOKIE: Final = "provider"
+_NOT_BEGUN: Final = "This sign-in was not begun in this browser, or took too long: please sign in again."
 _SECONDS: Final = 900
 """How long a person may take at the provider."""
 
@@ -30,12 +32,15 @@ class ProviderPages:
     any host may take the person back, and only in the browser that left.
     """
 
-    def __init__(self, frame: Frame, provider: IdentityProvider, sign_in_pages: SignInPages, seal: Seal) -> None:
+    def __init__(
+        self, frame: Frame, provider: IdentityProvider, sign_in: SignIn, sign_in_pages: SignInPages, seal: Seal
+    ) -> None:
         settings = frame.host.settings
         self._frame = frame
         self._browser = frame.browser
         self._provider = provider
         self._linking = Linking(frame.host.accounts.users, settings.accounts.identity_provider)
+        self._sign_in = sign_in
         self._pages = sign_in_pages
         self._seal = seal
         self._redirect_uri = f"{settings.public_url}/sign-in/callback"
@@ -49,7 +54,7 @@ class ProviderPages:
 
     async def begin(self, request: Request) -> HTTPResponse:
         """`POST /sign-in/provider`: go to the provider. With `connect`, to let it in to the account signed in to."""
-        fields = self._browser.form(request)
+        fields = self._browser.form(request, _purpose)
         return_to = return_path(first(fields, "return_to"), "")
         session = await self._browser.session(request) if first(fields, "connect") else None
         try:
@@ -69,25 +74,38 @@ class ProviderPages:
         return response
 
     async def come_back(self, request: Request) -> HTTPResponse:
-        """`GET /sign-in/callback`: check what the provider sent, and let the person in."""
-        kept = self._seal.open(self._browser.cookie(request, _COOKIE)) or {}
+        """`GET /sign-in/callback`: check what the provider sent, and let the person in.
+
+        Whoever keeps the cookie can come back with as many made-up codes as they like. Each is a request to the
+        provider in this server's name, so failures are counted.
+        """
+        kept = self._seal.open(self._browser.cookie(request, _COOKIE))
+        if not kept:
+            return self._pages.form(request, 400, problem=_NOT_BEGUN)
         return_to = return_path(kept.get("return_to", ""), "")
         try:
-            claims = await self._claims(request, kept)
-            if kept.get("connect"):
-                response = await self._connect(await self._browser.session(request), kept["connect"], claims)
-            else:
-                user = await self._linking.sign_in(claims)
-                response = self._frame.redirect(return_to or DASHBOARD)
-                await self._browser.sign_in(request, response, user)
+            async with self._sign_in.counted(address=request.ctx.address):
+                response = await self._let_in(request, kept, return_to)
         except SignInFailed as error:
             response = self._pages.form(request, 400, return_to=return_to, problem=sentence(error.message))
+        except (RateLimited, Overloaded) as error:
+            status = 429 if isinstance(error, RateLimited) else 503
+            response = self._pages.form(
+                request, status, return_to=return_to, problem=sentence(error.message), error=error
+            )
         self._browser.remove_cookie(response, _COOKIE)
         return response
 
+    async def _let_in(self, request: Request, kept: Mapping[str, str], return_to: str) -> HTTPResponse:
+        claims = await self._claims(request, kept)
+        if kept.get("connect"):
+            return await self._connect(await self._browser.session(request), kept["connect"], claims)
+        user = await self._linking.sign_in(claims)
+        response = self._frame.redirect(return_to or DASHBOARD)
+        await self._browser.sign_in(request, response, user)
+        return response
+
     async def _claims(self, request: Request, kept: Mapping[str, str]) -> IdentityClaims:
-        if not kept:
-            raise SignInFailed("this sign-in was not begun in this browser, or took too long: please sign in again")
         leaving = AuthorizationRequest(
             url=kept["url"],
             redirect_uri=self._redirect_uri,
@@ -103,3 +121,7 @@ class ProviderPages:
             raise SignInFailed("you signed out, or in to another account, meanwhile: please sign in again")
         await self._linking.connect(session.user, claims)
         return self._frame.redirect(f"{ACCOUNT}?done=connected")
+
+
+def _purpose(fields: Fields) -> str:
+    return "connect" if first(fields, "connect") else ""

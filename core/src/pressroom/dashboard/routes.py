@@ -7,6 +7,7 @@ from pressroom.dashboard.account_page import AccountPage
 from pressroom.dashboard.activity_page import ActivityPage
 from pressroom.dashboard.connections import ConnectionPages
 from pressroom.dashboard.frame import Frame
+from pressroom.dashboard.known_browsers import KnownBrowsers
 from pressroom.dashboard.overview import Overview
 from pressroom.dashboard.plugin_pages import PluginPages
 from pressroom.dashboard.sign_in_pages import SignInPages
@@ -31,7 +32,9 @@ class Dashboard:
         provider = host.identity_provider
         name = provider.name if provider else ""
         sign_in = SignIn(host.accounts.users, host.services.limiter, host.settings)
-        sign_in_pages = SignInPages(frame, sign_in, name)
+        secret = signing_secret(host.settings)
+        known_browsers = KnownBrowsers(frame.browser, Seal(secret, "browsers in which people signed in"))
+        sign_in_pages = SignInPages(frame, sign_in, known_browsers, name)
         found = [
             *sign_in_pages.endpoints(),
             *Overview(frame).endpoints(),
@@ -43,6 +46,6 @@ class Dashboard:
         if provider is not None:
             from pressroom.dashboard.provider_pages import ProviderPages  # noqa: PLC0415 - httpx, as in `Host`
 
-            seal = Seal(signing_secret(host.settings), "sign-in at the identity provider")
-            found += ProviderPages(frame, provider, sign_in_pages, seal).endpoints()
+            seal = Seal(secret, "sign-in at the identity provider")
+            found += ProviderPages(frame, provider, sign_in, sign_in_pages, seal).endpoints()
         return found

@@ -13,7 +13,8 @@ from pressroom.accounts.passwords import SHORTEST
 from pressroom.accounts.records import User
 from pressroom.accounts.sign_in import SignIn
 from pressroom.config.values import parse_rate
-from pressroom.dashboard.frame import DASHBOARD, Fields, Frame, first, retry_headers
+from pressroom.dashboard.frame import DASHBOARD, Frame, first, retry_headers
+from pressroom.dashboard.known_browsers import KnownBrowsers
 from pressroom.errors import (
     BackendError,
     CallError,
@@ -24,7 +25,7 @@ from pressroom.errors import (
     SignInFailed,
 )
 from pressroom.http import Endpoint
-from pressroom.web.browser import return_path
+from pressroom.web.browser import Fields, return_path
 from pressroom.web.site import sentence
 from pressroom.wire.echo import waiting_time
 
@@ -42,13 +43,14 @@ _MESSAGES: Final = {
 class SignInPages:
     """Answers the pages with which people get in and out. `provider` is the identity provider's name, or empty."""
 
-    def __init__(self, frame: Frame, sign_in: SignIn, provider: str) -> None:
+    def __init__(self, frame: Frame, sign_in: SignIn, known_browsers: KnownBrowsers, provider: str) -> None:
         settings = frame.host.settings
         self._frame = frame
         self._browser = frame.browser
         self._accounts = frame.host.accounts
         self._limiter = frame.host.services.limiter
         self._sign_in = sign_in
+        self._known_browsers = known_browsers
         self._provider = provider
         self._password = settings.accounts.password_sign_in
         self._sign_up = settings.accounts.sign_up and self._password
@@ -80,14 +82,20 @@ class SignInPages:
         return_to = return_path(request.args.get("return_to", ""), "")
         if await self._browser.session(request) is not None:
             return self._frame.redirect(return_to or DASHBOARD)
-        return self.form(request, return_to=return_to, message=_MESSAGES.get(request.args.get("done", ""), ""))
+        message = _MESSAGES.get(request.args.get("done", ""), "")
+        return self.form(request, return_to=return_to, message=message, is_new=await self._is_new())
 
     async def submit(self, request: Request) -> HTTPResponse:
         """`POST /sign-in`: check e-mail and password. A wrong address and a wrong password look the same."""
         fields = self._browser.form(request)
         email, return_to = first(fields, "email"), return_path(first(fields, "return_to"), "")
         try:
-            user = await self._sign_in.with_password(email, first(fields, "password"), address=request.ctx.address)
+            user = await self._sign_in.with_password(
+                email,
+                first(fields, "password"),
+                address=request.ctx.address,
+                device=self._known_browsers.device(request, email),
+            )
         except SignInFailed as error:
             return self.form(request, 400, email=email, return_to=return_to, problem=sentence(error.message))
         except (RateLimited, Overloaded) as error:
@@ -159,8 +167,9 @@ class SignInPages:
         message: str = "",
         problem: str = "",
         error: CallError | None = None,
+        is_new: bool = False,
     ) -> HTTPResponse:
-        """Return the sign-in page, with what happened before."""
+        """Return the sign-in page, with what happened before. `is_new` tells that the server has no account yet."""
         response = self._frame.card(
             request,
             "sign_in.html",
@@ -174,14 +183,25 @@ class SignInPages:
             provider=self._provider,
             password=self._password,
             sign_up=self._sign_up,
+            is_new=is_new,
         )
         if error is not None:
             response.headers.update(retry_headers(error))
         return response
 
+    async def _is_new(self) -> bool:
+        """Tell whether nobody has an account, so that nobody could sign in."""
+        if not self._password:
+            return False
+        try:
+            return not await self._accounts.users.any()
+        except BackendError:
+            return False  # what there is of the page works without the database
+
     async def _enter(self, request: Request, user: User, path: str) -> HTTPResponse:
         response = self._frame.redirect(path)
         await self._browser.sign_in(request, response, user)
+        self._known_browsers.remember(request, response, user.email)
         return response
 
     async def _bad_link(self) -> NotFound:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from pressroom.accounts.records import BrowserSession, Connection
+from pressroom.accounts.storage import shown
 from pressroom.catalog.tool import PlanView
 from pressroom.dashboard.frame import CONNECTIONS
 from pressroom.dashboard.words import ago, browser_name, day, duration, moment_text, title_of
-from pressroom.sdk import Activity, Generator, QuotaUse
+from pressroom.sdk import Activity, Generator, QuotaUse, StorageUsage
 from pressroom.web.head import clip
 
 _LOW = 0.8
@@ -48,6 +49,17 @@ def meter(use: QuotaUse) -> Meter:
         note,
         state,
     )
+
+
+def storage_meter(usage: StorageUsage) -> Meter:
+    """Return the meter of what an account stores."""
+    most = sorted((one for one in usage.kinds if one.size), key=lambda one: -one.size)
+    note = ", ".join(f"{one.title} {shown(one.size)}" for one in most) or "Nothing is stored yet"
+    if usage.limit is None:
+        return Meter("Storage", shown(usage.used), None, 0, 1, note, "")
+    state = "over" if usage.used >= usage.limit else "low" if usage.used >= _LOW * usage.limit else ""
+    count = f"{shown(usage.used)} of {shown(usage.limit)}"
+    return Meter("Storage", count, usage.limit, min(usage.used, usage.limit), max(usage.limit, 1), note, state)
 
 
 @dataclass(frozen=True, slots=True)

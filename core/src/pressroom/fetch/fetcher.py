@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from ipaddress import IPv4Network, IPv6Network, ip_address
 from types import TracebackType
-from typing import Final, Literal, Self
+from typing import Final, Literal, Self, get_args
 from urllib.parse import urljoin
 
 import certifi
@@ -21,6 +21,7 @@ from pressroom.errors import FetchFailed, FetchRefused, FetchUnknown
 from pressroom.fetch.addresses import IPAddress, is_public
 from pressroom.fetch.connecting import PinnedBackend
 from pressroom.fetch.resolver import Resolver, SystemResolver
+from pressroom.fetch.shares import ByteBudget, FairPlaces, Purpose, current_purpose, current_share
 from pressroom.fetch.target import Target, parse_target
 from pressroom.sdk import Exchange, Fetched
 from pressroom.version import VERSION
@@ -69,6 +70,8 @@ class GuardedFetcher:
 
     Args:
         concurrency: how many addresses are fetched at once; others wait, within their time.
+        fair: whether owners and purposes have shares of these; see `FairPlaces`.
+        anonymous_bytes: how many bytes may be held at once of what was fetched for anonymous clients; 0: no bound.
         tls: what certificates are checked against; left out, the public authorities.
         resolver: looks names up; left out, the system does. It is closed with the fetcher.
         exempt: pairs of IP address and port that are allowed although they are not public or not on port 443; plain
@@ -80,12 +83,16 @@ class GuardedFetcher:
         self,
         *,
         concurrency: int = 8,
+        fair: bool = False,
+        anonymous_bytes: int = 0,
         tls: ssl.SSLContext | None = None,
         resolver: Resolver | None = None,
         exempt: Collection[tuple[str, int]] = (),
         private_networks: Collection[IPv4Network | IPv6Network] = (),
     ) -> None:
         self._concurrency = concurrency
+        self._fair = fair
+        self._budget = ByteBudget(anonymous_bytes)
         self._tls = tls or _public_authorities()
         self._resolver = resolver
         self._exempt = frozenset((ip_address(address), port) for address, port in exempt)
@@ -93,12 +100,14 @@ class GuardedFetcher:
 
     async def open(self) -> None:
         """Make ready; nothing is connected yet."""
-        self._slots = asyncio.Semaphore(self._concurrency)
-        self._names = self._resolver or SystemResolver(self._concurrency)
+        self._places = FairPlaces(self._concurrency, fair=self._fair)
+        # A look-up cannot be cut off, and whoever runs a name server can make it last: each purpose has own threads.
+        self._names = {one: self._resolver or SystemResolver(self._concurrency) for one in get_args(Purpose)}
 
     async def close(self) -> None:
         """Give up look-ups that have not begun. Connections last no longer than their `get`."""
-        self._names.close()
+        for names in self._names.values():
+            names.close()
 
     async def __aenter__(self) -> Self:
         await self.open()
@@ -160,7 +169,7 @@ class GuardedFetcher:
         """Send a request and follow its redirects; return the last answer, and what it was asked of."""
         passed: tuple[str, ...] = ()
         try:
-            async with asyncio.timeout(seconds), self._slots:
+            async with asyncio.timeout(seconds), self._places.one():
                 while True:
                     answer = replace(await self._exchange(target, sent, max_bytes, seconds), redirects=passed)
                     following = _redirect(target, answer) if len(passed) < redirects else None
@@ -194,7 +203,7 @@ class GuardedFetcher:
         target = parse_target(url)
         sent = Sent(method, {"Accept": accept, "Accept-Encoding": encodings})
         try:
-            async with asyncio.timeout(seconds), self._slots:
+            async with asyncio.timeout(seconds), self._places.one():
                 began = time.monotonic()
                 async with self._answer(target, sent, seconds, plain_http=plain_http) as response:
                     return await _examined(target, response, max_bytes, began)
@@ -205,7 +214,7 @@ class GuardedFetcher:
         """Make one request; return the answer."""
         async with self._answer(target, sent, seconds) as response:
             try:
-                return await _fetched(target, response, max_bytes)
+                return await _fetched(target, response, max_bytes, self._budget)
             except FetchRefused as error:
                 if sent.harmless:
                     raise
@@ -217,6 +226,7 @@ class GuardedFetcher:
     ) -> AsyncIterator[Response]:
         """Make one request on a connection of its own; yield its answer."""
         backend = PinnedBackend(target.host, await self._checked(target, plain_http=plain_http), seconds)
+        current_share().requests += 1
         connection = AsyncHTTPConnection(
             Origin(target.scheme.encode(), target.host.encode(), target.port),
             ssl_context=self._tls,
@@ -259,7 +269,7 @@ class GuardedFetcher:
 
     async def _look_up(self, name: str) -> Sequence[IPAddress]:
         try:
-            addresses = await self._names.resolve(name)
+            addresses = await self._names[current_purpose()].resolve(name)
         except (OSError, UnicodeError):
             addresses = ()
         if not addresses:
@@ -305,17 +315,20 @@ def _redirect(target: Target, answer: Fetched) -> Target | None:
         raise FetchRefused(f"{target.host} redirects to an address that cannot be read") from None
 
 
-async def _fetched(target: Target, response: Response, max_bytes: int) -> Fetched:
+async def _fetched(target: Target, response: Response, max_bytes: int, budget: ByteBudget) -> Fetched:
     _check_head(target, response)
     if any(coding.lower() not in ("", "identity") for coding in _values(response, b"content-encoding")):
         raise FetchRefused(f"{target.host} sends compressed content that was not asked for")
     content = bytearray()
+    share = current_share()
     redirects = response.status in _REDIRECTS and bool(_values(response, b"location"))
     if not redirects:  # nobody reads the body of one
         async for chunk in response.aiter_stream():
             content += chunk
             if len(content) > max_bytes:
                 raise FetchRefused(f"{target.host} sends more than {max_bytes} bytes")
+            if share.purpose == "anonymous":
+                share.hold(budget, len(chunk))
     kinds = _values(response, b"content-type")
     media_type = kinds[0].partition(";")[0].strip().lower() if len(kinds) == 1 else ""
     return Fetched(target.url, response.status, media_type, bytes(content), _gathered(response))

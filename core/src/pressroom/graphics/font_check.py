@@ -38,8 +38,8 @@ def check_fonts(folders: Sequence[Path]) -> CheckResult:
     packages = sum(1 for package in FONT_PACKAGES if find_spec(package) is not None)
     found = f"{own}those of {packages} packages"
     if lacking := _languages_without_font(faces):
-        hint = "install pressroom[cjk], or put a font for it into a folder of [graphics] fonts"
-        return CheckResult("ok", f"{found}; none for {' or '.join(lacking)}", hint)
+        hint = "install pressroom[cjk], or put a font for each into a folder of [graphics] fonts"
+        return CheckResult("warning", f"{found}; none for {' or '.join(lacking)}", hint)
     return CheckResult("ok", found)
 
 

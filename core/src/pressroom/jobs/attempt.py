@@ -12,14 +12,16 @@ import structlog
 from structlog.contextvars import bound_contextvars
 
 from pressroom.errors import BackendError, CallError
+from pressroom.fetch.shares import shared_by
 from pressroom.jobs.store import JobStore, Lease
-from pressroom.sdk import Job
+from pressroom.sdk import Job, Pause
 
 log = structlog.get_logger()
 
 _LONGEST_MESSAGE: Final = 1000
 _LONGEST_DELAY: Final = 3600.0
 _OUTAGE_PAUSE: Final = 1.0
+_MAX_PAUSE: Final = 86_400.0 * 366
 
 INTERNAL_FAILURE: Final = "It failed inside; the server's log has the details under the id of this job."
 
@@ -34,6 +36,7 @@ class Attempt:
 
     def __init__(self, store: JobStore, job: Job, lease: Lease, *, lease_ends: float, backoff: float) -> None:
         self.id = lease.id
+        self.kind = lease.kind
         self.subject = lease.subject
         self.payload = lease.payload
         self.attempt = lease.attempt
@@ -43,7 +46,7 @@ class Attempt:
         self._lease_ends = lease_ends
         self._backoff = backoff
         self._loop = asyncio.get_running_loop()
-        self._work: asyncio.Task[dict[str, Any]] | None = None
+        self._work: asyncio.Task[dict[str, Any] | Pause] | None = None
         self._lost = False
         self._stopping = False
 
@@ -83,8 +86,9 @@ class Attempt:
         if self._work is not None:
             self._work.cancel()
 
-    async def _do(self) -> dict[str, Any]:
-        with bound_contextvars(job=self.id, kind=self._job.kind):
+    async def _do(self) -> dict[str, Any] | Pause:
+        owner = self.subject or f"job {self._job.kind}"
+        with bound_contextvars(job=self.id, kind=self._job.kind), shared_by(owner, "background"):
             scope = asyncio.timeout(self._job.timeout)
             try:
                 async with scope:
@@ -93,7 +97,7 @@ class Attempt:
                 if scope.expired():
                     raise _TookTooLong from error
                 raise
-            return _json_object(result)
+            return result if isinstance(result, Pause) else _json_object(result)
 
     async def _keep_lease(self) -> None:
         while not self._lost:
@@ -114,16 +118,20 @@ class Attempt:
         elif not (self._work and self._work.done()):
             self.lose()
 
-    async def _conclude(self, work: asyncio.Task[dict[str, Any]]) -> None:
+    async def _conclude(self, work: asyncio.Task[dict[str, Any] | Pause]) -> None:
         error = asyncio.CancelledError() if work.cancelled() else work.exception()
         every = self._job.every
         if self._lost:
             return
         if error is None:
             result = work.result()
-            await self._note(lambda: self._store.succeed(self._lease, result, every=every))
+            if isinstance(result, Pause):
+                seconds = min(_MAX_PAUSE, max(0.0, result.seconds))
+                await self._note(lambda: self._store.release(self._lease, seconds))
+            else:
+                await self._note(lambda: self._store.succeed(self._lease, result, every=every))
         elif self._stopping:
-            await self._note(lambda: self._store.release(self._lease))
+            await self._note(lambda: self._store.release(self._lease, 0.0))
         else:
             await self._fail(error)
 

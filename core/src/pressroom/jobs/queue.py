@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime
 from typing import Any, Final
@@ -14,6 +14,7 @@ import structlog
 from pressroom.config.models import JobsSettings
 from pressroom.errors import BackendError
 from pressroom.jobs.attempt import Attempt
+from pressroom.jobs.places import Places, Waiting
 from pressroom.jobs.store import VANISHED, GivenUp, JobStore, Lease
 from pressroom.sdk import Job, JobStatus
 from pressroom.storage.database import SqlDatabase
@@ -32,7 +33,8 @@ _LAST_WORDS_SECONDS: Final = 5.0
 class JobQueue:
     """Keeps the protocol `pressroom.sdk.Jobs`, and runs jobs while it is open.
 
-    Every process runs the jobs of the kinds that its own plugins contribute, so many at once as the operator says.
+    Every process runs the jobs of the kinds that its own plugins contribute, so many at once as the operator says;
+    `Places` decides which.
     `backoff` is how many seconds after a first failure a job is tried again; each further time it is twice as many.
     """
 
@@ -43,6 +45,7 @@ class JobQueue:
         self._kinds = {job.kind: job for job in kinds}
         self._store = JobStore(database, self._settings.retention)
         self._backoff = backoff
+        self._places = Places(self._settings.concurrency)
         self._wake = asyncio.Event()
         self._closing = False
         self._loop: asyncio.Task[None] | None = None
@@ -131,18 +134,30 @@ class JobQueue:
         """Start what can be started, and return the seconds after which to look again."""
         wait = min(self._settings.poll_interval, await self._add_periods())
         await self._forget()
-        while len(self._running) < self._settings.concurrency:
-            if self._closing or not await self._start_one():
-                to_next = await self._store.seconds_to_next(self._kinds)
+        while not self._closing:
+            running = [(attempt.kind, attempt.subject) for attempt in self._running.values()]
+            open_kinds = self._places.open_kinds(self._kinds, running)
+            if not open_kinds:
+                return wait
+
+            def admits(kind: str, subject: str, running: list[tuple[str, str]] = running) -> bool:
+                return self._places.admits(self._kinds, kind, subject, running)
+
+            if not await self._start_one(open_kinds, admits):
+                to_next = await self._store.seconds_to_next(open_kinds, admits)
                 return wait if to_next is None else min(wait, to_next)
         return wait
 
-    async def _start_one(self) -> bool:
+    async def _start_one(self, kinds: Mapping[str, Job], admits: Callable[[str, str], bool]) -> bool:
+        def choose(waiting: list[Waiting]) -> list[Waiting]:
+            return self._places.order(one for one in waiting if admits(one.kind, one.subject))
+
         asked = asyncio.get_running_loop().time()
-        claimed = await self._store.claim(self._kinds)
+        claimed = await self._store.claim(kinds, choose)
         if isinstance(claimed, GivenUp):
             log.error("job failed", job=claimed.id, kind=claimed.kind, error=VANISHED)
         elif claimed is not None:
+            self._places.served(claimed.kind, claimed.subject)
             self._start(claimed, asked)
         return claimed is not None
 

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, cast
 
-from sqlalchemy import CursorResult, Select, delete, func, select, update
+from sqlalchemy import ColumnElement, CursorResult, Select, String, delete, func, literal, select, union_all, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom.errors import NotFound
+from pressroom.jobs.places import Waiting
 from pressroom.models import JobRow
 from pressroom.sdk import Job, JobState, JobStatus
 from pressroom.storage.database import SqlDatabase
@@ -27,6 +28,11 @@ from pressroom.tables import as_id
 VANISHED: Final = "the process that ran it came to an end"
 
 _UNFINISHED: Final = ("queued", "running")
+_WINDOW: Final = 200
+"""How many jobs are read at once to find one that may run."""
+
+_MAX_WAITING: Final = 1000
+_MAX_TRIES: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +61,7 @@ class JobStore:
     def __init__(self, database: SqlDatabase, retention: float) -> None:
         self._database = database
         self._retention = retention
+        self._looked_at: datetime | None = None
 
     async def add(
         self, kind: str, payload: Mapping[str, Any], *, subject: str, key: str, run_at: datetime | None
@@ -112,33 +119,44 @@ class JobStore:
             self._end(row, "cancelled", await _now(session), every=None)
             return True
 
-    async def claim(self, jobs: Mapping[str, Job]) -> Lease | GivenUp | None:
-        """Lease the job that is due longest, of those kinds, for the next attempt; `None` where there is none.
+    async def claim(
+        self, jobs: Mapping[str, Job], choose: Callable[[list[Waiting]], Sequence[Waiting]] = list
+    ) -> Lease | GivenUp | None:
+        """Lease a job that is due, of those kinds, for the next attempt; `None` where there is none.
+
+        `choose` gets what is due, the oldest first, and returns what may be leased, in the order in which it is tried.
 
         Raises `BackendError`.
         """
+        async with self._database.reading() as session:
+            now = self._looked_at = await _now(session)
+            chosen = choose(await _waiting(session, jobs, now))[:_MAX_TRIES]
+        if not chosen:
+            return None
         async with self._database.writing() as session:
-            now = await _now(session)
-            row = await session.scalar(due_job(jobs, now).with_for_update(skip_locked=True))
-            if row is None:
-                return None
-            job = jobs[row.kind]
-            if row.attempts >= job.attempts:
-                row.message = VANISHED
-                self._end(row, "failed", now, every=job.every)
-                return GivenUp(row.id, row.kind)
-            row.state = "running"
-            row.attempts += 1
-            row.lease = secrets.token_urlsafe(16)
-            row.due_at = now + timedelta(seconds=job.lease)
-            return Lease(row.id, row.kind, row.subject, row.payload, row.attempts, row.lease)
+            for one in chosen:
+                row = await session.scalar(due_job(one.kind, one.subject, now).with_for_update(skip_locked=True))
+                if row is not None:
+                    return self._lease(row, jobs[row.kind], await _now(session))
+        return None
 
-    async def seconds_to_next(self, jobs: Mapping[str, Job]) -> float | None:
-        """Return in how many seconds a job of those kinds is due, or its lease ends. Raises `BackendError`."""
+    async def seconds_to_next(
+        self, jobs: Mapping[str, Job], admits: Callable[[str, str], bool] = lambda _kind, _subject: True
+    ) -> float | None:
+        """Return in how many seconds the next job of those kinds is due, or a lease of one ends.
+
+        What was due already when `claim` looked last is left out: it could not be leased. So is what `admits` refuses,
+        given the kind and the subject. Where the next jobs of all are such, it is the time after which to ask again.
+
+        Raises `BackendError`.
+        """
         async with self._database.reading() as session:
             now = await _now(session)
-            due_at = await session.scalar(next_due(jobs))
-        return None if due_at is None else (due_at - now).total_seconds()
+            rows = (await session.execute(next_due(self._looked_at or now))).all()
+        for kind, subject, due_at in rows:
+            if kind in jobs and admits(kind, subject):
+                return _seconds_between(now, due_at)
+        return _seconds_between(now, rows[-1].due_at) if len(rows) == _WINDOW else None
 
     async def renew(
         self, lease: Lease, seconds: float, *, progress: float | None = None, message: str | None = None
@@ -163,14 +181,14 @@ class JobStore:
             due_at = await _now(session) + timedelta(seconds=seconds)
             return await _change(session, lease, state="queued", lease="", due_at=due_at, message=message)
 
-    async def release(self, lease: Lease) -> bool:
-        """Give a lease back, so that another process takes the job at once; the attempt does not count.
+    async def release(self, lease: Lease, seconds: float = 0.0) -> bool:
+        """Give a lease back, so that the job is taken again in so many seconds; the attempt does not count.
 
         Raises `BackendError`.
         """
         async with self._database.writing() as session:
-            now = await _now(session)
-            return await _change(session, lease, state="queued", lease="", due_at=now, attempts=lease.attempt - 1)
+            due_at = await _now(session) + timedelta(seconds=seconds)
+            return await _change(session, lease, state="queued", lease="", due_at=due_at, attempts=lease.attempt - 1)
 
     async def forget_expired(self) -> int:
         """Remove the finished jobs whose time is over, and return how many. Raises `BackendError`."""
@@ -185,6 +203,17 @@ class JobStore:
             return await _change(
                 session, lease, lease="", due_at=None, finished_at=now, expires_at=expires_at, **values
             )
+
+    def _lease(self, row: JobRow, job: Job, now: datetime) -> Lease | GivenUp:
+        if row.attempts >= job.attempts:
+            row.message = VANISHED
+            self._end(row, "failed", now, every=job.every)
+            return GivenUp(row.id, row.kind)
+        row.state = "running"
+        row.attempts += 1
+        row.lease = secrets.token_urlsafe(16)
+        row.due_at = now + timedelta(seconds=job.lease)
+        return Lease(row.id, row.kind, row.subject, row.payload, row.attempts, row.lease)
 
     def _end(self, row: JobRow, state: JobState, now: datetime, *, every: float | None) -> None:
         row.state, row.lease, row.due_at = state, "", None
@@ -219,16 +248,61 @@ class JobStore:
         return await session.scalar(insert(JobRow).values(values).on_conflict_do_nothing().returning(JobRow.id))
 
 
-def due_job(jobs: Mapping[str, Job], now: datetime) -> Select[JobRow]:
-    """Return the query for the job that is due longest: queued, or running with a lease that has ended."""
-    due = select(JobRow).where(JobRow.due_at <= now, JobRow.kind.in_(jobs))
+def due_job(kind: str, subject: str, now: datetime) -> Select[JobRow]:
+    """Return the query for the oldest due job of a kind and subject: queued, or with a lease that has ended."""
+    due = select(JobRow).where(JobRow.kind == kind, JobRow.subject == subject, JobRow.due_at <= now)
     return due.order_by(JobRow.due_at).limit(1)
 
 
-def next_due(jobs: Mapping[str, Job]) -> Select[datetime | None]:
-    """Return the query for the time at which the next job is due."""
-    waiting = select(JobRow.due_at).where(JobRow.due_at.is_not(None), JobRow.kind.in_(jobs))
-    return waiting.order_by(JobRow.due_at).limit(1)
+def oldest_due(now: datetime) -> Select[str, str, datetime | None]:
+    """Return the query for the jobs that are due longest, whatever their kind."""
+    due = select(JobRow.kind, JobRow.subject, JobRow.due_at).where(JobRow.due_at <= now)
+    return due.order_by(JobRow.due_at).limit(_WINDOW)
+
+
+def next_due(now: datetime) -> Select[str, str, datetime | None]:
+    """Return the query for the jobs that are due next, whatever their kind."""
+    coming = select(JobRow.kind, JobRow.subject, JobRow.due_at).where(JobRow.due_at > now)
+    return coming.order_by(JobRow.due_at).limit(_WINDOW)
+
+
+def due_subjects(kinds: Collection[str], now: datetime) -> Select[Any]:
+    """Return the query for who has jobs of these kinds that are due, and since when.
+
+    It goes from one subject to the next in the index, so that it costs the same however many jobs each of them has.
+    """
+    names = union_all(*(select(literal(kind, String).label("kind")) for kind in kinds)).subquery()
+    first = _next_subject(names.c.kind)
+    found = select(names.c.kind, first.label("subject")).cte("found", recursive=True)
+    following = _next_subject(found.c.kind, found.c.subject)
+    found = found.union_all(select(found.c.kind, following).where(found.c.subject.is_not(None)))
+    oldest = select(JobRow.due_at).where(JobRow.kind == found.c.kind, JobRow.subject == found.c.subject)
+    oldest = oldest.where(JobRow.due_at.is_not(None)).order_by(JobRow.due_at).limit(1)
+    all_of_them = select(found.c.kind, found.c.subject, oldest.scalar_subquery().label("due_at"))
+    heads = all_of_them.where(found.c.subject.is_not(None)).subquery()
+    due = select(heads.c.kind, heads.c.subject, heads.c.due_at).where(heads.c.due_at <= now)
+    return due.order_by(heads.c.due_at).limit(_MAX_WAITING)
+
+
+def _next_subject(kind: ColumnElement[str], after: ColumnElement[str] | None = None) -> ColumnElement[str | None]:
+    wanted = select(JobRow.subject).where(JobRow.kind == kind, JobRow.due_at.is_not(None))
+    if after is not None:
+        wanted = wanted.where(JobRow.subject > after)
+    return wanted.order_by(JobRow.subject).limit(1).scalar_subquery()
+
+
+async def _waiting(session: AsyncSession, kinds: Collection[str], now: datetime) -> list[Waiting]:
+    """Return who has jobs of these kinds that are due, the oldest first."""
+    if not kinds:
+        return []
+    rows = (await session.execute(oldest_due(now))).all()
+    if len(rows) == _WINDOW:
+        rows = (await session.execute(due_subjects(kinds, now))).all()
+    first: dict[tuple[str, str], Waiting] = {}
+    for kind, subject, due_at in rows:
+        if kind in kinds and due_at is not None:
+            first.setdefault((kind, subject), Waiting(kind, subject, due_at))
+    return list(first.values())
 
 
 async def _change(session: AsyncSession, held: Lease, **values: Any) -> bool:
@@ -236,6 +310,10 @@ async def _change(session: AsyncSession, held: Lease, **values: Any) -> bool:
     change = update(JobRow).where(JobRow.id == held.id, JobRow.lease == held.token).values(values)
     result = await session.execute(change.execution_options(synchronize_session=False))
     return cast("CursorResult[Any]", result).rowcount == 1
+
+
+def _seconds_between(now: datetime, then: datetime | None) -> float:
+    return 0.0 if then is None else (then - now).total_seconds()
 
 
 async def _now(session: AsyncSession) -> datetime:

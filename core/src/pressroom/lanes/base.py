@@ -83,7 +83,7 @@ class TaskLane(BaseLane):
     async def _guarded(self, work: Work) -> Any:
         try:
             return await self._execute(work)
-        except PressroomError:
+        except (PressroomError, asyncio.CancelledError, GeneratorExit):
             raise
-        except (Exception, SystemExit) as error:
+        except BaseException as error:  # a tool may raise anything, such as a panic of native code
             raise tool_failed(work, self.name, error) from error

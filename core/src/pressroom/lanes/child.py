@@ -39,8 +39,12 @@ class Reply(NamedTuple):
     payload: bytes
 
 
-def prepare(niceness: int, font_folders: tuple[Path, ...] = ()) -> None:
-    """Set a new worker process up, before its first call. It draws with the fonts of the operator's folders."""
+def prepare(niceness: int, font_folders: tuple[Path, ...] = (), setup: tuple[str, ...] = ()) -> None:
+    """Set a new worker process up, before its first call. It draws with the fonts of the operator's folders.
+
+    `setup` names functions of plugins that load what calls need. One that fails is named in the log of the server, and
+    calls load it themselves.
+    """
     # A handler and not SIG_IGN, which programs that a tool starts would inherit.
     signal.signal(signal.SIGTERM, lambda *_: None)
     os.nice(niceness)
@@ -51,18 +55,24 @@ def prepare(niceness: int, font_folders: tuple[Path, ...] = ()) -> None:
         Path("/proc/self/oom_score_adj").write_text("500", encoding="ascii")
     use_font_folders(font_folders)
     _die_with_server()
+    for reference in setup:
+        try:
+            resolve(reference)()
+        except BaseException:  # noqa: BLE001  # it is a plugin's
+            traceback.print_exc()
 
 
 def execute(reference: str, arguments: bytes, memory_mib: int) -> Reply:
-    """Run the tool that `reference` names.
+    """Run the function that `reference` names.
 
-    `arguments` is a pickle of the tuple (params, call). Nothing is raised, whatever the tool does.
+    `arguments` is a pickle of the tuple of what it is called with, for a tool (params, call). Nothing is raised,
+    whatever the function does.
     """
     try:
         function = resolve(reference)
-        params, call = pickle.loads(arguments)  # noqa: S301  # pickled by this server
+        given = pickle.loads(arguments)  # noqa: S301  # pickled by this server
         with memory_limit(memory_mib):
-            return Reply("done", pickle.dumps(function(params, call), pickle.HIGHEST_PROTOCOL))
+            return Reply("done", pickle.dumps(function(*given), pickle.HIGHEST_PROTOCOL))
     except MemoryError:
         return Reply("memory", _traceback())
     except PressroomError as error:
@@ -71,7 +81,12 @@ def execute(reference: str, arguments: bytes, memory_mib: int) -> Reply:
         return Reply("failed", _traceback())
 
 
-def resolve(reference: str) -> Callable[[Any, Any], Any]:
+def applied(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """Return what a function returns; see `pressroom.lanes.workers`."""
+    return function(*arguments)
+
+
+def resolve(reference: str) -> Callable[..., Any]:
     """Return the function that `package.module:name` refers to: the function itself, or that of a declared tool.
 
     Raises:

@@ -44,7 +44,9 @@ class CoroutineLane(BaseLane):
             if self._cut_off and not caller.uncancel():
                 raise self.gate.closing() from None
             raise
-        except (Exception, SystemExit) as error:
+        except GeneratorExit:
+            raise
+        except BaseException as error:  # a tool may raise anything, such as a panic of native code
             raise tool_failed(work, self.name, error) from error
         finally:
             self._tasks.discard(caller)

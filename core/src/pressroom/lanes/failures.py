@@ -28,7 +28,9 @@ def out_of_memory(work: Work, traceback: str) -> InternalError:
     _log.error(
         "tool ran out of memory", **_where(work, "process"), memory_mib=work.memory_mib, exception=traceback.strip()
     )
-    return InternalError("The call needs more memory than the tool is allowed; ask for something smaller.")
+    error = InternalError("The call needs more memory than the tool is allowed; ask for something smaller.")
+    error.spent = True
+    return error
 
 
 def worker_lost(work: Work, reason: str) -> InternalError:
@@ -39,10 +41,12 @@ def worker_lost(work: Work, reason: str) -> InternalError:
 
 def timed_out(work: Work, retry_after: int) -> CallTimeout:
     """Return the error for a tool that did not finish in time."""
-    return CallTimeout(
+    error = CallTimeout(
         f"The tool did not finish within {work.timeout:g} s; ask for something smaller, or try again later.",
         retry_after=retry_after,
     )
+    error.spent = True
+    return error
 
 
 def _where(work: Work, lane: Lane) -> dict[str, str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from pressroom.errors import Overloaded
 from pressroom.sdk import Lane
@@ -12,6 +14,7 @@ LONGEST_RETRY = 60
 """The largest `Retry-After` that a lane asks for, in seconds: an estimate is worth no more."""
 
 _NEWEST_RUN_WEIGHT = 0.1
+_FULL = "too many calls are waiting already"
 
 
 class Gate:
@@ -26,8 +29,26 @@ class Gate:
         self._closed = False
         self._cut_off = False
         self._mean_run = 0.0
+        self._expected = 0
         self.waiting = 0
         self.running = 0
+
+    @contextmanager
+    def expecting(self) -> Iterator[None]:
+        """Keep a place in the queue for a call that still has to be prepared. Leave it just before `enter`.
+
+        Raises:
+            Overloaded: the queue is full, or the gate is closed.
+        """
+        if self._closed:
+            raise self.closing()
+        if self.running + self.waiting + self._expected >= self._capacity + self._queue:
+            raise self._busy(_FULL)
+        self._expected += 1
+        try:
+            yield
+        finally:
+            self._expected -= 1
 
     async def enter(self, patience: float) -> None:
         """Take a place, or wait at most `patience` seconds for one. Whoever gets in calls `leave` once.
@@ -73,8 +94,8 @@ class Gate:
         return Overloaded("The server is shutting down; send the call again.")
 
     async def _wait(self, patience: float) -> None:
-        if self.waiting >= self._queue:
-            raise self._busy("too many calls are waiting already")
+        if self.waiting + self._expected >= self._queue:
+            raise self._busy(_FULL)
         self.waiting += 1
         try:
             async with asyncio.timeout(patience):

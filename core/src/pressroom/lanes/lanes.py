@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,13 @@ class Lanes:
                 something that cannot be pickled. The log has the reason.
         """
         return self._lanes[lane].run(work)
+
+    def expecting(self, lane: Lane) -> AbstractContextManager[None]:
+        """Keep a place in a lane's queue while a call is prepared for its run; leave it just before `run`.
+
+        Entering raises `Overloaded` where the queue is full: what could not run anyway is not prepared.
+        """
+        return self._lanes[lane].gate.expecting()
 
     def queue_length(self, lane: Lane) -> int:
         """Return how many calls wait in a lane."""

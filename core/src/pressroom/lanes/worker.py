@@ -32,8 +32,15 @@ class Worker:
     one that is killed while it sends would then take the others along.
     """
 
-    def __init__(self, *, niceness: int, recycle_after: int, font_folders: tuple[Path, ...] = ()) -> None:
-        self._setup = (niceness, font_folders)
+    def __init__(
+        self,
+        *,
+        niceness: int,
+        recycle_after: int,
+        font_folders: tuple[Path, ...] = (),
+        setup: tuple[str, ...] = (),
+    ) -> None:
+        self._setup = (niceness, font_folders, setup)
         self._recycle_after = recycle_after
         self._calls = 0
         self._opening: asyncio.Task[ProcessPool] | None = None

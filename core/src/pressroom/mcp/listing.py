@@ -62,7 +62,7 @@ def definition(entry: PlanTool) -> dict[str, Any]:
         "name": entry.tool.mcp_name,
         "title": title,
         "description": f"{description.strip()}\n\n{_cost(entry)}",
-        "inputSchema": {"properties": {}, **input_schema(declaration.params)},
+        "inputSchema": {"properties": {}, **input_schema(entry.tool.params)},
         "outputSchema": {"properties": {}, **output},
         "annotations": {
             "title": title,
@@ -79,10 +79,15 @@ def _cost(entry: PlanTool) -> str:
     sentences = []
     if entry.tool.quota and entry.quota_limit is not None:
         sentences.append(f"a call uses one of the plan's {entry.quota_limit} {entry.tool.quota} a month")
+        declaration = entry.tool.declaration
+        if isinstance(declaration, McpTool) and declaration.free:
+            sentences.append(f"free: {declaration.free}")
     if entry.advertised_rate is not None:
         sentences.append(f"calls are limited to {entry.advertised_rate}")
         if entry.tool.info.cache_discount < 1:
             sentences.append(f"a file that was made before counts as {entry.tool.info.cache_discount:g} of a call")
+    if not sentences and entry.tool.quota:
+        sentences.append(f"none, the plan does not limit {entry.tool.quota}")
     return f"Cost: {'; '.join(sentences) or 'none'}."
 
 

@@ -12,6 +12,7 @@ import orjson
 from sanic import Request as HttpRequest
 
 from pressroom.host import Host
+from pressroom.http import mark_public_text
 from pressroom.mcp.calls import ToolCalls
 from pressroom.mcp.challenge import Challenge
 from pressroom.mcp.jsonrpc import (
@@ -29,7 +30,7 @@ from pressroom.mcp.listing import ToolLists
 from pressroom.mcp.versions import HEADER, Versions, allows_batches
 from pressroom.sdk import Caller
 from pressroom.wire.echo import quoted
-from pressroom.wire.json import numbers_as_written
+from pressroom.wire.json import QUICK_BYTES, numbers_as_written
 
 SERVER_VERSION: Final = "1.0.0"
 """The version in `serverInfo` (interface specification, section 9)."""
@@ -53,7 +54,15 @@ class Incoming:
 
     @cached_property
     def as_written(self) -> Any:
-        """The document with its numbers as the client wrote them."""
+        """The document with its numbers as the client wrote them.
+
+        Raises:
+            RpcError: finding them would take too long; only ids that are not whole numbers of 64 bits need it.
+        """
+        if len(self.http.body) > QUICK_BYTES:
+            raise RpcError(
+                INVALID_REQUEST, "in a body of this size an id must be a string or a whole number of 64 bits"
+            )
         return numbers_as_written(self.http.body)
 
 
@@ -96,6 +105,8 @@ class Methods:
             raise _no_such_method(message, status=404)
         version = self._version(incoming.http, message)
         self._check_credential(incoming.caller, (message,))
+        if message.method == "tools/list":
+            mark_public_text(incoming.http)
         return await self._answer_request(incoming, message, version)
 
     async def _answer_batch(self, incoming: Incoming) -> bytes | None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 import structlog
 from sanic import HTTPResponse, Request
 
 from pressroom.errors import BackendError, CallError, InvalidJson, Rejected
 from pressroom.host import Host
-from pressroom.http import Answer, EncodedHeaders, Endpoint
+from pressroom.http import Answer, EncodedHeaders, Endpoint, receive_body
 from pressroom.mcp.challenge import Challenge, Unauthorized
 from pressroom.mcp.gate import Gate
 from pressroom.mcp.jsonrpc import INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR, RpcError
@@ -18,7 +18,7 @@ from pressroom.mcp.methods import Incoming, Methods
 from pressroom.oauth.addresses import RESOURCE_PATH
 from pressroom.sdk import Caller
 from pressroom.wire.echo import quoted
-from pressroom.wire.json import parse_value
+from pressroom.wire.json import QUICK_BYTES, parse_beside, parse_value
 
 log = structlog.get_logger()
 
@@ -93,13 +93,16 @@ class McpEndpoint:
         _check_media_type(request)
         caller = self._pipeline.admit(request.ip, request.headers)
         request.ctx.address = caller.address
-        await request.receive_body()
         caller = await self._identify(request, caller)
+        await receive_body(request, 0 if caller.subject else min(QUICK_BYTES, self._settings.max_body_bytes))
         try:
-            document = parse_value(request.body, max_depth=self._settings.max_nesting)
+            document = await parse_beside(self._parse, request.body)
         except InvalidJson as error:
             raise RpcError(PARSE_ERROR, error.message, status=400) from None
         return Incoming(request, document, caller)
+
+    def _parse(self, body: bytes) -> Any:
+        return parse_value(body, max_depth=self._settings.max_nesting)
 
     async def _identify(self, request: Request, stranger: Caller) -> Caller:
         """Return whose credential came along; a credential that is not valid is refused whatever it came for.

@@ -14,6 +14,7 @@ from pressroom.models.accounts import (
 )
 from pressroom.models.base import Base
 from pressroom.models.jobs import JobRow
+from pressroom.models.keys import KeyFingerprintRow
 from pressroom.models.oauth import ClientRow, CodeRow, RefreshTokenRow, SigningKeyRow, TokenFamilyRow
 from pressroom.sdk import Models
 
@@ -30,6 +31,7 @@ __all__ = [
     "ConnectionRow",
     "IdentityRow",
     "JobRow",
+    "KeyFingerprintRow",
     "QuotaRow",
     "RefreshTokenRow",
     "SessionRow",

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import JSON, Float, Integer, String, Text, UniqueConstraint
+from sqlalchemy import JSON, Float, Index, Integer, String, Text, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from pressroom.models.accounts import ID
 from pressroom.models.base import Base
+
+_UNFINISHED: Final = text("due_at IS NOT NULL")
 
 
 class JobRow(Base):
@@ -22,7 +24,11 @@ class JobRow(Base):
     """
 
     __tablename__ = "jobs"
-    __table_args__ = (UniqueConstraint("kind", "subject", "key"),)
+    __table_args__ = (
+        UniqueConstraint("kind", "subject", "key"),
+        Index(None, "due_at", "kind", "subject", postgresql_where=_UNFINISHED, sqlite_where=_UNFINISHED),
+        Index(None, "kind", "subject", "due_at", postgresql_where=_UNFINISHED, sqlite_where=_UNFINISHED),
+    )
 
     id: Mapped[str] = mapped_column(ID, primary_key=True)
     kind: Mapped[str] = mapped_column(String(64))
@@ -35,7 +41,7 @@ class JobRow(Base):
     result: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
     attempts: Mapped[int] = mapped_column(Integer, default=0)
     created_at: Mapped[datetime]
-    due_at: Mapped[datetime | None] = mapped_column(index=True)
+    due_at: Mapped[datetime | None]
     lease: Mapped[str] = mapped_column(String(32), default="")
     finished_at: Mapped[datetime | None]
     expires_at: Mapped[datetime | None] = mapped_column(index=True)

@@ -81,6 +81,11 @@ class Grants:
         self._grace = timedelta(seconds=grace)
         self._clock = clock
 
+    async def has_approved(self, user_id: str, client_id: str) -> bool:
+        """Tell whether an account has a connection to a client that is in force."""
+        async with self._database.reading() as session:
+            return await session.scalar(_connection_of(user_id, client_id)) is not None
+
     async def approve(self, user_id: str, request: AuthorizationRequest) -> str:
         """Remember that a person approved a client, and return the authorization code.
 

@@ -15,24 +15,33 @@ LONGEST: Final = 2000
 _NOT_ALLOWED: Final = re.compile(r"[^\x21-\x7e]|[\"<>\\^`{|}*#]")
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{0,63}):", re.ASCII)
 _HOST: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,251}[A-Za-z0-9])?|\[[0-9A-Fa-f:.]{2,45}\]", re.ASCII)
+_APP_HOST: Final = re.compile(r"//[A-Za-z0-9]")
 _LOOPBACK: Final = re.compile(r"http://(127\.0\.0\.1|\[::1\]|localhost)(?::([0-9]{1,5}))?([/?].*)?", re.ASCII)
 _LOOPBACK_HOSTS: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 
 _FOREIGN_SCHEMES: Final = frozenset(
     {
-        "about", "blob", "chrome", "chrome-extension", "data", "file", "filesystem", "ftp", "ftps", "intent", "jar",
-        "javascript", "livescript", "mailto", "mocha", "moz-extension", "resource", "sms", "tel", "urn", "vbscript",
-        "view-source", "ws", "wss",
+        "about", "acrobat", "afp", "androidapp", "android-app", "bitcoin", "blob", "cal", "callto", "chrome",
+        "chrome-devtools", "chrome-extension", "content", "data", "dav", "devtools", "dict", "edge", "facetime",
+        "facetime-audio", "feed", "file", "filesystem", "finger", "ftp", "ftps", "geo", "git", "gopher", "hcp", "help",
+        "im", "imap", "intent", "irc", "irc6", "ircs", "itms", "itms-apps", "itms-services", "its", "jar", "javascript",
+        "jnlp", "jnlps", "ldap", "ldapi", "ldaps", "livescript", "macappstore", "magnet", "mailto", "market", "message",
+        "mhtml", "mid", "mk", "mms", "mocha", "moz-extension", "mysql", "news", "nfs", "nntp", "onenote", "opaque",
+        "pop", "postgres", "postgresql", "prefs", "redis", "res", "resource", "rlogin", "rtmp", "rtsp",
+        "safari-extension", "search", "search-ms", "sftp", "shell", "shortcuts", "sip", "sips", "sms", "smsto", "smb",
+        "snmp", "ssh", "stun", "svn", "tel", "telnet", "tn3270", "turn", "urn", "vbscript", "view-source", "vnc",
+        "wais", "webcal", "webcals", "workflow", "ws", "wss", "x-apple", "xmpp",
     }
 )  # fmt: skip
-"""Schemes that run scripts, show documents or belong to programs other than an OAuth client."""
+_FOREIGN_FAMILIES: Final = ("ms-", "microsoft-", "microsoft.", "windows-", "windows.", "windowsdefender", "x-apple")
+"""Schemes that run scripts, show documents, open parts of the system, or belong to protocols and other programs."""
 
 
 def check_redirect_uri(uri: object) -> str:
     """Return an address that a client may be redirected to.
 
-    It is https, or http on the own machine (RFC 8252, section 7.3), or of a private-use scheme such as `cursor://…`
-    (section 7.1).
+    It is https, or http on the own machine (RFC 8252, section 7.3), or of a private-use scheme: one with a dot, such as
+    `com.example.app:/…` (section 7.1), or one with a host, such as `cursor://host/…`.
 
     Raises:
         InvalidRedirectUri: it is none of them, or could be read as another address than it looks.
@@ -59,8 +68,13 @@ def check_redirect_uri(uri: object) -> str:
 
 def _check_app_address(uri: str, scheme: str, shown: str) -> None:
     rest = uri[len(scheme) + 1 :]
-    if scheme in _FOREIGN_SCHEMES or not rest.startswith("/"):
-        raise InvalidRedirectUri(f"{shown} must be https, http on the own machine, or an app's own scheme://…")
+    # A handler of the system, such as the one that ran programs for `ms-msdt:/…`, is one word. An app's own scheme is
+    # its domain turned round, as RFC 8252 asks, or it is used with the host of a URL.
+    of_an_app = rest.startswith("/") and ("." in scheme or _APP_HOST.match(rest) is not None)
+    if scheme in _FOREIGN_SCHEMES or scheme.startswith(_FOREIGN_FAMILIES) or len(scheme) < 2 or not of_an_app:
+        raise InvalidRedirectUri(
+            f"{shown} must be https, http on the own machine, or an app's own com.example.app:/… or scheme://host/…"
+        )
     if "@" in rest.partition("?")[0]:
         raise InvalidRedirectUri(f"{shown} must not have a user name")
     try:

@@ -67,11 +67,16 @@ class Parameters:
 
 
 class RedirectedError(Exception):
-    """A request that is refused in a redirect to the client, since both client and address are known."""
+    """A request that may be refused in a redirect to the client, since both client and URL are known.
 
-    def __init__(self, error: OAuthError, redirect_uri: str, state: str) -> None:
+    Anyone may register a client: whoever redirects makes sure before that a person is signed in who knows this one
+    (RFC 9700, section 4.11.2).
+    """
+
+    def __init__(self, error: OAuthError, client: Client, redirect_uri: str, state: str) -> None:
         super().__init__(error.message)
         self.error = error
+        self.client = client
         self.redirect_uri = redirect_uri
         self.state = state
 
@@ -99,7 +104,7 @@ def read_authorization_request(parameters: Parameters, client: Client, addresses
             code_challenge=_code_challenge(parameters),
         )
     except OAuthError as error:
-        raise RedirectedError(error, redirect_uri, state) from None
+        raise RedirectedError(error, client, redirect_uri, state) from None
 
 
 def requested_scope(scope: str) -> str:
@@ -113,7 +118,7 @@ def requested_scope(scope: str) -> str:
 def _redirect_uri(sent: str, client: Client) -> str:
     if sent:
         if not matching(client.redirect_uris, sent):
-            raise InvalidRequest("redirect_uri: is not one that this client registered")
+            raise InvalidRequest("redirect_uri: the redirect address is not registered for this app")
         return sent
     if len(client.redirect_uris) > 1:
         raise InvalidRequest("redirect_uri: is missing, and this client registered several")

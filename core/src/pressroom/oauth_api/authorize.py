@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any, Final
 
 import structlog
@@ -25,7 +25,7 @@ from pressroom.http import Endpoint, Handler
 from pressroom.oauth.addresses import AUTHORIZE_PATH
 from pressroom.oauth.documents import is_document_address
 from pressroom.oauth.records import AuthorizationRequest, Client
-from pressroom.oauth.redirection import with_parameters
+from pressroom.oauth.redirection import destination, with_parameters
 from pressroom.oauth.requests import Parameters, RedirectedError, read_authorization_request
 from pressroom.oauth_api.answers import description
 from pressroom.oauth_api.consent import consent_facts
@@ -40,6 +40,7 @@ log = structlog.get_logger()
 ALLOW: Final = "allow"
 DENY: Final = "deny"
 _RETRY_SECONDS: Final = 5
+_CANNOT_BE_USED: Final = "This request cannot be used"
 
 
 class SignInNeeded(Exception):
@@ -76,11 +77,10 @@ class Authorize:
         """Take the person's answer."""
         authorization = await self._read(request)
         user = await self._user(request)
-        decision = self._browser.form(request).get("decision", [""])
+        decision = self._browser.form(request, lambda _: _query(request)).get("decision", [""])
         if decision == [DENY]:
-            raise RedirectedError(
-                AccessDenied("the person did not allow it"), authorization.redirect_uri, authorization.state
-            )
+            denied = _error_of(AccessDenied("the person did not allow it"))
+            return self._redirect(authorization.redirect_uri, denied, authorization.state)
         if decision != [ALLOW]:
             raise InvalidInput("decision", f"must be {ALLOW} or {DENY}")
         code = await self._server.grants.approve(user.id, authorization)
@@ -118,11 +118,14 @@ class Authorize:
         body = self._templates.render(
             "consent.html",
             Head(f"Allow a program · {name}", "A program asks for access to your account."),
-            csrf=self._browser.csrf_token(request),
+            # What is approved is in the query: the token of one request is good for no other.
+            csrf=self._browser.csrf_token(request, AUTHORIZE_PATH, _query(request)),
+            sign_out_csrf=self._browser.csrf_token(request, "/sign-out"),
             action=f"{self._site.root}{AUTHORIZE_PATH}?{_query(request)}",
             user=user,
             plan=view.title,
             tools=len(view.mcp_tools),
+            publishes="publish_content" in view.mcp_tools,
             facts=consent_facts(authorization),
             allow=ALLOW,
             deny=DENY,
@@ -130,15 +133,46 @@ class Authorize:
         return private_page(body, self._site.redirecting_security_policy)
 
     def _redirect(self, redirect_uri: str, parameters: dict[str, str], state: str) -> HTTPResponse:
-        """Send the person's browser back to the client (RFC 6749, section 4.1.2; RFC 9207, section 2)."""
-        own = {**parameters, **({"state": state} if state else {}), "iss": self._server.addresses.issuer}
-        return see_other(with_parameters(redirect_uri, own))
+        """Send the person's browser back to the client."""
+        return see_other(self._answer(redirect_uri, parameters, state))
 
-    def _refused(self, status: int, title: str, message: str, **headers: str) -> HTTPResponse:
+    def _answer(self, redirect_uri: str, parameters: dict[str, str], state: str) -> str:
+        """Return the URL of an authorization response (RFC 6749, section 4.1.2; RFC 9207, section 2)."""
+        own = {**parameters, **({"state": state} if state else {}), "iss": self._server.addresses.issuer}
+        return with_parameters(redirect_uri, own)
+
+    async def _tell(self, request: Request, refused: RedirectedError) -> HTTPResponse:
+        """Tell the client of an error at once if the person has approved it before; else let the person decide.
+
+        Whoever registers a client could otherwise have this server redirect anybody to anywhere (RFC 9700, section
+        4.11.2). Raises `SignInNeeded`.
+        """
+        user = await self._user(request)
+        answer = self._answer(refused.redirect_uri, _error_of(refused.error), refused.state)
+        if await self._server.grants.has_approved(user.id, refused.client.id):
+            return see_other(answer)
+        message = (
+            f"A program that has no access to your account sent you here, with a request that cannot be used: "
+            f"{sentence(refused.error.message)} You can close this page, or go back if you trust where that leads"
+        )
+        return self._refused(400, _CANNOT_BE_USED, message, back=answer, destination=destination(refused.redirect_uri))
+
+    def _refused(
+        self,
+        status: int,
+        title: str,
+        message: str,
+        *,
+        back: str = "",
+        destination: str = "",
+        headers: Mapping[str, str] | None = None,
+    ) -> HTTPResponse:
         head = Head(f"{title} · {self._site.branding.name}", sentence(message))
-        body = self._templates.render("refused.html", head, title=title, status=status)
+        body = self._templates.render(
+            "refused.html", head, title=title, status=status, back=back, destination=destination
+        )
         response = private_page(body, self._site.redirecting_security_policy, status)
-        response.headers.update(headers)
+        response.headers.update(headers or {})
         return response
 
     def _for_people(self, handler: Callable[[Request], Awaitable[HTTPResponse]]) -> Handler:
@@ -147,18 +181,18 @@ class Authorize:
         async def handle(request: Request, **_path: Any) -> HTTPResponse:
             request.ctx.address = self._admit(request.ip, request.headers).address
             try:
-                response = await handler(request)
+                try:
+                    response = await handler(request)
+                except RedirectedError as refused:
+                    response = await self._tell(request, refused)
             except SignInNeeded:
                 response = see_other(self._site.root + sign_in_path(f"{request.path}?{_query(request)}"))
-            except RedirectedError as refused:
-                error = {"error": refused.error.code, "error_description": description(refused.error)}
-                response = self._redirect(refused.redirect_uri, error, refused.state)
             except OAuthError as error:
                 message = f"{sentence(error.message)} Start again from the program that sent you here"
-                response = self._refused(400, "This request cannot be used", message)
+                response = self._refused(400, _CANNOT_BE_USED, message)
             except RateLimited as error:
                 response = self._refused(
-                    429, "Too many programs at once", error.message, **{"Retry-After": str(error.retry_after)}
+                    429, "Too many programs at once", error.message, headers={"Retry-After": str(error.retry_after)}
                 )
             except CallError as error:
                 status = 403 if isinstance(error, Forbidden) else 400
@@ -168,10 +202,14 @@ class Authorize:
                 message = (
                     "your account cannot be reached at the moment; nothing was changed. Try again in a few seconds"
                 )
-                response = self._refused(503, "Back in a moment", message, **{"Retry-After": str(_RETRY_SECONDS)})
+                response = self._refused(503, "Back in a moment", message, headers={"Retry-After": str(_RETRY_SECONDS)})
             return self._browser.finish(request, response)
 
         return handle
+
+
+def _error_of(error: OAuthError) -> dict[str, str]:
+    return {"error": error.code, "error_description": description(error)}
 
 
 def _query(request: Request) -> str:

@@ -24,6 +24,7 @@ CONTENT_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
 
 OTHER: Final = "other"
 
+_BACKENDS: Final = ("files", "cache", "limits", "database")
 _LANES: Final[tuple[Lane, ...]] = ("async", "thread", "process")
 _MOST_NAMES: Final = 64
 _SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
@@ -44,10 +45,16 @@ class LaneState(Protocol):
 class Metrics:
     """Counts calls and measures times. Every method may be called from any thread.
 
-    `tools` are the names of the tools in the catalog. `lanes` are asked each time the metrics are read.
+    `tools` are the names of the tools in the catalog. `lanes` and `database_up` are asked each time the metrics are
+    read.
     """
 
-    def __init__(self, tools: Iterable[str], lanes: LaneState | None = None) -> None:
+    def __init__(
+        self,
+        tools: Iterable[str],
+        lanes: LaneState | None = None,
+        database_up: Callable[[], bool] | None = None,
+    ) -> None:
         self.registry: CollectorRegistry = _Registry()
         self._tools = frozenset(tools)
         self._codes = frozenset({"ok", *_codes(CallError)})
@@ -59,12 +66,23 @@ class Metrics:
         self._limited = self._counter("limited", "Calls that were refused by a rate limit.", "tool")
         self._backend_failures = self._counter("backend_failures", "Calls of a backend that failed.", "backend")
         self._observer_failures = self._counter("observer_failures", "Calls that an observer failed on.", "observer")
+        self._schema_mismatch = Gauge(
+            "schema_mismatch",
+            "1 where the tables of a plugin are those of another version, which keeps the host from being ready.",
+            ("plugin",),
+            **self._options(),
+        )
+        for backend in _BACKENDS:
+            self._backend_failures.of_few(backend)
         for tool in sorted(self._tools):
             # A rate can be taken from a counter only if it was there, at zero, before its first event.
             for counter in (self._hits, self._misses, self._limited):
                 counter.of(tool)
         if lanes is not None:
             self._watch(lanes)
+        if database_up is not None:
+            gauge = Gauge("database_up", "Whether the database answers: 1 or 0.", **self._options())
+            gauge.set_function(database_up)
         ProcessCollector(registry=self.registry)
         PlatformCollector(registry=self.registry)
 
@@ -94,6 +112,10 @@ class Metrics:
         """Count a failure of an observer."""
         self._observer_failures.of_few(observer).inc()
 
+    def schema(self, plugin: str, *, matches: bool) -> None:
+        """Note whether the tables of a plugin are those that its code needs."""
+        self._schema_mismatch.labels(plugin).set(not matches)
+
     def render(self) -> bytes:
         """Return all metrics in the text format of Prometheus 0.0.4."""
         return generate_latest(self.registry)
@@ -107,6 +129,9 @@ class Metrics:
     def _histogram(self, name: str, text: str) -> _Children[Histogram]:
         options: dict[str, Any] = {"namespace": "pressroom", "registry": self.registry, "buckets": _SECONDS}
         return _Children(Histogram(name, text, ("tool",), **options))
+
+    def _options(self) -> dict[str, Any]:
+        return {"namespace": "pressroom", "registry": self.registry}
 
     def _watch(self, lanes: LaneState) -> None:
         gauges: tuple[tuple[str, str, Callable[[Lane], int]], ...] = (

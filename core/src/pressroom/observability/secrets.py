@@ -31,7 +31,7 @@ _LINE = re.compile(r"\\*(?:'[^']*'|\"[^\"]*\")|[^\r\n]*")
 _HEADER = re.compile(r"(?:proxy-)?authorization|(?:set-)?cookie", re.IGNORECASE)
 
 _BEARER = re.compile(r"(\bbearer\s+)[\w.~+/=-]{6,}", re.IGNORECASE)
-_USER_INFO = re.compile(r"(://)[^/\s@'\"]*:[^/\s@'\"]*(?=@)")
+_USER_INFO = re.compile(r"(://)[^/\s@:'\"]*+:[^/\s@'\"]*+(?=@)")
 _OWN_KEY = re.compile(r"(\b[a-z0-9]+_(?:key|oat|ort)_)[\w.-]{16,}")
 
 

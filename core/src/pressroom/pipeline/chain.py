@@ -117,7 +117,9 @@ class Pipeline:
             raise
         except CallError as error:
             exchange.error = error
-        except Exception:
+        except GeneratorExit:
+            raise
+        except BaseException:  # a plugin may raise anything, such as a panic of native code
             log.exception("a call failed", tool=exchange.tool_name, request_id=exchange.request_id)
             exchange.error = InternalError("something failed inside; the request id tells the operator where")
         if exchange.quota_use is not None:

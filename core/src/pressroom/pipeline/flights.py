@@ -18,6 +18,7 @@ class Flights:
 
     def __init__(self) -> None:
         self._tasks: dict[str, asyncio.Task[Made]] = {}
+        self._alone: set[asyncio.Task[Made]] = set()
 
     def current(self, content_id: str) -> asyncio.Task[Made] | None:
         """Return the run of that content, if one is under way."""
@@ -30,10 +31,22 @@ class Flights:
         task.add_done_callback(lambda done: self._land(content_id, done))
         return task
 
+    def start_alone(self, run: Coroutine[Any, Any, Made]) -> asyncio.Task[Made]:
+        """Begin a run that nobody can join, and which like the others goes on when its caller leaves."""
+        task = asyncio.get_running_loop().create_task(run)
+        self._alone.add(task)
+        task.add_done_callback(self._land_alone)
+        return task
+
     async def settle(self, seconds: float) -> None:
         """Wait at most so long until every run that is under way has ended, whatever it came to."""
-        if self._tasks:
-            await asyncio.wait(self._tasks.values(), timeout=seconds)
+        if under_way := {*self._tasks.values(), *self._alone}:
+            await asyncio.wait(under_way, timeout=seconds)
+
+    def _land_alone(self, task: asyncio.Task[Made]) -> None:
+        self._alone.discard(task)
+        if not task.cancelled():
+            task.exception()
 
     def _land(self, content_id: str, task: asyncio.Task[Made]) -> None:
         if self._tasks.get(content_id) is task:

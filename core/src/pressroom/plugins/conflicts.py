@@ -4,30 +4,27 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import Any
 
-from pressroom.plugins.contributions import claims
 from pressroom.plugins.records import Status
 
 Reason = tuple[str, str]
 """An error and a hint."""
 
 
-def losers(records: Mapping[str, Iterable[Any]], builtin: frozenset[str], host: str) -> dict[str, Reason]:
+def losers(claimed: Mapping[str, list[str]], favoured: Iterable[frozenset[str]], host: str) -> dict[str, Reason]:
     """Return the plugins that claim what another one claims, each with the reason.
 
-    `host` is the id under which the host itself claims names; it and the built-in plugins keep their claims. Between
-    two others neither does, since nothing but chance could decide.
+    `host` is the id under which the host itself claims names. It keeps its claims, then the plugins of the first group
+    in `favoured`, and so on. Between two others neither does, since nothing but chance could decide.
     """
-    claimed = {plugin: [claim for record in found for claim in claims(record)] for plugin, found in records.items()}
     lost: dict[str, Reason] = {}
     for plugin, names in claimed.items():
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             lost[plugin] = f"it offers {twice[0]} twice", "give each its own name"
-    # Who loses against the host or a built-in plugin takes nobody else along.
-    for favoured in (frozenset({host}), builtin, frozenset[str]()):
-        lost |= _round({plugin: names for plugin, names in claimed.items() if plugin not in lost}, favoured, host)
+    # Who loses against a favoured one takes nobody else along.
+    for group in (frozenset({host}), *filter(None, favoured), frozenset[str]()):
+        lost |= _round({plugin: names for plugin, names in claimed.items() if plugin not in lost}, group, host)
     return lost
 
 

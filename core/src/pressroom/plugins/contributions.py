@@ -26,6 +26,8 @@ from pressroom.sdk import (
     Observer,
     RateLimit,
     Route,
+    SharedKeys,
+    StorageKind,
 )
 
 Record = TypeVar("Record")
@@ -42,7 +44,9 @@ RECORD_TYPES: Final[Mapping[str, type[Any]]] = MappingProxyType(
         "pressroom_backends": Backend,
         "pressroom_routes": Route,
         "pressroom_models": Models,
+        "pressroom_shared_keys": SharedKeys,
         "pressroom_jobs": Job,
+        "pressroom_storage": StorageKind,
         "pressroom_index_entries": IndexEntries,
         "pressroom_observers": Observer,
         "pressroom_checks": Check,
@@ -99,7 +103,9 @@ _NAMES: Final[Mapping[type[Any], tuple[str, str]]] = MappingProxyType(
         Brander: ("brander", "name"),
         Route: ("route", "path"),
         Models: ("models", "migrations"),
+        SharedKeys: ("shared keys", "name"),
         Job: ("job", "kind"),
+        StorageKind: ("storage", "name"),
         IndexEntries: ("index", "section"),
         Observer: ("observer", "name"),
         Check: ("check", "name"),
@@ -126,13 +132,13 @@ def claims(record: Any) -> tuple[str, ...]:
             methods = {method.upper() for method in record.methods}
             if "GET" in methods:
                 methods.add("HEAD")
-            path = re.sub(r"<[^>]*>", "<…>", record.path.rstrip("/") or "/")
+            path = re.sub(r"<[^<>]*+>", "<…>", record.path.rstrip("/") or "/")
             return tuple(f"the route {method} {path}" for method in sorted(methods))
         case Backend():
             return (f"the {record.kind} backend {record.name}",)
         case Models():
             return (f"the {describe(record)}", *(f"the table {name}" for name in sorted(record.metadata.tables)))
-        case Authenticator() | Brander() | Job():
+        case Authenticator() | Brander() | Job() | SharedKeys() | StorageKind():
             return (f"the {describe(record)}",)
         case _:
             return ()

@@ -51,7 +51,7 @@ def _declaration(module: ModuleType, attribute: str, candidate: Candidate) -> Pl
     if not isinstance(plugin, Plugin):
         raise PluginError(
             f"{candidate.module.partition(':')[0]} has no {attribute}",
-            hint=f'add {attribute} = Plugin(id="{candidate.id}", title=…, summary=…) beside the hooks',
+            hint=f'add {attribute} = Plugin(id="{candidate.id}", api="{API}", title=…, summary=…) beside the hooks',
         )
     problems = list(shape_problems(plugin))
     if problems:

@@ -18,16 +18,16 @@ import pluggy
 from pressroom import defaults
 from pressroom.config import Origins, validate_section
 from pressroom.config.models import Settings
-from pressroom.errors import PressroomError
+from pressroom.errors import PluginError, PressroomError
 from pressroom.plugins.collecting import collect
 from pressroom.plugins.conflicts import Reason, losers, without_requirements
-from pressroom.plugins.contributions import Contribution, Contributions, describe
+from pressroom.plugins.contributions import Contribution, Contributions, claims, describe
 from pressroom.plugins.discovery import Candidate, discover
-from pressroom.plugins.explaining import is_interrupt, one_line, squeezed
+from pressroom.plugins.explaining import is_interrupt, one_line, shown, squeezed
 from pressroom.plugins.importing import IncompatibleApi, import_plugin
 from pressroom.plugins.records import Phase, PluginRecord, Status
 from pressroom.plugins.registering import new_manager, offered_hooks, register, unregister
-from pressroom.plugins.select import HOST_ID, record_of, select
+from pressroom.plugins.select import BUILTIN_DISTRIBUTIONS, HOST_ID, record_of, select
 from pressroom.plugins.validating import validate
 from pressroom.sdk import HostServices, Models, Plugin, PluginContext
 from pressroom.version import VERSION
@@ -38,7 +38,8 @@ class LoadedPlugins:
     """What loading came to: a record of every plugin, in the order of id, and what the active ones contributed.
 
     `requires` holds the ids of other plugins that each active one needs. `extensions` holds, for each plugin that
-    offers hooks, what others contributed to them, as pairs of plugin id and record.
+    offers hooks, what others contributed to them, as pairs of plugin id and record. `worker_modules` are imported in
+    worker processes before their first call, and `worker_setup` are the functions that each runs before it.
     """
 
     records: tuple[PluginRecord, ...]
@@ -47,6 +48,8 @@ class LoadedPlugins:
     services: HostServices
     requires: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     extensions: Mapping[str, Mapping[str, list[tuple[str, Any]]]] = field(default_factory=dict)
+    worker_modules: frozenset[str] = frozenset()
+    worker_setup: tuple[str, ...] = ()
 
     @property
     def failed(self) -> tuple[PluginRecord, ...]:
@@ -83,6 +86,8 @@ class LoadedPlugins:
             contexts=self.contexts,
             services=self.services,
             requires={id_: needed for id_, needed in left.items() if id_ not in lost},
+            worker_modules=self.worker_modules,
+            worker_setup=self.worker_setup,
             extensions=extensions,
         )
 
@@ -98,6 +103,7 @@ class _Loading:
     context: PluginContext | None = None
     records: tuple[Any, ...] = ()
     extensions: dict[str, list[Any]] = field(default_factory=dict)
+    claims: list[str] = field(default_factory=list)
 
     @contextmanager
     def phase(self, name: Phase, undo: Callable[[], None] | None = None) -> Iterator[None]:
@@ -112,7 +118,7 @@ class _Loading:
             if is_interrupt(error):
                 raise
             self.record = _fallen(self.record, "broken", name, error)
-            self.records, self.extensions = (), {}
+            self.records, self.extensions, self.claims = (), {}, []
             if undo is not None:
                 undo()
         else:
@@ -120,7 +126,7 @@ class _Loading:
 
     @property
     def sound(self) -> bool:
-        return not self.record.failed
+        return self.record.status in ("available", "active")
 
     @property
     def requires(self) -> tuple[str, ...]:
@@ -145,13 +151,16 @@ def load_plugins(
         if plugin.sound:
             _configure(plugin, settings, origins, services)
     # Before the hooks are looked at: a plugin may implement hooks of one that is not there.
+    _leave_out(loading, settings, others)
     _settle_requirements(loading, others)
     manager = new_manager()
     offered = _add_offered_hooks(manager, loading)
     every_offered = {hook: kind for hooks in offered.values() for hook, kind in hooks.items()}
+    offering = (plugin.plugin for plugin in loading if plugin.plugin and plugin.record.id in offered)
+    unique = {hook: member for plugin in offering for hook, member in plugin.unique.items()}
     for plugin in loading:
         if plugin.sound:
-            _collect(plugin, manager, every_offered)
+            _collect(plugin, manager, every_offered, unique)
     _settle_requirements(loading, others)
 
     host = PluginContext(HOST_ID, VERSION, settings, settings.public_url, settings.storage.path, services=services)
@@ -186,6 +195,8 @@ def load_plugins(
         contexts=contexts,
         services=services,
         requires=requires,
+        worker_modules=frozenset(name for one in active.values() if one.plugin for name in one.plugin.worker_modules),
+        worker_setup=tuple(name for one in active.values() if one.plugin for name in one.plugin.worker_setup),
         extensions=extensions,
     )
 
@@ -194,7 +205,8 @@ def _import(plugin: _Loading) -> None:
     started = time.perf_counter()
     with plugin.phase("import"):
         plugin.module, plugin.plugin = import_plugin(plugin.candidate)
-        plugin.record = replace(plugin.record, title=plugin.plugin.title, summary=plugin.plugin.summary)
+        declared = plugin.plugin
+        plugin.record = replace(plugin.record, title=declared.title, summary=declared.summary, api=declared.api)
     plugin.record = replace(plugin.record, import_seconds=time.perf_counter() - started)
 
 
@@ -224,6 +236,7 @@ def _add_offered_hooks(manager: pluggy.PluginManager, loading: Sequence[_Loading
         if plugin.plugin and plugin.plugin.hookspecs is not None:
             with plugin.phase("register"):
                 offered[id_] = offered_hooks(plugin.plugin.hookspecs)
+                _check_unique(plugin.plugin, offered[id_])
     for id_, hooks in offered.items():
         plugin = offering[id_]
         rivals = [other for other, taken in offered.items() if other != id_ and taken.keys() & hooks.keys()]
@@ -236,7 +249,15 @@ def _add_offered_hooks(manager: pluggy.PluginManager, loading: Sequence[_Loading
     return {id_: hooks for id_, hooks in offered.items() if offering[id_].sound}
 
 
-def _collect(plugin: _Loading, manager: pluggy.PluginManager, offered: Mapping[str, type[Any]]) -> None:
+def _check_unique(plugin: Plugin, hooks: Mapping[str, type[Any]]) -> None:
+    for hook in plugin.unique:
+        if hook not in hooks:
+            raise PluginError(f"unique names {hook}", hint=f"its hookspecs hold {', '.join(sorted(hooks))}")
+
+
+def _collect(
+    plugin: _Loading, manager: pluggy.PluginManager, offered: Mapping[str, type[Any]], unique: Mapping[str, str]
+) -> None:
     if plugin.module is None or plugin.context is None:
         return
     id_ = plugin.record.id
@@ -254,6 +275,19 @@ def _collect(plugin: _Loading, manager: pluggy.PluginManager, offered: Mapping[s
     if plugin.sound:
         with plugin.phase("validate", undo):
             validate(plugin.records)
+            plugin.claims = [claim for record in plugin.records for claim in claims(record)]
+            plugin.claims += [
+                f"the name {_name(hook, record, unique[hook])} in {hook}"
+                for hook in sorted(unique.keys() & plugin.extensions)
+                for record in plugin.extensions[hook]
+            ]
+
+
+def _name(hook: str, record: Any, member: str) -> str:
+    name = getattr(record, member)
+    if not isinstance(name, str) or not name:
+        raise PluginError(f"{hook}: {member} must be a text that is not empty, not {shown(name)}")
+    return name
 
 
 def _tables_of_the_host(loading: Sequence[_Loading]) -> Iterator[Models]:
@@ -268,9 +302,29 @@ def _settle_claims(loading: Sequence[_Loading], host_records: Sequence[Any]) -> 
     """Take out the plugins that claim what another one claims."""
     sound = {plugin.record.id: plugin for plugin in loading if plugin.sound}
     builtin = frozenset(id_ for id_, plugin in sound.items() if plugin.record.builtin)
-    claimants = {HOST_ID: host_records, **{id_: plugin.records for id_, plugin in sound.items()}}
-    for id_, reason in losers(claimants, builtin, HOST_ID).items():
+    own = frozenset(id_ for id_, plugin in sound.items() if plugin.record.distribution in BUILTIN_DISTRIBUTIONS)
+    of_the_host = [claim for record in host_records for claim in claims(record)]
+    claimed = {HOST_ID: of_the_host, **{id_: plugin.claims for id_, plugin in sound.items()}}
+    for id_, reason in losers(claimed, (builtin, own), HOST_ID).items():
         sound[id_].record = _taken_out(sound[id_].record, "conflict", "validate", reason)
+
+
+def _leave_out(loading: Sequence[_Loading], settings: Settings, others: dict[str, Status]) -> None:
+    """Switch off the plugins that nobody named, and that need one which the operator left out.
+
+    Who switches `content` off need not switch off everything that is built on it.
+    """
+    sound = {plugin.record.id: plugin for plugin in loading if plugin.sound}
+    unnamed = {id_: plugin for id_, plugin in sound.items() if id_ not in settings.plugins}
+    left_out = {id_ for id_, status in others.items() if status in ("available", "disabled")}
+    while fallen := {id_: gone for id_, plugin in unnamed.items() if (gone := left_out.intersection(plugin.requires))}:
+        for id_, gone in fallen.items():
+            plugin = unnamed.pop(id_)
+            error = f"it needs {' and '.join(sorted(gone))}, which the configuration leaves out"
+            hint = f"add [plugins.{min(gone)}] to the configuration, with enabled = true"
+            plugin.record = _taken_out(plugin.record, "disabled", "select", (error, hint))
+            others[id_] = "disabled"
+        left_out |= fallen.keys()
 
 
 def _settle_requirements(loading: Sequence[_Loading], others: Mapping[str, Status]) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
+
+from pressroom.wire.echo import counted
 
 Status = Literal["active", "available", "disabled", "incompatible", "broken", "conflict"]
 """Where a plugin stands.
@@ -17,13 +20,18 @@ SLOW_IMPORT_SECONDS = 0.5
 
 Phase = Literal["discover", "select", "compatible", "import", "config", "register", "collect", "validate", "lifespan"]
 
+_NAMED: Final = 3
+"""How many contributions a short line names; more are counted."""
+
+_COUNTED: Final = frozenset({"check", "command", "generator", "job", "route", "tool"})
+
 
 @dataclass(frozen=True, slots=True)
 class PluginRecord:
     """One plugin and its fate.
 
     `phase` is the one in which it failed, or the last that it passed. `error` is one line; `hint` says what to do.
-    `import_seconds` is 0 if it was not imported.
+    `api` is the plugin interface that it is written for. `import_seconds` is 0 if it was not imported.
     """
 
     id: str
@@ -39,12 +47,21 @@ class PluginRecord:
     error: str = ""
     hint: str = ""
     import_seconds: float = 0.0
+    api: str = ""
     contributes: tuple[str, ...] = ()
 
     @property
     def failed(self) -> bool:
         """Whether an operator has to do something about it."""
         return self.status in ("incompatible", "broken", "conflict")
+
+    @property
+    def brief(self) -> str:
+        """What it contributes, in one short line: by name where that is little, else counted."""
+        if len(self.contributes) <= _NAMED:
+            return ", ".join(self.contributes)
+        kinds = Counter(name.partition(" ")[0] for name in self.contributes)
+        return ", ".join(counted(number, kind) if kind in _COUNTED else kind for kind, number in kinds.items())
 
     @property
     def imported_slowly(self) -> bool:

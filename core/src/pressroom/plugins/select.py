@@ -24,12 +24,24 @@ BUILTIN_DISTRIBUTIONS: Final = frozenset(
     {
         "pressroom-account",
         "pressroom-code-to-image",
+        "pressroom-content",
+        "pressroom-devto",
         "pressroom-favicon-generator",
+        "pressroom-ghost",
+        "pressroom-git",
         "pressroom-image-generator",
+        "pressroom-images",
         "pressroom-qr-code-generator",
+        "pressroom-search-performance",
+        "pressroom-seo",
+        "pressroom-webhook",
+        "pressroom-wordpress",
     }
 )
-"""The distributions that are on without being named in the configuration."""
+"""The distributions that come with the server, and are on without being named in the configuration.
+
+They keep the names that third parties claim too.
+"""
 
 
 def select(candidates: Iterable[Candidate], settings: Settings) -> tuple[list[Candidate], list[PluginRecord]]:

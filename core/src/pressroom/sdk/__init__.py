@@ -1,4 +1,6 @@
-"""The interface for plugins: the only module of the host that a plugin imports.
+"""The interface for plugins: the only module of the host that a plugin imports, but for two.
+
+`pressroom.tables` is for plugins with tables, which import SQLAlchemy anyway, `pressroom.graphics` for those that draw.
 
 It knows nothing of HTTP servers, databases or the host's inner parts. Every name below is public: it changes only
 by the deprecation rules in the documentation.
@@ -39,9 +41,11 @@ from pressroom.sdk.call import (
 )
 from pressroom.sdk.data import Accounts, AccountUsage, Activity, Database, Models, QuotaUse
 from pressroom.sdk.declaration import Lane
-from pressroom.sdk.fetching import Exchange, Fetched, Fetcher
+from pressroom.sdk.fetching import Exchange, Fetched, Fetcher, publishing
+from pressroom.sdk.framing import sandboxed_frame
 from pressroom.sdk.generator import Example, Generator, Mcp, Mode, Page, Preview, Promo, Snippet, generator
-from pressroom.sdk.jobs import Job, JobRun, Jobs, JobState, JobStatus
+from pressroom.sdk.jobs import Job, JobRun, Jobs, JobState, JobStatus, Pause
+from pressroom.sdk.keys import SharedKeys
 from pressroom.sdk.mcp_tool import Annotations, McpTool, mcp_tool
 from pressroom.sdk.params import HexColor, Integer, Params
 from pressroom.sdk.plugin import API, Extensions, HostServices, Plugin, PluginConfig, PluginContext, hookimpl
@@ -71,7 +75,9 @@ from pressroom.sdk.shared import (
     by_address,
     by_subject,
 )
+from pressroom.sdk.storage import Storage, StorageKind, StorageUsage, StoredKind
 from pressroom.sdk.tools import Tools
+from pressroom.sdk.workers import Workers
 
 __all__ = [
     "API",
@@ -140,6 +146,7 @@ __all__ = [
     "Observer",
     "Page",
     "Params",
+    "Pause",
     "Plugin",
     "PluginConfig",
     "PluginContext",
@@ -153,11 +160,17 @@ __all__ = [
     "RateLimit",
     "Rejected",
     "Route",
+    "SharedKeys",
     "Snippet",
+    "Storage",
+    "StorageKind",
+    "StorageUsage",
     "StoredFile",
+    "StoredKind",
     "ToolInfo",
     "ToolResult",
     "Tools",
+    "Workers",
     "by_address",
     "by_subject",
     "generator",
@@ -166,4 +179,6 @@ __all__ = [
     "per_day",
     "per_hour",
     "per_minute",
+    "publishing",
+    "sandboxed_frame",
 ]

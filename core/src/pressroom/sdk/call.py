@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from pydantic import BaseModel
 
 if TYPE_CHECKING:
-    from pressroom.sdk.plugin import PluginContext
+    from pressroom.sdk.plugin import HostServices, PluginContext
 
 EXTENSIONS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -52,9 +52,9 @@ class Call:
     """The context of one call. It is pickled where a tool runs in the process lane.
 
     `config` is the plugin's own validated configuration, or `None` where it declares none.
-    `timeout` is the number of seconds that the tool has in all. `plugin` is the context of the tool's plugin, with the
-    server's `services`; it is `None` in the process lane, which has neither. `prepared` is what the generator's
-    `prepare` returned, if it has one.
+    `timeout` is the number of seconds that the tool has in all. `plugin` is the context of the tool's plugin; it is
+    `None` in the process lane. `services` are the server's parts, such as `call.services.database`. `prepared` is
+    what the generator's `prepare` returned, if it has one.
     """
 
     tool: str
@@ -65,6 +65,13 @@ class Call:
     config: Any = None
     plugin: PluginContext | None = None
     prepared: Any = None
+
+    @property
+    def services(self) -> HostServices:
+        """The server's parts. Raises `RuntimeError` in the process lane, which has none."""
+        if self.plugin is None:
+            raise RuntimeError(f"{self.tool} has no services in the process lane; take the lane async or thread")
+        return self.plugin.services
 
 
 @dataclass(frozen=True, slots=True)

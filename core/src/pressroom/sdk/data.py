@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, Protocol, runtime_checkable
 
+from pressroom.sdk.storage import StorageUsage
+
 
 @dataclass(frozen=True, slots=True)
 class Models:
@@ -60,7 +62,7 @@ class AccountUsage:
 
     `tools` are the MCP names of the tools that its plan has. `hidden_tools` are the other ones of this server, each
     with the titles of the plans that have it. `unavailable_tools` cannot work on this server as it is configured, each
-    with the reason.
+    with the reason. `storage` is what it stores.
     """
 
     plan: str
@@ -70,6 +72,7 @@ class AccountUsage:
     tools: tuple[str, ...] = ()
     hidden_tools: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unavailable_tools: Mapping[str, str] = field(default_factory=dict)
+    storage: StorageUsage | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +100,12 @@ class Activity:
 class Accounts(Protocol):
     """What plugins may know of accounts. `subject` is that of the caller."""
 
-    async def usage(self, subject: str) -> AccountUsage:
-        """Return what an account has and used. Raises `NotFound` for an unknown account."""
+    async def usage(self, subject: str, *, plan: str = "") -> AccountUsage:
+        """Return what an account has and used.
+
+        `plan` is that of the caller: a subject that only an authenticator of a plugin knows has no account, and nothing
+        but its plan. Without it this raises `NotFound` for such a subject.
+        """
 
     async def activity(
         self,

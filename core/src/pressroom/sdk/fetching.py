@@ -2,9 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, runtime_checkable
+from typing import Final, Literal, Protocol, runtime_checkable
+
+_PUBLISHING: Final[ContextVar[bool]] = ContextVar("publishing", default=False)
+
+
+@contextmanager
+def publishing() -> Iterator[None]:
+    """Mark all fetches of a block as publishing, for which the server keeps places: they wait for no other kind.
+
+    Everything else shares what is left: calls of accounts, background jobs and the images of anonymous callers. One
+    account has a quarter of the places at most.
+    """
+    token = _PUBLISHING.set(True)
+    try:
+        yield
+    finally:
+        _PUBLISHING.reset(token)
+
+
+def publishing_now() -> bool:
+    """Tell whether this is in a block of `publishing`."""
+    return _PUBLISHING.get()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +74,11 @@ class Fetcher(Protocol):
 
     Every address is checked, that of a redirect too. Networks of their own are allowed by operators, who name them in
     `[fetch] private_networks`; there any port, and plain http, will do.
+
+    Fetches count as those of the account or the anonymous client whose call or job makes them. Each has a share of
+    the server's connections and waits for its turn, within its `seconds`; see `publishing`. What is fetched for
+    anonymous clients is bounded in bytes until their call ends; beyond it a fetch raises `CallError` with the code
+    `overloaded`, which is best left to the server.
     """
 
     async def get(self, url: str, *, accept: str, max_bytes: int, seconds: float, redirects: int = 3) -> Fetched:

@@ -45,23 +45,40 @@ class JobRun(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Pause:
+    """What a job returns that has to wait: it gives its place to others and is run again after `seconds`.
+
+    The attempt does not count, and `progress` stays. Nothing of the attempt is left in memory: what the job has to know
+    when it continues, it keeps in the database.
+    """
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
     """A kind of background work.
 
     `kind` begins with the plugin's id, as in `notes.tidy`. `run` is an async function that gets the attempt and returns
-    a JSON object, the job's result. It must not block the event loop, and must be safe to repeat. What it raises fails
-    the attempt; the job is tried again, later each time, until `attempts` are used up. The message of a `CallError` is
-    for people; of anything else they learn only that it failed. `lease` is how many seconds a silent process is waited
-    for before another takes over; `timeout` bounds one attempt. With `every`, in seconds, the host enqueues it by
-    itself: once for each period since 1970 (UTC), whatever the number of processes.
+    a JSON object, the job's result, or a `Pause`. It must not block the event loop, and must be safe to repeat. What it
+    raises fails the attempt; the job is tried again, later each time, until `attempts` are used up. The message of a
+    `CallError` is for people; of anything else they learn only that it failed. `lease` is how many seconds a silent
+    process is waited for before another takes over; `timeout` bounds one attempt. With `every`, in seconds, the host
+    enqueues it by itself: once for each period since 1970 (UTC), whatever the number of processes.
+
+    A process has a number of places for jobs, of which one kind and one account hold at most half. Waiting costs a
+    place: a job that has nothing to do for more than some seconds returns a `Pause`. `urgent` jobs have places of their
+    own and never wait behind others: that is for short work that somebody expects at a certain time, such as
+    publishing. Whatever takes minutes is not urgent.
     """
 
     kind: str
-    run: Callable[[JobRun], Awaitable[Mapping[str, Any] | None]]
+    run: Callable[[JobRun], Awaitable[Mapping[str, Any] | Pause | None]]
     attempts: int = 3
     lease: float = 60.0
     timeout: float = 600.0
     every: float | None = None
+    urgent: bool = False
 
 
 @runtime_checkable

@@ -14,10 +14,15 @@ from pydantic import BaseModel, ConfigDict
 from pressroom.sdk.data import Accounts, Database
 from pressroom.sdk.fetching import Fetcher
 from pressroom.sdk.jobs import Jobs
+from pressroom.sdk.storage import Storage
 from pressroom.sdk.tools import Tools
+from pressroom.sdk.workers import Workers
 
 API: Final = "1"
 """The plugin interface of this host. It accepts this one and the one before."""
+
+FIRST_API: Final = "1"
+"""The interface of plugins that do not say which one they are written for."""
 
 PLUGIN_ID = re.compile(r"[a-z][a-z0-9_]{1,31}", re.ASCII)
 
@@ -38,17 +43,26 @@ class PluginConfig(BaseModel):
 class Plugin:
     """What stands beside the hooks of a plugin, as the module's `PLUGIN`.
 
-    `id` is the name of the entry point. `requires` lists the ids of plugins without which this one
-    cannot work. `hookspecs` is a module or class of further hooks that this plugin offers to others.
+    `id` is the name of the entry point. `api` is the plugin interface that the plugin is written for, as a text of your
+    own such as `"1"`: never the host's `API`, which would fit every host. Left out, it is `"1"`. `requires` lists the
+    ids of plugins without which this one cannot work. `hookspecs` is a module or class of further hooks that this
+    plugin offers to others. `unique` maps hooks of those to the member that names their records, such as
+    `{"acme_stores": "name"}`: plugins that offer the same name are in conflict, as with names of the host.
+    `worker_modules` names the modules whose functions it runs in worker processes: they are imported there before the
+    first call. `worker_setup` names functions without parameters, such as `acme.models:load`, that each process of
+    `plugin.services.workers` runs when it starts with the server, so that no call waits for what they load.
     """
 
     id: str
     title: str
     summary: str
-    api: str = API
+    api: str = FIRST_API
     config: type[PluginConfig] | None = None
     requires: tuple[str, ...] = ()
     hookspecs: Any = None
+    worker_modules: tuple[str, ...] = ()
+    worker_setup: tuple[str, ...] = ()
+    unique: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
 Part = TypeVar("Part")
@@ -105,6 +119,11 @@ class HostServices:
         return self.of(Jobs)  # type: ignore[type-abstract]
 
     @property
+    def storage(self) -> Storage:
+        """What bounds the bytes that accounts store."""
+        return self.of(Storage)  # type: ignore[type-abstract]
+
+    @property
     def fetcher(self) -> Fetcher:
         """What fetches addresses that strangers name."""
         return self.of(Fetcher)  # type: ignore[type-abstract]
@@ -113,6 +132,11 @@ class HostServices:
     def tools(self) -> Tools:
         """The generators of this server."""
         return self.of(Tools)  # type: ignore[type-abstract]
+
+    @property
+    def workers(self) -> Workers:
+        """Worker processes for what strangers wrote or sent."""
+        return self.of(Workers)  # type: ignore[type-abstract]
 
     def of(self, kind: type[Part]) -> Part:
         """Return the part that keeps a protocol. Raises `RuntimeError` where there is none yet."""

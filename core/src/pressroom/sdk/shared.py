@@ -26,7 +26,10 @@ class ToolInfo:
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """What a request brought to prove who sent it. `bearer` is empty where there is none."""
+    """What a request brought to prove who sent it. `bearer` is empty where there is none.
+
+    `headers` are all of the request's, by their names in lower case.
+    """
 
     bearer: str
     address: str
@@ -52,7 +55,8 @@ class Identity:
 class Authenticator:
     """Recognises one kind of credential.
 
-    `authenticate` returns the identity, or `None` for a credential of another kind. It raises
+    `authenticate` returns the identity, or `None` for a credential of another kind and where there is none: it is asked
+    for every call, also for those without `Authorization`. It raises
     `Rejected` for one of its own kind that is not valid: no other authenticator is asked then.
     """
 
@@ -130,7 +134,7 @@ class Brander:
     block: Callable[[Branding], Mapping[str, Any]]
 
 
-BackendKind = Literal["cache", "limits", "files", "identity", "engine"]
+BackendKind = Literal["cache", "limits", "files"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,12 +150,23 @@ class Backend:
     factory: Callable[[Any], Any]
 
 
+def _no_token(path: str) -> str:
+    """Return the token of a form outside the dashboard, where forms need none."""
+    del path
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
     """A request to a plugin's own route. Header names are in lower case.
 
     `subject` and `csrf_token` are those of a page of the dashboard: the account that is signed in, and what the page's
     forms have to hold. Elsewhere both are empty.
+
+    The token is good for forms that are posted to the page's own path. `csrf_token_for(path)` returns one for a form
+    that is posted to another page. The path is that of its `Route`, filled in and without a query:
+    `/dashboard/books/7`. Where the server's public URL has a path of its own, it is left out here, though the form's
+    `action` begins with it.
     """
 
     method: str
@@ -164,6 +179,7 @@ class HttpRequest:
     path_params: Mapping[str, str] = field(default_factory=dict)
     subject: str = ""
     csrf_token: str = field(default="", repr=False)
+    csrf_token_for: Callable[[str], str] = field(default=_no_token, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,11 +198,17 @@ class DashboardPage:
 
     Only people who are signed in reach it; `HttpRequest.subject` tells who. What it answers with as `text/html` is the
     part of a page inside the dashboard's frame. A form that it posts has to hold the hidden field `csrf` with
-    `HttpRequest.csrf_token`: the host refuses one without before the handler is asked. A route whose path has
-    `<name>` segments, or that takes no GET, does not appear in the navigation.
+    `HttpRequest.csrf_token`, or `HttpRequest.csrf_token_for` where it is posted to another page: the host refuses one
+    without before the handler is asked, and one that was made for another path. A route whose path has `<name>`
+    segments, or that takes no GET, does not appear in the navigation.
+
+    `tools` says which of the page's actions are those of MCP tools: the host refuses them to people whose plan has not
+    the tool, before the handler is asked. Its keys are values of the form's field `do`; the empty one stands for every
+    form whose `do` is not named: `{"export": "export_content"}`.
     """
 
     title: str
+    tools: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +221,10 @@ class Route:
 
     With `page` it belongs to the dashboard, for people who are signed in. Bodies have at most `max_body_bytes`; 0 means
     as many as the server takes elsewhere.
+
+    `before_body` is awaited before the body is read, with a request whose body is empty. An answer that it returns is
+    sent, and the body is not read; `None` lets the request through to the handler. Let it look at tokens and other
+    credentials, above all where `max_body_bytes` is large: otherwise anybody can have that much read and kept.
     """
 
     path: str
@@ -206,13 +232,15 @@ class Route:
     methods: tuple[str, ...] = ("GET",)
     page: DashboardPage | None = None
     max_body_bytes: int = 0
+    before_body: Callable[[HttpRequest], Awaitable[HttpResponse | None]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class IndexEntry:
     """One line of `/llms.txt`: a title, an address (absolute or a path) and a short note.
 
-    `text` stands in `/llms-full.txt`; a long one is rather given by `read`, which is asked only there. Entries with
+    `text` stands in `/llms-full.txt`; a long one is rather given by `read`, which is asked only there. What `read`
+    returned is kept as long as `version` stays the same, and without a version for a minute. Entries with
     `published_at` come before the others of their section, newest first.
     """
 
@@ -222,6 +250,7 @@ class IndexEntry:
     text: str = ""
     published_at: datetime | None = None
     read: Callable[[], Awaitable[str]] | None = None
+    version: str = ""
 
 
 @dataclass(frozen=True, slots=True)

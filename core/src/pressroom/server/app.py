@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from itertools import count
 from types import SimpleNamespace
 from typing import Any, Final
@@ -12,12 +12,12 @@ from urllib.parse import urlsplit
 
 import structlog
 from sanic import HTTPResponse, Request, Sanic
-from sanic.compat import Header
 from sanic.config import Config
-from sanic.exceptions import BadRequest, BadURL, RequestTimeout, SanicException, ServiceUnavailable
+from sanic.exceptions import BadRequest, RequestTimeout, SanicException, ServiceUnavailable
 from sanic.exceptions import MethodNotAllowed as SanicMethodNotAllowed
 from sanic.exceptions import PayloadTooLarge as SanicPayloadTooLarge
 
+from pressroom.catalog.compile import GENERATE
 from pressroom.dashboard.routes import Dashboard
 from pressroom.errors import (
     CallError,
@@ -29,12 +29,27 @@ from pressroom.errors import (
     PayloadTooLarge,
 )
 from pressroom.host import Host
-from pressroom.http import MASKED_PATHS, Endpoint, Http, begin, logged_path, preflight
+from pressroom.http import (
+    BODY_LIMIT,
+    MASKED_PATHS,
+    Endpoint,
+    Http,
+    begin,
+    checked_answer,
+    logged_path,
+    mark_public_text,
+    plugin_failures,
+    preflight,
+    receive_body,
+)
 from pressroom.mcp.routes import McpEndpoint
 from pressroom.oauth_api.routes import OAuthEndpoints
 from pressroom.observability.secret_paths import SecretPaths
 from pressroom.paths import fits, specificity
 from pressroom.sdk import HttpRequest, Route
+from pressroom.server.clients import ClientBounds
+from pressroom.server.compression import Compression
+from pressroom.server.connection import CLIENT_BOUNDS, UNREAD, ServedRequest, body_limit
 from pressroom.server.files import SignedFiles
 from pressroom.server.health import Health
 from pressroom.server.index import TextIndex
@@ -52,8 +67,6 @@ from pressroom.wire.address import client_address
 log = structlog.get_logger()
 
 _API_PATH: Final = re.compile(r"/tools/(?!static/)(?P<slug>[^/]+)/api(?:/.*)?")
-_UNREAD: Final = "NONE"
-"""What Sanic gives as the method of a request whose head could not be read."""
 
 _LONGEST_METHOD: Final = 32
 _numbers = count(1)
@@ -70,7 +83,7 @@ class _Application:
     def __init__(self, host: Host) -> None:
         self._host = host
         settings = host.settings
-        self.app: App = Sanic(f"pressroom-{next(_numbers)}", configure_logging=False, request_class=_Request)
+        self.app: App = Sanic(f"pressroom-{next(_numbers)}", configure_logging=False, request_class=ServedRequest)
         self.app.config.update(
             {
                 "ACCESS_LOG": False,
@@ -85,7 +98,10 @@ class _Application:
         )
         self._secret_paths = SecretPaths()
         setattr(self.app.ctx, MASKED_PATHS, self._secret_paths)
-        self._http = Http(log_requests=settings.logging.requests)
+        setattr(self.app.ctx, CLIENT_BOUNDS, ClientBounds(settings.server))
+        encode = Compression().apply if settings.server.compression else None
+        logging = settings.logging
+        self._http = Http(log_requests=logging.requests, log_health_checks=logging.health_checks, encode=encode)
         self._api = ToolsApi(host)
         site = Site(host.compiled.branding, settings.public_url, _file_origins(host), offers_mcp=settings.mcp.enabled)
         self._pages = ToolPages(self._api, site, Gallery(host))
@@ -143,7 +159,8 @@ class _Application:
     def _add_host_routes(self) -> None:
         document = pretty(openapi_document(self._host.compiled))
 
-        async def openapi(_request: Request) -> HTTPResponse:
+        async def openapi(request: Request) -> HTTPResponse:
+            mark_public_text(request)
             return json_response(document)
 
         health, index = Health(self._host), TextIndex(self._host)
@@ -166,8 +183,9 @@ class _Application:
             if route.page is not None:
                 continue  # the dashboard's own
             methods = tuple(method.upper() for method in route.methods)
-            handler = _plugin_handler(route, self._host)
-            self._add_endpoint(Endpoint(route.path, methods, handler, route.max_body_bytes))
+            handler = _plugin_handler(contribution.plugin, route, self._host)
+            reads_body = route.before_body is not None
+            self._add_endpoint(Endpoint(route.path, methods, handler, route.max_body_bytes, reads_body))
 
     def _methods_of(self, path: str) -> tuple[str, ...]:
         """Return the methods that an address takes; Sanic does not always know them."""
@@ -190,6 +208,9 @@ class _Application:
             if face.serves(request.path):
                 return self._http.finish(request, face.refuse(request, error, status, error_headers(error)))
         match = _API_PATH.fullmatch(request.path)
+        if match and isinstance(exception, ServiceUnavailable):
+            # What used up the time, such as an authorizer, would use it up again.
+            return self._http.finish(request, self._api.failure(error, match["slug"], GENERATE))
         if match:
             begin_and_refuse = self._http.wrap(self._api.refuse)
             return await begin_and_refuse(request, slug=match["slug"], error=error)
@@ -208,11 +229,12 @@ class _Application:
             case SanicMethodNotAllowed() if allowed := self._methods_of(request.path):
                 method = request.method.encode("ascii", "replace").decode()[:_LONGEST_METHOD]
                 return MethodNotAllowed(method, allowed), 405
-            case SanicPayloadTooLarge() if request.method == _UNREAD:
+            case SanicPayloadTooLarge() if request.method == UNREAD:
                 return PayloadTooLarge("the head of the request is too large: shorten its address or its headers"), 413
             case SanicPayloadTooLarge():
-                limit = _body_limit(request) or self._host.settings.server.max_body_bytes
-                return PayloadTooLarge(f"the request is too large: a body may have {limit} bytes"), 413
+                limit = body_limit(request) or self._host.settings.server.max_body_bytes
+                more = " without a valid credential" if hasattr(request.ctx, BODY_LIMIT) else ""
+                return PayloadTooLarge(f"the request is too large: a body may have {limit} bytes{more}"), 413
             case RequestTimeout():
                 return CallTimeout("the request did not arrive in time; send it again"), 408
             case ServiceUnavailable():
@@ -228,61 +250,6 @@ class _Application:
                 return _failed_inside(), 500
 
 
-class _Request(Request):
-    """A request whose target may be no URL, and whose body has to arrive in time like its head.
-
-    Sanic cannot answer with that the target is no URL without a request that has one.
-    """
-
-    def __init__(
-        self, url_bytes: bytes, headers: Header, version: str, method: str, transport: Any, app: Any, **parts: Any
-    ) -> None:
-        try:
-            super().__init__(url_bytes, headers, version, method, transport, app, **parts)
-        except BadURL:
-            if method != _UNREAD:
-                raise
-            super().__init__(b"*", headers, version, method, transport, app, **parts)
-        if method != _UNREAD:
-            _check_head(headers, version)
-
-    async def receive_body(self) -> None:
-        """Read the whole body. Raises `RequestTimeout`, and gives up the connection then.
-
-        What is larger than the route takes is refused with `PayloadTooLarge` as soon as that shows.
-        """
-        stream: Any = self.stream
-        stream.request_max_size = _body_limit(self) or stream.request_max_size
-        # See `begin`; a body is read before that.
-        stream.upgrade_websocket = False
-        if stream.request_body is True and len(stream.recv_buffer) >= stream.request_bytes_left:
-            # All of it is there, and needs none of the steps by which Sanic reads what is still to come.
-            self.body = await stream.read() or b""
-            stream.request_body = None
-            return
-        try:
-            async with asyncio.timeout(self.app.config.REQUEST_TIMEOUT):
-                self.body = b"".join([part async for part in stream])
-        except TimeoutError:
-            stream.keep_alive, stream.request_body = False, None
-            raise RequestTimeout from None
-
-
-def _body_limit(request: Request) -> int:
-    """Return how many bytes a body may have on this request's route; 0 where it has none."""
-    return request.route.ctx.max_body_bytes if request.route else 0
-
-
-def _check_head(headers: Header, version: str) -> None:
-    """Refuse a head that a proxy in front may have understood differently (RFC 9112, sections 3.2, 5.1 and 5.2)."""
-    names = "".join(headers)
-    if " " in names or "\t" in names:
-        raise BadRequest("a header has white space before its colon, or goes on in a second line")
-    hosts = headers.getall("host", ())
-    if len(hosts) > 1 or (not hosts and version == "1.1"):
-        raise BadRequest(f"the request must have one Host header (got {len(hosts)})")
-
-
 def _failed_inside() -> InternalError:
     return InternalError("something failed inside; the request id tells the operator where")
 
@@ -294,24 +261,31 @@ def _redirect(location: str) -> Callable[[Request], Awaitable[HTTPResponse]]:
     return answer
 
 
-def _plugin_handler(route: Route, host: Host) -> Callable[..., Any]:
+def _plugin_handler(plugin: str, route: Route, host: Host) -> Callable[..., Any]:
     server = host.settings.server
     secret = server.forwarded_secret.get_secret_value() if server.forwarded_secret else None
 
     async def handle(request: Request, **path: str) -> HTTPResponse:
         request.ctx.address = client_address(request.ip, request.headers, server.trusted_proxies, secret)
-        answer = await route.handler(
-            HttpRequest(
-                method=request.method,
-                path=request.path,
-                query={name: values[-1] for name, values in request.args.items()},
-                headers={name.lower(): value for name, value in request.headers.items()},
-                body=request.body,
-                address=request.ctx.address,
-                request_id=request.ctx.request_id,
-                path_params=path,
-            )
+        asked = HttpRequest(
+            method=request.method,
+            path=request.path,
+            query={name: values[-1] for name, values in request.args.items()},
+            headers={name.lower(): value for name, value in request.headers.items()},
+            body=request.body,
+            address=request.ctx.address,
+            request_id=request.ctx.request_id,
+            path_params=path,
         )
+        answer = None
+        if route.before_body is not None:
+            with plugin_failures(plugin, route.path):
+                answer = await route.before_body(asked)
+            if answer is None:
+                await receive_body(request)
+                asked = replace(asked, body=request.body)
+        with plugin_failures(plugin, route.path):
+            answer = checked_answer(answer if answer is not None else await route.handler(asked))
         return HTTPResponse(
             answer.body, status=answer.status, headers=dict(answer.headers), content_type=answer.media_type
         )

@@ -10,7 +10,7 @@ from typing import Final
 from sanic import HTTPResponse, Request
 
 from pressroom.errors import BackendError, FileMissing
-from pressroom.http import CORS_HEADERS, INERT_CONTENT, content_type
+from pressroom.http import CORS_HEADERS, INERT_CONTENT, content_type, matches_etag
 from pressroom.sdk import StoredFile
 from pressroom.storage.files.keys import content_disposition, is_key, url_path
 from pressroom.storage.files.local import LocalFileStore
@@ -57,7 +57,7 @@ class SignedFiles:
             "ETag": etag,
             "Last-Modified": format_datetime(file.modified, usegmt=True),
         }
-        if _matches(request.headers.get("if-none-match", ""), etag):
+        if matches_etag(request.headers.get("if-none-match", ""), etag):
             return HTTPResponse(status=304, headers=headers)
         part = _requested_part(request, file.size, etag)
         if part is None:
@@ -90,11 +90,6 @@ def _requested_part(request: Request, size: int, etag: str) -> tuple[int, int] |
     if not first:
         return max(0, size - int(last)), size if int(last) else 0
     return int(first), min(size, int(last) + 1) if last else size
-
-
-def _matches(header: str, etag: str) -> bool:
-    tags = [tag.strip().removeprefix("W/") for tag in header.split(",")]
-    return "*" in tags or etag in tags
 
 
 def _plain(status: int, message: str, headers: dict[str, str] | None = None) -> HTTPResponse:

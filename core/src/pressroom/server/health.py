@@ -23,13 +23,25 @@ class Health:
         return _json({"status": "ok"})
 
     async def ready(self, _request: Request) -> HTTPResponse:
-        """`GET /readyz`: new requests may come. Not while draining, nor while a required plugin does not work."""
+        """`GET /readyz`: new requests may come.
+
+        Not while it is about to stop, while the database does not answer or has tables of another version, nor while a
+        required plugin does not work.
+        """
+        mismatches = self._host.compiled.schema_mismatches
         problems = [
             f"{record.id}: {record.error or record.status}"
             for record in self._host.compiled.plugins.records
-            if record.required and record.status != "active"
+            if record.required and record.status != "active" and record.id not in mismatches
         ]
-        if self._host.draining:
+        problems += [
+            f"{plugin}: its tables are at revision {current}, this version needs {wanted}"
+            for plugin, (current, wanted) in sorted(mismatches.items())
+        ]
+        if not await self._host.database_probe.answers():
+            kind = "PostgreSQL" if self._host.database.dialect == "postgresql" else "SQLite"
+            problems.append(f"the database ({kind}) does not answer")
+        if self._host.leaving:
             problems.append("the server is shutting down")
         return _json({"status": "unready" if problems else "ready", "problems": problems}, 503 if problems else 200)
 

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import inf
+from time import monotonic
 from typing import Final
 
 import structlog
@@ -28,10 +32,28 @@ ENTRIES_SECONDS: Final = 10.0
 """How long a plugin may take to list its entries."""
 
 
+_MAX_TEXT: Final = 16 * 2**20
+"""Characters that the texts in `/llms-full.txt` may have together; what has no room is there as a link."""
+
+_UNVERSIONED_SECONDS: Final = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    state: str
+    ends: float
+    body: bytes
+
+    def holds(self, state: str) -> bool:
+        return self.state == state and monotonic() < self.ends
+
+
 class TextIndex:
     """Collects the entries of the host and of all plugins, each time the index is read."""
 
     def __init__(self, host: Host) -> None:
+        self._full = _Kept("", 0, b"")
+        self._turn = asyncio.Lock()
         self._branding = host.compiled.branding
         self._base_url = host.settings.public_url
         self._providers = [(one.plugin, one.record) for one in host.compiled.plugins.contributions.of(IndexEntries)]
@@ -52,13 +74,35 @@ class TextIndex:
 
     async def short(self, _request: Request) -> HTTPResponse:
         """`GET /llms.txt`: sections of links."""
-        return self._text(await self._sections(), {})
+        return _answer(self._text(await self._sections(), {}))
 
     async def full(self, _request: Request) -> HTTPResponse:
-        """`GET /llms-full.txt`: the same with the text of each entry that has one."""
+        """`GET /llms-full.txt`: the same with the text of each entry that has one.
+
+        It is made once and kept while the entries stay what they are. One is made at a time, so that many readers
+        cannot have the same work done for each of them.
+        """
         sections = await self._sections()
-        texts = {id(entry): await _text_of(entry) for entries in sections.values() for entry in entries}
-        return self._text(sections, texts)
+        state = _state(sections)
+        if not self._full.holds(state):
+            async with self._turn:
+                if not self._full.holds(state):
+                    self._full = await self._make_full(sections, state)
+        return _answer(self._full.body)
+
+    async def _make_full(self, sections: dict[str, list[IndexEntry]], state: str) -> _Kept:
+        texts: dict[int, str] = {}
+        lasts, room = True, _MAX_TEXT
+        for entry in (entry for entries in sections.values() for entry in entries):
+            if room <= 0:
+                break
+            text = await _text_of(entry)
+            lasts = lasts and (entry.read is None or (text is not None and entry.version != ""))
+            if text and len(text) <= room:
+                texts[id(entry)] = text
+                room -= len(text)
+        ends = inf if lasts else monotonic() + _UNVERSIONED_SECONDS
+        return _Kept(state, ends, self._text(sections, texts))
 
     async def _sections(self) -> dict[str, list[IndexEntry]]:
         found: defaultdict[str, list[IndexEntry]] = defaultdict(list)
@@ -74,7 +118,7 @@ class TextIndex:
         order = [*SECTIONS, *sorted(found.keys() - set(SECTIONS))]
         return {section: sorted(found[section], key=_order) for section in order if found.get(section)}
 
-    def _text(self, sections: dict[str, list[IndexEntry]], texts: Mapping[int, str]) -> HTTPResponse:
+    def _text(self, sections: dict[str, list[IndexEntry]], texts: Mapping[int, str]) -> bytes:
         lines = [f"# {_line(self._branding.name)}", "", f"> {_line(self._branding.tagline)}", ""]
         for section, entries in sections.items():
             lines += [f"## {_line(section)}", ""]
@@ -84,7 +128,7 @@ class TextIndex:
                 if text := texts.get(id(entry)):
                     lines += ["", text, ""]
             lines.append("")
-        return HTTPResponse("\n".join(lines), content_type="text/plain; charset=utf-8")
+        return "\n".join(lines).encode("utf-8", "replace")
 
     def _absolute(self, url: str) -> str:
         return f"{self._base_url}{url}" if url.startswith("/") else url
@@ -102,7 +146,22 @@ def _order(entry: IndexEntry) -> tuple[bool, float, str]:
     return at is None, -at.timestamp() if at is not None else 0.0, entry.title
 
 
-async def _text_of(entry: IndexEntry) -> str:
+def _answer(body: bytes) -> HTTPResponse:
+    return HTTPResponse(body, content_type="text/plain; charset=utf-8")
+
+
+def _state(sections: Mapping[str, Sequence[IndexEntry]]) -> str:
+    """Return what changes whenever the index with its texts does."""
+    seen = [
+        (section, entry.title, entry.url, entry.note, entry.text, entry.published_at, entry.version)
+        for section, entries in sections.items()
+        for entry in entries
+    ]
+    return hashlib.sha256(repr(seen).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+async def _text_of(entry: IndexEntry) -> str | None:
+    """Return the text of an entry; `None` where it cannot be had now."""
     if entry.read is None:
         return entry.text.strip()
     try:
@@ -110,7 +169,7 @@ async def _text_of(entry: IndexEntry) -> str:
             return (await entry.read()).strip()
     except Exception as error:  # noqa: BLE001 - one text that cannot be had never costs the others
         log.warning("the text of an index entry failed", entry=entry.url, error=f"{type(error).__name__}: {error}")
-        return ""
+        return None
 
 
 def _line(text: str) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import errno
 import gc
+import os
 import signal
 import socket
 import time
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 import structlog
@@ -23,11 +24,22 @@ from pressroom.config.models import Settings
 from pressroom.errors import BackendError
 from pressroom.host import Host
 from pressroom.server.app import create_app
+from pressroom.server.connection import Connection
+from pressroom.server.supervisor import Supervisor
 from pressroom.storage.maintenance import prune_regularly
 
 log = structlog.get_logger()
 
 _BACKLOG: Final = 1024
+_HARD_END_SECONDS: Final = 15.0
+"""How long after the time for calls in flight the process ends, whatever still runs in it. Jobs get ten of them."""
+
+_START_END_SECONDS: Final = 3.0
+"""The same for a process that is told to stop while it starts."""
+
+_LEFT_BEHIND_SECONDS: Final = 2.0
+"""How long tasks and threads of plugins may keep the process from ending once everything is closed."""
+
 _IDLE_CHECK_SECONDS: Final = 0.05
 _ACCEPT_TURNS: Final = 5
 """Turns of the event loop until it knows a connection that it has just accepted; asyncio takes three."""
@@ -71,22 +83,53 @@ Started = Callable[[Host], Awaitable[None] | None]
 
 
 async def serve_until_told(compiled: Compiled, listener: socket.socket, started: Started) -> None:
-    """Serve until SIGTERM or SIGINT. See `serve`."""
-    stop = asyncio.Event()
+    """Serve until SIGTERM or SIGINT; a second one ends the delay after the first. See `serve`."""
+    # On a terminal Sanic recommends options that this command does not have.
+    os.environ.setdefault("SANIC_IGNORE_PRODUCTION_WARNING", "1")
+    loop, stop, hurry = asyncio.get_running_loop(), asyncio.Event(), asyncio.Event()
+    supervisor = Supervisor(compiled, loop)
+    server = compiled.settings.server
+    signals = 0
+
+    # Not one of the loop's own handlers: it has to work while something blocks the loop, too.
+    def told(_number: int, _frame: object) -> None:
+        nonlocal signals
+        signals += 1
+        in_flight = server.shutdown_timeout + _HARD_END_SECONDS + (server.shutdown_delay if signals == 1 else 0)
+        supervisor.end_within(_START_END_SECONDS if supervisor.starting else in_flight, 1)
+        with suppress(RuntimeError):  # the loop is closed: the process is about to end
+            loop.call_soon_threadsafe((stop if signals == 1 else hurry).set)
+
     for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+        signal.signal(number, told)
+    supervisor.start()
 
     def announce(host: Host) -> Awaitable[None] | None:
+        supervisor.starting = False
         _spare_the_collector()
         return started(host)
 
-    await serve(compiled, listener, stop, announce)
+    code = 1
+    try:
+        await serve(compiled, listener, stop, announce, hurry)
+        code = 0
+    finally:
+        # Everything of the host is closed by now: what still runs is a task or a thread that a plugin left behind.
+        supervisor.end_within(_LEFT_BEHIND_SECONDS, code)
 
 
-async def serve(compiled: Compiled, listener: socket.socket, stop: asyncio.Event, started: Started) -> None:
+async def serve(
+    compiled: Compiled,
+    listener: socket.socket,
+    stop: asyncio.Event,
+    started: Started,
+    hurry: asyncio.Event | None = None,
+) -> None:
     """Serve on the socket until `stop` is set, then finish what is in flight and stop.
 
-    `started` is called once requests are answered; what it returns is awaited while they are.
+    For `[server] shutdown_delay` after `stop`, or until `hurry` is set, `/readyz` says that the host is about to stop,
+    and all else is served as before. `started` is called once requests are answered; what it returns is awaited while
+    they are.
 
     Raises:
         ConfigError: the configuration names something that is not there.
@@ -95,7 +138,8 @@ async def serve(compiled: Compiled, listener: socket.socket, stop: asyncio.Event
     settings = compiled.settings
     host = Host(compiled)
     try:
-        await host.start()
+        if not await _start(host, stop):
+            return
         server = await _listen(create_app(host), listener)
         with _metrics_port(host):
             async with prune_regularly(host.services.files, settings.storage):
@@ -103,6 +147,8 @@ async def serve(compiled: Compiled, listener: socket.socket, stop: asyncio.Event
                 if announcement is not None:
                     await announcement
                 await stop.wait()
+                host.leave()
+                await _delay(settings.server.shutdown_delay, hurry or asyncio.Event())
                 log.info("shutting down", seconds=settings.server.shutdown_timeout)
                 host.drain()
                 await _drain(server, listener, host.time_left)
@@ -111,6 +157,24 @@ async def serve(compiled: Compiled, listener: socket.socket, stop: asyncio.Event
             await host.close()
         finally:
             listener.close()
+
+
+async def _start(host: Host, stop: asyncio.Event) -> bool:
+    """Start the host. Return `False` where the server was told to stop meanwhile."""
+    starting = asyncio.create_task(host.start(), name="start")
+    told = asyncio.create_task(stop.wait())
+    try:
+        await asyncio.wait({starting, told}, return_when=asyncio.FIRST_COMPLETED)
+        if starting.done():
+            await starting
+            return True
+        log.info("told to stop while starting")
+        starting.cancel()
+        await asyncio.wait({starting}, timeout=_START_END_SECONDS)
+        return False
+    finally:
+        told.cancel()
+        starting.cancel()
 
 
 def _spare_the_collector() -> None:
@@ -127,7 +191,9 @@ async def _listen(app: Any, listener: socket.socket) -> AsyncioServer:
     # knows of, and once in a process, since it rewrites its own classes.
     app.config.TOUCHUP = not hasattr(Http, "__touched__")
     app.state.server_info.append(ApplicationServerInfo(settings={"version": HTTP.VERSION_1}))
-    server: AsyncioServer | None = await app.create_server(sock=listener, return_asyncio_server=True)
+    server: AsyncioServer | None = await app.create_server(
+        sock=listener, protocol=Connection, return_asyncio_server=True
+    )
     if server is None:
         raise BackendError("the server could not be created")
     await server.startup()
@@ -135,6 +201,14 @@ async def _listen(app: Any, listener: socket.socket) -> AsyncioServer:
     await server.start_serving()
     await server.after_start()
     return server
+
+
+async def _delay(seconds: float, hurry: asyncio.Event) -> None:
+    """Give load balancers the time to see that the host is about to stop."""
+    if seconds:
+        log.info("about to shut down", seconds=seconds)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(hurry.wait(), seconds)
 
 
 async def _drain(server: AsyncioServer, listener: socket.socket, seconds: float) -> None:

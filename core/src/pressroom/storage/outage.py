@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import structlog
 
-from pressroom.errors import BackendError
+from pressroom.errors import BackendError, Unavailable
 
 T = TypeVar("T")
 
@@ -114,7 +114,8 @@ class OutageGuard:
         """Return the result of an operation on the server. `name` says in logs what kind of call it is.
 
         Raises:
-            BackendError: the server is down, did not answer in time, or refused.
+            Unavailable: the server is down, or did not answer in time.
+            BackendError: it refused.
         """
         while (outage := self._outage) is None:
             async with self._slots:
@@ -153,8 +154,8 @@ class OutageGuard:
             _log.info("server accepts calls again", server=self.server, call=name)
         return result
 
-    def _unavailable(self, reason: str) -> BackendError:
-        return BackendError(
+    def _unavailable(self, reason: str) -> Unavailable:
+        return Unavailable(
             f"{self.server} is unavailable: {reason}",
             hint="Check that the server runs and that this host can reach it.",
         )

@@ -86,7 +86,7 @@ def _content(file: Path) -> bytes:
 
 def _write(file: Path, content: bytes) -> None:
     """Write the file at once and for its owner only, as `SqlDatabase.open` makes it; one that exists now stays."""
-    file.parent.mkdir(parents=True, exist_ok=True)
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=file.parent, prefix=f".{file.name}.") as whole:
         whole.write(content)
         whole.flush()

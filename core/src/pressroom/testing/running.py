@@ -160,6 +160,9 @@ class RunningHost:
         compiled = Compiled(self.settings)
         await make_database(self.settings, compiled.models())
         await serve(compiled, listener, self._stop, started.set_result)
+        # A server logs it and ends well; a test of the plugin should not.
+        for failure in started.result().failures if started.done() else ():
+            raise failure
 
     def _end(self) -> None:
         loop, stop, thread = self._loop, self._stop, self._thread
@@ -168,7 +171,8 @@ class RunningHost:
         if loop is not None and stop is not None:
             with suppress(RuntimeError):  # the loop has ended by itself in the meantime
                 loop.call_soon_threadsafe(stop.set)
-        seconds = self.settings.server.shutdown_timeout + STOP_SECONDS
+        server = self.settings.server
+        seconds = server.shutdown_delay + server.shutdown_timeout + STOP_SECONDS
         thread.join(seconds)
         if thread.is_alive():
             raise RuntimeError(f"the host did not stop within {seconds:g} seconds: something blocks its event loop")
@@ -189,13 +193,14 @@ def _log_briefly() -> None:
 def settings_for_test(config: Mapping[str, Any], folder: Path) -> Settings:
     """Return settings for a test, with data in `folder` and one worker process.
 
-    `config` is what the TOML file would hold; no file and no environment variable is read.
+    `config` is what the TOML file would hold; no file and no environment variable is read. The worker process does not
+    stand back behind others: where many tests run at once, its calls would run out of time.
 
     Raises:
         pydantic.ValidationError: the configuration is wrong.
     """
     storage = {"path": folder, **config.get("storage", {})}
-    lanes = {"processes": 1, **config.get("lanes", {})}
+    lanes = {"processes": 1, "niceness": 0, "start_plugin_processes": False, **config.get("lanes", {})}
     return Settings.model_validate({**config, "storage": storage, "lanes": lanes})
 
 

@@ -12,12 +12,11 @@ from sanic import HTTPResponse, Request
 
 from pressroom.catalog.compile import GENERATE
 from pressroom.errors import CallError, NotFound, UnsupportedMediaType
-from pressroom.http import INERT_CONTENT
-from pressroom.pipeline.exchange import Exchange
+from pressroom.http import INERT_CONTENT, matches_etag
 from pressroom.tools_api.envelope import STATUS
 from pressroom.tools_api.gallery import Gallery
 from pressroom.tools_api.pages import FormState, Pages, input_from_form, page_descriptor, parse_form
-from pressroom.tools_api.routes import ToolsApi, error_headers
+from pressroom.tools_api.routes import ToolsApi, error_headers, read_beside
 from pressroom.web.assets import IMMUTABLE
 from pressroom.web.site import Site
 from pressroom.wire.json import parse_object
@@ -68,14 +67,15 @@ class ToolPages:
             return self._missing(slug)
         form: Mapping[str, list[str]] = {}
 
-        def read(_exchange: Exchange) -> dict[str, Any]:
+        def read() -> dict[str, Any]:
             nonlocal form
             _check_form_type(request)
             form = parse_form(request.body)
             given = input_from_form(descriptor["endpoints"][0]["params"], form)
             return parse_object(orjson.dumps(given))  # through the same door as the API's own
 
-        exchange = await self._api.call(request, slug, read)
+        arguments = await read_beside(read, request.body)
+        exchange = await self._api.call(request, slug, lambda _exchange: arguments())
         envelopes = self._api.envelopes
         if exchange.error is not None:
             body = envelopes.failure(exchange.error, slug, GENERATE, exchange.limit_status)
@@ -94,12 +94,10 @@ class ToolPages:
             asset = self._pages.site.asset(name)
         except NotFound as error:
             return self.error(404, "Not found", error.message)
-        content, headers = asset.coded(request.headers.get("accept-encoding", ""))
-        headers["Cache-Control"] = asset.cache_control(request.args.get("v", ""))
-        if request.headers.get("if-none-match") == headers["ETag"]:
-            headers.pop("Content-Encoding", None)
+        headers = {"ETag": asset.etag, "Cache-Control": asset.cache_control(request.args.get("v", ""))}
+        if matches_etag(request.headers.get("if-none-match", ""), asset.etag):
             return HTTPResponse(status=304, headers=headers)
-        return HTTPResponse(content, headers=headers, content_type=asset.media_type)
+        return HTTPResponse(asset.content, headers=headers, content_type=asset.media_type)
 
     async def example(self, request: Request, slug: str, number: str) -> HTTPResponse:
         """`GET /tools/<slug>/examples/<number>`: the picture of an example, for the tool's gallery."""

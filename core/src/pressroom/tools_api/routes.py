@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable
+from concurrent.futures import Future
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -24,12 +26,20 @@ from pressroom.errors import (
     UnsupportedMediaType,
 )
 from pressroom.host import Host
-from pressroom.http import CORS_HEADERS, INERT_CONTENT, Answer, EncodedHeaders, content_type, encode_headers
+from pressroom.http import (
+    CORS_HEADERS,
+    INERT_CONTENT,
+    Answer,
+    EncodedHeaders,
+    content_type,
+    encode_headers,
+    mark_public_text,
+)
 from pressroom.pipeline.exchange import Exchange
 from pressroom.sdk import EXTENSIONS, CacheEntry
 from pressroom.tools_api.envelope import STATUS, Envelopes, rate_limit_headers, warning_headers
 from pressroom.wire.echo import shown
-from pressroom.wire.json import parse_object
+from pressroom.wire.json import QUICK_BYTES, Parsed, parse_object
 from pressroom.wire.nearest import nearest
 
 DELIVERIES: Final = ("url", "binary")
@@ -57,7 +67,8 @@ class ToolsApi:
 
     async def generate(self, request: Request, slug: str) -> HTTPResponse:
         """`POST /tools/<slug>/api/generate`: run the tool with the body's parameters."""
-        return await self._answer(request, slug, lambda exchange: _read(request, exchange))
+        read = await read_beside(lambda: _arguments(request), request.body)
+        return await self._answer(request, slug, lambda exchange: _with_delivery(read(), exchange))
 
     async def refuse(self, request: Request, slug: str, error: CallError) -> HTTPResponse:
         """Answer a call whose request could not be read, with the state of the caller's limit as on any other."""
@@ -67,8 +78,9 @@ class ToolsApi:
 
         return await self._answer(request, slug, read)
 
-    async def catalog(self, _request: Request) -> HTTPResponse:
+    async def catalog(self, request: Request) -> HTTPResponse:
         """`GET /tools/api`: the whole catalog."""
+        mark_public_text(request)
         return json_response(self._catalog)
 
     async def descriptor(self, request: Request, slug: str) -> HTTPResponse:
@@ -81,6 +93,7 @@ class ToolsApi:
                 + (f"; did you mean {similar}?" if similar else "; GET /tools/api lists the tools")
             )
             return self.failure(error, slug, "")
+        mark_public_text(request)
         return json_response(document)
 
     def failure(self, error: CallError, slug: str, endpoint: str) -> HTTPResponse:
@@ -148,7 +161,27 @@ def _file(exchange: Exchange, entry: CacheEntry, limits: EncodedHeaders) -> HTTP
     return Answer(exchange.content, encoded=_FILE_HEADERS + own + limits, content_type=content_type(entry.media_type))
 
 
-def _read(request: Request, exchange: Exchange) -> dict[str, Any]:
+async def read_beside(read: Callable[[], Parsed], body: bytes) -> Callable[[], Parsed]:
+    """Return a function that returns or raises what `read` does. For a large body a thread has done it by then.
+
+    A small one is read where the pipeline asks for it.
+    """
+    if len(body) <= QUICK_BYTES:
+        return read
+    # A future takes no call's error for unnoticed, and raises it as often as it is asked.
+    done: Future[Parsed] = Future()
+
+    def run() -> None:
+        try:
+            done.set_result(read())
+        except CallError as error:
+            done.set_exception(error)
+
+    await asyncio.to_thread(run)
+    return done.result
+
+
+def _arguments(request: Request) -> dict[str, Any]:
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type != "application/json" and not _JSON_SUFFIX.fullmatch(media_type):
         got = ascii(media_type[:80]) if media_type else "none"
@@ -156,7 +189,10 @@ def _read(request: Request, exchange: Exchange) -> dict[str, Any]:
     coding = request.headers.get("content-encoding", "identity").strip().lower()
     if coding != "identity":
         raise UnsupportedMediaType(f"the body must not be compressed (got Content-Encoding: {coding[:80]!a})")
-    arguments = parse_object(request.body)
+    return parse_object(request.body)
+
+
+def _with_delivery(arguments: dict[str, Any], exchange: Exchange) -> dict[str, Any]:
     delivery = arguments.pop("response", "url")
     if delivery not in DELIVERIES:
         raise InvalidInput("response", f"must be one of url, binary (got {shown(delivery)})")

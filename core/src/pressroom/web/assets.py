@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
@@ -17,31 +15,19 @@ from pressroom.web.colours import mix, readable, text_on
 IMMUTABLE = "public, max-age=31536000, immutable"
 """The `Cache-Control` of what never changes under its address."""
 
-_GZIP = re.compile(r"(?:^|,)\s*(?:x-)?gzip\s*(?:;\s*q\s*=\s*(?!0(?:\.0*)?\s*(?:,|$))[\d.]+\s*)?(?:,|$)", re.IGNORECASE)
-
 
 @dataclass(frozen=True, slots=True)
 class Asset:
-    """A static file. `etag` is strong (RFC 9110, section 8.8.3), quotes included; `gzipped` is the content coded."""
+    """A static file. `etag` is strong (RFC 9110, section 8.8.3), quotes included."""
 
     content: bytes
     media_type: str
     etag: str
-    gzipped: bytes = b""
 
     @property
     def version(self) -> str:
         """The hash in the file's address, `?v=…`: another content has another address."""
         return self.etag.strip('"')
-
-    def coded(self, accept_encoding: str) -> tuple[bytes, dict[str, str]]:
-        """Return the content in a coding that the client takes (RFC 9110, section 12.5.3), and the headers for it."""
-        if not self.gzipped:
-            return self.content, {"ETag": self.etag}
-        if not _GZIP.search(accept_encoding):
-            return self.content, {"ETag": self.etag, "Vary": "Accept-Encoding"}
-        etag = f'"{self.version}-gzip"'
-        return self.gzipped, {"ETag": etag, "Vary": "Accept-Encoding", "Content-Encoding": "gzip"}
 
     def cache_control(self, version: str) -> str:
         """Return the `Cache-Control` for a request that asked for this version (empty: for none)."""
@@ -117,9 +103,4 @@ def load_assets(branding: Branding) -> Mapping[str, Asset]:
 
 def _asset(text: str, media_type: str) -> Asset:
     content = text.encode()
-    return Asset(
-        content=content,
-        media_type=media_type,
-        etag=f'"{hashlib.sha256(content).hexdigest()[:16]}"',
-        gzipped=gzip.compress(content, mtime=0),
-    )
+    return Asset(content=content, media_type=media_type, etag=f'"{hashlib.sha256(content).hexdigest()[:16]}"')

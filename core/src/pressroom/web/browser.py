@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hmac
+import json
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import parse_qs, quote, unquote, urlsplit
@@ -20,6 +21,9 @@ from pressroom.tables import new_secret
 FORM: Final = "application/x-www-form-urlencoded"
 LARGEST_FORM: Final = 65_536
 """The bytes that a form of the account pages may have."""
+
+Fields = Mapping[str, list[str]]
+"""The fields of a form, each with every value that was sent for it."""
 
 _MOST_FIELDS: Final = 1000
 _SECRET: Final = re.compile(r"[0-9A-Za-z]{43}", re.ASCII)
@@ -45,8 +49,9 @@ class Browser:
     """Knows the session of a request, begins and ends sessions, and guards forms against CSRF.
 
     Cookies are HttpOnly, SameSite=Lax, and Secure with the prefix `__Host-` where the public address is https without
-    a path. A form carries the hidden field `csrf`, which is bound to a cookie of the browser; posting also needs an
-    `Origin` (or `Sec-Fetch-Site`) of this site where the browser sends one.
+    a path. A form carries the hidden field `csrf`, which is bound to a cookie of the browser, to the path that the form
+    is posted to, and to its purpose where several forms share a path; posting also needs an `Origin` (or
+    `Sec-Fetch-Site`) of this site where the browser sends one.
 
     Args:
         sessions: where sessions are kept.
@@ -100,10 +105,14 @@ class Browser:
             await self._sessions.end(token)
         self.remove_cookie(response, "session")
 
-    def csrf_token(self, request: Request) -> str:
-        """Return the token for the forms of a page. Finish the page's response with `finish`."""
+    def csrf_token(self, request: Request, path: str, purpose: str = "") -> str:
+        """Return the token for one form of a page. Finish the page's response with `finish`.
+
+        `path` is the one that the form is posted to, as this server sees it: without the path of its public URL and
+        without a query. `purpose` tells apart the forms that are posted there, for `form`.
+        """
         nonce = secrets.token_hex(8)
-        return f"{nonce}.{self._signature(nonce, self._known(request))}"
+        return f"{nonce}.{self._signature(nonce, self._known(request), path, purpose)}"
 
     def finish(self, request: Request, response: HTTPResponse) -> HTTPResponse:
         """Set the cookie that the page's CSRF tokens are bound to, where the browser had none."""
@@ -112,8 +121,10 @@ class Browser:
             self.set_cookie(response, "form", known.anonymous)
         return response
 
-    def form(self, request: Request) -> Mapping[str, list[str]]:
-        """Return the fields of a posted form whose CSRF token is right.
+    def form(self, request: Request, purpose: Callable[[Fields], str] | None = None) -> Fields:
+        """Return the fields of a posted form whose CSRF token was made for the path that it was posted to.
+
+        `purpose` says from the fields what the form asks for: the token has to be made for that, too.
 
         Raises:
             UnsupportedMediaType: the body is no form.
@@ -125,7 +136,8 @@ class Browser:
         self._check_origin(request)
         fields = parse_form(request)
         nonce, _, signature = fields.get("csrf", [""])[-1].partition(".")
-        expected = self._signature(nonce, self._known(request))
+        wanted = purpose(fields) if purpose is not None else ""
+        expected = self._signature(nonce, self._known(request), request.path, wanted)
         if not hmac.compare_digest(signature.encode(), expected.encode()):
             raise Forbidden(
                 "this form was opened too long ago, or before you signed in or out in another tab: " + _WHAT_TO_DO
@@ -164,9 +176,11 @@ class Browser:
             request.ctx.browser = known
         return known
 
-    def _signature(self, nonce: str, known: _Known) -> str:
-        bound_to = f"session {known.token}" if known.token else f"form {known.anonymous}"
-        return hmac.digest(self._key, f"{nonce}\n{bound_to}".encode("utf-8", "replace"), "sha256").hex()
+    def _signature(self, nonce: str, known: _Known, path: str, purpose: str) -> str:
+        holder = f"session {known.token}" if known.token else f"form {known.anonymous}"
+        # As JSON, so that no part can reach into the next one.
+        bound_to = json.dumps([nonce, holder, _one_spelling(path), purpose])
+        return hmac.digest(self._key, bound_to.encode(), "sha256").hex()
 
     def _check_origin(self, request: Request) -> None:
         """Refuse what another site made the browser send (Fetch standard, `Origin`; Fetch Metadata)."""
@@ -179,7 +193,7 @@ class Browser:
             )
 
 
-def parse_form(request: Request) -> Mapping[str, list[str]]:
+def parse_form(request: Request) -> Fields:
     """Return the fields of a posted form, without a look at where it came from.
 
     Raises:
@@ -196,6 +210,11 @@ def parse_form(request: Request) -> Mapping[str, list[str]]:
         return parse_qs(request.body.decode(), keep_blank_values=True, max_num_fields=_MOST_FIELDS, errors="strict")
     except ValueError:
         raise InvalidInput("", f"the form is not UTF-8, or has more than {_MOST_FIELDS} fields") from None
+
+
+def _one_spelling(path: str) -> str:
+    """Return a path with the same escapes, however a browser wrote it, and without a slash at the end."""
+    return "/".join(quote(unquote(segment), safe="") for segment in path.rstrip("/").split("/"))
 
 
 def return_path(value: str, default: str) -> str:

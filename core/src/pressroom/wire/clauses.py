@@ -67,6 +67,7 @@ _TYPES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("url_type", "url_parsing", "url_syntax_violation"), _URL),
     **dict.fromkeys(("uuid_type", "uuid_parsing"), _UUID),
     "datetime_object_invalid": _DATETIME,
+    "path_type": "a path, as a string",
     "mapping_type": "an object",
     "bytes_type": "bytes",
     "none_required": "null",

@@ -8,18 +8,25 @@ nearest double (RFC 8259, section 6), which the bounds of a parameter then judge
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import accumulate
-from typing import Any
+from typing import Any, Final, TypeVar
 
 import orjson
 
 from pressroom.errors import InvalidInput, InvalidJson
 from pressroom.wire.echo import cut, printable, quoted, shown_path
 
+Parsed = TypeVar("Parsed")
+
+QUICK_BYTES: Final = 65_536
+"""The event loop parses no more than this at once; see `parse_beside`."""
+
 _PARSER_DEPTH = 1024
+_MAX_CONTAINERS = 100_000
 _ESCAPED_NUL = b"\\u0000"
 _ESCAPED_BACKSLASH = b"\\\\"
 _NEARBY = 20
@@ -41,7 +48,8 @@ def parse_object(body: bytes, *, max_depth: int | None = None) -> dict[str, Any]
     """Return the JSON object that a body holds.
 
     `max_depth` is how deep arrays and objects may be nested, the outermost object counting as one; a body that is
-    deeper is refused before it is parsed. Without it, the parser's own bound of 1024 holds.
+    deeper, or that has more than 100,000 of them, is refused before it is parsed. Without it, the parser's own bound
+    of 1024 holds.
 
     Raises:
         InvalidJson: the body is empty, no JSON, nested too deeply, or JSON other than an object.
@@ -63,8 +71,8 @@ def parse_value(body: bytes, *, max_depth: int | None = None, expected: str = "J
     Raises:
         InvalidJson: the body is empty, no JSON, or nested too deeply.
     """
-    if max_depth is not None and _is_deeper_than(max_depth, body):
-        raise InvalidJson(f"the body is nested too deeply; at most {max_depth} levels are allowed")
+    if max_depth is not None:
+        _check_shape(max_depth, body)
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError as error:
@@ -84,18 +92,27 @@ def may_hold_nul(body: bytes) -> bool:
     return _ESCAPED_NUL in body and _ESCAPED_NUL in body.replace(_ESCAPED_BACKSLASH, b"")
 
 
-def _is_deeper_than(limit: int, body: bytes) -> bool:
-    if body.count(b"[") + body.count(b"{") <= limit:
-        return False
+async def parse_beside(parse: Callable[[bytes], Parsed], body: bytes) -> Parsed:
+    """Return what a parser makes of a body, and have a thread do it where the event loop would stand still for long."""
+    return parse(body) if len(body) <= QUICK_BYTES else await asyncio.to_thread(parse, body)
+
+
+def _check_shape(max_depth: int, body: bytes) -> None:
+    if body.count(b"[") + body.count(b"{") <= max_depth:
+        return
     # Without escaped backslashes and escaped quotes, every quote that is left begins or ends a string, and two quotes
     # that have come to stand side by side change nothing for the brackets around them.
     marks = body.replace(_ESCAPED_BACKSLASH, b"").replace(b'\\"', b"").translate(None, _NO_MARK).replace(b'""', b"")
     steps = _STRING.sub(b"", marks).translate(_STEP)
-    if b"\x01" * (limit + 1) in steps:
-        return True
-    # Taking the innermost pairs away makes the rest one level shallower, and usually very short.
-    steps = steps.replace(_LEAF, b"")
-    return max(accumulate(memoryview(steps).cast("b")), default=0) >= limit
+    # Each takes tens of bytes and a place in the garbage collector's rounds, so that a few million stop the process.
+    if steps.count(b"\x01") > _MAX_CONTAINERS:
+        raise InvalidJson(f"the body has more than {_MAX_CONTAINERS:,} arrays and objects")
+    if b"\x01" * (max_depth + 1) not in steps:
+        # Taking the innermost pairs away makes the rest one level shallower, and usually very short.
+        steps = steps.replace(_LEAF, b"")
+        if max(accumulate(memoryview(steps).cast("b")), default=0) < max_depth:
+            return
+    raise InvalidJson(f"the body is nested too deeply; at most {max_depth} levels are allowed")
 
 
 def _explanation(body: bytes, error: orjson.JSONDecodeError, expected: str) -> str:

@@ -23,6 +23,7 @@ from {{ cookiecutter.package }}.params import BadgeParams, BadgeSize, Config, Te
 
 PLUGIN = Plugin(
     id="{{ cookiecutter.plugin_id }}",
+    api="1",
     title="{{ cookiecutter.title }}",
     summary="Draws badges: a label and a value side by side.",
     config=Config,

@@ -78,7 +78,7 @@ class ActivityPage(BaseModel):
         "Lists the calls that clients made for this account, newest first: who called which tool, when, from which "
         "address, about which website and with what outcome. Use it when the user asks what was done, by which client, "
         "or when something went wrong. A call appears about a second after it ended. Returns events and next_cursor, "
-        "which is null at the end. It costs nothing."
+        "which is null at the end."
     ),
     result=ActivityPage,
     annotations=Annotations(read_only=True, idempotent=True),

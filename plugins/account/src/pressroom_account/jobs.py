@@ -42,7 +42,7 @@ class JobReport(BaseModel):
     description=(
         "Shows how far a piece of background work is, such as a crawl, a sync or an import. Use it with the job_id "
         "that another tool returned; ask again after some seconds while status is queued or running. Returns status, "
-        "progress from 0 to 1, a message, the result once it succeeded and the error once it failed. It costs nothing."
+        "progress from 0 to 1, a message, the result once it succeeded and the error once it failed."
     ),
     result=JobReport,
     annotations=Annotations(read_only=True, idempotent=True),

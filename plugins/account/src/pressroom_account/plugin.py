@@ -12,6 +12,7 @@ from pressroom_account.usage import get_account_usage
 
 PLUGIN = Plugin(
     id="account",
+    api="1",
     title="Account",
     summary="Tells AI clients what their account has, used and did.",
 )

@@ -24,6 +24,22 @@ class ClassUsage(BaseModel):
     resets_at: datetime = Field(description="When the next calendar month begins (UTC) and counting starts again.")
 
 
+class StoredKind(BaseModel):
+    """What an account stores of one kind."""
+
+    title: str = Field(description="What it is, such as images.")
+    bytes: int = Field(description="How many bytes the account stores of it.")
+
+
+class StorageUsage(BaseModel):
+    """What the account stores."""
+
+    used_bytes: int = Field(description="How many bytes the account stores.")
+    limit_bytes: int | None = Field(description="How many bytes the plan includes; null means no bound.")
+    left_bytes: int | None = Field(description="How many bytes are left; null means no bound.")
+    kinds: dict[str, StoredKind] = Field(description="What takes how much, by name, such as articles.")
+
+
 class HiddenTool(BaseModel):
     """A tool of this server that cannot be called now."""
 
@@ -37,6 +53,7 @@ class Usage(BaseModel):
     plan: str = Field(description="The plan's name in the configuration, such as free.")
     plan_title: str = Field(description="The plan's name as people see it.")
     usage: dict[str, ClassUsage] = Field(description="The quota classes by name, such as articles_created.")
+    storage: StorageUsage = Field(description="How much the account stores, of what, and how much the plan includes.")
     connections: int = Field(description="How many API keys and clients are connected to the account.")
     hidden_tools: list[HiddenTool] = Field(description="The tools that cannot be called, each with the reason.")
 
@@ -48,8 +65,8 @@ class Usage(BaseModel):
         "Shows the account's plan, how much of each monthly quota is used and left, and which tools cannot be called "
         "and why: not in the plan, not set up on this server, or switched off for this connection. Use it before a "
         "large piece of work, after a quota error, or when a tool that the user asks for is missing. Returns the "
-        "plan, usage by quota class with the date of the reset, the number of connections, and hidden_tools with a "
-        "reason each. It costs nothing."
+        "plan, usage by quota class with the date of the reset, storage with what takes how much, the number of "
+        "connections, and hidden_tools with a reason each."
     ),
     result=Usage,
     annotations=Annotations(read_only=True, idempotent=True),
@@ -58,11 +75,12 @@ class Usage(BaseModel):
 async def get_account_usage(params: UsageParams, call: Call) -> ToolResult:
     """Return what the caller's account has and used."""
     del params
-    known = await services_of(call).accounts.usage(call.caller.subject)
+    known = await services_of(call).accounts.usage(call.caller.subject, plan=call.caller.plan)
     data = Usage(
         plan=known.plan,
         plan_title=known.plan_title,
         usage={one.quota: _class_usage(one) for one in known.quotas},
+        storage=_storage(known),
         connections=known.connections,
         hidden_tools=list(_hidden_tools(known, call.caller, call.base_url)),
     )
@@ -72,6 +90,18 @@ async def get_account_usage(params: UsageParams, call: Call) -> ToolResult:
 def _class_usage(one: QuotaUse) -> ClassUsage:
     left = None if one.limit is None else max(0, one.limit - one.used)
     return ClassUsage(used=one.used, limit=one.limit, left=left, resets_at=one.resets_at)
+
+
+def _storage(known: AccountUsage) -> StorageUsage:
+    stored = known.storage
+    kinds = stored.kinds if stored is not None else ()
+    used, limit = sum(one.size for one in kinds), stored.limit if stored is not None else None
+    return StorageUsage(
+        used_bytes=used,
+        limit_bytes=limit,
+        left_bytes=None if limit is None else max(0, limit - used),
+        kinds={one.name: StoredKind(title=one.title, bytes=one.size) for one in kinds},
+    )
 
 
 def _hidden_tools(known: AccountUsage, caller: Caller, base_url: str) -> Iterator[HiddenTool]:
@@ -98,6 +128,9 @@ def _lines(data: Usage) -> Iterator[str]:
             yield f"{quota}: {one.used} of {one.limit} used, {one.left} left until {one.resets_at:%Y-%m-%d} (UTC)."
     if not data.usage:
         yield "The plan has no monthly quotas."
+    parts = ", ".join(f"{one.title} {one.bytes:,}" for one in data.storage.kinds.values() if one.bytes)
+    bound = "no bound" if data.storage.limit_bytes is None else f"of {data.storage.limit_bytes:,}"
+    yield f"Storage: {data.storage.used_bytes:,} bytes, {bound}{f' ({parts})' if parts else ''}."
     if data.hidden_tools:
         yield "Not available:"
         yield from (f"- {hidden.name}: {hidden.reason}" for hidden in data.hidden_tools)

@@ -12,6 +12,7 @@ from pressroom_code_to_image.params import CodeImageDetails, CodeImageParams
 
 PLUGIN = Plugin(
     id="code_to_image",
+    api="1",
     title="Code to image",
     summary="Makes pictures of source code, with syntax colours in a window.",
 )

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from pressroom.sdk import IndexEntries, Job, McpTool, PluginContext, Route
+from pressroom.sdk import IndexEntries, Job, McpTool, PluginContext, Route, SharedKeys
 
 from pressroom_content.articles.exporting import routes as export_routes
 from pressroom_content.articles.trash import jobs as article_jobs
+from pressroom_content.builtin_site.connector import builtin_connector
 from pressroom_content.pages.routes import routes as article_pages
 from pressroom_content.publishing.jobs import jobs as publishing_jobs
+from pressroom_content.stored import STORAGE
 from pressroom_content.tables import Base
 from pressroom_content.text_index import published
 from pressroom_content.tools import (
@@ -30,6 +32,7 @@ from pressroom_content.tools import (
     website_content,
     websites,
 )
+from pressroom_content.websites.credentials import credential_keys
 from pressroom_content.websites.jobs import jobs as website_jobs
 from pressroom_content.websites.routes import routes as website_routes
 
@@ -50,9 +53,17 @@ TOOLS: Final[tuple[McpTool, ...]] = (
 )
 
 
+__all__ = ["METADATA", "STORAGE", "TOOLS", "builtin_connector", "index_entries", "jobs", "routes", "shared_keys"]
+
+
 def jobs(plugin: PluginContext) -> Sequence[Job]:
     """Return the background work."""
     return [*article_jobs(plugin), *publishing_jobs(plugin), *website_jobs(plugin)]
+
+
+def shared_keys(plugin: PluginContext) -> Sequence[SharedKeys]:
+    """Return the keys that all hosts of a database need."""
+    return credential_keys(plugin)
 
 
 def routes(plugin: PluginContext) -> Sequence[Route]:

@@ -5,17 +5,38 @@ from __future__ import annotations
 from collections.abc import Iterable
 from types import ModuleType
 
-from pressroom.sdk import IndexEntries, Job, McpTool, Models, Plugin, PluginContext, Route, hookimpl
+from pressroom.sdk import (
+    IndexEntries,
+    Job,
+    McpTool,
+    Models,
+    Plugin,
+    PluginContext,
+    Route,
+    SharedKeys,
+    StorageKind,
+    hookimpl,
+)
 
 from pressroom_content.config import ContentConfig
+from pressroom_content.contract import SiteConnector
 from pressroom_content.contract.hookspecs import ContentHooks
 
 PLUGIN = Plugin(
     id="content",
+    api="1",
     title="Content",
     summary="Websites, articles, publications, a calendar and brand voices, for AI clients.",
     config=ContentConfig,
     hookspecs=ContentHooks,
+    unique={
+        "pressroom_site_connectors": "platform",
+        "pressroom_image_sources": "name",
+        "pressroom_search_sources": "name",
+        "pressroom_media_libraries": "name",
+        "pressroom_article_scorers": "name",
+    },
+    worker_modules=("pressroom_content.articles.analysis", "pressroom_content.articles.importing"),
 )
 
 
@@ -23,6 +44,13 @@ PLUGIN = Plugin(
 def pressroom_models() -> Iterable[Models]:
     """Keep the tables."""
     return [Models(_parts().METADATA, "pressroom_content.migrations")]
+
+
+@hookimpl
+def pressroom_shared_keys(plugin: PluginContext) -> Iterable[SharedKeys]:
+    """Name the keys that sites' credentials are encrypted with."""
+    keys: Iterable[SharedKeys] = _parts().shared_keys(plugin)
+    return keys
 
 
 @hookimpl
@@ -40,6 +68,13 @@ def pressroom_jobs(plugin: PluginContext) -> Iterable[Job]:
 
 
 @hookimpl
+def pressroom_storage() -> Iterable[StorageKind]:
+    """Count articles, exports and built-in sites against the bound of an account's plan."""
+    kinds: Iterable[StorageKind] = _parts().STORAGE
+    return kinds
+
+
+@hookimpl
 def pressroom_routes(plugin: PluginContext) -> Iterable[Route]:
     """Serve the pages and files."""
     routes: Iterable[Route] = _parts().routes(plugin)
@@ -51,6 +86,12 @@ def pressroom_index_entries(plugin: PluginContext) -> Iterable[IndexEntries]:
     """Name the published articles in the text index."""
     entries: Iterable[IndexEntries] = _parts().index_entries(plugin)
     return entries
+
+
+@hookimpl
+def pressroom_site_connectors(plugin: PluginContext) -> Iterable[SiteConnector]:
+    """Offer built-in sites."""
+    return [_parts().builtin_connector(plugin)]
 
 
 def _parts() -> ModuleType:

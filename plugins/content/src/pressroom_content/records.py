@@ -68,6 +68,9 @@ class Website:
     version: int
     created_at: datetime
     disconnected_at: datetime | None
+    control_place: str = ""
+    control_method: str = ""
+    control_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

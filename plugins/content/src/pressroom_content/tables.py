@@ -9,7 +9,7 @@ from datetime import date, datetime
 from typing import Any, Final
 
 from pressroom.tables import LONGEST_ID, NAMING, Timestamp
-from sqlalchemy import JSON, Date, ForeignKey, Index, Integer, LargeBinary, MetaData, String, Text
+from sqlalchemy import JSON, BigInteger, Date, ForeignKey, Index, Integer, LargeBinary, MetaData, String, Text
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 ID: Final = String(LONGEST_ID)
@@ -27,6 +27,9 @@ class WebsiteRow(Base):
 
     `status` is `active`, `error` or `paused`; `disconnected_at` hides the site from lists. `site_key` is the segment of
     a built-in site's address, `/sites/<site_key>`; such a row has no `url`.
+
+    `control_token` is what a file or meta tag at the website has to hold. `control_place` is the URL, without its
+    scheme, that the website was proven to control at `control_at`, by `control_method`.
     """
 
     __tablename__ = "content_websites"
@@ -46,6 +49,10 @@ class WebsiteRow(Base):
     last_error_at: Mapped[datetime | None]
     checked_at: Mapped[datetime | None]
     last_published_at: Mapped[datetime | None]
+    control_token: Mapped[str] = mapped_column(String(64), default="", server_default="")
+    control_place: Mapped[str] = mapped_column(String(2048), default="", server_default="")
+    control_method: Mapped[str] = mapped_column(String(16), default="", server_default="")
+    control_at: Mapped[datetime | None]
     version: Mapped[int] = mapped_column(default=1)
     created_at: Mapped[datetime]
     updated_at: Mapped[datetime]
@@ -104,6 +111,8 @@ class ArticleRow(Base):
     word_count: Mapped[int] = mapped_column(default=0)
     length: Mapped[int] = mapped_column(default=0)
     score: Mapped[int | None]
+    stored: Mapped[int] = mapped_column(BigInteger, default=0)
+    """Bytes of the body and of all versions."""
     request_id: Mapped[str | None] = mapped_column(String(200))
     created_at: Mapped[datetime]
     updated_at: Mapped[datetime]
@@ -119,6 +128,7 @@ class ArticleRow(Base):
         Index(None, "user_id", "status", "updated_at", "id"),
         Index(None, "user_id", "keyphrase"),
         Index(None, "user_id", "language"),
+        Index(None, "user_id", "stored"),
         Index(None, "status", "published_at"),
     )
 
@@ -130,6 +140,7 @@ class VersionRow(Base):
 
     article_id: Mapped[str] = mapped_column(ForeignKey("content_articles.id", ondelete="CASCADE"), primary_key=True)
     version: Mapped[int] = mapped_column(primary_key=True)
+    size: Mapped[int] = mapped_column(default=0)
     fields: Mapped[dict[str, Any]] = mapped_column(JSON)
     body: Mapped[str] = mapped_column(Text)
     origin: Mapped[str] = mapped_column(String(200), default="")
@@ -297,6 +308,7 @@ class BuiltinPostRow(Base):
     marker: Mapped[str] = mapped_column(ID, index=True)
     slug: Mapped[str] = mapped_column(String(200))
     state: Mapped[str] = mapped_column(String(16))
+    size: Mapped[int] = mapped_column(default=0)
     publish_at: Mapped[datetime | None]
     title: Mapped[str] = mapped_column(String(500))
     html: Mapped[str] = mapped_column(Text)
@@ -311,6 +323,7 @@ class BuiltinPostRow(Base):
     __table_args__ = (
         Index(None, "website_id", "slug", unique=True),
         Index(None, "website_id", "state", "published_at"),
+        Index(None, "website_id", "size"),
     )
 
 
@@ -318,6 +331,7 @@ class BuiltinFileRow(Base):
     """A file that was uploaded to a built-in site, under `name`."""
 
     __tablename__ = "content_builtin_files"
+    __table_args__ = (Index(None, "website_id", "size"),)
 
     id: Mapped[str] = mapped_column(ID, primary_key=True)
     website_id: Mapped[str] = mapped_column(ForeignKey("content_websites.id", ondelete="CASCADE"))
@@ -326,6 +340,7 @@ class BuiltinFileRow(Base):
     media_type: Mapped[str] = mapped_column(String(100))
     width: Mapped[int] = mapped_column(default=0)
     height: Mapped[int] = mapped_column(default=0)
+    size: Mapped[int] = mapped_column(default=0)
     content: Mapped[bytes] = mapped_column(LargeBinary)
     created_at: Mapped[datetime]
 
@@ -346,9 +361,10 @@ class BuiltinRedirectRow(Base):
 
 
 class ExportRow(Base):
-    """A finished export, for as long as its link works."""
+    """A finished export, for as long as its link works. An account has one of each media type."""
 
     __tablename__ = "content_exports"
+    __table_args__ = (Index(None, "user_id", "media_type", unique=True),)
 
     token_hash: Mapped[bytes] = mapped_column(LargeBinary(32), primary_key=True)
     user_id: Mapped[str] = mapped_column(ID)

@@ -39,7 +39,8 @@ class Vault:
     """
 
     def __init__(self, keys: Iterable[bytes]) -> None:
-        derived = [hmac.digest(key, _PURPOSE, "sha256") for key in keys]
+        self.secrets = tuple(keys)
+        derived = [hmac.digest(key, _PURPOSE, "sha256") for key in self.secrets]
         self._keys = {hashlib.sha256(key).hexdigest()[:16]: OctKey.import_key(key) for key in derived}
         self._first = next(iter(self._keys))
 
@@ -77,6 +78,10 @@ class Vault:
         fields: Mapping[str, str] = content["fields"]
         return fields
 
+    def can_open(self, sealed: str) -> bool:
+        """Tell whether one of the keys sealed it."""
+        return _key_of(sealed) in self._keys
+
     def is_current(self, sealed: str) -> bool:
         """Tell whether the first key sealed it."""
         return _key_of(sealed) == self._first
@@ -84,7 +89,11 @@ class Vault:
 
 @lru_cache(maxsize=8)
 def _vault(configured: tuple[str, ...], folder: Path) -> Vault:
-    return Vault([key.encode() for key in configured] or [kept_key(folder)])
+    if not configured:
+        return Vault([kept_key(folder)])
+    # What is written in the file of a host can be moved to the setting, and still opens what that host sealed.
+    kept = [bytes.fromhex(key) for key in configured if _KEPT.fullmatch(key)]
+    return Vault([*(key.encode() for key in configured), *kept])
 
 
 def kept_key(folder: Path) -> bytes:
@@ -96,7 +105,8 @@ def kept_key(folder: Path) -> bytes:
     path = folder / FILE_NAME
     try:
         if not path.exists():
-            folder.mkdir(parents=True, exist_ok=True)
+            for one in (folder.parent, folder):
+                one.mkdir(mode=0o700, parents=True, exist_ok=True)
             _create(path)
         text = path.read_text("ascii", "replace").strip()
     except OSError as error:

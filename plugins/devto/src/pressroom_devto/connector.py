@@ -37,4 +37,5 @@ def connector(config: DevtoConfig) -> SiteConnector:
         ),
         needs_url=False,
         markdown=True,
+        proves_control=True,
     )

@@ -11,6 +11,7 @@ from pressroom_devto.config import DevtoConfig
 
 PLUGIN = Plugin(
     id="devto",
+    api="1",
     title="DEV",
     summary="Publishes articles on DEV (dev.to).",
     config=DevtoConfig,

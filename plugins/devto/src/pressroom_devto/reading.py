@@ -64,7 +64,7 @@ def post_of(row: Mapping[str, Any], state: PostState | None = None) -> RemotePos
     }
     parts = [fields, markdown, bool(row.get("cover_image")), state]
     return RemotePost(
-        id=str(row["id"]),
+        id=str(row.get("id") or ""),
         url=str(row.get("url") or ""),
         state=state or "draft",
         revision=hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:40],
@@ -79,8 +79,8 @@ def post_of(row: Mapping[str, Any], state: PostState | None = None) -> RemotePos
 def _tags(row: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the tags: lists have them in `tag_list`, where the answers to writes have a text."""
     given = row.get("tag_list")
-    names = given.split(",") if isinstance(given, str) else given
-    return tuple(str(name).strip() for name in names or () if str(name).strip())
+    names = given.split(",") if isinstance(given, str) else given if isinstance(given, list) else []
+    return tuple(str(name).strip() for name in names if str(name).strip())
 
 
 def _moment(value: Any) -> datetime | None:

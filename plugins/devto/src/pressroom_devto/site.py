@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, Literal
@@ -39,7 +40,9 @@ CAPABILITIES: Final = Capabilities(
     canonical=True,
     featured_image=True,
     import_posts=True,
+    authors=True,
 )
+_USERNAME: Final = re.compile(r"[A-Za-z0-9_]{1,100}", re.ASCII)
 _PAGE: Final = 100
 _MOST_PAGES: Final = 100
 _HEADERS: Final = {"Accept": "application/vnd.forem.api-v1+json"}
@@ -52,6 +55,7 @@ class DevtoSite:
 
     def __init__(self, api_url: str, key: str, fetcher: Fetcher) -> None:
         name = urlsplit(api_url).netloc
+        self._root = f"{urlsplit(api_url).scheme}://{name}"
         self._api = SiteApi(fetcher, "DEV" if name == "dev.to" else name, api_url, {**_HEADERS, "api-key": key})
 
     async def check(self) -> Finding:
@@ -68,12 +72,14 @@ class DevtoSite:
             Check("credential", "ok", f"the key is that of {me['username']}"),
             Check("publish", "ok", "the account may publish"),
         )
-        return Finding(checks, CAPABILITIES, name=str(me.get("name") or me["username"]))
+        username = str(me["username"])
+        site_url = f"{self._root}/{username}" if _USERNAME.fullmatch(username) else ""
+        return Finding(checks, CAPABILITIES, name=str(me.get("name") or username), site_url=site_url)
 
     async def terms(self, kind: TermKind, query: str, limit: int) -> Sequence[Term]:
         """Return tags that are in use; DEV has no other kinds, and no search over them."""
         if kind != "tag":
-            raise SiteRefused(f"DEV has tags, no {kind}s")
+            raise SiteRefused(f"DEV has tags to list, but no kind {kind}")
         wanted = query.casefold()
         found = [
             Term(str(row.get("id", "")), str(row["name"]), str(row["name"]))

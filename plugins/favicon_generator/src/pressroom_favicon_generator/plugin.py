@@ -11,6 +11,7 @@ from pressroom_favicon_generator.params import FaviconDetails, FaviconParams
 
 PLUGIN = Plugin(
     id="favicon_generator",
+    api="1",
     title="Favicon generator",
     summary="Makes all the icons of a website from an emoji, a letter or a short text.",
 )
@@ -22,8 +23,7 @@ MCP = Mcp(
         "manifest, HTML tags) from one emoji, one letter or a short text, as a ZIP. Use it when someone needs a "
         "favicon or an app icon. Returns a link to the ZIP that works for three hours, and the names of its files. "
         "Choose source emoji for an emoji, letter for one letter, text for two to eight letters; two at most stay "
-        "legible at 16 pixels. Leave colours out unless the user named a brand. It costs nothing but a request of the "
-        "limit."
+        "legible at 16 pixels. Leave colours out unless the user named a brand."
     ),
 )
 

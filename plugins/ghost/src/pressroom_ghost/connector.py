@@ -33,7 +33,10 @@ CONNECTOR: Final = SiteConnector(
         upload=True,
         seo_meta=True,
         import_posts=True,
+        authors=True,
+        featured_caption=True,
     ),
+    proves_control=True,
     fields=(
         CredentialField(
             "admin_api_key",

@@ -7,7 +7,7 @@ from typing import Any
 
 from pressroom.sdk import Plugin, hookimpl
 
-PLUGIN = Plugin(id="ghost", title="Ghost", summary="Publishes articles on Ghost sites.", requires=("content",))
+PLUGIN = Plugin(id="ghost", api="1", title="Ghost", summary="Publishes articles on Ghost sites.", requires=("content",))
 
 
 @hookimpl

@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Mapping
 from datetime import datetime
+from html import escape
 from typing import Any, Final
 
 from pressroom_content.contract import Post, PostState, RemotePost
@@ -35,6 +36,7 @@ def document(post: Post) -> dict[str, Any]:
         "tags": [{"name": name} for name in post.tags],
         "feature_image": post.featured.url if post.featured else None,
         "feature_image_alt": post.featured_alt[:191] or None if post.featured else None,
+        "feature_image_caption": escape(post.featured_caption, quote=False) or None if post.featured else None,
         # A comment at the end of the page, where nobody sees it, and where Ghost leaves it as it is.
         "codeinjection_foot": comment(post.marker),
     }

@@ -23,6 +23,7 @@ from pressroom_content.contract import (
     RemoteRedirect,
     SiteAddress,
     SiteApi,
+    SiteError,
     SiteGone,
     SiteRefused,
     SiteRejected,
@@ -93,13 +94,28 @@ class GhostSite:
             upload=True,
             seo_meta=True,
             import_posts=True,
+            authors=True,
+            featured_caption=True,
         )
-        return Finding(tuple(checks), capabilities, name=name, language=str(about.get("locale") or ""))
+        language, site_url = str(about.get("locale") or ""), await self._administered(about)
+        return Finding(tuple(checks), capabilities, name=name, language=language, site_url=site_url)
+
+    async def _administered(self, about: Mapping[str, Any]) -> str:
+        """Return the URL that the site names as its own, where the key is an administrator's or an integration's.
+
+        Authors and editors of somebody's site have tokens of the same form. They may not read what was done there.
+        """
+        try:
+            answer = await self._api().get("/actions/", {"limit": 1})
+        except SiteError:
+            return ""
+        listed = isinstance(answer.body, dict) and isinstance(answer.body.get("actions"), list)
+        return str(about.get("url") or "")[:2048].rstrip("/") if listed else ""
 
     async def terms(self, kind: TermKind, query: str, limit: int) -> Sequence[Term]:
         """Return tags or authors; Ghost has no other kinds."""
         if kind not in ("tag", "author"):
-            raise SiteRefused(f"Ghost has tags and authors, no {kind}s")
+            raise SiteRefused(f"Ghost has tags and authors to list, but no kind {kind}")
         name = "tags" if kind == "tag" else "users"
         filters = f"name:~'{_quoted(query)}'" if query else ""
         answer = await self._api().get(

@@ -9,15 +9,26 @@ from typing import Annotated
 from pressroom.sdk import PluginConfig
 from pydantic import Field
 
+RepositoryName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")]
+FolderName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-z0-9_][A-Za-z0-9._-]*)*$")]
+
 
 class GitConfig(PluginConfig):
     """Which repositories there are, and who commits."""
 
-    repositories: Mapping[Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")], Path] = Field(
+    repositories: Mapping[RepositoryName, Path] = Field(
         default_factory=dict,
         description=(
             "Repositories on this server's disk, by the names that people choose them by. Every account may publish in "
             "every one of them."
+        ),
+    )
+    folders: Mapping[RepositoryName, Annotated[tuple[FolderName, ...], Field(min_length=1)]] = Field(
+        default_factory=dict,
+        description=(
+            "Folders of listed repositories below which posts may be written, by the names of the repositories. For "
+            "others: `content` (Hugo), `_posts` and `_drafts` (Jekyll), `src/content` (Astro). What a "
+            "generator runs, such as templates, must not be below them."
         ),
     )
     github_api: str = Field(

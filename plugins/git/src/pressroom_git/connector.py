@@ -9,6 +9,7 @@ from pressroom.sdk import Fetcher
 from pressroom_content.contract import CredentialField, Site, SiteAddress, SiteConnector, SiteRefused
 
 from pressroom_git.config import GitConfig
+from pressroom_git.folders import check_folders
 from pressroom_git.github import GitHubRepository
 from pressroom_git.layout import Layout
 from pressroom_git.local import LocalRepository
@@ -60,7 +61,12 @@ def connector(config: GitConfig) -> SiteConnector:
     """Return the connector for the repositories that the operator listed, and those on GitHub."""
 
     def open_site(address: SiteAddress, credential: Mapping[str, str], fetcher: Fetcher) -> Site:
-        return GitSite(address, _repository(config, credential, fetcher), Layout.of(credential))
+        repository, layout = _repository(config, credential, fetcher), Layout.of(credential)
+        shared = isinstance(repository, LocalRepository)
+        if shared:
+            name = credential.get("repository", "")
+            check_folders(layout, name, config.folders.get(name, ()))
+        return GitSite(address, repository, layout, shared=shared)
 
     return SiteConnector(
         platform="git",

@@ -25,9 +25,12 @@ _LONGEST: Final = 65_536
 _MOST_NAMES: Final = 100
 _YAML = re.compile(r"\ufeff?---[ \t]*\r?\n(?P<front>.*?)(?:(?<=\n)|^)---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 _TOML = re.compile(r"\ufeff?\+\+\+[ \t]*\r?\n(?P<front>.*?)(?<=\n)\+\+\+[ \t]*(?:\r?\n|\Z)", re.DOTALL)
-_SHORTCODE = re.compile(r"\{\{(?P<open>[<%])(?P<inside>(?!/\*).*?)(?P<close>[>%])\}\}", re.DOTALL)
+_SHORTCODE = re.compile(r"\{\{(?P<open>[<%])(?P<inside>(?!/\*)(?:(?!\{\{).)*?)(?P<close>[>%])\}\}", re.DOTALL)
 _OPEN = re.compile(r"\{\{(?=[<%](?!/\*))")
-_ESCAPED = re.compile(r"\{\{(?P<open>[<%])/\*(?P<inside>.*?)\*/(?P<close>[>%])\}\}", re.DOTALL)
+_ESCAPED = re.compile(r"\{\{(?P<open>[<%])/\*(?P<inside>(?:(?!\{\{).)*?)\*/(?P<close>[>%])\}\}", re.DOTALL)
+
+_KRAMDOWN = re.compile(r"\{:(?=:|[^{}\n]*\bon\w++\s*+=)", re.IGNORECASE)
+"""Extensions of kramdown, which may switch escaping off, and lists of attributes with event handlers."""
 
 _NAMES: Final[Mapping[Generator, Mapping[str, str]]] = {
     "hugo": {"excerpt": "summary", "canonical_url": "canonicalURL", "date": "date"},
@@ -135,8 +138,10 @@ def joined(front: Mapping[str, Any], body: str, form: Format) -> bytes:
 
 
 def body_of(post: Post, generator: Generator) -> str:
-    """Return the body as a file has it: nothing in it is run by Hugo."""
+    """Return the body as a file has it: nothing in it is run by Hugo, or gives elements of Jekyll handlers."""
     body = post.markdown.replace("\r\n", "\n").rstrip() + "\n"
+    if generator == "jekyll":
+        return _KRAMDOWN.sub("{&#58;", body)
     if generator != "hugo":
         return body
     return _OPEN.sub("{&#123;", _SHORTCODE.sub(r"{{\g<open>/*\g<inside>*/\g<close>}}", body))
@@ -144,6 +149,8 @@ def body_of(post: Post, generator: Generator) -> str:
 
 def body_read(body: str, generator: Generator) -> str:
     """Return the body as it was sent."""
+    if generator == "jekyll":
+        return body.replace("{&#58;", "{:")
     if generator != "hugo":
         return body
     return _ESCAPED.sub(r"{{\g<open>\g<inside>\g<close>}}", body).replace("{&#123;", "{{")

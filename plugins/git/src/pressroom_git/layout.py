@@ -52,7 +52,7 @@ class Layout:
         """Return the file of a new post."""
         dated = f"{now:%Y-%m-%d}-" if self.generator == "jekyll" else ""
         html = self.generator != "astro" and bool(post.html.strip()) and post.markdown == post.html
-        return f"{self.content}/{dated}{file_name(post.slug or post.title, post.marker)}.{'html' if html else 'md'}"
+        return f"{self.content}/{dated}{self._file_name(post)}.{'html' if html else 'md'}"
 
     def is_post(self, path: str) -> bool:
         """Tell whether a path is that of a post: no other file can be read or written as one."""
@@ -66,7 +66,7 @@ class Layout:
 
     def candidates(self, paths: Mapping[str, str], post: Post) -> list[str]:
         """Return the files that a post may be in: those with its name, whenever they were made."""
-        name = file_name(post.slug or post.title, post.marker)
+        name = self._file_name(post)
         found = [path for path in paths if self.is_post(path) and self._name(path) == name]
         return sorted(found, reverse=True)
 
@@ -88,6 +88,14 @@ class Layout:
     def image_url(self, site: str, path: str) -> str:
         """Return where readers find an image."""
         return f"{site}/{quote(path.removeprefix(_SERVED[self.generator]))}"
+
+    def _file_name(self, post: Post) -> str:
+        """Return the name of a post's file without date and extension.
+
+        A file `index.md` makes its folder one page to Hugo: all other posts there would be gone from the site.
+        """
+        name = file_name(post.slug or post.title, post.marker)
+        return "index-post" if name == "index" else name
 
     def _name(self, path: str) -> str:
         stem = path.rpartition("/")[2].rpartition(".")[0]

@@ -11,6 +11,7 @@ from pressroom_git.config import GitConfig
 
 PLUGIN = Plugin(
     id="git",
+    api="1",
     title="Git",
     summary="Publishes articles in git repositories of Hugo, Jekyll and Astro sites.",
     config=GitConfig,

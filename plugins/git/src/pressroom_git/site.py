@@ -25,6 +25,7 @@ from pressroom_content.contract import (
     TermKind,
 )
 
+from pressroom_git.folders import check_post
 from pressroom_git.front_matter import (
     MARKER,
     body_of,
@@ -53,6 +54,7 @@ CAPABILITIES: Final = Capabilities(
     featured_image=True,
     upload=True,
     seo_meta=True,
+    built=True,
 )
 _EXTENSIONS: Final = {
     "image/png": "png",
@@ -64,7 +66,10 @@ _EXTENSIONS: Final = {
 
 
 class GitSite:
-    """One site; it keeps `pressroom_content.contract.Site`. A post's id is its path, its revision the blob there."""
+    """One site; it keeps `pressroom_content.contract.Site`. A post's id is its path, its revision the blob there.
+
+    `shared` is for the operator's repositories, in which all accounts publish: nothing is written there that runs.
+    """
 
     def __init__(
         self,
@@ -72,11 +77,14 @@ class GitSite:
         repository: Repository,
         layout: Layout,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        *,
+        shared: bool = False,
     ) -> None:
         self._address = address
         self._repository = repository
         self._layout = layout
         self._now = now
+        self._shared = shared
 
     async def check(self) -> Finding:
         """Look whether the repository and the branch are there, and may be written to."""
@@ -204,6 +212,8 @@ class GitSite:
     async def _write(self, path: str, there: File, content: bytes, message: str) -> RemotePost:
         if content == there.content:
             return self._post(path, there)
+        if self._shared:
+            check_post(path)
         sha = await self._repository.write(path, _bounded(content), message, there.sha)
         return self._post(path, File(content, sha))
 

@@ -21,15 +21,12 @@ _numbers: Final = count(1)
 
 
 def added_templates(plugin: PluginContext) -> dict[str, ImageTemplate]:
-    """Return the templates that other plugins add, by name and in its order; the first one of a name counts.
+    """Return the templates that other plugins add, by name and in its order.
 
     Raises:
         RuntimeError: not all plugins are loaded yet.
     """
-    found: dict[str, ImageTemplate] = {}
-    for _, template in plugin.extensions.of(HOOK):
-        found.setdefault(template.name, template)
-    return dict(sorted(found.items()))
+    return dict(sorted((template.name, template) for _, template in plugin.extensions.of(HOOK)))
 
 
 def offered_params(plugin: PluginContext) -> type[ImageParams]:

@@ -32,9 +32,11 @@ from pressroom_image_generator.templates import ImageTemplateHooks
 
 PLUGIN = Plugin(
     id="image_generator",
+    api="1",
     title="Image generator",
     summary="Makes PNG and JPEG pictures of HTML with inline styles, and of designed templates.",
     hookspecs=ImageTemplateHooks,
+    unique={"pressroom_image_templates": "name"},
 )
 
 MCP = Mcp(name="generate_image", quota="images_generated", description=GUIDANCE)
@@ -63,6 +65,7 @@ PAGE = Page(
         Snippet(
             title="og:image tags",
             text=(
+                "<!-- The image URL stops working at {expiresAt}. Put the file on your own site and use its URL. -->\n"
                 '<meta property="og:image" content="{url}">\n'
                 '<meta property="og:image:type" content="image/{format}">\n'
                 '<meta property="og:image:width" content="{width}">\n'
@@ -70,8 +73,8 @@ PAGE = Page(
                 '<meta name="twitter:card" content="summary_large_image">'
             ),
             note=(
-                "The address works for three hours, enough to try it. For good, put the file on your own site and "
-                "write its address in the place of this one: networks fetch it again and again."
+                "The URL works for 3 hours only, enough to try the tags. Before you publish them, put the file on your "
+                "own site and use its URL instead: networks fetch the image again and again."
             ),
         ),
     ),

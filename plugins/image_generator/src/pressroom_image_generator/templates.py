@@ -67,5 +67,5 @@ class ImageTemplateHooks:
 
     @pluggy.HookspecMarker("pressroom")
     def pressroom_image_templates(self, plugin: PluginContext) -> Iterable[ImageTemplate]:
-        """Offer templates for the image generator. The first one of a name counts, in the order of plugin ids."""
+        """Offer templates for the image generator. Plugins that claim the same name are in conflict."""
         raise NotImplementedError

@@ -25,6 +25,7 @@ ON_A_PAGE: Final = 24
 LONGEST_ALT: Final = 500
 
 _LONGEST_QUERY: Final = 200
+_TOOLS: Final = {"upload": "create_upload_url", "alt": "update_media"}
 _MOST_USES: Final = 5
 
 
@@ -43,7 +44,7 @@ def routes(plugin: PluginContext) -> Sequence[Route]:
             case _:
                 raise InvalidInput("do", "is unknown; reload the page and use its buttons")
 
-    return [Route(PATH, media, ("GET", "POST"), DashboardPage("Media"))]
+    return [Route(PATH, media, ("GET", "POST"), DashboardPage("Media", _TOOLS))]
 
 
 async def _upload(plugin: PluginContext, request: HttpRequest) -> HttpResponse:

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, cast
 
-from pressroom.sdk import McpTool, Models, Plugin, PluginContext, Route, hookimpl
+from pressroom.sdk import McpTool, Models, Plugin, PluginContext, Route, StorageKind, hookimpl
 
 from pressroom_images.config import ImagesConfig
 
 PLUGIN = Plugin(
     id="images",
+    api="1",
     title="Images",
     summary="Finds licensed images, keeps them with their credits, and takes uploads.",
     config=ImagesConfig,
     requires=("content",),
+    worker_modules=("pressroom_images.library.inspecting",),
 )
 
 
@@ -24,6 +26,14 @@ def pressroom_models() -> Iterable[Models]:
     from pressroom_images.tables import Base  # noqa: PLC0415 - loads with the server, not with every command
 
     return [Models(Base.metadata, "pressroom_images.migrations")]
+
+
+@hookimpl
+def pressroom_storage() -> Iterable[StorageKind]:
+    """Count images against the bound of an account's plan."""
+    from pressroom_images.library.store import STORAGE  # noqa: PLC0415
+
+    return [STORAGE]
 
 
 @hookimpl

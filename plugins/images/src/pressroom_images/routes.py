@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from email.parser import BytesParser
-from email.policy import HTTP
 from html import escape
 from typing import Final, cast
 
 from pressroom.sdk import CallError, HttpRequest, HttpResponse, NotFound, PluginContext, Route
 
 from pressroom_images.config import ImagesConfig
+from pressroom_images.forms import file_of_form
 from pressroom_images.library.store import Library
 from pressroom_images.library.thumbnails import Thumbnails
 from pressroom_images.library.uploads import Uploads
@@ -57,7 +55,13 @@ def routes(plugin: PluginContext) -> Sequence[Route]:
     return [
         Route("/media/<media_id>/<filename>", _serve(plugin)),
         Route(f"{THUMBNAILS}/<media_id>", _serve_thumbnail(plugin)),
-        Route("/media/upload/<token>", _upload(plugin), ("GET", "POST", "PUT"), max_body_bytes=most + _MULTIPART),
+        Route(
+            "/media/upload/<token>",
+            _upload(plugin),
+            ("GET", "POST", "PUT"),
+            max_body_bytes=most + _MULTIPART,
+            before_body=_check_link(plugin),
+        ),
         *media_pages(plugin),
     ]
 
@@ -91,23 +95,29 @@ def _serve_thumbnail(plugin: PluginContext) -> Callable[[HttpRequest], Awaitable
     return serve
 
 
+def _check_link(plugin: PluginContext) -> Callable[[HttpRequest], Awaitable[HttpResponse | None]]:
+    async def check(request: HttpRequest) -> HttpResponse | None:
+        """Refuse a link that does not work before anything that is sent to it is read."""
+        try:
+            await Uploads(plugin).open(request.path_params["token"])
+        except NotFound as error:
+            return _refusal(request, error)
+        return None
+
+    return check
+
+
 def _upload(plugin: PluginContext) -> Callable[[HttpRequest], Awaitable[HttpResponse]]:
     async def upload(request: HttpRequest) -> HttpResponse:
         """Show the form, take what it sends, or take a file that is sent by itself."""
         uploads, token = Uploads(plugin), request.path_params["token"]
         try:
             if request.method == "GET":
-                await uploads.open(token)
                 return _page("Upload an image", _form())
-            content, filename = await asyncio.to_thread(_sent, request)
+            content, filename = _sent(request)
             media = await uploads.take(token, content, filename)
         except CallError as error:
-            status = 404 if isinstance(error, NotFound) else 400
-            again = "" if status == 404 else _form()
-            if request.method == "PUT":
-                return HttpResponse(f"{error.message}\n".encode(), status, "text/plain; charset=utf-8")
-            notice = f'<p class="notice" role="alert">{escape(error.message)}</p>'
-            return _page("This did not work", notice + again, status)
+            return _refusal(request, error)
         if request.method == "PUT":
             return HttpResponse(f"{media.id} {media.url}\n".encode(), 201, "text/plain; charset=utf-8")
         size = f"{media.width} x {media.height} pixels"
@@ -121,17 +131,20 @@ def _upload(plugin: PluginContext) -> Callable[[HttpRequest], Awaitable[HttpResp
     return upload
 
 
+def _refusal(request: HttpRequest, error: CallError) -> HttpResponse:
+    status = 404 if isinstance(error, NotFound) else 400
+    if request.method == "PUT":
+        return HttpResponse(f"{error.message}\n".encode(), status, "text/plain; charset=utf-8")
+    notice = f'<p class="notice" role="alert">{escape(error.message)}</p>'
+    return _page("This did not work", notice + ("" if status == 404 else _form()), status)
+
+
 def _sent(request: HttpRequest) -> tuple[bytes, str]:
     """Return the file of a request and its name: the body itself, or the part of a form (RFC 7578)."""
     kind = request.headers.get("content-type", "")
     if not kind.lower().startswith("multipart/form-data"):
         return request.body, ""
-    head = f"Content-Type: {kind}\r\n\r\n".encode("latin-1", "replace")
-    for part in BytesParser(policy=HTTP).parsebytes(head + request.body).iter_parts():
-        payload = part.get_payload(decode=True)
-        if part.get_filename() and isinstance(payload, bytes):
-            return payload, str(part.get_filename())
-    return b"", ""
+    return file_of_form(kind, request.body)
 
 
 def _form() -> str:

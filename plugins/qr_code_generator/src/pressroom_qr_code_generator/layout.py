@@ -38,7 +38,13 @@ def lay_out(size: int, modules: int, margin: int) -> Layout:
     whole = size // total
     if whole >= WHOLE_PIXELS_FROM:
         return Layout(size, modules, (size - total * whole) // 2 + margin * whole, whole)
-    return Layout(size, modules, margin * size / total, size / total)
+    return fill(size, modules, margin)
+
+
+def fill(size: int, modules: int, margin: int) -> Layout:
+    """Place a symbol so that its quiet zone has exactly `margin` modules, whatever part of a pixel a module takes."""
+    module = size / (modules + 2 * margin)
+    return Layout(size, modules, margin * module, module)
 
 
 def check_size(size: int, modules: int, margin: int) -> None:

@@ -21,6 +21,7 @@ from pressroom_qr_code_generator.params import QrCodeDetails, QrCodeParams
 
 PLUGIN = Plugin(
     id="qr_code_generator",
+    api="1",
     title="QR code generator",
     summary="Makes QR codes as PNG or SVG.",
 )

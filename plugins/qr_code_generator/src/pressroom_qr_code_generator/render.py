@@ -10,7 +10,7 @@ from pressroom.sdk import Artifact
 
 from pressroom_qr_code_generator.colors import Rgba, contrast_warnings
 from pressroom_qr_code_generator.encode import encode
-from pressroom_qr_code_generator.layout import Layout, check_size, lay_out, size_warnings
+from pressroom_qr_code_generator.layout import Layout, check_size, fill, lay_out, size_warnings
 from pressroom_qr_code_generator.masks import Rows
 from pressroom_qr_code_generator.params import QrCodeDetails, QrCodeParams
 from pressroom_qr_code_generator.png import two_color_png
@@ -26,15 +26,16 @@ def render(params: QrCodeParams) -> Artifact:
         InvalidInput: the text fits in no symbol, or the symbol in no picture of that size.
     """
     rows = encode(params.text, params.errorCorrection)
-    layout = lay_out(params.size, len(rows), params.margin)
     foreground, background = Rgba.parse(params.fgColor), Rgba.parse(params.bgColor)
     warnings = contrast_warnings(foreground, background)
     if params.format == "png":
         check_size(params.size, len(rows), params.margin)
+        layout = lay_out(params.size, len(rows), params.margin)
         content = draw_png(rows, layout, foreground, background)
         warnings += size_warnings(layout)
     else:
-        content = draw_svg(rows, layout, foreground, background)
+        # An SVG has no pixels that its modules could be aligned to.
+        content = draw_svg(rows, fill(params.size, len(rows), params.margin), foreground, background)
     return Artifact(
         content=content,
         media_type="image/png" if params.format == "png" else "image/svg+xml",

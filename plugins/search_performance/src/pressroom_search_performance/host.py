@@ -40,11 +40,8 @@ async def website_of(call: Call, website_id: str) -> Website:
 
 
 def sources_of(plugin: PluginContext) -> dict[str, SearchSource]:
-    """Return the sources of search figures by their names; the first plugin of a name counts."""
-    found: dict[str, SearchSource] = {}
-    for _, source in plugin.extensions.of("pressroom_search_sources"):
-        found.setdefault(source.name, source)
-    return found
+    """Return the sources of search figures by their names."""
+    return {source.name: source for _, source in plugin.extensions.of("pressroom_search_sources")}
 
 
 def keyword_source_of(plugin: PluginContext) -> KeywordSource | None:

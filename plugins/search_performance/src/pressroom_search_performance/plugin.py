@@ -12,11 +12,13 @@ from pressroom_search_performance.contract import KeywordSource, SearchPerforman
 
 PLUGIN = Plugin(
     id="search_performance",
+    api="1",
     title="Search performance",
     summary="Fetches search figures every night, and finds what to do with them.",
     config=SearchPerformanceConfig,
     requires=("content",),
     hookspecs=SearchPerformanceHooks,
+    unique={"pressroom_keyword_sources": "name"},
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
-from pressroom.sdk import Job, JobRun, PluginContext
+from pressroom.sdk import Job, JobRun, Pause, PluginContext
 
 from pressroom_seo.config import SeoConfig
 
@@ -24,7 +24,7 @@ def jobs(plugin: PluginContext) -> Sequence[Job]:
     """Return the jobs."""
     config = cast("SeoConfig", plugin.config)
 
-    async def crawl(run: JobRun) -> Mapping[str, Any]:
+    async def crawl(run: JobRun) -> Mapping[str, Any] | Pause:
         from pressroom_seo.reports.running import crawl_website  # noqa: PLC0415 - the parsers load with the first crawl
 
         return await crawl_website(plugin, run)

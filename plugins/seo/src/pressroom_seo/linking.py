@@ -12,7 +12,7 @@ from urllib.parse import urljoin
 from pressroom.sdk import Fetcher, InvalidInput, JobRun, NotFound, PluginContext
 from pressroom_content.websites.store import Websites
 
-from pressroom_seo.crawler.engine import record_of
+from pressroom_seo.crawler.answers import record_of
 from pressroom_seo.crawler.links import LinkChecker, LinkReport, Progress, check_links
 from pressroom_seo.crawler.politeness import Politeness
 from pressroom_seo.crawler.urls import Site, host_of, normalise
@@ -56,7 +56,7 @@ class Links:
 async def links_of_article(plugin: PluginContext, user_id: str, content_id: str) -> Links:
     """Return the links of a stored article. Raises `NotFound`."""
     one = await judged(plugin, user_id, content_id)
-    hrefs = await asyncio.to_thread(link_targets, one.article)
+    hrefs = await plugin.services.workers.run(link_targets, one.article, owner=user_id, what="the article")
     url = normalise(one.article.url) if one.article.url else None
     return Links(dict.fromkeys(hrefs.values(), (content_id,)), Site.at(url) if url else None)
 

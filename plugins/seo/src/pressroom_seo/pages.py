@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from dataclasses import dataclass
 from typing import Any, Final
@@ -13,7 +12,7 @@ from pressroom_content.websites.store import Websites
 from pressroom_seo.crawler.charset import decode
 from pressroom_seo.crawler.frontier import Limits
 from pressroom_seo.crawler.politeness import Politeness
-from pressroom_seo.crawler.survey import survey
+from pressroom_seo.crawler.survey import begin_survey, survey
 from pressroom_seo.crawler.urls import Site, host_of, normalise
 from pressroom_seo.crawler.visiting import Answer, Visitor
 from pressroom_seo.linking import ASKED
@@ -56,7 +55,7 @@ async def live_page(plugin: PluginContext, url: str, keyphrase: str) -> LivePage
         raise InvalidInput("url", report.record.message)
     text = None
     if report.record.is_page:
-        text = await asyncio.to_thread(_judge, visitor.last, keyphrase)
+        text = await plugin.services.workers.run(_judge, visitor.last, keyphrase, what="the page")
     return LivePage(report, text, spent)
 
 
@@ -74,7 +73,7 @@ async def structured_data_of(plugin: PluginContext, url: str) -> Validation:
         why = answer.message if answer.failure else f"it answers with {answer.status}"
         raise InvalidInput("url", f"cannot be read: {why}")
     html = decode(answer.content, answer.header("content-type")).text
-    return await asyncio.to_thread(validate_page, html)
+    return await plugin.services.workers.run(validate_page, html, what="the page")
 
 
 def address(url: str) -> str:
@@ -103,5 +102,6 @@ async def llms_txt_of(plugin: PluginContext, user_id: str, website_id: str | Non
     robots = await visitor.visit(f"{site.origin}/robots.txt")
     if robots.failure == "refused":
         raise InvalidInput("url" if url else "website_id", robots.message)
-    facts = await survey(visitor, site, now=time.time(), most_urls=Limits(1).most_known)
+    facts = begin_survey(visitor, site, await visitor.robots(site.origin))
+    await survey(visitor, facts, now=time.time(), most_urls=Limits(1).most_known)
     return await check_llms_txt(visitor, site, facts.listed)

@@ -11,10 +11,13 @@ from pressroom_seo.config import SeoConfig
 
 PLUGIN = Plugin(
     id="seo",
+    api="1",
     title="SEO",
     summary="Judges articles, pages and whole sites for search engines and readers.",
     config=SeoConfig,
     requires=("content",),
+    worker_modules=("pressroom_seo.scoring",),
+    worker_setup=("pressroom_seo.language.detection:load",),
 )
 
 

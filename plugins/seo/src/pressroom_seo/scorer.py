@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pressroom.sdk import PluginContext
@@ -17,8 +17,11 @@ from pressroom_content.contract import (
 )
 
 if TYPE_CHECKING:
-    from pressroom_seo.scoring import CheckResult, SnippetPreview
+    from pressroom_content.records import Article
+
+    from pressroom_seo.scoring import CheckResult, Report, SnippetPreview
     from pressroom_seo.scoring.snippet import Line
+    from pressroom_seo.stored import Judged
 
 _FIXES = 3
 _EVIDENCE = 5
@@ -30,7 +33,10 @@ def article_scorer(plugin: PluginContext) -> ArticleScorer:
     async def report(user_id: str, content_id: str) -> ScoreReport:
         return await report_article(plugin, user_id, content_id)
 
-    return ArticleScorer("seo", score_article, report)
+    async def rate(article: Article) -> Score:
+        return await rate_article(plugin, article)
+
+    return ArticleScorer("seo", score_article, report, rate)
 
 
 def score_article(scored: ScoredArticle) -> Score:
@@ -39,11 +45,13 @@ def score_article(scored: ScoredArticle) -> Score:
     What is not known from the fields, such as the account's other articles, is left out of the score: check_blog_seo
     of the stored article knows more.
     """
-    from pressroom_seo.scoring import Article, score  # noqa: PLC0415 - word lists and parsers load with the first score
+    # Word lists and parsers load with the first score.
+    from pressroom_seo.scoring import Article as Judgeable  # noqa: PLC0415
+    from pressroom_seo.scoring import score  # noqa: PLC0415
 
     known: dict[str, Any] = {"featured_image": "featured"} if scored.featured_image else {}
     report = score(
-        Article(
+        Judgeable(
             body=scored.body,
             format="html" if scored.body_format == "html" else "markdown",
             title=scored.title,
@@ -58,29 +66,49 @@ def score_article(scored: ScoredArticle) -> Score:
             **known,
         )
     )
-    return Score(report.score, tuple(action.fix for action in report.next_actions[:_FIXES]))
+    return _summary(report)
+
+
+async def rate_article(plugin: PluginContext, article: Article) -> Score:
+    """Return the score of an article, compared with the account's other articles."""
+    from pressroom_seo.stored import judged_as  # noqa: PLC0415
+
+    return _summary(await _judgement(plugin, await judged_as(plugin, article)))
 
 
 async def report_article(plugin: PluginContext, user_id: str, content_id: str) -> ScoreReport:
     """Return how a stored article is judged, compared with the account's other articles. Raises `NotFound`."""
-    from pressroom_seo.scoring import preview_snippet, score  # noqa: PLC0415
-    from pressroom_seo.stored import judged, world_of  # noqa: PLC0415
+    from pressroom_seo.scoring import preview_snippet  # noqa: PLC0415
+    from pressroom_seo.stored import judged  # noqa: PLC0415
 
     one = await judged(plugin, user_id, content_id)
-    made = await asyncio.to_thread(score, one.article, world=await world_of(plugin, one))
+    made = await _judgement(plugin, one)
     snippet = preview_snippet(one.article.search_title, one.article.description, one.article.url)
     return ScoreReport(
         score=made.score,
         rating=made.rating,
         areas=tuple((name, group.score) for name, group in made.groups.items()),
         checks=tuple(_check(check) for check in made.checks),
-        caps=tuple(f"{gate.message} It holds the score at {gate.cap} or less." for gate in made.gates),
+        caps=tuple(f"{gate.message} This caps the score at {gate.cap}." for gate in made.gates),
         snippets=_snippets(snippet),
         warnings=snippet.warnings,
         notes=made.notes,
         language=made.language,
         ruleset=made.ruleset,
+        words=made.words,
     )
+
+
+async def _judgement(plugin: PluginContext, one: Judged) -> Report:
+    from pressroom_seo.scoring import score  # noqa: PLC0415
+    from pressroom_seo.stored import world_of  # noqa: PLC0415
+
+    judge = partial(score, one.article, world=await world_of(plugin, one))
+    return await plugin.services.workers.run(judge, owner=one.stored.user_id, what="the article", seconds=60)
+
+
+def _summary(report: Report) -> Score:
+    return Score(report.score, tuple(action.fix for action in report.next_actions[:_FIXES]), report.words)
 
 
 def _check(one: CheckResult) -> ScoreCheck:

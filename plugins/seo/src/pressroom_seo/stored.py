@@ -36,8 +36,12 @@ class Judged:
 
 async def judged(plugin: PluginContext, user_id: str, content_id: str) -> Judged:
     """Return a stored article as it is judged. Raises `NotFound`."""
+    return await judged_as(plugin, await Articles(plugin.required["content"]).get(user_id, content_id))
+
+
+async def judged_as(plugin: PluginContext, stored: StoredArticle) -> Judged:
+    """Return an article as it is judged, or as it will be once it is stored."""
     content = plugin.required["content"]
-    stored = await Articles(content).get(user_id, content_id)
     website = await _website(content, stored)
     url, published_on = await _published_at(content, stored)
     image, facts, alt = await _featured(content, stored)
@@ -64,7 +68,8 @@ async def judged(plugin: PluginContext, user_id: str, content_id: str) -> Judged
         section=stored.categories[0] if stored.categories else "",
         tags=stored.tags,
     )
-    return Judged(stored, article, await _others(content, stored), published_on)
+    others = await others_of(plugin, stored.user_id, stored.website_id, but=stored.id)
+    return Judged(stored, article, others, published_on)
 
 
 async def world_of(plugin: PluginContext, one: Judged) -> World:
@@ -133,7 +138,11 @@ async def _featured(content: PluginContext, stored: StoredArticle) -> tuple[str,
     return "", None, None
 
 
-async def _others(content: PluginContext, stored: StoredArticle) -> tuple[OtherArticle, ...]:
+async def others_of(
+    plugin: PluginContext, user_id: str, website_id: str | None, *, but: str
+) -> tuple[OtherArticle, ...]:
+    """Return the articles of an account for a website, or for none, but for one."""
+    content = plugin.required["content"]
     columns = (
         ArticleRow.id,
         ArticleRow.title,
@@ -141,8 +150,8 @@ async def _others(content: PluginContext, stored: StoredArticle) -> tuple[OtherA
         ArticleRow.meta_description,
         ArticleRow.keyphrase,
     )
-    mine = (ArticleRow.user_id == stored.user_id, ArticleRow.id != stored.id, ArticleRow.status != "trashed")
-    same = ArticleRow.website_id.is_(None) if stored.website_id is None else ArticleRow.website_id == stored.website_id
+    mine = (ArticleRow.user_id == user_id, ArticleRow.id != but, ArticleRow.status != "trashed")
+    same = ArticleRow.website_id.is_(None) if website_id is None else ArticleRow.website_id == website_id
     wanted = select(*columns).where(*mine, same).order_by(ArticleRow.updated_at.desc()).limit(MOST_OTHERS)
     async with content.services.database.reading() as session:
         rows = await session.execute(wanted)

@@ -18,6 +18,7 @@ from pressroom_content.contract import (
     SiteRejected,
     SiteUnavailable,
     UnknownOutcome,
+    read_json_or_none,
 )
 
 from pressroom_webhook.signing import key_of, signed
@@ -77,7 +78,7 @@ class Receiver:
             raise self._error(answer)
         if answer.media_type == "text/html":
             raise UnknownOutcome(f"{self.name} answered with a web page; is there a firewall in front of it?")
-        document = _parsed(answer.content)
+        document = read_json_or_none(answer.content)
         return document if isinstance(document, dict) else {}
 
     def _error(self, answer: Fetched) -> SiteError:
@@ -101,16 +102,9 @@ class Receiver:
         return UnknownOutcome(f"{self.name} failed ({told})")
 
 
-def _parsed(content: bytes) -> Any:
-    try:
-        return json.loads(content)
-    except (ValueError, RecursionError):
-        return None
-
-
 def _words(content: bytes) -> str:
     """Return what the receiver says of an error, in the places where programs say it."""
-    document = _parsed(content)
+    document = read_json_or_none(content)
     if not isinstance(document, dict):
         return ""
     for words in (document.get("message"), document.get("error")):

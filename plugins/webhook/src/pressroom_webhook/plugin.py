@@ -9,6 +9,7 @@ from pressroom.sdk import Plugin, hookimpl
 
 PLUGIN = Plugin(
     id="webhook",
+    api="1",
     title="Webhook",
     summary="Publishes articles to programs that take signed webhooks.",
     requires=("content",),

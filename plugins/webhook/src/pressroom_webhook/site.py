@@ -46,6 +46,7 @@ CAPABILITIES: Final = Capabilities(
     featured_image=True,
     seo_meta=True,
     read_back=False,
+    featured_caption=True,
 )
 
 _REVISION = re.compile(r"(draft|live|trashed|gone) (evt_[0-9a-f]{48})")

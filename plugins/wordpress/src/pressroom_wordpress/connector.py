@@ -48,7 +48,7 @@ def approved(query: Mapping[str, str]) -> Mapping[str, str]:
 CONNECTOR: Final = SiteConnector(
     platform="wordpress",
     title="WordPress",
-    summary="A WordPress site of your own, over its REST API.",
+    summary="Your self-hosted WordPress site.",
     open=open_site,
     capabilities=Capabilities(
         draft=True,
@@ -63,6 +63,8 @@ CONNECTOR: Final = SiteConnector(
         upload=True,
         seo_meta=True,
         import_posts=True,
+        authors=True,
+        featured_caption=True,
     ),
     fields=(
         CredentialField("username", "User name", "The name that you sign in to WordPress with.", secret=False),
@@ -75,4 +77,5 @@ CONNECTOR: Final = SiteConnector(
     ),
     approval=approval,
     approved=approved,
+    proves_control=True,
 )

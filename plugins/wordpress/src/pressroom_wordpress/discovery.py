@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
 from pressroom.sdk import Fetched, Fetcher, FetchFailed, FetchRefused
-from pressroom_content.contract import SiteRefused, SiteUnavailable
+from pressroom_content.contract import SiteRefused, SiteUnavailable, read_json_or_none
 
 _LARGEST: Final = 8_388_608
 _SECONDS: Final = 20.0
@@ -20,7 +20,10 @@ _PLAIN: Final = "/?rest_route="
 
 @dataclass(frozen=True, slots=True)
 class Discovered:
-    """A WordPress site. `root` is what routes such as `/wp/v2/posts` are added to; `skew` is in seconds."""
+    """A WordPress site. `root` is what routes such as `/wp/v2/posts` are added to; `skew` is in seconds.
+
+    `home` is the URL that the site names as its own, nothing where another host said so.
+    """
 
     root: str
     name: str
@@ -28,6 +31,7 @@ class Discovered:
     approval_url: str
     timezone: str
     skew: float
+    home: str = ""
 
 
 async def discover(url: str, fetcher: Fetcher) -> Discovered:
@@ -40,7 +44,7 @@ async def discover(url: str, fetcher: Fetcher) -> Discovered:
     problem = ""
     for form in (_PRETTY, _PLAIN):
         answer = await _get(f"{url}{form}/", fetcher)
-        document = _json(answer.content)
+        document = read_json_or_none(answer.content)
         if answer.status < 300 and isinstance(document, dict) and isinstance(document.get("namespaces"), list):
             return _read(f"{url}{form}", document, answer)
         problem = problem or f"HTTP {answer.status}"
@@ -70,20 +74,25 @@ def _read(root: str, document: dict[str, Any], answer: Fetched) -> Discovered:
         name=str(document.get("name") or ""),
         namespaces=frozenset(map(str, document["namespaces"])),
         approval_url=str(approval or ""),
-        timezone=str(document.get("timezone_string") or ""),
+        timezone=_timezone(document),
         skew=_skew(answer.headers.get("date", "")),
+        home="" if answer.redirects else str(document.get("home") or "")[:2048].rstrip("/"),
     )
+
+
+def _timezone(document: Mapping[str, Any]) -> str:
+    """Return the name of a site's time zone; a site may have an offset from UTC instead, in hours."""
+    name, offset = document.get("timezone_string"), document.get("gmt_offset")
+    try:
+        hours = float(offset) if not name and offset is not None else 0.0
+    except (TypeError, ValueError):
+        return ""
+    # The names have the opposite sign: Etc/GMT-2 is two hours ahead.
+    return str(name or "") or (f"Etc/GMT{-hours:+.0f}" if hours and hours.is_integer() else "")
 
 
 def _skew(date: str) -> float:
     try:
         return (parsedate_to_datetime(date) - datetime.now(UTC)).total_seconds()
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         return 0.0
-
-
-def _json(content: bytes) -> Any:
-    try:
-        return json.loads(content)
-    except ValueError:
-        return None

@@ -8,7 +8,11 @@ from typing import Any
 from pressroom.sdk import Plugin, hookimpl
 
 PLUGIN = Plugin(
-    id="wordpress", title="WordPress", summary="Publishes articles on WordPress sites.", requires=("content",)
+    id="wordpress",
+    api="1",
+    title="WordPress",
+    summary="Publishes articles on WordPress sites.",
+    requires=("content",),
 )
 
 

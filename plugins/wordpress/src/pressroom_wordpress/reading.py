@@ -21,7 +21,8 @@ _STATES: Final[Mapping[str, PostState]] = {
     "pending": "draft",
     "trash": "trashed",
 }
-_MARKER = re.compile(r"\s*<!-- pressroom:([A-Za-z0-9_-]+) -->")
+_TRASHED = re.compile(r"__trashed(?:-\d+)?\Z")
+_MARKER = re.compile(r"(?<!\s)\s*+<!-- pressroom:([A-Za-z0-9_-]++) -->")
 
 
 def body_with_marker(html: str, marker: str) -> str:
@@ -48,6 +49,8 @@ def post_of(row: Mapping[str, Any], keys: Mapping[str, tuple[str, ...]]) -> Remo
     }
     if not fields["slug"]:  # a draft without one has it only in `generated_slug`
         fields["slug"] = str(row.get("generated_slug") or "")
+    if state == "trashed":  # WordPress gives the slug back when the post leaves the trash
+        fields["slug"] = _TRASHED.sub("", fields["slug"])
     return RemotePost(
         id=str(row["id"]),
         url=str(row.get("link") or ""),
@@ -60,6 +63,11 @@ def post_of(row: Mapping[str, Any], keys: Mapping[str, tuple[str, ...]]) -> Remo
         marker=marker_of(row),
         updated_at=_moment(row.get("modified_gmt")),
     )
+
+
+def date_of(row: Mapping[str, Any], otherwise: datetime) -> datetime:
+    """Return the date that a post has on its site, whatever its status; drafts may have none."""
+    return _moment(row.get("date_gmt")) or otherwise
 
 
 def _revision(row: Mapping[str, Any]) -> str:

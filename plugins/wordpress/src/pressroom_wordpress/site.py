@@ -6,8 +6,8 @@ import base64
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
-from html import unescape
+from datetime import UTC, datetime, timedelta
+from html import escape, unescape
 from typing import Any, Final, Literal
 from urllib.parse import quote, urlsplit
 
@@ -33,7 +33,7 @@ from pressroom_content.contract import (
 
 from pressroom_wordpress import seo_meta
 from pressroom_wordpress.discovery import Discovered, discover
-from pressroom_wordpress.reading import body_with_marker, marker_of, post_of
+from pressroom_wordpress.reading import body_with_marker, date_of, marker_of, post_of
 from pressroom_wordpress.redirects import NAMESPACE, Redirection, not_there
 
 _POSTS: Final = "/wp/v2/posts"
@@ -87,8 +87,12 @@ class WordPressSite:
             seo_meta="meta_description" in keys or "meta_title" in keys,
             redirects=await self._has_redirects(),
             import_posts=True,
+            authors=True,
+            featured_caption=True,
         )
-        return Finding(tuple(checks), capabilities, name=found.name, timezone=found.timezone)
+        # Authors and subscribers of somebody's site get passwords too; only its administrators speak for its URL.
+        site_url = found.home if able.get("manage_options") is True else ""
+        return Finding(tuple(checks), capabilities, name=found.name, timezone=found.timezone, site_url=site_url)
 
     async def terms(self, kind: TermKind, query: str, limit: int) -> Sequence[Term]:
         """Return categories, tags or authors; WordPress has no other kinds."""
@@ -97,7 +101,7 @@ class WordPressSite:
         elif kind in _TAXONOMIES:
             path = _TAXONOMIES[kind]
         else:
-            raise SiteRefused(f"WordPress has categories, tags and authors, no {kind}s")
+            raise SiteRefused(f"WordPress has categories, tags and authors to list, but no kind {kind}")
         found: list[Term] = []
         page = 1
         while len(found) < limit:
@@ -145,7 +149,7 @@ class WordPressSite:
             await (await self._api()).send(
                 "POST",
                 "/wp/v2/media",
-                query={"alt_text": file.alt, "caption": file.credit_html, "title": f"{stem or 'image'} {marker}"},
+                query={"alt_text": file.alt, "caption": _caption(file), "title": f"{stem or 'image'} {marker}"},
                 content=file.content,
                 headers={
                     "Content-Type": file.media_type,
@@ -202,9 +206,7 @@ class WordPressSite:
                 raise SiteRefused("a time is needed to schedule a post")
             document["date_gmt"] = at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S")
         elif state == "live":
-            there = await self.read(post_id)
-            if there.state == "scheduled":  # or WordPress would keep the time that lies ahead, and wait for it
-                document["date_gmt"] = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S")
+            document |= await self._date_of_today(api, post_id)
         answer = await api.send("POST", _path(post_id), query={"context": "edit"}, document=document)
         return await self._named(post_of(answer.row(written=True), await self._meta_keys()))
 
@@ -279,6 +281,15 @@ class WordPressSite:
             document["author"] = int(post.term_ids["author"][0])
         return document
 
+    async def _date_of_today(self, api: SiteApi, post_id: str) -> dict[str, str]:
+        """Return the date with which a post goes live at once, where its own lies ahead: WordPress waits for that one.
+
+        A draft keeps the date for which it was scheduled, and a post the one that people gave it there.
+        """
+        row = (await api.get(_path(post_id), {"context": "edit"})).row(written=False)
+        now = datetime.now(UTC) + timedelta(seconds=(await self._discover()).skew)
+        return {"date_gmt": now.strftime("%Y-%m-%dT%H:%M:%S")} if date_of(row, now) > now else {}
+
     async def _remove(self, api: SiteApi, post_id: str, *, for_good: bool) -> RemotePost:
         there = await self.read(post_id)
         if there.state == "trashed" and not for_good:
@@ -333,6 +344,11 @@ class WordPressSite:
             "the site is asked without encryption",
             "Use the site's https address if it has one.",
         )
+
+
+def _caption(file: MediaFile) -> str:
+    """Return what WordPress shows below an image: its caption, then its credit."""
+    return " ".join(filter(None, [escape(file.caption, quote=False), file.credit_html]))
 
 
 def _path(post_id: str) -> str:

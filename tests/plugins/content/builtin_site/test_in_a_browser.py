@@ -25,7 +25,7 @@ BODY = """The first paragraph, with **weight**, `code` and [a link](https://exam
 > A quotation.
 
 | Part | What it does | A third column |
-|---|---|---|
+|---|:-:|--:|
 | Store | keeps a thousand numbers of fifty digits each | 50,000 |
 
 ```python
@@ -58,6 +58,7 @@ def test_pages_are_accessible_and_fit(host: RunningHost, ada: Client) -> None:
         browser.enter(host, host.run(host.host.accounts.users.get(ada.user_id)))
         session = browser.session_cookie()
     own = f"{host.url}/dashboard/websites"
+    aligned = "Array.from(document.querySelectorAll('.prose td'), cell => getComputedStyle(cell).textAlign)"
     with chromium_page(320, 800) as page:
         page.context.add_cookies([{"name": "pressroom_session", "value": session, "url": host.url}])
         complaints: list[str] = []
@@ -74,4 +75,55 @@ def test_pages_are_accessible_and_fit(host: RunningHost, ada: Client) -> None:
                 page.goto(address)
                 assert page.evaluate("document.documentElement.scrollWidth") == 320, address
                 assert violations(page) == [], (scheme, address)
+        page.goto(url)
+        assert page.evaluate(aligned) == ["start", "-webkit-center", "-webkit-right"]
         assert [one for one in complaints if "404" not in one] == []
+
+
+def test_code_and_dates_keep_their_direction_in_a_right_to_left_post(host: RunningHost, ada: Client) -> None:
+    website = ada.data("connect_website", platform="builtin", name="Notes in two scripts")["website_id"]
+    articles = Articles(ada.plugin)
+    code = 'نص مع `print("مرحبا")` هنا.\n\n```python\nprint("مرحبا")\n```\n'
+    drafts = (
+        Draft(title="An English post", body="Text.", excerpt="It ends here.", language="en"),
+        Draft(title="مرحبا بالعالم", body=code, language="ar"),
+    )
+    urls = []
+    for draft in drafts:
+        article = host.run(articles.create(ada.user_id, draft)).article.id
+        urls.append(ada.data("publish_content", content_id=article, website_id=website)["url"])
+    with chromium_page(800, 800) as page:
+        page.goto(urls[1])
+        assert page.locator("html").get_attribute("dir") == "rtl"
+        for selector in (".prose p code", ".prose pre code"):
+            # The brackets show which way a text was laid out that goes from Latin into Arabic.
+            opening, closing = page.locator(selector).evaluate(_EDGES)
+            assert opening < closing, selector
+        day, minutes = page.locator(".post-head .post-note").evaluate(_DATE_EDGES)
+        assert day < minutes
+        teaser = page.locator(".post-excerpt", has_text="It ends here.")
+        assert teaser.evaluate("node => getComputedStyle(node).direction") == "ltr"
+
+
+_RANGE = """
+  const walker = document.createTreeWalker(node, NodeFilter.SHOW_TEXT), texts = [];
+  while (walker.nextNode()) texts.push(walker.currentNode);
+  const left = (text, at) => {
+    const range = document.createRange();
+    range.setStart(text, at);
+    range.setEnd(text, at + 1);
+    return range.getBoundingClientRect().left;
+  };
+"""
+_EDGES = f"""node => {{{_RANGE}
+  const find = (mark) => {{
+    const text = texts.find((one) => one.data.includes(mark));
+    return left(text, text.data.indexOf(mark));
+  }};
+  return [find("p"), find(")")];
+}}"""
+_DATE_EDGES = f"""node => {{{_RANGE}
+  const date = texts.find((one) => /^[0-9]/.test(one.data.trim()));
+  const rest = texts.find((one) => one.data.includes("min read"));
+  return [left(date, 0), left(rest, rest.data.indexOf("min"))];
+}}"""

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import io
 import json
 from typing import Any
 from xml.etree import ElementTree as ET
 
 import httpx
 import pytest
+from PIL import Image
 from pressroom.testing import RunningHost
 from pressroom_content.articles.fields import Draft
 from pressroom_content.articles.store import Articles
+from pressroom_content.websites.store import Websites
 from selectolax.lexbor import LexborHTMLParser
 from support.selecting import attribute_of, text_of
 
 from ..conftest import Client  # noqa: TID252 - the client of the whole plugin
+
+ETHIOPIC = "ሰላም"
+"""A text in a script that Pressroom brings no font for."""
 
 HOSTILE = "<img src=x onerror=alert(1)>\"'&{{7*7}}]]>"
 
@@ -67,6 +73,65 @@ def test_a_post_says_what_it_is(site: Site) -> None:
     image = attribute_of(tree, "meta[property='og:image']", "content")
     card = httpx.get(image, timeout=60)
     assert (card.status_code, card.headers["content-type"], card.content[:4]) == (200, "image/png", b"\x89PNG")
+
+
+def pixels(content: bytes) -> bytes:
+    return Image.open(io.BytesIO(content)).tobytes()
+
+
+def drawn(host: RunningHost, **props: str) -> bytes:
+    """Return the pixels of what the image generator draws without any warning."""
+    answer = httpx.post(
+        f"{host.url}/tools/image-generator/api/generate",
+        json={"template": "og", "props": props, "response": "binary"},
+        timeout=60,
+    )
+    assert (answer.status_code, answer.headers.get("x-warnings")) == (200, None)
+    return pixels(answer.content)
+
+
+def card_of(url: str) -> tuple[str, bytes]:
+    """Return what the page of a post says of its image for link previews, and the pixels of the image."""
+    tree = LexborHTMLParser(httpx.get(url).text)
+    image = httpx.get(attribute_of(tree, "meta[property='og:image']", "content"), timeout=60)
+    assert (image.status_code, image.headers["content-type"]) == (200, "image/png")
+    return attribute_of(tree, "meta[property='og:image:alt']", "content"), pixels(image.content)
+
+
+def test_the_image_of_a_japanese_post_shows_its_title(host: RunningHost, site: Site) -> None:
+    done = site.publish("日本の庭", slug="niwa")
+    assert done["warnings"] == []
+    assert card_of(done["url"]) == ("日本の庭", drawn(host, title="日本の庭", siteName="Ada writes"))
+
+
+def test_a_title_that_no_font_has_gives_way_to_the_name_of_the_site(host: RunningHost, site: Site, ada: Client) -> None:
+    done = site.publish(ETHIOPIC, slug="ethiopic")
+    (warning,) = done["warnings"]
+    assert warning == (
+        "the post's image for link previews shows the name of the site only: "
+        f"no font of this server has {ETHIOPIC}; its operator can add one"
+    )
+    assert card_of(done["url"]) == ("Ada writes", drawn(host, title="Ada writes"))
+    dry = ada.data("publish_content", content_id=site.content, website_id=site.id, dry_run=True)
+    assert dry["warnings"] == done["warnings"]
+
+
+def test_an_author_that_no_font_has_is_left_out_of_the_image(host: RunningHost, site: Site) -> None:
+    done = site.publish("Looms", slug="looms", author=ETHIOPIC)
+    (warning,) = done["warnings"]
+    assert warning.startswith("the post's image for link previews leaves out the author: ")
+    assert card_of(done["url"]) == ("Looms", drawn(host, title="Looms", siteName="Ada writes"))
+
+
+def test_a_site_that_no_font_can_name_has_no_image(host: RunningHost, ada: Client) -> None:
+    site = Site(host, ada, ETHIOPIC)
+    done = site.publish(ETHIOPIC, slug="nothing")
+    (warning,) = done["warnings"]
+    assert warning.startswith("the post has no image for link previews: no font of this server has ")
+    tree = LexborHTMLParser(httpx.get(done["url"]).text)
+    assert tree.css("meta[property='og:image']") == []
+    assert attribute_of(tree, "meta[name='twitter:card']", "content") == "summary"
+    assert site.get("/cards/nothing.png").status_code == 404
 
 
 def test_a_post_has_a_twin_in_markdown_and_one_as_text(site: Site, ada: Client) -> None:
@@ -127,7 +192,7 @@ def test_many_posts_are_paged(site: Site) -> None:
 def test_what_is_not_there_says_so(site: Site, host: RunningHost) -> None:
     answer = site.get("/nothing")
     assert answer.status_code == 404
-    assert "Nothing is here" in answer.text
+    assert "Page not found" in answer.text
     assert 'content="noindex"' in answer.text
     assert httpx.get(f"{host.url}/sites/nobody").status_code == 404
     assert site.get("/files/nothing.png").status_code == 404
@@ -171,3 +236,25 @@ def test_posts_stay_online_when_the_site_is_disconnected(site: Site, ada: Client
     done = site.publish()
     assert ada.data("disconnect_website", website_id=site.id, confirm=True)["kept_publications"] == 1
     assert httpx.get(done["url"]).status_code == 200
+
+
+def test_a_site_is_deleted_with_its_posts_also_after_it_was_disconnected(site: Site, ada: Client, eve: Client) -> None:
+    done = site.publish("Mine alone")
+    for _ in range(2):
+        assert ada.data("disconnect_website", website_id=site.id, confirm=True)["kept_publications"] == 1
+    assert "no website" in eve.refusal("disconnect_website", website_id=site.id, confirm=True, delete_posts=True)
+    before = ada.data("get_account_usage")["storage"]["used_bytes"]
+    assert ada.data("disconnect_website", website_id=site.id, confirm=True, delete_posts=True) == {
+        "disconnected": True,
+        "kept_publications": 0,
+    }
+    assert httpx.get(done["url"]).status_code in (404, 410)
+    assert ada.data("get_account_usage")["storage"]["used_bytes"] < before
+    assert ada.data("list_content")["items"][0]["status"] == "draft"
+
+
+def test_deleting_posts_with_the_site_is_refused_on_other_platforms(host: RunningHost, ada: Client) -> None:
+    websites = Websites(ada.plugin)
+    made = host.run(websites.add(ada.user_id, "wordpress", name="W", url="https://w.example", credential={"key": "x"}))
+    assert "unpublish_content" in ada.refusal("disconnect_website", website_id=made.id, confirm=True, delete_posts=True)
+    assert ada.data("get_website", website_id=made.id)["website"]["status"] == "active"

@@ -21,6 +21,13 @@ def texts(page: Page, selector: str) -> list[str]:
     return [" ".join(node.text(separator=" ").split()) for node in page.tree.css(selector)]
 
 
+def framed_text(page: Page) -> str:
+    """Return what a person reads of the article."""
+    body = page.framed.body
+    assert body is not None
+    return " ".join(body.text(separator=" ").split())
+
+
 def made(work: Work, title: str = "Soup of the day", body: str = "Hot soup.") -> str:
     """Return the id of a new article."""
     id_: str = work.client.data("create_content", title=title, body=body)["content_id"]
@@ -38,18 +45,19 @@ def failed(work: Work, platform: StandInPlatform, title: str) -> str:
 def test_the_text_is_safe_and_loads_nothing_from_elsewhere(reader: BrowserWithoutScreen, work: Work) -> None:
     page = reader.get(f"{ARTICLES}/{work.hostile}")
     assert page.one("h1") == "<img src=x onerror=alert(1)>\"'&{{7*7}}"
-    assert page.one("article") == "Hi you"
+    assert framed_text(page) == "Hi you"
     assert "<script>" in page.one("details.notice")
     assert "alert(1)</script>" not in page.html
     assert not page.tree.css("[onclick], [onerror]")
+    assert not page.framed.css("[onclick], [onerror], script")
     elsewhere = reader.get(f"{ARTICLES}/{work.failed}")
-    assert not elsewhere.tree.css("article img")
-    assert elsewhere.one("article .outside") == "Image from elsewhere.example: A bowl"
+    assert not elsewhere.framed.css("img")
+    assert [node.text() for node in elsewhere.framed.css(".outside")] == ["Image from elsewhere.example: A bowl"]
 
 
 def test_the_cover_is_shown_with_its_alt_text(reader: BrowserWithoutScreen, work: Work) -> None:
     page = reader.get(f"{ARTICLES}/{work.good}")
-    cover = page.tree.css_first(".cover img")
+    cover = page.framed.css_first(".cover img")
     assert cover is not None
     assert cover.attributes["alt"] == "A jar on a table"
     assert reader.client.get(str(cover.attributes["src"])).headers["content-type"] == "image/png"
@@ -60,8 +68,8 @@ def test_the_cover_is_shown_with_its_alt_text(reader: BrowserWithoutScreen, work
 def test_credits_stand_by_images_and_missing_covers_are_told(reader: BrowserWithoutScreen, work: Work) -> None:
     body = f"One.\n\n![A photo](https://library.example/{PHOTO}.png)\n\nTwo."
     page = reader.get(f"{ARTICLES}/{made(work, 'Photos', body)}")
-    assert "Photo: Ada , CC BY 4.0" in page.one("article")
-    assert not page.tree.css("article script")
+    assert "Photo: Ada , CC BY 4.0" in framed_text(page)
+    assert not page.framed.css("script")
     draft = Draft("Gone", "x", featured_media_id="m_" + "0" * 22)
     gone = work.client.host.run(Articles(work.client.plugin).create(work.client.user_id, draft)).article.id
     assert "not in the media library any more" in reader.get(f"{ARTICLES}/{gone}").text
@@ -116,6 +124,23 @@ def test_the_seo_panel_says_what_the_tools_say(reader: BrowserWithoutScreen, wor
         assert widths[at].startswith(f"{line['width']} of {line['limit']} px")
     assert widths[0].endswith(", cut")
     assert page.tree.css(".widths .over")
+
+
+def test_the_panel_and_the_list_show_one_score_and_one_number_of_words(
+    reader: BrowserWithoutScreen, work: Work
+) -> None:
+    id_ = made(work, "Bread and numbers", "Flour, water.\n\n```\nbake(bread, 40)\n```\n\nPatience is all it takes.")
+    made(work, "Something else", "Other words.")  # what articles are compared with changes all the time
+
+    panel = reader.get(f"{ARTICLES}/{id_}/seo")
+    row = next(node for node in reader.get(ARTICLES).tree.css("tr") if f"{ARTICLES}/{id_}" in (node.html or ""))
+
+    score = panel.one(".dial")
+    shown = row.css_first(".score")
+    assert shown is not None
+    assert " ".join(shown.text().split()) == f"Score {score} of 100"
+    assert f"{work.client.data('check_blog_seo', content_id=id_)['words']} words" in panel.text
+    assert "7 words" in panel.text
 
 
 def test_where_nothing_scores_the_panel_says_what_to_do(browser: BrowserWithoutScreen, ada: Client) -> None:
@@ -173,11 +198,11 @@ def test_a_failed_publication_is_tried_again_and_taken_down(
     path = f"{ARTICLES}/{id_}/publications"
     page = reader.get(path)
     assert page.one(".publication .panel-head .badge") == "failed"
-    assert page.one(".publication .notice.wrong") == "The stand-in refused it"
+    assert page.one(".publication .notice.wrong") == "The stand-in refused it."
     assert "Draft failed" in texts(page, ".steps li")
     tried = reader.submit(page, path, do="retry")
     assert tried.one(".publication .panel-head .badge") == "published"
-    assert texts(tried, ".steps li")[-1] == "Address looked at done"
+    assert texts(tried, ".steps li")[-1] == "Live page checked done"
     (url,) = work.client.data("list_content", query="try again")["items"][0]["urls"]
     assert tried.tree.css_first(f'a[href="{url}"]') is not None
     (post,) = [one for one in platform.posts.values() if one["title"] == "Soup to try again"]
@@ -219,6 +244,8 @@ def test_a_schedule_is_cancelled(reader: BrowserWithoutScreen, work: Work) -> No
     page = reader.get(path)
     assert page.one(".publication .panel-head .badge") == "scheduled"
     assert "Europe/Berlin" in page.one(".facts")
+    assert "Take it down" not in page.text
+    assert "Unpublish" not in page.text
     done = reader.submit(page, path, do="cancel")
     assert "not scheduled any more" in done.text
     assert done.one(".publication .panel-head .badge") == "draft"
@@ -228,11 +255,12 @@ def test_a_schedule_is_cancelled(reader: BrowserWithoutScreen, work: Work) -> No
 def test_a_publication_of_another_article_is_not_changed_from_here(reader: BrowserWithoutScreen, work: Work) -> None:
     good, scheduled = (f"{ARTICLES}/{one}/publications" for one in (work.good, work.scheduled))
     fields = reader.get(scheduled).fields(scheduled)
-    assert reader.post(good, fields | {"do": "cancel"}).status == 404
+    elsewhere = fields | {"csrf": reader.get(good).fields(good)["csrf"], "do": "cancel"}
+    assert reader.post(good, elsewhere).status == 404
     assert work.client.data("get_content", content_id=work.scheduled)["content"]["status"] == "scheduled"
     assert reader.post(scheduled, fields | {"do": "nonsense"}).status == 400
     unpublished = reader.get(f"{ARTICLES}/{work.hostile}/publications")
-    assert "not published anywhere yet" in unpublished.text
+    assert "Not published yet" in unpublished.text
 
 
 def test_an_article_of_two_megabytes_works_on_every_page(reader: BrowserWithoutScreen, work: Work) -> None:
@@ -247,3 +275,11 @@ def test_an_article_of_two_megabytes_works_on_every_page(reader: BrowserWithoutS
     versions = reader.get(f"{ARTICLES}/{id_}/versions")
     assert "The end." in texts(versions, ".diff tr.added .text")
     assert len(versions.html) < 100_000
+
+
+@pytest.mark.parametrize("tail", ["", "/seo", "/versions", "/publications"])
+def test_a_wrong_url_is_explained_to_a_person(reader: BrowserWithoutScreen, work: Work, tail: str) -> None:
+    page = reader.get(f"{ARTICLES}/a_nothing{tail}")
+    assert page.status == 404
+    assert "no such article in your account" in page.text
+    assert "list_content" not in page.text

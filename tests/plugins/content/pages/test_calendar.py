@@ -57,7 +57,7 @@ def test_an_entry_is_on_its_day_in_the_chosen_time_zone(
     assert following is not None
     after = browser.get(str(following.attributes["href"]))
     assert website in str(following.attributes["href"])
-    assert "Nothing goes out" in after.text
+    assert "Nothing scheduled" in after.text
     previous = after.tree.css_first("a[rel=prev]")
     assert previous is not None
     assert browser.get(str(previous.attributes["href"])).one("h2#month") == f"{at:%B %Y}"
@@ -108,7 +108,7 @@ def test_ideas_are_added_done_and_deleted(browser: BrowserWithoutScreen, ada: Cl
     page = browser.get(path)
     form = page.tree.css_first('form[method=post] input[name="title"]')
     assert form is not None
-    fields = {"csrf": page.tree.css_first("input[name=csrf]").attributes["value"]}  # type: ignore[union-attr]
+    fields = {"csrf": page.tree.css_first(".account-main form[method=post] input[name=csrf]").attributes["value"]}  # type: ignore[union-attr]
     due = f"{at:%Y-%m-12}"
     added = browser.post(path, {**fields, "do": "add", "title": " Iced   tea ", "due": due, "website": website})
     assert "The idea is saved" in added.text
@@ -137,7 +137,7 @@ def test_ideas_are_added_done_and_deleted(browser: BrowserWithoutScreen, ada: Cl
 def test_what_is_wrong_with_an_idea_is_told_at_its_field(
     browser: BrowserWithoutScreen, ada: Client, website: str, typed: dict[str, str], told: str
 ) -> None:
-    token = browser.get(CALENDAR).tree.css_first("input[name=csrf]")
+    token = browser.get(CALENDAR).tree.css_first(".account-main form[method=post] input[name=csrf]")
     assert token is not None
     page = browser.post(CALENDAR, {"csrf": token.attributes["value"], "do": "add", **typed})
     assert page.status == 400
@@ -148,7 +148,7 @@ def test_what_is_wrong_with_an_idea_is_told_at_its_field(
 
 def test_somebody_elses_idea_is_not_changed(browser: BrowserWithoutScreen, eve: Client) -> None:
     idea = eve.data("save_content_idea", title="Mine")["idea"]["idea_id"]
-    token = browser.get(CALENDAR).tree.css_first("input[name=csrf]")
+    token = browser.get(CALENDAR).tree.css_first(".account-main form[method=post] input[name=csrf]")
     assert token is not None
     for do in ("done", "delete"):
         assert browser.post(CALENDAR, {"csrf": token.attributes["value"], "do": do, "idea": idea}).status == 404

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pressroom_content.articles.differences import changed_blocks
 from pressroom_content.pages.month import Month
 from pressroom_content.pages.shown import relative
-from pressroom_content.pages.word_diff import word_changes
+from pressroom_content.pages.word_diff import WordDiff
 from support.sizes import examples
 
 LINES = st.lists(st.sampled_from(["a", "b", "c", "the tea is hot", ""]), max_size=12)
@@ -29,7 +29,7 @@ def test_the_blocks_turn_one_text_into_the_other(old: list[str], new: list[str])
 
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_the_pieces_of_a_line_are_the_line(before: str, after: str) -> None:
-    old, new = word_changes(before, after)
+    old, new = WordDiff().changes(before, after)
     assert "".join(piece.text for piece in old) == before
     assert "".join(piece.text for piece in new) == after
     kept = ["".join(piece.text for piece in side if not piece.changed) for side in (old, new)]
@@ -38,7 +38,7 @@ def test_the_pieces_of_a_line_are_the_line(before: str, after: str) -> None:
 
 
 def test_words_that_changed_are_marked() -> None:
-    old, new = word_changes("The tea is hot today.", "The tea is cold today.")
+    old, new = WordDiff().changes("The tea is hot today.", "The tea is cold today.")
     assert [piece.text for piece in old if piece.changed] == ["hot"]
     assert [piece.text for piece in new if piece.changed] == ["cold"]
 

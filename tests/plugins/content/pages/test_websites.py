@@ -13,9 +13,9 @@ WEBSITES = "/dashboard/websites"
 def test_health_says_when_it_was_looked_at_and_what_works(reader: BrowserWithoutScreen, work: Work) -> None:
     path = f"{WEBSITES}/{work.other_site}"
     page = reader.get(path)
-    assert "not checked yet" in page.text
+    assert "Not checked yet" in page.text
     checked = reader.submit(page, path, do="check")
-    assert "checked just now" in checked.one(".panel-head .muted")
+    assert "Checked just now" in checked.one(".panel-head .muted")
     works, lacks = (node.text() for node in checked.tree.css(".pairs dd"))
     assert "drafts" in works
     assert "its own scheduler" in lacks

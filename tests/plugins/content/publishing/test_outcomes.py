@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 from typing import Any
 
 import pytest
 from pressroom.sdk import InvalidInput, NotFound, PluginContext
 from pressroom_content.articles.store import Articles
+from pressroom_content.contract import RemoteMedia
 from pressroom_content.publishing import patience
-from pressroom_content.publishing.looking import look
+from pressroom_content.publishing.looking import author_warnings, look
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.publishing.taking_down import unpublish
 from pressroom_content.records import Publication
+from pressroom_content.rendering.markdown import html_of_markdown
 from pressroom_content.websites.store import Websites
 from support.publishing_world import ADA, connect, write
 from support.standin_platform import StandInPlatform
-from support.standin_plugin import HOTLINK, PHOTO
+from support.standin_plugin import CAPTIONED, HOTLINK, PHOTO
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -163,6 +166,16 @@ async def test_what_the_platform_drops_silently_is_said(
     assert any(told in warning for warning in done.warnings), done.warnings
 
 
+async def test_a_conflict_says_what_was_edited(plugin: PluginContext, platform: StandInPlatform) -> None:
+    website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
+    done = await publish(plugin, article, website)
+    platform.edit(done.external_id, title="An editor's own title")
+    await Articles(plugin).update(ADA, article, expected_version=1, changes={"tags": ["more"]})
+    begun = await Publications(plugin).update(ADA, done.id)
+    refused = await ended(plugin, begun)
+    assert 'changed the title to "An editor\'s own title"' in refused.error, refused.error
+
+
 async def test_an_edit_on_the_site_is_not_written_over(plugin: PluginContext, platform: StandInPlatform) -> None:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
     done = await publish(plugin, article, website)
@@ -248,6 +261,70 @@ async def test_images_are_copied_only_where_the_licence_allows_it(
     assert 'Photo: <a href="https://example.org/ada"' in post["html"]
     assert "script" not in post["html"]
     assert done.status == "published"
+
+
+CAPTION_HTML = "Bread &amp; butter, *warm* &lt;from&gt; the oven"
+
+
+@pytest.mark.parametrize(
+    ("body", "shown"),
+    [
+        ("![Bread]({})", "<figure><img{}><figcaption>{}<br><small>"),
+        (
+            "[![Bread]({})](https://example.com/)",
+            '<figure><a href="https://example.com/"><img{}></a><figcaption>{}<br>',
+        ),
+        ("Warm ![Bread]({}) today", "Warm <img{}><br><small>"),
+        ('<figure><img src="{}" alt="Bread"></figure>', "<figure><img{}><figcaption>{}<br><small>"),
+        ('<figure><img src="{}" alt="B"><figcaption>Mine</figcaption></figure>', "<img{}><figcaption>Mine<br><small>"),
+    ],
+)
+async def test_a_caption_is_below_its_image(
+    plugin: PluginContext, platform: StandInPlatform, body: str, shown: str
+) -> None:
+    body = body.format(f"https://library.example/{CAPTIONED}.png")
+    website = await connect(plugin, platform.url, platform.token)
+    article = await write(plugin, body=body, featured_media_id="")
+
+    done = await publish(plugin, article, website)
+
+    html = re.sub(r"<img[^>]*>", "<img{}>", next(iter(platform.posts.values()))["html"])
+    assert shown.replace("<figcaption>{}", f"<figcaption>{CAPTION_HTML}") in html
+    assert html.count(CAPTION_HTML) == ("Mine" not in body)
+    assert (done.status, [one for one in done.warnings if "canonical" not in one]) == ("published", [])
+
+
+async def test_a_caption_is_in_the_markdown_too(plugin: PluginContext, platform: StandInPlatform) -> None:
+    website = await connect(plugin, platform.url, platform.token)
+    body = f"![Bread](https://library.example/{CAPTIONED}.png)\n\nThe end."
+    article = await write(plugin, body=body, featured_media_id=CAPTIONED)
+    made, _, _ = await Publications(plugin).preview(ADA, article, website, {})
+
+    post = made.completed({}, {CAPTIONED: RemoteMedia("1", "https://blog.example/bread.png")})
+
+    assert html_of_markdown(post.markdown).count(f"<em>{CAPTION_HTML}</em>") == 1
+    assert "caption of the featured image" in made.unsupported
+
+
+@pytest.mark.parametrize("known", [True, False])
+async def test_an_author_whom_the_site_does_not_have_is_said(
+    plugin: PluginContext, platform: StandInPlatform, known: bool
+) -> None:
+    if known:
+        platform.terms.append({"id": "t9", "kind": "author", "name": "Grace"})
+    website = await connect(plugin, platform.url, platform.token)
+    article = await write(plugin, author="Grace", tags=(), categories=(), featured_media_id="", body="Text.")
+    post, site = (await Publications(plugin).preview(ADA, article, website, {}))[0].post, Websites(plugin)
+
+    before = await author_warnings(plugin, await site.get(ADA, website), post)
+    assert not platform.posts
+    done = await publish(plugin, article, website)
+
+    warned = [one for one in done.warnings if "author" in one]
+    assert list(before) == warned
+    assert [one.startswith("the site has no author 'Grace'") for one in warned] == ([] if known else [True])
+    (kept,) = platform.posts.values()
+    assert kept["term_ids"]["author"] == (["t9"] if known else [])
 
 
 async def test_an_image_that_the_library_has_no_more_is_said(plugin: PluginContext, platform: StandInPlatform) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import threading
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from pressroom.sdk import PluginContext
@@ -76,8 +77,8 @@ async def test_a_write_that_is_never_answered_comes_to_an_end(
     assert found.status == status
     assert "6 times in a row" in found.error
     assert "use retry_publication" in found.error
-    assert row_of(found, {}).next_try_at is None
-    assert "It goes on by itself" not in told(found)
+    assert row_of(found, {}, {}).next_try_at is None
+    assert "It goes on by itself" not in told(found, ZoneInfo("UTC"))
     assert platform.count(request_line) == 6
 
     fault.times = 0
@@ -127,8 +128,8 @@ async def test_a_publication_that_goes_on_later_says_when(idle: PluginContext, p
     await Engine(idle, chance=lambda: 0.0).run(begun.id)
     waiting = await Publications(idle).get(ADA, begun.id)
     assert waiting.due_at is not None
-    assert row_of(waiting, {}).next_try_at == waiting.due_at
-    assert f"It goes on by itself at {waiting.due_at:%H:%M:%S} UTC" in told(waiting)
+    assert row_of(waiting, {}, {}).next_try_at == waiting.due_at
+    assert f"It goes on by itself at {waiting.due_at:%H:%M:%S} UTC" in told(waiting, ZoneInfo("UTC"))
 
 
 async def test_a_request_that_acts_late_makes_no_second_post(idle: PluginContext, platform: StandInPlatform) -> None:
@@ -155,3 +156,15 @@ async def _make_due(plugin: PluginContext, publication: Publication) -> None:
     async with plugin.services.database.writing() as session:
         row = await session.get_one(PublicationRow, publication.id)
         row.due_at = datetime.now(UTC)
+
+
+async def test_a_site_that_says_when_is_asked_no_sooner(idle: PluginContext, platform: StandInPlatform) -> None:
+    website, article = await connect(idle, platform.url, platform.token), await write(idle)
+    platform.fault("POST /api/posts", answer=(429, "application/json", b"{}", {"Retry-After": "45"}))
+    begun = await Publications(idle).publish(ADA, article, website)
+    before = datetime.now(UTC)
+    await Engine(idle, chance=lambda: 0.0).run(begun.id)
+    waiting = await Publications(idle).get(ADA, begun.id)
+    assert waiting.due_at is not None
+    assert waiting.due_at - before >= timedelta(seconds=45)
+    assert waiting.error == "the stand-in is overloaded. It is tried again by itself."

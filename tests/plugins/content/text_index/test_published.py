@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from pressroom_content.tables import PublicationRow
+from pressroom_content.tables import PublicationRow, WebsiteRow
 from sqlalchemy import update
 from support.content_client import Client
 
@@ -77,6 +77,9 @@ def test_articles_that_are_published_elsewhere_have_an_address_here(
         async with plugin.services.database.writing() as session:
             wanted = update(PublicationRow).where(PublicationRow.article_id == id_)
             await session.execute(wanted.values(path="", url="https://example.com/tee"))
+            elsewhere = {"platform": "webhook", "url": "https://example.com", "control_place": "example.com"}
+            proven = update(WebsiteRow).where(WebsiteRow.id == website)
+            await session.execute(proven.values(control_method="file", site_key=None, **elsewhere))
 
     ada.host.run(move())
     path = f"/articles/{website}/uber-tee"

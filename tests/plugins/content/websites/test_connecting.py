@@ -91,7 +91,7 @@ def test_the_link_works_for_the_account_that_made_it_alone(
         own = browser.get("/dashboard/websites")
         sent = browser.post(path, own.fields("/dashboard/websites") | {"url": platform.url, "token": TOKEN})
         assert sent.status == 403
-        assert "Another account" in sent.text
+        assert "Another account" in browser.get(path).text
         assert browser.get(f"{path}/approved?token={TOKEN}").status == 403
     with browser_of(host, ada) as browser:
         assert browser.post(path, {"url": platform.url, "token": TOKEN}).status == 403  # without the hidden field
@@ -134,8 +134,7 @@ def test_a_site_that_hands_out_the_credential_itself(host: RunningHost, ada: Cli
 
 def test_a_platform_that_is_not_there_names_the_others(ada: Client) -> None:
     refusal = ada.refusal("connect_website", platform="hashnode")
-    assert "no connector for hashnode" in refusal
-    assert "it has builtin, " in refusal
+    assert "platform: must be one of builtin, " in refusal
 
 
 def test_the_pages_of_a_website(host: RunningHost, ada: Client, eve: Client, platform: StandInPlatform) -> None:
@@ -161,7 +160,7 @@ def test_the_pages_of_a_website(host: RunningHost, ada: Client, eve: Client, pla
         assert renewing.path.startswith("/dashboard/connect/")
         done = browser.submit(renewing, renewing.path, url=platform.url, token="another-token", do="connect")
         assert "is connected" in done.text
-        assert "paused" in browser.submit(page, own, do="pause").text
+        assert "Paused" in browser.submit(page, own, do="pause").text
         assert "in use again" in browser.submit(page, own, do="resume").text
         with browser_of(host, eve) as other:
             assert other.get(own).status == 404

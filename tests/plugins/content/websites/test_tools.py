@@ -11,6 +11,7 @@ from pressroom_content.articles.fields import Draft
 from pressroom_content.articles.store import Articles
 from pressroom_content.contract import RemoteRedirect
 from pressroom_content.tables import PageRow, WordRow
+from pressroom_content.tools.publishing import publish_content
 from pressroom_content.websites.redirects import judge
 from pressroom_content.websites.store import Websites
 from sqlalchemy import func, select
@@ -199,16 +200,59 @@ def test_a_time_without_an_offset_is_the_websites_own(host: RunningHost, ada: Cl
         publish_at="2027-05-01T09:00:00",
     )
     assert (done["status"], done["publish_at"]) == ("scheduled", "2027-05-01T00:00:00Z")
+    assert done["publish_at_local"] == "2027-05-01T09:00:00+09:00[Asia/Tokyo]"
+    shown = ada.call("get_publication_status", publication_id=done["publication_id"])
+    assert "It goes live at 2027-05-01 09:00 Asia/Tokyo (2027-05-01 00:00 UTC)." in shown["content"][0]["text"]
+    assert shown["structuredContent"]["publications"][0]["publish_at_local"] == done["publish_at_local"]
     schedule = ada.data("list_schedule", **{"from": "2027-05-01", "to": "2027-05-31"}, website_id=website)
     assert [entry["title"] for entry in schedule["entries"]] == ["Hello"]
+    assert schedule["entries"][0]["publish_at_local"] == done["publish_at_local"]
     assert schedule["gaps"] == [{"from": "2027-05-02", "to": "2027-05-31", "days": 30}]
     moved = ada.data(
         "reschedule_content", publication_id=done["publication_id"], publish_at="2027-06-01T12:00:00+02:00"
     )
     assert moved["publication"]["publish_at"] == "2027-06-01T10:00:00Z"
+    assert moved["publication"]["publish_at_local"] == "2027-06-01T19:00:00+09:00[Asia/Tokyo]"
     assert ada.data("list_schedule", **{"from": "2027-05-01", "to": "2027-05-31"})["entries"] == []
     cancelled = ada.data("reschedule_content", publication_id=done["publication_id"])
     assert cancelled["publication"]["status"] == "draft"
+
+
+def test_a_kind_of_terms_that_a_site_lacks_is_no_error_of_the_site(
+    host: RunningHost, ada: Client, platform: StandInPlatform
+) -> None:
+    website = standin(host, ada, platform)
+    assert "no kind blog" in ada.refusal("list_site_taxonomies", website_id=website, kind="blog")
+    assert not ada.data("get_website", website_id=website)["website"]["last_error"]
+
+
+def test_a_mode_that_is_left_out_is_the_websites_own(host: RunningHost, ada: Client, platform: StandInPlatform) -> None:
+    website = standin(host, ada, platform)
+    ada.data("update_website_settings", website_id=website, settings={"default_status": "draft"})
+    left_out = ada.data("publish_content", content_id=article(host, ada), website_id=website)
+    null = ada.data("publish_content", content_id=article(host, ada), website_id=website, mode=None)
+    asked = ada.data("publish_content", content_id=article(host, ada), website_id=website, mode="publish")
+    assert [one["status"] for one in (left_out, null, asked)] == ["draft", "draft", "published"]
+    mode = publish_content.params.model_json_schema()["properties"]["mode"]
+    assert mode["default"] is None
+    assert "default_status" in mode["description"]
+
+
+def test_the_time_zone_of_a_site_is_taken_over_until_somebody_chooses_one(
+    host: RunningHost, ada: Client, platform: StandInPlatform
+) -> None:
+    website = standin(host, ada, platform)
+
+    def zone() -> str:
+        ada.data("test_website_connection", website_id=website)
+        name: str = ada.data("get_website", website_id=website)["website"]["settings"]["timezone"]
+        return name
+
+    assert zone() == "Europe/Berlin"
+    ada.data("update_website_settings", website_id=website, settings={"timezone": "UTC"})
+    assert zone() == "UTC"
+    ada.data("update_website_settings", website_id=website, settings={"timezone": None})
+    assert zone() == "Europe/Berlin"
 
 
 def test_a_time_that_clocks_skip_is_refused(host: RunningHost, ada: Client) -> None:

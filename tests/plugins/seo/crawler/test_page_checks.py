@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import pytest
-from pressroom_seo.crawler.engine import record_of
+from pressroom_seo.crawler.answers import record_of
 from pressroom_seo.crawler.records import PageRecord, page_from_json, to_json
 from pressroom_seo.crawler.visiting import Answer
 from pressroom_seo.site_checks.model import issues_of
@@ -256,3 +256,19 @@ def test_evidence_says_what_was_seen() -> None:
 
 def test_an_error_page_is_not_read_as_a_page() -> None:
     assert found(replace(GOOD, status=404, html="<title></title>")) == {"page_not_found"}
+
+
+def test_a_long_policy_still_says_who_may_frame_the_page() -> None:
+    policy = (
+        "script-src " + " ".join(f"https://cdn{number}.example" for number in range(60)) + "; frame-ancestors 'self'"
+    )
+    assert len(policy) > 1000
+    record = header(Content_Security_Policy=policy)(no_header("X-Frame-Options")(GOOD)).read()
+    assert "framing_allowed" not in {issue.check_id for issue in issues_of(OF_PAGES, record)}
+
+
+def test_a_page_that_is_cut_has_not_too_many_elements_for_that() -> None:
+    record = also("<p>" + "word " * 700_000 + "</p>")(GOOD).read()
+    assert record.page is not None
+    assert record.page.cut
+    assert "too_many_elements" not in {issue.check_id for issue in issues_of(OF_PAGES, record)}

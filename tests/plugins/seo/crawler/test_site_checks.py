@@ -238,6 +238,13 @@ async def test_evidence_names_the_page_that_links(world: World) -> None:
         assert crawled.evidence("broken_link") == [{"link": site.url("/nothing"), "status": 404}]
 
 
+async def test_a_canonical_address_to_which_nothing_links_is_looked_at(world: World) -> None:
+    async with world.site(good_site() | canonical("/bees", "/nowhere")) as site:
+        crawled = await crawl(world, site)
+    assert "canonical_to_error" in crawled.found()
+    assert "orphan_page" not in crawled.found()
+
+
 async def test_a_crawl_that_was_cut_short_names_no_orphans(world: World) -> None:
     pages = good_site()
     FAULTS["orphan_page"](pages)

@@ -353,3 +353,50 @@ def test_a_header_can_say_noindex_too() -> None:
     article = article_from_page("<p>x</p>", robots_header="noindex")
     assert article.robots == ("noindex",)
     assert article.published is None or isinstance(article.published, date)
+
+
+ADA = {"@type": "Person", "@id": "https://e.com/#ada", "name": "Ada Lovelace"}
+DATES = {"datePublished": "2026-01-02T03:04:05+00:00", "dateModified": "2026-02-03"}
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {**CONTEXT, "@type": "BlogPosting", "author": {"@type": "Person", "name": "Ada Lovelace"}, **DATES},
+        {**CONTEXT, "@graph": [{"@type": ["Article"], "author": {"@id": ADA["@id"]}, **DATES}, ADA]},
+        [{**CONTEXT, "@type": "WebSite"}, {**CONTEXT, "@type": "NewsArticle", "author": ["Ada Lovelace"], **DATES}],
+    ],
+)
+def test_author_and_dates_of_a_page_are_read_from_its_structured_data(document: Any) -> None:
+    script = f"<script type='application/ld+json'>{json.dumps(document)}</script>"
+    article = article_from_page(f"<head>{script}</head><article><h1>x</h1><p>Text</p></article>")
+    assert [one.name for one in article.authors] == ["Ada Lovelace"]
+    [check] = [one for one in score(article).checks if one.id == "author_and_dates"]
+    assert check.status == "good", check.message
+
+
+@pytest.mark.parametrize(
+    "author", [None, 1, [], [[[]]], {"name": {}}, {"@id": []}, {"@id": "x"}, "", {"name": ["", 1]}]
+)
+def test_odd_bylines_are_none(author: Any) -> None:
+    document = {**CONTEXT, "@type": "Article", "author": author, "datePublished": author, "@graph": author}
+    script = f"<script type='application/ld+json'>{json.dumps(document)}</script>"
+    article = article_from_page(f"<head>{script}</head><p>x</p>")
+    assert (article.authors, article.published) == ((), None)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<article><header><p class=eyebrow>Guides · Tea</p><h1>Tea</h1><p>Ada, 3 May</p></header>{}</article>",
+        "<main><p>Guides</p><div><a>Tea</a></div><h1>Tea</h1>{}</main>",
+        "<article><div><h1>Tea</h1></div>{}</article>",
+    ],
+)
+def test_the_lines_around_a_headline_are_not_the_first_paragraph(page: str) -> None:
+    text = "<p>Tea is a drink of leaves, and of patience.</p>"
+    article = article_from_page(page.format(text), keyphrase="tea")
+    assert "Guides" not in article.body
+    assert "3 May" not in article.body
+    assert "<h1>Tea</h1>" in article.body
+    assert text in article.body

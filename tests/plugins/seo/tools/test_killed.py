@@ -25,6 +25,8 @@ from .crawl_world import configuration, world
 
 PAGES = 100
 CHECKPOINT = 50
+IN_FLIGHT = 4
+"""Pages of a site that a crawl asks for at once."""
 
 
 def large_site() -> dict[str, Any]:
@@ -114,9 +116,11 @@ async def test_a_crawl_whose_process_is_killed_goes_on(
                 assert new
                 whole = await _finished(crawls, again.id)
 
-            assert max(first.values()) == max(second.values()) == 1
+            assert max(first.values()) == 1
+            # What the killed process had asked for last may be counted with the next one.
+            assert second.total() - len(second) <= IN_FLIGHT
             assert len(first | second) == PAGES
-            assert len(first & second) <= len(first) - CHECKPOINT + 4
+            assert len(first & second) <= len(first) - CHECKPOINT + IN_FLIGHT
             assert (done.pages, done.complete, done.active, done.host) == (PAGES + 1, True, None, None)
             assert whole.score == done.score
             assert {**whole.counts, "slow_answer": 0} == {**done.counts, "slow_answer": 0}

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from pressroom.config import Settings
-from pressroom.sdk import PluginContext
+from pressroom.sdk import Pause, PluginContext
 from pressroom.testing.running import settings_for_test
 from pressroom_content.records import Website
 from pressroom_content.websites.store import Websites
@@ -109,7 +109,9 @@ async def work(plugin: PluginContext, kind: str, row: CrawlRow | None = None) ->
     """Do a job of a kind once, as a worker would."""
     run = next(job.run for job in jobs(plugin) if job.kind == kind)
     payload = {"crawl_id": row.id, "website_id": row.website_id} if row is not None else {}
-    return dict(await run(Attempt(row.job_id if row is not None else "j_1", payload)) or {})
+    result = await run(Attempt(row.job_id if row is not None else "j_1", payload))
+    assert not isinstance(result, Pause)
+    return dict(result or {})
 
 
 async def stored(plugin: PluginContext, table: Any) -> int:

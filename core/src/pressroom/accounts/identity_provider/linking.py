@@ -9,7 +9,7 @@ import structlog
 from pressroom.accounts.identity_provider.records import IdentityClaims
 from pressroom.accounts.records import User
 from pressroom.accounts.users import Users, normalised_email
-from pressroom.config.models import IdentityProviderSettings
+from pressroom.config.account_models import IdentityProviderSettings
 from pressroom.errors import InvalidInput, SignInFailed
 from pressroom.wire.echo import is_line
 

@@ -13,8 +13,9 @@ BEARER = "bearer "
 
 
 class Authenticate:
-    """Asks the authenticators, in the operator's order, whom the bearer credential belongs to (RFC 6750).
+    """Asks the authenticators, in the operator's order, whom the request's credential belongs to.
 
+    It is a bearer (RFC 6750), or whatever header an authenticator looks at, so each is asked for every call.
     Fails closed: what an authenticator raises refuses the call.
     """
 
@@ -28,15 +29,14 @@ class Authenticate:
         exchange.caller = await self.identify(exchange.known_caller, exchange.headers)
 
     async def identify(self, stranger: Caller, headers: Headers) -> Caller:
-        """Return whom the bearer credential belongs to; the stranger, where nobody recognises it or there is none.
+        """Return whom the credential belongs to; the stranger, where nobody recognises it or there is none.
 
         Raises `Rejected`.
         """
         authorization = headers.get("authorization", "")
-        if not self._authenticators or authorization[: len(BEARER)].lower() != BEARER:
-            return stranger
+        bearer = authorization[len(BEARER) :].strip() if authorization[: len(BEARER)].lower() == BEARER else ""
         credentials = Credentials(
-            bearer=authorization[len(BEARER) :].strip(),
+            bearer=bearer,
             address=stranger.address,
             headers=_LowerCase(headers),
         )

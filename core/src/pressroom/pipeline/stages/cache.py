@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pressroom.errors import BackendError, FileMissing
+from pressroom.errors import BackendError, FileMissing, Unavailable
 from pressroom.pipeline.exchange import Exchange, Made
 from pressroom.pipeline.services import Services
 
@@ -10,7 +10,8 @@ from pressroom.pipeline.services import Services
 class Cache:
     """Looks the content up, in the index and among the runs that are under way.
 
-    A file that has vanished counts as a miss. An index that fails is passed by.
+    A file that has vanished counts as a miss. An index that fails is passed by. While the store cannot be asked, its
+    files are believed to be there.
     """
 
     name = "cache"
@@ -52,6 +53,8 @@ class Cache:
                 return Made(entry)
         except FileMissing:
             pass
-        except BackendError:
+        except BackendError as error:
             self._metrics.backend_failure("files")
+            if isinstance(error, Unavailable) and exchange.delivery != "binary":
+                return Made(entry)  # it was stored, and an address is signed without asking
         return None

@@ -69,8 +69,11 @@ class Limit:
             raise _refusal(rule.rate, status)
 
     async def settle(self, exchange: Exchange) -> None:
-        """Give back what a refused call took, and make sure that the state of the limit is known."""
-        if exchange.error is not None:
+        """Give back what a call took that failed through no run of its own, and make sure that the limit is known.
+
+        A run that the request made fail has taken a worker's time like any other, and keeps its cost.
+        """
+        if exchange.error is not None and not exchange.error.spent:
             await self._return(exchange)
         if exchange.limit_status is None and exchange.plan_tool is not None:
             for rule in exchange.plan_tool.limits:

@@ -34,7 +34,7 @@ class Plan:
     def _refusal(self, exchange: Exchange, view: PlanView) -> CallError:
         name = exchange.tool_name
         if exchange.by_mcp_name and name in self._catalog.mcp_tools:
-            return Forbidden(self._not_in_plan(name, exchange.known_caller.plan, view))
+            return Forbidden(self._catalog.why_not(name, exchange.known_caller.plan))
         known = view.mcp_tools if exchange.by_mcp_name else view.tools
         similar = nearest(name, known)
         listing = "tools/list" if exchange.by_mcp_name else "GET /tools/api"
@@ -42,14 +42,3 @@ class Plan:
             f"there is no tool {name[:64]!r}"
             + (f"; did you mean {similar}?" if similar else f"; {listing} lists the tools")
         )
-
-    def _not_in_plan(self, name: str, plan: str, view: PlanView) -> str:
-        if plan not in self._catalog.plans:
-            return f"{name} cannot be used: the plan {plan!r} of this account is not offered any more; ask the operator"
-        others = self._catalog.plans_with(name)
-        where = f"it is in {_enumerated(others)}" if others else "no plan of this server has it"
-        return f"{name} is not in the plan {view.title}; {where}"
-
-
-def _enumerated(titles: tuple[str, ...]) -> str:
-    return " and ".join(filter(None, [", ".join(titles[:-1]), titles[-1]]))

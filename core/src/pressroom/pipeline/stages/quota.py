@@ -27,7 +27,6 @@ class Quota:
 
     def __init__(self, services: Services, cache: Cache, limit: Limit) -> None:
         self._quotas = services.quotas
-        self._metrics = services.metrics
         self._base_url = services.settings.public_url
         self._cache = cache
         self._limit = limit
@@ -51,7 +50,6 @@ class Quota:
             if bound is not None:
                 raise Forbidden(f"the quota {quota} of this plan can be used with an account only") from None
         except BackendError as error:
-            self._metrics.backend_failure("database")
             raise Overloaded("quotas cannot be counted at the moment; try again shortly") from error
         if await self._cache.look(exchange):
             await self._give_back(exchange)
@@ -89,7 +87,6 @@ class Quota:
         try:
             await self._quotas.give_back(exchange.known_caller.subject, quota, month)
         except BackendError as error:
-            self._metrics.backend_failure("database")
             log.warning("a quota could not be given back", quota=quota, error=error.message)
 
 

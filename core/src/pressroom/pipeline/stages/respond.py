@@ -8,9 +8,10 @@ from typing import Final
 
 import structlog
 
-from pressroom.errors import BackendError, InternalError
+from pressroom.errors import BackendError
 from pressroom.pipeline.exchange import Exchange
 from pressroom.pipeline.services import Services
+from pressroom.pipeline.stages.store import storage_failure
 
 SIGNED_URL_SECONDS: Final = 3 * 3600
 """How long a signed address is valid (interface specification, section 8)."""
@@ -28,7 +29,7 @@ class Respond:
         self._metrics = services.metrics
 
     async def __call__(self, exchange: Exchange) -> None:
-        """Set `content`, or `url`, `expires_at` and `preview_url`. Raises `InternalError` where the store fails."""
+        """Set `content`, or `url`, `expires_at` and `preview_url`. Raises a `CallError` where the store fails."""
         made = exchange.made
         if made is None:
             return
@@ -44,4 +45,4 @@ class Respond:
         except BackendError as error:
             self._metrics.backend_failure("files")
             log.warning("a file could not be delivered", key=made.entry.key, error=error.message)
-            raise InternalError("the file could not be delivered; try again in a moment") from error
+            raise storage_failure("the file could not be delivered; try again in a moment", error) from error

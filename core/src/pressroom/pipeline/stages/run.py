@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 import structlog
 
 from pressroom.catalog.tool import Tool
 from pressroom.errors import BackendError, CallError, CallTimeout, InternalError, Overloaded
+from pressroom.fetch.shares import Share, current_share, shared_by
 from pressroom.lanes import Work
 from pressroom.pipeline.exchange import Exchange, Made
+from pressroom.pipeline.run_places import RunPlaces
 from pressroom.pipeline.services import Services
-from pressroom.pipeline.stages.store import Store
-from pressroom.sdk import EXTENSIONS, Artifact, Call, Generator, Params
-from pressroom.sdk.generator import PrepareFunction
+from pressroom.pipeline.stages.store import OUTAGE_SECONDS, Store
+from pressroom.sdk import EXTENSIONS, Artifact, Call, Caller, Generator, Params
 
 log = structlog.get_logger()
-
-_OUTAGE_SECONDS: Final = 5
-"""When it is worth to try again what met an outage."""
 
 
 class Run:
@@ -33,6 +32,7 @@ class Run:
         self._base_url = services.settings.public_url
         self._lanes = services.lanes
         self._flights = services.flights
+        self._places = RunPlaces(services.settings)
         self._metrics = services.metrics
         self._store = store
 
@@ -43,11 +43,21 @@ class Run:
             return
         if plan_tool.tool.kind == "mcp":
             exchange.result = await self._run(exchange)
-        elif plan_tool.cache.seconds == 0:
-            exchange.made = await self._make(exchange)
         else:
-            flight = exchange.flight or self._flights.start(exchange.content_id, self._make(exchange))
+            flight = exchange.flight or self._start(exchange)
             exchange.made = await asyncio.shield(flight)
+
+    def _start(self, exchange: Exchange) -> asyncio.Task[Made]:
+        """Begin a run of a generator, on one of the places of its caller. Raises `Overloaded` where all are taken."""
+        leave = self._places.enter(exchange.known_caller)
+        run = self._make(exchange)
+        if exchange.known_tool.cache.seconds == 0:
+            flight = self._flights.start_alone(run)
+        else:
+            flight = self._flights.start(exchange.content_id, run)
+        # Not before the run itself ends: leaving early must not make room for another.
+        flight.add_done_callback(lambda _done: leave())
+        return flight
 
     async def _make(self, exchange: Exchange) -> Made:
         tool = exchange.known_tool.tool
@@ -59,8 +69,16 @@ class Run:
         tool = exchange.known_tool.tool
         declaration = tool.declaration
         call = exchange.call(self._base_url)
-        if isinstance(declaration, Generator) and declaration.prepare is not None:
-            call = replace(call, prepared=await _prepared(declaration.prepare, exchange.known_params, call))
+        caller = exchange.known_caller
+        with _share_of(caller) as share:
+            if isinstance(declaration, Generator) and declaration.prepare is not None:
+                with self._lanes.expecting(declaration.lane):
+                    call = replace(call, prepared=await _prepared(declaration, exchange.known_params, call, share))
+            return await self._run_in_lane(exchange, call)
+
+    async def _run_in_lane(self, exchange: Exchange, call: Call) -> Any:
+        tool = exchange.known_tool.tool
+        declaration = tool.declaration
         work = Work(
             reference=declaration.reference,
             function=declaration.function,
@@ -76,26 +94,49 @@ class Run:
             log.warning("a tool met an outage", tool=tool.name, request_id=exchange.request_id, error=error.message)
             raise Overloaded(
                 f"{tool.name} could not reach the server's storage. Nothing was confirmed: try again in some seconds",
-                retry_after=_OUTAGE_SECONDS,
+                retry_after=OUTAGE_SECONDS,
             ) from error
+        except CallError as error:
+            error.spent = error.spent or _is_of_the_request(error)
+            raise
         finally:
             exchange.run_seconds = time.perf_counter() - started
             self._metrics.rendered(tool.name, exchange.run_seconds)
 
 
-async def _prepared(prepare: PrepareFunction, params: Params, call: Call) -> Any:
-    """Return what a generator prepared for its run. Raises a `CallError`."""
+def _share_of(caller: Caller) -> AbstractContextManager[Share]:
+    """Return what the fetches of a call count against; the host's own calls have no address, and keep their owner's."""
+    if caller.subject:
+        return shared_by(caller.subject, "call")
+    return shared_by(caller.address, "anonymous") if caller.address else nullcontext(current_share())
+
+
+async def _prepared(declaration: Generator, params: Params, call: Call, share: Share) -> Any:
+    """Return what a generator prepared for its run. Raises a `CallError`.
+
+    A refusal is spent where something had been fetched for it by then; before that it is like any other validation.
+    """
+    if declaration.prepare is None:
+        return None
     scope = asyncio.timeout(call.timeout)
     try:
         async with scope:
-            return await prepare(params, call)
-    except CallError:
+            return await declaration.prepare(params, call)
+    except CallError as error:
+        error.spent = share.requests > 0 and _is_of_the_request(error)
         raise
     except Exception as error:
         if scope.expired():
-            raise CallTimeout(f"{call.tool} was not ready within {call.timeout:g} s; try again later.") from None
+            late = CallTimeout(f"{call.tool} was not ready within {call.timeout:g} s; try again later.")
+            late.spent = True
+            raise late from None
         log.exception("a generator could not prepare a run", tool=call.tool, request_id=call.request_id)
         raise InternalError(f"{call.tool} failed; the request id tells the operator where") from error
+
+
+def _is_of_the_request(error: CallError) -> bool:
+    """Tell whether an error of a run is the request's doing, and not a failure or a lack of the server's."""
+    return not isinstance(error, InternalError | Overloaded)
 
 
 def _check(artifact: object, tool: Tool) -> None:

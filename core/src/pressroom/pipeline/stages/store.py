@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import structlog
 
-from pressroom.errors import BackendError, InternalError
+from pressroom.errors import BackendError, CallError, InternalError, Overloaded, Unavailable
 from pressroom.pipeline.exchange import Exchange, Made
 from pressroom.pipeline.services import Services
 from pressroom.sdk import EXTENSIONS, Artifact, CacheEntry
 
 log = structlog.get_logger()
+
+
+OUTAGE_SECONDS: Final = 5
+"""When it is worth to try again what met an outage."""
+
+
+def storage_failure(message: str, error: BackendError) -> CallError:
+    """Return what a client is told of a store that failed: when to come again, if it is only away."""
+    if isinstance(error, Unavailable):
+        return Overloaded(message, retry_after=OUTAGE_SECONDS)
+    return InternalError(message)
 
 
 class Store:
@@ -23,7 +36,7 @@ class Store:
         self._metrics = services.metrics
 
     async def __call__(self, exchange: Exchange, artifact: Artifact) -> Made:
-        """Return the stored file. Raises `InternalError` where it cannot be stored; nothing is left behind then."""
+        """Return the stored file. Raises a `CallError` where it cannot be stored; nothing is left behind then."""
         plan_tool = exchange.known_tool
         tool = plan_tool.tool
         preview = artifact.preview
@@ -42,7 +55,7 @@ class Store:
         except BackendError as error:
             self._metrics.backend_failure("files")
             log.warning("a file could not be stored", tool=tool.name, key=entry.key, error=error.message)
-            raise InternalError("the file could not be stored; try again in a moment") from error
+            raise storage_failure("the file could not be stored; try again in a moment", error) from error
         if plan_tool.cache.seconds:
             try:
                 await self._index.put(exchange.content_id, entry, seconds=plan_tool.cache.seconds)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -16,12 +16,17 @@ from sqlalchemy.pool import NullPool
 from pressroom.config.models import Settings, StorageSettings
 from pressroom.errors import BackendError
 from pressroom.storage.database.failures import hint_for, is_outage, reason_of
+from pressroom.storage.database.probe import ANSWER_SECONDS
 from pressroom.storage.outage import OutageGuard
+from pressroom.storage.private import make_private_folder
+from pressroom.storage.restoring import finish_restore
 
 FILE_NAME: Final = "pressroom.sqlite"
 
 _MIGRATION_PATIENCE: Final = 600.0
 """Seconds that a migration waits for another one, and that the other may take."""
+
+_CACHE_PARAMETERS: Final = ("prepared_statement_cache_size", "statement_cache_size")
 
 _SLACK: Final = 1.0
 """Seconds more than a driver's own timeout, which says better what it waited for."""
@@ -36,7 +41,17 @@ def database_url_of(storage: StorageSettings) -> URL:
     url = make_url(storage.database.get_secret_value())
     # libpq and its tools call the parameter `sslmode`, asyncpg calls it `ssl`; the values are the same.
     mode = url.query.get("sslmode")
+    # What others recommend for PgBouncer; here it is what `database_pooler` is for, and the driver takes no text.
+    url = url.difference_update_query(_CACHE_PARAMETERS)
     return url.difference_update_query(["sslmode"]).update_query_dict({"ssl": mode}) if mode else url
+
+
+def is_behind_pooler(storage: StorageSettings) -> bool:
+    """Tell whether a pooler lends a connection for each transaction; a URL without cached statements says so too."""
+    if storage.database is None or storage.database_pooler == "transaction":
+        return storage.database_pooler == "transaction"
+    query = make_url(storage.database.get_secret_value()).query
+    return any(query.get(name) == "0" for name in _CACHE_PARAMETERS)
 
 
 class SqlDatabase:
@@ -54,10 +69,14 @@ class SqlDatabase:
         self.dialect: Literal["sqlite", "postgresql"] = (
             "sqlite" if self.url.get_backend_name() == "sqlite" else "postgresql"
         )
+        self._folder = storage.path
         self._timeout = storage.database_timeout
         self._size = storage.database_connections
+        self.behind_pooler = is_behind_pooler(storage)
         self._readers: _Connections | None = None
         self._writers: _Connections | None = None
+        self._prober: AsyncEngine | None = None
+        self._on_failure: Callable[[], None] | None = None
 
     @property
     def embedded(self) -> bool:
@@ -76,17 +95,26 @@ class SqlDatabase:
         """Whether it is a file that is not there yet; `open` makes it."""
         return self.dialect == "sqlite" and not Path(str(self.url.database)).exists()
 
-    async def open(self) -> None:
-        """Connect. Raises `BackendError` where the database cannot be reached."""
+    async def open(self, *, restoring: bool = False) -> None:
+        """Connect. Only the command that restores a backup is `restoring`; others finish a restore that was cut off.
+
+        Raises `BackendError` where the database cannot be reached, or is in the middle of a restore.
+        """
+        if not restoring:
+            finish_restore(self._folder)
         if self.dialect == "sqlite":
             _make_private_file(Path(str(self.url.database)))
             reading = self._sqlite_engine("BEGIN", self._timeout, pool_size=self._size, query_only=True)
             writing = self._sqlite_engine("BEGIN IMMEDIATE", self._timeout, pool_size=1)
-            self._readers = _Connections(self.name, reading, self._size, self._timeout)
-            self._writers = _Connections(self.name, writing, 1, self._timeout)
+            self._readers = _Connections(self.name, reading, self._size, self._timeout, self._note_failure)
+            self._writers = _Connections(self.name, writing, 1, self._timeout, self._note_failure)
         else:
-            engine = self._postgresql_engine(self._timeout, pool_size=self._size, pool_pre_ping=True)
-            self._readers = self._writers = _Connections(self.name, engine, self._size, self._timeout)
+            engine = self._postgresql_engine(self._timeout, self._timeout, pool_size=self._size, pool_pre_ping=True)
+            connections = _Connections(self.name, engine, self._size, self._timeout, self._note_failure)
+            self._readers = self._writers = connections
+            self._prober = self._postgresql_engine(
+                ANSWER_SECONDS, ANSWER_SECONDS, pool_size=1, max_overflow=0, pool_pre_ping=True
+            )
         try:
             await self._look()
         except BaseException:
@@ -100,6 +128,34 @@ class SqlDatabase:
         for pool in pools:
             if pool is not None:
                 await pool.close()
+        prober, self._prober = self._prober, None
+        if prober is not None:
+            await prober.dispose()
+
+    def on_failure(self, note: Callable[[], None]) -> None:
+        """Have `note` called for each transaction that fails through an outage."""
+        self._on_failure = note
+
+    async def ask(self) -> None:
+        """Ask for a sign of life. PostgreSQL is asked on a connection of its own, which no call can hold.
+
+        Raises `BackendError` where there is none.
+        """
+        prober = self._prober
+        try:
+            if prober is None:
+                await self._opened(self._readers).look()
+                return
+            async with prober.connect() as connection:
+                await connection.execute(text("SELECT 1"))
+        except Exception as error:
+            if prober is not None:
+                await prober.dispose()
+            raise _unavailable(self.name, error, ANSWER_SECONDS) from error
+
+    def _note_failure(self) -> None:
+        if self._on_failure is not None:
+            self._on_failure()
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncSession]:
@@ -136,7 +192,7 @@ class SqlDatabase:
         if self.dialect == "sqlite":
             engine = self._sqlite_engine("BEGIN IMMEDIATE", _MIGRATION_PATIENCE, poolclass=NullPool, foreign_keys="OFF")
         else:
-            engine = self._postgresql_engine(_MIGRATION_PATIENCE, poolclass=NullPool)
+            engine = self._postgresql_engine(self._timeout, _MIGRATION_PATIENCE, poolclass=NullPool)
         try:
             async with engine.begin() as connection:
                 yield connection
@@ -182,10 +238,14 @@ class SqlDatabase:
 
         return engine
 
-    def _postgresql_engine(self, command_timeout: float, **pool: Any) -> AsyncEngine:
-        timeouts = {"timeout": self._timeout, "command_timeout": command_timeout}
+    def _postgresql_engine(self, connect_timeout: float, command_timeout: float, **pool: Any) -> AsyncEngine:
+        arguments: dict[str, Any] = {"timeout": connect_timeout, "command_timeout": command_timeout}
         try:
-            return create_async_engine(self.url, connect_args=timeouts, **pool)
+            if self.behind_pooler:
+                from pressroom.storage.database.pooled import POOLED_ARGUMENTS  # noqa: PLC0415 - few need it
+
+                arguments |= POOLED_ARGUMENTS
+            return create_async_engine(self.url, connect_args=arguments, **pool)
         except ImportError as error:
             raise BackendError("PostgreSQL needs the driver asyncpg", hint="install pressroom[postgresql]") from error
 
@@ -193,8 +253,11 @@ class SqlDatabase:
 class _Connections:
     """The connections of one engine: so many at once, and none asked for while the database is down."""
 
-    def __init__(self, name: str, engine: AsyncEngine, size: int, timeout: float) -> None:
+    def __init__(
+        self, name: str, engine: AsyncEngine, size: int, timeout: float, note_failure: Callable[[], None]
+    ) -> None:
         self._name = name
+        self._note_failure = note_failure
         self._engine = engine
         self._timeout = timeout
         self._sessions = async_sessionmaker(engine, expire_on_commit=False)
@@ -214,7 +277,9 @@ class _Connections:
     async def look(self) -> None:
         """Connect, and raise whatever comes of it."""
         async with self._engine.connect() as connection:
-            await connection.execute(text("SELECT 1"))
+            # The file of SQLite is read only for something in it.
+            table = " FROM sqlite_master LIMIT 1" if self._engine.dialect.name == "sqlite" else ""
+            await connection.execute(text(f"SELECT 1{table}"))
 
     @asynccontextmanager
     async def session(self, options: Mapping[str, Any]) -> AsyncIterator[AsyncSession]:
@@ -222,7 +287,7 @@ class _Connections:
         try:
             async with self._sessions() as session:
                 try:
-                    await self._guard.call("a connection", lambda: _connect(session, options))
+                    await self._connect(session, options)
                     yield session
                 except Exception as error:
                     if is_outage(error):
@@ -232,15 +297,24 @@ class _Connections:
         except Exception as error:
             if not is_outage(error):
                 raise
+            self._note_failure()
             raise _failed(self._name, error, self._timeout) from error
         finally:
             self._slots.release()
+
+    async def _connect(self, session: AsyncSession, options: Mapping[str, Any]) -> None:
+        try:
+            await self._guard.call("a connection", lambda: _connect(session, options))
+        except BackendError:
+            self._note_failure()
+            raise
 
     async def _take_slot(self) -> None:
         try:
             async with asyncio.timeout(self._timeout):
                 await self._slots.acquire()
         except TimeoutError as error:
+            self._note_failure()
             raise BackendError(
                 f"{self._name}: no connection was free within {self._timeout:g} s",
                 hint="raise [storage] database_connections, or find out what keeps the database busy",
@@ -265,7 +339,7 @@ async def _no_probe() -> None:
 def _make_private_file(path: Path) -> None:
     """Make the file, which will hold hashes of secrets, so that only its owner reads it; SQLite's others follow it."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(path.parent)
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     except OSError as error:
         raise BackendError(

@@ -28,8 +28,21 @@ _LOCK: Final = 0x70726573
 """The key of the PostgreSQL advisory lock under which one process migrates at a time."""
 
 
+VERSION_TABLE_PREFIX: Final = "schema_version_"
+"""What the names of the tables begin with that hold the revision of a plugin's schema."""
+
+
 class SchemaError(BackendError):
     """The schema of one plugin cannot be used: its migrations fail, or the database comes from a newer version."""
+
+
+class SchemaMismatch(SchemaError):
+    """The tables of one plugin are at the revision `current`, and its code needs them at `wanted`."""
+
+    def __init__(self, message: str, current: str, wanted: str, *, hint: str) -> None:
+        super().__init__(message, hint=hint)
+        self.current = current
+        self.wanted = wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +80,8 @@ class Migrator:
         """Return the state of one plugin's schema.
 
         Raises:
-            SchemaError: its migrations cannot be read, or the database holds a revision that they do not know.
+            SchemaMismatch: the database holds a revision that its migrations do not know.
+            SchemaError: its migrations cannot be read.
             BackendError: the database failed.
         """
         async with self._database.reading() as session:
@@ -100,14 +114,14 @@ class Migrator:
 
     def _state(self, connection: Connection, plugin: str) -> SchemaState:
         current = _current(connection, plugin)
-        try:
-            models = self._models[plugin]
-            revisions = plain_revisions(models.migrations) or _revisions(_script(models))
-        except (Exception, SystemExit) as error:
-            raise SchemaError(f"the migrations of {plugin} cannot be read: {_shown(error)}") from error
+        revisions = known_revisions(plugin, self._models[plugin])
         if unknown := [revision for revision in current if revision not in revisions.known]:
-            raise SchemaError(
-                f"the tables of {plugin} are at revision {unknown[0]}, which this version does not know",
+            wanted = ", ".join(revisions.heads)
+            raise SchemaMismatch(
+                f"the tables of {plugin} are at revision {unknown[0]}, which this version does not know: "
+                f"it needs {wanted}",
+                unknown[0],
+                wanted,
                 hint="a newer version used the database: upgrade, or restore a backup",
             )
         return SchemaState(plugin, ", ".join(current), ", ".join(revisions.heads))
@@ -124,6 +138,14 @@ class Migrator:
                 f"a migration of {plugin} failed and was undone: {_shown(error)}",
                 hint="report it to the plugin's authors; nothing was changed",
             ) from error
+
+
+def known_revisions(plugin: str, models: Models) -> Revisions:
+    """Return the revisions that this version of a plugin knows. Raises `SchemaError` where they cannot be read."""
+    try:
+        return plain_revisions(models.migrations) or _revisions(_script(models))
+    except (Exception, SystemExit) as error:
+        raise SchemaError(f"the migrations of {plugin} cannot be read: {_shown(error)}") from error
 
 
 def run_migrations(connection: Connection, plugin: str, models: Models, *, downgrade_to: str = "") -> None:
@@ -160,7 +182,7 @@ def _check_foreign_keys(connection: Connection) -> None:
 
 def version_table(plugin: str) -> str:
     """Return the name of the table that holds the revision of a plugin's schema."""
-    return f"schema_version_{plugin}"
+    return f"{VERSION_TABLE_PREFIX}{plugin}"
 
 
 def _current(connection: Connection, plugin: str) -> tuple[str, ...]:

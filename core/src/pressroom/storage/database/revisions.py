@@ -32,7 +32,8 @@ def plain_revisions(package: str) -> Revisions | None:
     """
     try:
         found = [_declared(path) for path in _sources(files(package) / "versions")]
-    except (OSError, SyntaxError, ValueError, ImportError):
+    except (OSError, SyntaxError, SystemError, ValueError, ImportError):
+        # SystemError: compile() of Python 3.11 miscounts its depth if the garbage collector switches greenlets in it.
         return None
     before: dict[str, str | None] = {}
     for one in found:

@@ -1,5 +1,5 @@
 """Files in a folder of this machine."""
-# ruff: noqa: PTH103, PTH105, PTH108, PTH116, PTH120, PTH123 - making a Path takes as long as the system call on it
+# ruff: noqa: PTH102, PTH105, PTH108, PTH116, PTH120, PTH123 - making a Path takes as long as the system call on it
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from pressroom.sdk.backends import Pruned, StoredFile
 from pressroom.storage.files.keys import check_key, check_media_type, media_type_of, url_path
 from pressroom.storage.files.pruning import prune_folder, remove_strays
 from pressroom.storage.files.signing import UrlSigner
+from pressroom.storage.private import PRIVATE, close_to_others, make_private_folder
 
 INLINE_BYTES: Final = 262_144
 """Files up to this size are read on the event loop: from the page cache that takes less time than a thread switch."""
@@ -165,7 +166,10 @@ class LocalFileStore:
         return f"{self._root}/{check_key(key)}"
 
     def _prepare(self) -> None:
-        os.makedirs(self._temporary, exist_ok=True)
+        make_private_folder(self._root)
+        # One that an earlier version made; the modes of what is inside do not matter then.
+        close_to_others(self._root)
+        make_private_folder(self._temporary)
         remove_strays(self._temporary)
         probe = self._temporary_path()
         try:
@@ -178,8 +182,8 @@ class LocalFileStore:
     def _write(self, key: str, content: bytes) -> None:
         target = self._path(key)
         temporary = self._temporary_path()
-        os.makedirs(self._temporary, exist_ok=True)
-        os.makedirs(os.path.dirname(target), exist_ok=True)
+        self._make_folder(self._temporary)
+        self._make_folder(os.path.dirname(target))
         try:
             descriptor = _create(temporary)
             try:
@@ -198,8 +202,18 @@ class LocalFileStore:
             raise
 
     def _prune(self, older_than_ns: int, max_bytes: int) -> Pruned:
-        os.makedirs(self._temporary, exist_ok=True)
+        self._make_folder(self._temporary)
         return prune_folder(self._root, self._temporary, older_than_ns=older_than_ns, max_bytes=max_bytes)
+
+    def _make_folder(self, folder: str) -> None:
+        """Make a folder right below the root, and the root where somebody removed it."""
+        try:
+            os.mkdir(folder, PRIVATE)
+        except FileExistsError:
+            return
+        except FileNotFoundError:
+            make_private_folder(self._root)
+            make_private_folder(folder)
 
     def _temporary_path(self) -> str:
         return f"{self._temporary}/{secrets.token_hex(8)}"
@@ -231,7 +245,7 @@ class LocalFileStore:
 
 
 def _create(path: str) -> int:
-    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
 
 
 def _read_whole(path: str) -> bytes:

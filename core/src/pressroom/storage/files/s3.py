@@ -10,19 +10,23 @@ import asyncio
 import re
 import secrets
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import s3fs
 
 from pressroom.config.models import S3Settings
-from pressroom.errors import BackendError, ConfigError, FileMissing
+from pressroom.errors import BackendError, ConfigError, FileMissing, Unavailable
 from pressroom.sdk.backends import Pruned, StoredFile
 from pressroom.storage.files.keys import check_key, check_media_type, content_disposition, media_type_of
 from pressroom.storage.files.recent import RecentKeys
-from pressroom.storage.files.s3_errors import FAILURES, PERMISSIONS_HINT, explain, service_code
+from pressroom.storage.files.s3_errors import FAILURES, PERMISSIONS_HINT, explain, is_unreachable, service_code
+from pressroom.storage.outage import OutageGuard
+
+T = TypeVar("T")
 
 SEEN_SECONDS: Final = 60
 """How long `has` trusts that a file it saw is still there."""
@@ -36,7 +40,8 @@ _URL = re.compile(r"s3://([a-z0-9][a-z0-9._-]{1,253})((?:/[A-Za-z0-9_=+~-][A-Za-
 class S3FileStore:
     """Keeps files as `<prefix>/<tool>/<id>.<extension>` in a bucket; addresses lead to the bucket.
 
-    No call takes longer than the configured `timeout`. Old files are removed by a lifecycle rule of the bucket.
+    No call takes longer than the configured `timeout`. While the service does not answer, one call in a second asks it
+    and the others fail at once. Old files are removed by a lifecycle rule of the bucket.
 
     `url` is `s3://bucket` or `s3://bucket/prefix`.
 
@@ -63,6 +68,14 @@ class S3FileStore:
         self._files: Any = None
         self._signing: Any = None
         self._seen = RecentKeys(SEEN_SECONDS, _SEEN_KEYS)
+        self._outages = OutageGuard(
+            f"the file store {self._name}",
+            probe=_no_probe,
+            timeout=settings.timeout,
+            concurrency=_CONNECTIONS,
+            refused=(),
+            unreachable=(_Unreachable,),
+        )
         self._looks: dict[str, asyncio.Task[bool]] = {}
 
     async def open(self) -> None:
@@ -73,7 +86,7 @@ class S3FileStore:
         """
         settings = self._settings
         try:
-            async with self._guard("it was opened"):
+            async with self._bounded("it was opened"):
                 self._files = await self._connect(settings.endpoint_url)
                 public = settings.public_endpoint_url
                 # The host is part of the signature, so signed addresses need a client of their own.
@@ -103,8 +116,7 @@ class S3FileStore:
             ValueError: `key` is not a key, or its extension does not stand for `media_type`.
         """
         check_media_type(check_key(key), media_type)
-        async with self._guard(f"{key} was written"):
-            await self._put(key, content)
+        await self._call(f"{key} was written", lambda: self._put(key, content))
         self._seen.add(key)
 
     async def read(self, key: str) -> bytes:
@@ -115,8 +127,7 @@ class S3FileStore:
             BackendError: the service failed or did not answer in time.
         """
         check_key(key)
-        async with self._guard(f"{key} was read", key):
-            content: bytes = await self._files._cat_file(self._path(key))
+        content: bytes = await self._call(f"{key} was read", lambda: self._files._cat_file(self._path(key)), key=key)
         self._seen.add(key)
         return content
 
@@ -128,8 +139,7 @@ class S3FileStore:
             BackendError: the service failed or did not answer in time.
         """
         check_key(key)
-        async with self._guard(f"{key} was looked for", key):
-            head = await self._head(key)
+        head = await self._call(f"{key} was looked for", lambda: self._head(key), key=key)
         self._seen.add(key)
         modified: datetime = head["LastModified"]
         return StoredFile(key, head["ContentLength"], head["ContentType"], modified.astimezone(UTC))
@@ -161,7 +171,7 @@ class S3FileStore:
         seconds = int(expires.timestamp()) - int(time.time())
         if not 0 < seconds <= _MAX_URL_SECONDS:
             raise ValueError(f"expires must be 1 to {_MAX_URL_SECONDS} seconds ahead (got {seconds})")
-        async with self._guard(f"an address of {key} was signed"):
+        async with self._bounded(f"an address of {key} was signed"):
             address: str = await self._signing._url(
                 self._path(check_key(key)),
                 expires=seconds,
@@ -177,8 +187,7 @@ class S3FileStore:
             BackendError: the service failed or did not answer in time.
         """
         self._seen.discard(check_key(key))
-        async with self._guard(f"{key} was removed"):
-            await self._files._rm_file(self._path(key))
+        await self._call(f"{key} was removed", lambda: self._files._rm_file(self._path(key)))
 
     async def prune(self, *, older_than: datetime, max_bytes: int) -> Pruned:
         """Do nothing: listing a bucket costs time and money, and a lifecycle rule of the bucket does it better."""
@@ -268,18 +277,63 @@ class S3FileStore:
         if not look.cancelled():
             look.exception()  # retrieved, should every caller have left by now
 
-    @asynccontextmanager
-    async def _guard(self, doing: str, key: str = "") -> AsyncIterator[None]:
-        """Bound the time of what is done inside, and raise its failures as `BackendError`.
+    async def _call(self, doing: str, operation: Callable[[], Awaitable[T]], *, key: str = "") -> T:
+        """Return the result of an operation, within the operator's time and at once while the service is down.
 
         `key` is the file that `FileMissing` is about, where there may be none.
         """
+
+        async def attempt() -> T | _Refusal:
+            try:
+                return await operation()
+            except FAILURES as error:
+                if is_unreachable(error):
+                    raise _Unreachable(explain(error)[0]) from error
+                return _Refusal(error)
+
+        try:
+            result = await self._outages.call("a call", attempt)
+        except Unavailable as error:
+            cause = error.__cause__
+            if not isinstance(cause, Exception):
+                raise  # the service was not asked
+            reason = cause.__cause__ if isinstance(cause, _Unreachable) else cause
+            raise self._failed(doing, reason if isinstance(reason, Exception) else cause) from cause
+        if isinstance(result, _Refusal):
+            raise self._explained(result.error, doing, key) from result.error
+        return result
+
+    @asynccontextmanager
+    async def _bounded(self, doing: str) -> AsyncIterator[None]:
+        """Bound the time of what is done inside, and raise its failures as `BackendError`."""
         try:
             async with asyncio.timeout(self._settings.timeout):
                 yield
         except FAILURES as error:
-            if key and isinstance(error, FileNotFoundError) and service_code(error) != "NoSuchBucket":
-                self._seen.discard(key)
-                raise FileMissing(f"there is no file {key}") from None
-            problem, hint = explain(error)
-            raise BackendError(f"the file store {self._name} failed when {doing}: {problem}", hint=hint) from error
+            raise self._failed(doing, error) from error
+
+    def _explained(self, error: Exception, doing: str, key: str) -> BackendError:
+        if key and isinstance(error, FileNotFoundError) and service_code(error) != "NoSuchBucket":
+            self._seen.discard(key)
+            return FileMissing(f"there is no file {key}")
+        return self._failed(doing, error)
+
+    def _failed(self, doing: str, error: Exception) -> BackendError:
+        problem, hint = explain(error)
+        kind = Unavailable if is_unreachable(error) else BackendError
+        return kind(f"the file store {self._name} failed when {doing}: {problem}", hint=hint)
+
+
+@dataclass(frozen=True, slots=True)
+class _Refusal:
+    """What the service answered in place of a result."""
+
+    error: Exception
+
+
+class _Unreachable(Exception):
+    """The service gave no answer; the text says why."""
+
+
+async def _no_probe() -> None:
+    """Do nothing: every call may be made twice."""

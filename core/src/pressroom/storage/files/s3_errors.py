@@ -71,6 +71,22 @@ _BY_TYPE: Final[tuple[tuple[type[Exception] | tuple[type[Exception], ...], tuple
 )
 
 
+_UNREACHABLE: Final = (
+    TimeoutError,
+    ConnectionError,
+    ConnectTimeoutError,
+    ReadTimeoutError,
+    EndpointConnectionError,
+    HTTPClientError,
+    aiohttp.ClientError,
+)
+
+
+def is_unreachable(error: BaseException) -> bool:
+    """Tell whether the service gave no answer, not even one that is an error."""
+    return isinstance(error, _UNREACHABLE) and not service_code(error)
+
+
 def service_code(error: BaseException) -> str:
     """Return the code by which the service named its error, or the HTTP status; empty where it sent none."""
     cause: BaseException | None = error

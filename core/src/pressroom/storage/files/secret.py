@@ -11,6 +11,7 @@ from typing import Final
 from pressroom.config.models import Settings
 from pressroom.errors import BackendError, ConfigError
 from pressroom.storage.files.signing import MIN_SECRET_BYTES
+from pressroom.storage.private import make_private_folder
 
 FILE_NAME: Final = "secret.key"
 
@@ -49,7 +50,7 @@ def load_or_create_secret(folder: Path) -> bytes:
         try:
             return _load(path)
         except FileNotFoundError:
-            folder.mkdir(parents=True, exist_ok=True)
+            make_private_folder(folder)
             _create(path)
             return _load(path)
     except OSError as error:

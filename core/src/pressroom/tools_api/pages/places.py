@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 _LINE: Final = re.compile(r"\bline (\d{1,6})(?:, column (\d{1,6}))?")
-_QUOTED: Final = re.compile(r'(?:([\w-]+): [^"]*?)?"([^"]{2,})"')
+_QUOTED: Final = re.compile(r'(?:(?<![\w-])([\w-]++): [^"]{0,300}?)?"([^"]{2,}+)"')
 _NAMED: Final = re.compile(r"\b(?:property|attribute) ([\w-]+)")
 _WORD: Final = re.compile(r"[^\s<>\"']+")
 _LONGEST: Final = 72

@@ -46,6 +46,11 @@ class Tool {
       event.preventDefault();
       this.run();
     });
+    form.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.isComposing) return;
+      event.preventDefault();
+      form.requestSubmit(this.button);
+    });
     form.addEventListener("input", (event) => this.edited(event.target));
     for (const link of $$("[data-example]")) this.connectLink(link, () => this.choose(link));
     for (const link of $$("[data-reset]", form)) this.connectLink(link, () => this.fill(JSON.parse(form.dataset.start ?? "{}")));

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from pressroom_code_to_image.highlight import data, go, python, rust, scripts, shell, web
+from pressroom_code_to_image.highlight import data, go, python, rust, scripts, sessions, shell, web
 from pressroom_code_to_image.highlight.roles import Role
 from pressroom_code_to_image.highlight.tokens import Token, lexed
 from pressroom_code_to_image.names import Language
@@ -30,4 +30,6 @@ def highlighted(code: str, language: Language) -> list[tuple[str, Role]]:
     rules = _RULES.get(language)
     if rules is None:
         return [(code, Role.TEXT)]
+    if language == "bash" and sessions.is_session(code):
+        return [(token.text, token.role) for token in sessions.refined(code)]
     return [(token.text, token.role) for token in rules(lexed(code, language))]

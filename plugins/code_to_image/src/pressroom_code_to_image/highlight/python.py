@@ -60,6 +60,9 @@ def _parts(token: Token) -> Iterator[Token]:
     if is_a(token.type, Name) and not token.text.isidentifier():
         # Decorators and the names of modules come with their points.
         yield from pieces(token.text, token.type)
+    elif token.kind is Kind.WORD and " " in token.text:
+        # The lexer takes `yield from` for one word.
+        yield from pieces(token.text, token.type)
     else:
         yield token
 

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-import asyncio
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final
 
 import structlog
-from pressroom.sdk import InvalidInput, PluginContext
+from pressroom.sdk import BackendError, InvalidInput, PluginContext
 
 from pressroom_content.articles.fields import Draft
 from pressroom_content.contract import ArticleScorer, Score, ScoredArticle
+from pressroom_content.records import Article
 from pressroom_content.rendering.sanitising import render
 from pressroom_content.rendering.text import text_of
 from pressroom_content.rendering.words import count_words
 from pressroom_content.text_index.corpus import Fingerprint, fingerprint_of
 
 log = structlog.get_logger()
+
+Scorer = Callable[[ScoredArticle], Score]
+
+_SECONDS: Final = 40.0
+"""How long it may take; an honest article of two megabytes takes a quarter of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,17 +34,38 @@ class Analysis:
     score: Score | None
 
 
-async def analyse(plugin: PluginContext, draft: Draft) -> Analysis:
-    """Return what an article's text comes to, worked out in a thread.
+async def analyse(plugin: PluginContext, article: Article) -> Analysis:
+    """Return what the text of an article comes to, worked out in worker processes. It need not be stored yet.
 
     Raises:
         InvalidInput: the body is too large, nested too deep, or too intricate to be rendered in time.
     """
+    draft, owner = Draft.of(article), article.user_id
     most = plugin.config.max_body_bytes
     size = len(draft.body.encode("utf-8", "surrogatepass"))
     if size > most:
         raise InvalidInput("body", f"has {size:,} bytes; an article may have {most:,}. Split it into several articles")
-    return await asyncio.to_thread(_analysed, draft, scorer_of(plugin))
+    scorer, run = scorer_of(plugin), plugin.services.workers.run
+    score = scorer.score if scorer and scorer.rate is None else None
+    found = await run(_analysed, draft, score, owner=owner, what="the article", seconds=_SECONDS)
+    return _with_score(found, await rated(scorer, article)) if scorer and scorer.rate else found
+
+
+async def rated(scorer: ArticleScorer, article: Article) -> Score | None:
+    """Return the score of an article with all that is known around it; `None` where its scorer fails."""
+    try:
+        return await scorer.rate(article) if scorer.rate else None
+    except BackendError:
+        raise
+    except Exception:
+        # It belongs to another plugin; what somebody has written must not be lost for its sake.
+        log.exception("an article could not be scored", scorer=scorer.name)
+        return None
+
+
+def _with_score(found: Analysis, score: Score | None) -> Analysis:
+    words = found.word_count if score is None or score.words is None else score.words
+    return replace(found, word_count=words, score=score)
 
 
 def plain_text(draft: Draft) -> str:
@@ -45,18 +73,15 @@ def plain_text(draft: Draft) -> str:
     return text_of(render(draft.body, draft.body_format).html)
 
 
-def _analysed(draft: Draft, scorer: ArticleScorer | None) -> Analysis:
+def _analysed(draft: Draft, scorer: Scorer | None) -> Analysis:
     text = plain_text(draft)
-    return Analysis(
-        word_count=count_words(text),
-        fingerprint=fingerprint_of(draft.title, text, draft.language),
-        score=_scored(draft, scorer) if scorer is not None else None,
-    )
+    found = Analysis(count_words(text), fingerprint_of(draft.title, text, draft.language), None)
+    return found if scorer is None else _with_score(found, _scored(draft, scorer))
 
 
-def _scored(draft: Draft, scorer: ArticleScorer) -> Score | None:
+def _scored(draft: Draft, scorer: Scorer) -> Score | None:
     try:
-        return scorer.score(
+        return scorer(
             ScoredArticle(
                 title=draft.title,
                 body=draft.body,
@@ -74,7 +99,7 @@ def _scored(draft: Draft, scorer: ArticleScorer) -> Score | None:
         )
     except Exception:
         # It belongs to another plugin; what somebody has written must not be lost for its sake.
-        log.exception("an article could not be scored", scorer=scorer.name)
+        log.exception("an article could not be scored", scorer=f"{scorer.__module__}.{scorer.__qualname__}")
         return None
 
 

@@ -20,20 +20,20 @@ _BLANK: Final = "\0"
 
 _MARKDOWN = re.compile(
     r"""
-      ^(?P<fence>```+|~~~+).*?(?:^(?P=fence)[`~]*[ \t]*$|\Z)   # fenced code
+      ^(?P<fence>`{3,}+|~{3,}+).*?(?:^(?P=fence)[`~]*[ \t]*$|\Z)   # fenced code
     | ^(?:[ ]{4}|\t)[^\n]*$                                      # indented code, or what goes on in a list
     | ^[ ]{0,3}\#{1,6}[ \t][^\n]*$                              # headings
     | ^[^\n]+\n[ ]{0,3}(?:=+|-+)[ \t]*$                         # headings that are underlined
     | ^[ ]{0,3}\[[^\]\n]{1,200}\]:[^\n]*$                       # definitions of links and footnotes
     | ^[ ]{0,3}\|[^\n]*$                                         # tables
-    | (?P<ticks>`+)(?!`)[^\n]{0,1000}?(?<!`)(?P=ticks)(?!`)            # code
+    | (?<!`)(?P<ticks>`++)[^\n]{0,1000}?(?<!`)(?P=ticks)(?!`)            # code
     | !?\[[^\[\]\n]{0,1000}\](?:\([^()\n]{0,2000}(?:\([^()\n]{0,200}\)[^()\n]{0,200})?\)|\[[^\]\n]{0,200}\])?  # links
     | <[^<>\n]{1,2000}>                                          # tags and addresses
     | https?://[^\s<>)]+
     """,
     re.MULTILINE | re.DOTALL | re.VERBOSE,
 )
-_HTML = re.compile(r"<!--|<(/?)([a-zA-Z][\w-]*)[^<>]*>|<[^<>]*>|&#?\w{1,40};")
+_HTML = re.compile(r"<!--|<(/?)([a-zA-Z][\w-]*+)[^<>]*+>|<[^<>]*+>|&#?\w{1,40};")
 _CLOSED: Final = frozenset(
     {"a", "button", "code", "figcaption", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "script", "style", "textarea"}
 )

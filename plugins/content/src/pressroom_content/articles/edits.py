@@ -22,19 +22,27 @@ class Edit:
     all: bool = False
 
 
-def with_edits(body: str, edits: Sequence[Edit]) -> str:
-    """Return a body after its edits, one after the other.
+def with_edits(body: str, edits: Sequence[Edit], *, longest: int) -> str:
+    """Return a body after its edits, one after the other. It never has more than `longest` characters on the way.
 
     Raises:
-        InvalidInput: a text to find is not there, or in several places and nobody said in which one it is meant.
+        InvalidInput: a text to find is not there, or in several places and nobody said in which one it is meant, or
+            the body would become too long.
     """
     for number, edit in enumerate(edits):
-        body = _edited(body, edit, f"edits.{number}.find")
+        body = _edited(body, edit, f"edits.{number}.find", longest)
     return body
 
 
-def _edited(body: str, edit: Edit, path: str) -> str:
+def _edited(body: str, edit: Edit, path: str, longest: int) -> str:
     count = body.count(edit.find)
+    length = len(body) + (count if edit.all else 1) * (len(edit.replace) - len(edit.find))
+    if count and length > longest:
+        raise InvalidInput(
+            path.replace(".find", ".replace"),
+            f"would give the body {length:,} characters; an article may have {longest:,} bytes. Replace fewer places, "
+            "or split it into several articles",
+        )
     if not count:
         raise InvalidInput(
             path, f"is not in the body{_nearly(body, edit.find)}; give it exactly as get_content shows it"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import io
 import json
 import zipfile
@@ -12,9 +11,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Literal
 from xml.sax.saxutils import escape, quoteattr
 
-from pressroom.sdk import HttpRequest, HttpResponse, InvalidInput, NotFound, PluginContext, Route
+from pressroom.sdk import Database, HttpRequest, HttpResponse, InvalidInput, NotFound, PluginContext, Route
 from pressroom.tables import as_id, hash_of, new_secret
-from sqlalchemy import insert, select
+from sqlalchemy import select
+from sqlalchemy.dialects import postgresql, sqlite
 
 from pressroom_content.articles.fields import FIELDS, article_of
 from pressroom_content.articles.forms import body_as
@@ -48,12 +48,16 @@ async def export(
 ) -> Export:
     """Make a file of articles: those that are named, those of a website, or all that are not in the trash.
 
+    The account's earlier export in the same format is gone then, and its link with it.
+
     Raises:
         InvalidInput: they are too many for one file, or there are none.
         NotFound: one of the named ones does not exist.
     """
     articles = await _articles(plugin, user_id, website_id, content_ids)
-    content, ending, media_type = await asyncio.to_thread(_written, articles, form)
+    content, ending, media_type = await plugin.services.workers.run(
+        _written, articles, form, owner=user_id, what="the export", seconds=60
+    )
     token, expires_at = new_secret(), datetime.now(UTC) + LIFETIME
     row = {
         "token_hash": hash_of(token),
@@ -63,8 +67,7 @@ async def export(
         "content": content,
         "expires_at": expires_at,
     }
-    async with plugin.services.database.writing() as session:
-        await session.execute(insert(ExportRow).values(**row))
+    await _keep(plugin.services.database, row)
     return Export(f"{plugin.base_url}{PATH}/{token}", expires_at, len(articles))
 
 
@@ -85,6 +88,15 @@ def routes(plugin: PluginContext) -> Sequence[Route]:
         return HttpResponse(row.content, media_type=row.media_type, headers=headers)
 
     return [Route(f"{PATH}/<token>", serve)]
+
+
+async def _keep(database: Database, row: dict[str, Any]) -> None:
+    """Keep an export instead of the one that the account has of this type."""
+    insert = sqlite.insert if database.dialect == "sqlite" else postgresql.insert
+    adding = insert(ExportRow).values(row)
+    adding = adding.on_conflict_do_update(index_elements=[ExportRow.user_id, ExportRow.media_type], set_=row)
+    async with database.writing() as session:
+        await session.execute(adding)
 
 
 async def _articles(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import codecs
 import re
 from dataclasses import dataclass
 from typing import Final
@@ -11,6 +9,7 @@ from urllib.parse import urlsplit
 from xml.etree.ElementTree import Element, ParseError
 
 import defusedxml.ElementTree as Xml
+import webencodings
 from defusedxml import DefusedXmlException
 from pressroom.sdk import Fetched, FetchFailed, FetchRefused, InvalidInput, PluginContext
 
@@ -57,8 +56,7 @@ async def import_page(
         raise InvalidInput("url", f"cannot be fetched: {error.message}") from error
     if answer.status != 200:
         raise InvalidInput("url", f"answers with the status {answer.status}; open it in a browser to see why")
-    text = _decoded(answer)
-    found, warnings = await asyncio.to_thread(_read, text, answer)
+    found, warnings = await plugin.services.workers.run(_read, answer, owner=user_id, what="the page")
     return await _store(plugin, user_id, found, site_id, warnings, origin)
 
 
@@ -68,14 +66,14 @@ async def import_html(
     """Make an article of HTML. Raises what `import_page` raises."""
     if website_id is not None:
         await Websites(plugin).get(user_id, website_id)
-    found = await asyncio.to_thread(extract, html)
+    found = await plugin.services.workers.run(extract, html, owner=user_id, what="the HTML")
     return await _store(plugin, user_id, found, website_id, [], origin)
 
 
 async def _store(
     plugin: PluginContext, user_id: str, found: Extracted, website_id: str | None, warnings: list[str], origin: str
 ) -> Imported:
-    markdown, removed = await asyncio.to_thread(_converted, found.html)
+    markdown, removed = await plugin.services.workers.run(_converted, found.html, owner=user_id, what="the page")
     if not markdown.strip():
         raise InvalidInput("", "no text was found in it: the page may need scripts to show its article")
     if not found.sure:
@@ -119,17 +117,19 @@ def _host(url: str) -> str:
 
 
 def _decoded(answer: Fetched) -> str:
-    """Return the text of an answer by its own word: header, then document, else UTF-8."""
+    """Return the text of an answer by its own word: header, then document, else UTF-8.
+
+    Only the encodings of the web are read (WHATWG, Encoding Standard): others of Python's take the square of a text.
+    """
     head = answer.content[:2048].decode("ascii", "replace")
     found = _CHARSET.search(answer.headers.get("content-type", "")) or _CHARSET.search(head)
-    try:
-        encoding = codecs.lookup(found[1]).name if found else "utf-8"
-        return answer.content.decode(encoding, "replace").replace("\0", "")
-    except (LookupError, ValueError):
-        return answer.content.decode("utf-8", "replace").replace("\0", "")
+    encoding = (webencodings.lookup(found[1]) if found else None) or webencodings.UTF8
+    text, _ = webencodings.decode(answer.content, encoding, "replace")
+    return text.replace("\0", "")
 
 
-def _read(text: str, answer: Fetched) -> tuple[Extracted, list[str]]:
+def _read(answer: Fetched) -> tuple[Extracted, list[str]]:
+    text = _decoded(answer)
     start = text.lstrip("\ufeff \t\r\n")[:1000].lower()
     if "<rss" in start or "<feed" in start or "<rdf:rdf" in start:
         return _from_feed(answer.content, answer.url), ["this is a feed: its first item was taken"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,6 +24,7 @@ from pressroom_content.articles.anchors import (
 )
 from pressroom_content.articles.fields import Draft
 from pressroom_content.articles.store import Articles, Written, stale
+from pressroom_content.contract.control import web_url
 from pressroom_content.records import Article
 from pressroom_content.rendering.words import words_of
 from pressroom_content.tables import ArticleRow, PageRow, PublicationRow
@@ -73,12 +73,14 @@ async def suggested(
     Where the article is meant for a website, only texts of that one are linked to.
     """
     article = await Articles(plugin).get(user_id, content_id)
-    stems, weighty = await asyncio.to_thread(_stems, article)
+    workers = plugin.services.workers
+    stems, weighty = await workers.run(_stems, article, owner=user_id, what="the article")
     async with plugin.services.database.reading() as session:
         ranked = (await related(session, user_id, stems, weighty, without=article.id))[: 4 * _LOOKED_AT]
         targets = await _targets(session, article, [one.document_id for one in ranked])
     scored = [(targets[one.document_id], one.score) for one in ranked if one.document_id in targets]
-    return article, await asyncio.to_thread(_placed, article, scored[:_LOOKED_AT], limit)
+    placed = await workers.run(_placed, article, scored[:_LOOKED_AT], limit, owner=user_id, what="the article")
+    return article, placed
 
 
 async def applied(
@@ -102,7 +104,7 @@ async def applied(
         raise InvalidInput("content_id", "is in the trash; bring it back with restore_content, then change it")
     if article.version != expected_version:
         raise stale(article.version, expected_version)
-    body = await asyncio.to_thread(_linked, article, links)
+    body = await plugin.services.workers.run(_linked, article, links, owner=user_id, what="the article")
     return await articles.write(article, replace(Draft.of(article), body=body), origin=origin)
 
 
@@ -134,7 +136,7 @@ async def _targets(session: AsyncSession, article: Article, ids: Sequence[str]) 
     for row in await session.execute(pages):
         if row.article_id != article.id and row.url not in known:
             found[row.id] = Target(row.url, row.title, row.keyphrase)
-    return found
+    return {id_: target for id_, target in found.items() if web_url(target.url)}
 
 
 def _placed(article: Article, targets: Sequence[tuple[Target, float]], limit: int) -> list[Suggestion]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -39,7 +38,8 @@ async def preview(plugin: PluginContext, user_id: str, content_id: str, website_
     """
     article = await Articles(plugin).get(user_id, content_id)
     if website_id is None:
-        made = await asyncio.to_thread(render, article.body, article.body_format)
+        run = plugin.services.workers.run
+        made = await run(render, article.body, article.body_format, owner=user_id, what="the article")
         return Preview(article.title, made.html, {}, made.removed)
     manuscript, article, website = await Publications(plugin).preview(user_id, content_id, website_id, {})
     post = manuscript.post

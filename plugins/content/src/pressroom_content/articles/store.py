@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -14,9 +15,9 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_content.articles import versions
-from pressroom_content.articles.analysis import Analysis, analyse
+from pressroom_content.articles.analysis import Analysis, analyse, rated, scorer_of
 from pressroom_content.articles.edits import Edit, with_edits
-from pressroom_content.articles.fields import Draft, article_of
+from pressroom_content.articles.fields import FIELDS, Draft, article_of
 from pressroom_content.articles.placing import check_room, check_website, explicit_slug, free_slug
 from pressroom_content.contract import Score
 from pressroom_content.records import Article, ArticleStatus
@@ -31,7 +32,7 @@ _TRIES = 20
 class Written:
     """What became of an article. `score` is `None` where nothing on this server scores; `delta` is against before.
 
-    `repeated` tells that an earlier request had made it already.
+    `repeated` tells that an earlier request had made it already, `ignored` what that one said otherwise.
     """
 
     article: Article
@@ -39,6 +40,7 @@ class Written:
     score: Score | None = None
     delta: int | None = None
     repeated: bool = False
+    ignored: tuple[str, ...] = ()
 
 
 class Articles:
@@ -67,26 +69,32 @@ class Articles:
         Raises:
             InvalidInput: a field cannot be kept, or the account has as many articles as it may have.
             NotFound: the account has no such website.
+            QuotaExceeded: the account's storage is full.
         """
-        if request_id is not None and (known := await self._made_before(user_id, request_id)) is not None:
-            return known
         draft = draft.kept()
-        analysis = await analyse(self._plugin, draft)
+        if request_id is not None and (known := await self._made_before(user_id, request_id, draft)) is not None:
+            return known
+        async with self._database.reading() as session:
+            likely = replace(draft, slug=await free_slug(session, user_id, draft))
+        analysis = await analyse(self._plugin, _unstored(user_id, likely))
         for attempt in range(_TRIES):
             try:
                 async with self._database.writing() as session:
+                    needed = versions.size_of(draft) + len(versions.as_bytes(draft.body))
+                    await self._plugin.services.storage.reserve(session, user_id, needed)
                     await check_room(session, user_id, self._plugin.config.max_articles)
                     await check_website(session, user_id, draft.website_id)
-                    slug = await free_slug(session, user_id, draft)
-                    row = _new_row(user_id, replace(draft, slug=slug), analysis, request_id)
+                    kept = replace(draft, slug=await free_slug(session, user_id, draft))
+                    row = _new_row(user_id, kept, analysis, request_id)
                     session.add(row)
                     await session.flush()
-                    await versions.add(session, row, replace(draft, slug=slug), None, origin)
+                    await versions.add(session, row, kept, None, origin)
                     await corpus.remember(session, user_id, row.id, analysis.fingerprint)
-                return Written(article_of(row), score=analysis.score)
+                return await self._as_made(article_of(row), likely, analysis)
             except IntegrityError:
                 # Somebody took the slug at the same moment, or the same request came twice.
-                if request_id is not None and (known := await self._made_before(user_id, request_id)) is not None:
+                known = await self._made_before(user_id, request_id, draft) if request_id is not None else None
+                if known is not None:
                     return known
                 if attempt == _TRIES - 1:
                     raise
@@ -107,13 +115,14 @@ class Articles:
         Raises:
             InvalidInput: the article is not at that version any more, is in the trash, or a change cannot be made.
             NotFound: the account has no such article, or no such website.
+            QuotaExceeded: the account's storage is full.
         """
         article = await self.get(user_id, content_id)
         if article.status == "trashed":
             raise InvalidInput("content_id", "is in the trash; bring it back with restore_content, then change it")
         if article.version != expected_version:
             return await self._repeated(article, expected_version, changes, edits)
-        draft = _changed(Draft.of(article), changes, edits)
+        draft = await self._changed(Draft.of(article), changes, edits)
         return await self.write(article, draft, origin=origin)
 
     async def write(self, article: Article, draft: Draft, *, origin: str = "") -> Written:
@@ -125,11 +134,13 @@ class Articles:
         if not draft.slug:
             draft = replace(draft, slug=article.slug)
         changed = draft.changed_from(before)
-        analysis = await analyse(self._plugin, draft)
+        now = datetime.now(UTC)
+        wanted = {name: getattr(draft, name) for name in FIELDS}
+        candidate = replace(article, **wanted, updated_at=now) if changed else article
+        analysis = await analyse(self._plugin, candidate)
         delta = _delta(article.score, analysis.score)
         if not changed:
-            return Written(article, (), analysis.score, delta)
-        now = datetime.now(UTC)
+            return Written(await self._noted(article, analysis.score), (), analysis.score, delta)
         values = {
             **draft.columns(),
             "version": article.version + 1,
@@ -140,6 +151,7 @@ class Articles:
         }
         try:
             async with self._database.writing() as session:
+                await self._plugin.services.storage.reserve(session, article.user_id, _needed(draft, before))
                 if "website_id" in changed:
                     await check_website(session, article.user_id, draft.website_id)
                 if {"slug", "website_id"}.intersection(changed):
@@ -167,6 +179,44 @@ class Articles:
             wanted = (ArticleRow.id == row.id, ArticleRow.status != "trashed")
             await session.execute(update(ArticleRow).where(*wanted).values(**values))
 
+    async def rescore(self, user_id: str, content_id: str) -> None:
+        """Score an article anew, after something around it changed, such as where it is published."""
+        scorer = scorer_of(self._plugin)
+        if scorer is None or scorer.rate is None:
+            return
+        article = await self.get(user_id, content_id)
+        score = await rated(scorer, article)
+        if score is not None:
+            await self.note_score(article, score.score, score.words)
+
+    async def note_score(self, article: Article, score: int, words: int | None) -> Article:
+        """Keep a newer score of an article, so that lists show what was shown last; return the article with it.
+
+        A score of another version than the newest is not kept.
+        """
+        noted = replace(article, score=score, word_count=article.word_count if words is None else words)
+        if noted == article:
+            return article
+        mine = (ArticleRow.id == article.id, ArticleRow.user_id == article.user_id)
+        wanted = update(ArticleRow).where(*mine, ArticleRow.version == article.version)
+        async with self._database.writing() as session:
+            await session.execute(wanted.values(score=score, word_count=noted.word_count))
+        return noted
+
+    async def _as_made(self, article: Article, likely: Draft, analysis: Analysis) -> Written:
+        """Return an article that was just made, with the score of what is stored: its slug may have become another."""
+        if article.slug == likely.slug:
+            return Written(article, score=analysis.score)
+        score = (await analyse(self._plugin, article)).score
+        return Written(await self._noted(article, score), score=score)
+
+    async def _noted(self, article: Article, score: Score | None) -> Article:
+        return article if score is None else await self.note_score(article, score.score, score.words)
+
+    async def _changed(self, draft: Draft, changes: Mapping[str, Any] | None, edits: Sequence[Edit]) -> Draft:
+        """Return a draft with changes, made in a thread. Raises `InvalidInput`."""
+        return await asyncio.to_thread(_changed, draft, changes, edits, self._plugin.config.max_body_bytes)
+
     async def _take_turn(self, session: AsyncSession, article: Article, values: Mapping[str, Any]) -> ArticleRow:
         """Write the new version where nobody else has, and return the row."""
         mine = (
@@ -188,12 +238,12 @@ class Articles:
         if article.version == expected + 1:
             try:
                 before = Draft.of(await self.get(article.user_id, article.id, expected))
-                wanted = _changed(before, changes, edits)
+                wanted = await self._changed(before, changes, edits)
             except (NotFound, InvalidInput):
                 raise stale(article.version, expected) from None
             if not wanted.changed_from(Draft.of(article)):
-                score = (await analyse(self._plugin, wanted)).score
-                return Written(article, wanted.changed_from(before), score, None)
+                score = (await analyse(self._plugin, article)).score
+                return Written(await self._noted(article, score), wanted.changed_from(before), score, None)
         raise stale(article.version, expected)
 
     async def is_made(self, user_id: str, request_id: str) -> bool:
@@ -202,14 +252,20 @@ class Articles:
         async with self._database.reading() as session:
             return await session.scalar(wanted) is not None
 
-    async def _made_before(self, user_id: str, request_id: str) -> Written | None:
+    async def _made_before(self, user_id: str, request_id: str, draft: Draft) -> Written | None:
         wanted = select(ArticleRow).where(ArticleRow.user_id == user_id, ArticleRow.request_id == request_id)
         async with self._database.reading() as session:
             row = await session.scalar(wanted)
         if row is None:
             return None
         article = article_of(row)
-        return Written(article, score=(await analyse(self._plugin, Draft.of(article))).score, repeated=True)
+        score = (await analyse(self._plugin, article)).score
+        try:
+            first = Draft.of(await self.get(user_id, article.id, 1))
+        except NotFound:  # versions are kept up to a number
+            first = Draft.of(article)
+        ignored = tuple(name for name in draft.changed_from(first) if name != "slug" or draft.slug)
+        return Written(await self._noted(article, score), score=score, repeated=True, ignored=ignored)
 
 
 async def owned(session: AsyncSession, user_id: str, content_id: str) -> ArticleRow:
@@ -230,7 +286,7 @@ def stale(version: int, expected: int) -> InvalidInput:
     )
 
 
-def _changed(draft: Draft, changes: Mapping[str, Any] | None, edits: Sequence[Edit]) -> Draft:
+def _changed(draft: Draft, changes: Mapping[str, Any] | None, edits: Sequence[Edit], longest: int) -> Draft:
     changes = dict(changes or {})
     if edits and "body" in changes:
         raise InvalidInput("edits", "cannot be given together with fields.body; give the whole body or edits of it")
@@ -238,7 +294,32 @@ def _changed(draft: Draft, changes: Mapping[str, Any] | None, edits: Sequence[Ed
         raise InvalidInput("fields.body_format", "needs fields.body: the whole body in the new format")
     if changes:
         draft = draft.with_changes(changes)
-    return replace(draft, body=with_edits(draft.body, edits)) if edits else draft
+    return replace(draft, body=with_edits(draft.body, edits, longest=longest)) if edits else draft
+
+
+def _needed(draft: Draft, before: Draft) -> int:
+    """Return how many bytes another version takes, with what the body itself grows by."""
+    grown = len(versions.as_bytes(draft.body)) - len(versions.as_bytes(before.body))
+    return versions.size_of(draft) + max(0, grown)
+
+
+def _unstored(user_id: str, draft: Draft) -> Article:
+    """Return a draft as the article that it becomes."""
+    now = datetime.now(UTC)
+    said = {name: getattr(draft, name) for name in FIELDS}
+    return Article(
+        id="",
+        user_id=user_id,
+        status="draft",
+        version=1,
+        word_count=0,
+        score=None,
+        created_at=now,
+        updated_at=now,
+        published_at=None,
+        trashed_at=None,
+        **said,
+    )
 
 
 def _new_row(user_id: str, draft: Draft, analysis: Analysis, request_id: str | None) -> ArticleRow:
@@ -251,6 +332,7 @@ def _new_row(user_id: str, draft: Draft, analysis: Analysis, request_id: str | N
         word_count=analysis.word_count,
         length=analysis.fingerprint.length,
         score=analysis.score.score if analysis.score else None,
+        stored=versions.size_of(draft) + len(versions.as_bytes(draft.body)),
         request_id=request_id,
         created_at=now,
         updated_at=now,

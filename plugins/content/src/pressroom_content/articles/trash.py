@@ -21,6 +21,7 @@ from pressroom_content.tables import ArticleRow, ExportRow, PublicationRow
 from pressroom_content.text_index import corpus
 
 DAY: Final = 86_400.0
+_EXPORTS_EVERY: Final = 300.0
 _BATCH: Final = 200
 _WAITING: Final = ("queued", "publishing", "scheduled", "unknown")
 _ON_A_SITE: Final = ("published", "draft", *_WAITING)
@@ -80,12 +81,15 @@ async def listed_versions(plugin: PluginContext, user_id: str, content_id: str) 
 
 
 def jobs(plugin: PluginContext) -> Sequence[Job]:
-    """Return the daily tidying."""
+    """Return the daily tidying, and the more frequent one of exports, which are large."""
 
     async def tidy(_run: JobRun) -> Mapping[str, Any]:
-        return {"articles": await remove_old(plugin), "exports": await remove_exports(plugin)}
+        return {"articles": await remove_old(plugin)}
 
-    return [Job("content.tidy", tidy, every=DAY)]
+    async def tidy_exports(_run: JobRun) -> Mapping[str, Any]:
+        return {"exports": await remove_exports(plugin)}
+
+    return [Job("content.tidy", tidy, every=DAY), Job("content.tidy_exports", tidy_exports, every=_EXPORTS_EVERY)]
 
 
 async def remove_old(plugin: PluginContext) -> int:
@@ -108,6 +112,28 @@ async def remove_old(plugin: PluginContext) -> int:
         removed += len(ids)
         if len(ids) < _BATCH:
             return removed
+
+
+async def make_room(session: AsyncSession, user_id: str, needed: int) -> None:
+    """Remove articles from an account's trash before their time, the oldest first, until so many bytes are free."""
+    on_a_site = select(PublicationRow.article_id).where(
+        PublicationRow.article_id == ArticleRow.id, PublicationRow.status.in_(_ON_A_SITE)
+    )
+    wanted = select(ArticleRow.id, ArticleRow.stored).where(
+        ArticleRow.user_id == user_id, ArticleRow.status == "trashed", ~on_a_site.exists()
+    )
+    wanted = wanted.order_by(ArticleRow.trashed_at).limit(_BATCH)
+    while needed > 0:
+        rows = (await session.execute(wanted)).all()
+        if not rows:
+            return
+        ids = []
+        for id_, stored in rows:
+            if needed > 0:
+                ids.append(id_)
+                needed -= stored
+        await corpus.forget(session, *ids)
+        await session.execute(delete(ArticleRow).where(ArticleRow.id.in_(ids)))
 
 
 async def remove_exports(plugin: PluginContext) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -33,12 +34,19 @@ class Version:
 async def add(
     session: AsyncSession, row: ArticleRow, draft: Draft, before: Draft | None, origin: str, *, most: int = 0
 ) -> None:
-    """Keep the newest version of an article. With `most`, older ones than so many go, but none that is published."""
+    """Keep the newest version of an article. With `most`, older ones than so many go, but none that is published.
+
+    The bytes that the article has with its versions are noted in its row, unless this is the first version.
+    """
     added, removed = line_counts(before.body if before else "", draft.body)
+    size = size_of(draft)
+    if before is not None:
+        row.stored += size + len(as_bytes(draft.body)) - len(as_bytes(before.body))
     session.add(
         VersionRow(
             article_id=row.id,
             version=row.version,
+            size=size,
             fields=draft.stored(),
             body=draft.body,
             origin=origin[:_LONGEST_ORIGIN],
@@ -50,13 +58,22 @@ async def add(
     )
     if most and row.version > most:
         published = select(PublicationRow.article_version).where(PublicationRow.article_id == row.id)
-        await session.execute(
-            delete(VersionRow).where(
-                VersionRow.article_id == row.id,
-                VersionRow.version <= row.version - most,
-                VersionRow.version.not_in(published),
-            )
+        old = delete(VersionRow).where(
+            VersionRow.article_id == row.id,
+            VersionRow.version <= row.version - most,
+            VersionRow.version.not_in(published),
         )
+        row.stored -= sum(await session.scalars(old.returning(VersionRow.size)))
+
+
+def size_of(draft: Draft) -> int:
+    """Return how many bytes a version of an article takes."""
+    return len(as_bytes(draft.body)) + len(json.dumps(draft.stored()))
+
+
+def as_bytes(text: str) -> bytes:
+    """Return a text as it is stored."""
+    return text.encode("utf-8", "replace")
 
 
 async def read(session: AsyncSession, article_id: str, version: int) -> Draft:

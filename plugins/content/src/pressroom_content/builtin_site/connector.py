@@ -11,11 +11,11 @@ from urllib.parse import quote, urlsplit
 from pressroom.sdk import BackendError, Fetcher, PluginContext
 from pressroom.tables import new_id
 from slugify import slugify
-from sqlalchemy import delete, select
+from sqlalchemy import delete, func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from pressroom_content.builtin_site.store import is_live
+from pressroom_content.builtin_site.store import is_live, may_lead_to
 from pressroom_content.contract import (
     Capabilities,
     Check,
@@ -36,7 +36,7 @@ from pressroom_content.contract import (
     TermKind,
 )
 from pressroom_content.contract.connectors import PostState
-from pressroom_content.tables import BuiltinFileRow, BuiltinPostRow, BuiltinRedirectRow
+from pressroom_content.tables import BuiltinFileRow, BuiltinPostRow, BuiltinRedirectRow, WebsiteRow
 
 RESERVED_SLUGS: Final = frozenset({"feed.xml", "sitemap.xml", "files", "cards", "llms.txt"})
 
@@ -52,7 +52,6 @@ _MEDIA_TYPES: Final[Mapping[str, str]] = {
     "image/webp": "webp",
 }
 _PATH = re.compile(r"/[^\s?#\\]{0,499}")
-_MOST_REDIRECTS: Final = 10_000
 
 CAPABILITIES: Final = Capabilities(
     draft=True,
@@ -68,7 +67,11 @@ CAPABILITIES: Final = Capabilities(
     seo_meta=True,
     redirects=True,
     import_posts=True,
+    featured_caption=True,
 )
+
+
+MAX_REDIRECTS: Final = 10_000
 
 
 def builtin_connector(plugin: PluginContext) -> SiteConnector:
@@ -93,6 +96,7 @@ class _BuiltinSite:
 
     def __init__(self, plugin: PluginContext, address: SiteAddress) -> None:
         self._database = plugin.services.database
+        self._storage = plugin.services.storage
         self._address = address
         self._root = urlsplit(address.url).path
 
@@ -153,12 +157,20 @@ class _BuiltinSite:
             media_type=file.media_type,
             width=file.width,
             height=file.height,
+            size=len(file.content),
             content=file.content,
             created_at=datetime.now(UTC),
         )
         async with self._database.writing() as session:
+            await self._reserve(session, row.size)
             session.add(row)
         return RemoteMedia(row.id, self._file_url(name))
+
+    async def _reserve(self, session: Any, size: int) -> None:
+        """Refuse a write for which the website's account has no room. Raises `QuotaExceeded`."""
+        user_id = await session.scalar(select(WebsiteRow.user_id).where(WebsiteRow.id == self._address.id))
+        if size and user_id is not None:
+            await self._storage.reserve(session, user_id, size)
 
     async def find(self, post: Post) -> RemotePost | None:
         """Return the post of a marker."""
@@ -178,6 +190,7 @@ class _BuiltinSite:
                 there = await self._marked(session, post.marker)
                 if there is not None:
                     return self._remote(there)
+                await self._reserve(session, row.size)
                 session.add(row)
                 await session.flush()
                 return self._remote(row)
@@ -203,7 +216,10 @@ class _BuiltinSite:
                     # The new address may have been an old one once: it must not lead away from itself.
                     await self._drop_redirect(session, f"/{slug}")
                     await self._put_redirect(session, f"/{row.slug}", f"/{slug}", permanent=True)
-                _fill(row, post, slug, now)
+                before = row.size
+                with session.no_autoflush:
+                    _fill(row, post, slug, now)
+                    await self._reserve(session, max(0, row.size - before))
                 await session.flush()
                 return self._remote(row)
         except IntegrityError:
@@ -252,6 +268,11 @@ class _BuiltinSite:
         async with self._database.writing() as session:
             if await session.scalar(self._of_slug(source.removeprefix("/"))) is not None:
                 raise SiteRefused(f"{source} is the address of a post; take the post down or change its slug first")
+            if not await may_lead_to(session, self._address.id, target):
+                raise SiteRefused(
+                    f"a redirect of this site cannot lead to {target[:200]}: give a path of the site, or a URL of a "
+                    "website of this account that is proven to control it (test_website_connection says how)"
+                )
             return _redirect(await self._put_redirect(session, source, target, permanent=permanent))
 
     async def remove_redirect(self, redirect_id: str) -> None:
@@ -268,6 +289,9 @@ class _BuiltinSite:
         mine = select(BuiltinRedirectRow).where(BuiltinRedirectRow.website_id == self._address.id)
         row: BuiltinRedirectRow | None = await session.scalar(mine.where(BuiltinRedirectRow.source == source))
         if row is None:
+            counted = select(func.count()).where(BuiltinRedirectRow.website_id == self._address.id)
+            if int(await session.scalar(counted) or 0) >= MAX_REDIRECTS:
+                raise SiteRefused(f"the site has {MAX_REDIRECTS:,} redirects, as many as it may; remove some first")
             row = BuiltinRedirectRow(
                 id=new_id("r"), website_id=self._address.id, source=source, created_at=datetime.now(UTC)
             )
@@ -338,7 +362,12 @@ def _fill(row: BuiltinPostRow, post: Post, slug: str, now: datetime) -> None:
         "tags": list(post.tags),
         "categories": list(post.categories),
     }
-    row.featured = {"id": post.featured.id, "url": post.featured.url, "alt": post.featured_alt} if post.featured else {}
+    row.featured = (
+        {"id": post.featured.id, "url": post.featured.url, "alt": post.featured_alt, "caption": post.featured_caption}
+        if post.featured
+        else {}
+    )
+    row.size = len(post.html.encode("utf-8", "replace")) + len(post.markdown.encode("utf-8", "replace"))
     row.revision = (row.revision or 0) + 1
     row.updated_at = now
 

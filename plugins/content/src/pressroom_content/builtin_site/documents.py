@@ -47,7 +47,9 @@ def rss(site: Mapping[str, str], items: Sequence[Mapping[str, Any]], language: s
             _element("dc:creator", item["author"]) if item["author"] else "",
             *(_element("category", name) for name in item["categories"]),
             _element("description", item["excerpt"]) if item["excerpt"] else "",
-            f"<content:encoded>{_cdata(absolute_links(item['html'], site['url']))}</content:encoded>",
+            f"<content:encoded>{_cdata(absolute_links(item['html'], site['url']))}</content:encoded>"
+            if item["html"]
+            else "",
             "</item>",
         ]
     parts += ["</channel>", "</rss>", ""]

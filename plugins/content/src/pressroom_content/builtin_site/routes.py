@@ -9,6 +9,7 @@ from urllib.parse import unquote
 
 from pressroom.sdk import HttpRequest, HttpResponse, NotFound, PluginContext, Route
 
+from pressroom_content.builtin_site.feeds import Feeds
 from pressroom_content.builtin_site.serving import BuiltinPages, style
 from pressroom_content.text_index.published import TextTwins
 
@@ -17,7 +18,7 @@ STATIC = "static"
 
 def routes(plugin: PluginContext) -> Sequence[Route]:
     """Return the pages, feeds, site maps and files of all built-in sites."""
-    twins = TextTwins(plugin)
+    twins, feeds = TextTwins(plugin), Feeds(plugin)
 
     async def home(request: HttpRequest) -> HttpResponse:
         page = request.query.get("page", "1")
@@ -27,11 +28,11 @@ def routes(plugin: PluginContext) -> Sequence[Route]:
     async def post(request: HttpRequest) -> HttpResponse:
         site, slug = _part(request, "site"), _part(request, "slug")
         if site == STATIC:
-            return _static(slug)
+            return _static(request, slug)
         pages = BuiltinPages(plugin)
         match slug:
             case "feed.xml":
-                answer = await pages.feed(site)
+                answer = await feeds.answer(site)
             case "sitemap.xml":
                 answer = await pages.sitemap(site)
             case _ if slug.endswith(".md"):
@@ -59,11 +60,13 @@ def _part(request: HttpRequest, name: str) -> str:
     return unquote(request.path_params[name])
 
 
-def _static(name: str) -> HttpResponse:
+def _static(request: HttpRequest, name: str) -> HttpResponse:
     if name != "site.css":
         raise NotFound("there is no such file")
     content, version = style()
     headers = {"Cache-Control": "public, max-age=31536000, immutable", "ETag": f'"{version}"'}
+    if headers["ETag"] in request.headers.get("if-none-match", ""):
+        return HttpResponse(b"", 304, headers=headers)
     return HttpResponse(content, media_type="text/css; charset=utf-8", headers=headers)
 
 
@@ -71,7 +74,7 @@ def _revalidated(request: HttpRequest, answer: HttpResponse) -> HttpResponse:
     """Return an answer that browsers may keep, and ask about each time (RFC 9110, section 8.8.3)."""
     if answer.status != 200:
         return answer
-    etag = f'"{hashlib.sha256(answer.body).hexdigest()[:24]}"'
+    etag = answer.headers.get("ETag") or f'"{hashlib.sha256(answer.body).hexdigest()[:24]}"'
     headers: Mapping[str, str] = {**answer.headers, "ETag": etag, "Cache-Control": "no-cache"}
     if etag in request.headers.get("if-none-match", ""):
         return HttpResponse(b"", 304, answer.media_type, headers)

@@ -19,7 +19,7 @@ from pressroom.sdk import Fetched, HttpResponse, NotFound, PluginContext
 from sqlalchemy import select
 
 from pressroom_content.builtin_site import cards
-from pressroom_content.builtin_site.documents import MOST_IN_SITEMAP, json_script, rss, sitemap
+from pressroom_content.builtin_site.documents import MOST_IN_SITEMAP, json_script, sitemap
 from pressroom_content.builtin_site.store import BuiltinSite
 from pressroom_content.records import Website
 from pressroom_content.rendering.rules import FRAME_HOSTS
@@ -28,13 +28,12 @@ from pressroom_content.websites import settings as site_settings
 from pressroom_content.websites.store import Websites
 
 PER_PAGE: Final = 12
-_IN_FEED: Final = 20
 _MOST_PAGES: Final = 10_000
 _RTL: Final = frozenset({"ar", "dv", "fa", "he", "ps", "sd", "ug", "ur", "yi"})
 _WORDS_A_MINUTE: Final = 230
-_IMG = re.compile(r"<img (?![^>]*\bloading=)")
+_IMG = re.compile(r"<img (?![^<>]*\bloading=)")
 _WIDE = re.compile(r"<(pre|table)(?=[\s>])")
-_TAG = re.compile(r"<[^>]+>")
+_TAG = re.compile(r"<[^<>]++>")
 _HTML: Final = "text/html; charset=utf-8"
 _IMMUTABLE: Final = "public, max-age=31536000, immutable"
 
@@ -148,26 +147,6 @@ class BuiltinPages:
             linked_data=json_script(_linked_data(website, row, shown, image, description)),
         )
 
-    async def feed(self, site_key: str) -> HttpResponse:
-        """Return the RSS feed. Raises `NotFound`."""
-        website = await self._website(site_key)
-        settings = site_settings.read(website.settings)
-        items = [
-            {
-                "id": row.id,
-                "title": row.title,
-                "url": _url(website, row),
-                "date": _date(row),
-                "author": row.fields.get("author", ""),
-                "categories": [*row.fields.get("categories", []), *row.fields.get("tags", [])],
-                "excerpt": row.fields.get("excerpt", ""),
-                "html": row.html,
-            }
-            for row in await BuiltinSite(self._plugin, website.id).live(limit=_IN_FEED, bodies=True)
-        ]
-        site = {"name": website.name, "url": website.url, "description": settings.description}
-        return HttpResponse(rss(site, items, settings.language), media_type="application/rss+xml; charset=utf-8")
-
     async def sitemap(self, site_key: str) -> HttpResponse:
         """Return the site map. Raises `NotFound`."""
         website = await self._website(site_key)
@@ -193,15 +172,7 @@ class BuiltinPages:
         row = await BuiltinSite(self._plugin, website.id).post(name.removesuffix(".png"))
         if row is None or not name.endswith(".png"):
             raise NotFound("there is no picture of this post")
-        categories = row.fields.get("categories", [])
-        content, media_type = await cards.card(
-            self._plugin,
-            title=row.title,
-            subtitle=row.fields.get("excerpt", ""),
-            site_name=website.name,
-            author=row.fields.get("author", ""),
-            eyebrow=categories[0] if categories else "",
-        )
+        content, media_type = await cards.draw(self._plugin, await self._card(website, row))
         headers = {"Cache-Control": "public, max-age=86400", "X-Content-Type-Options": "nosniff"}
         return HttpResponse(content, media_type=media_type, headers=headers)
 
@@ -239,7 +210,8 @@ class BuiltinPages:
         async with self._plugin.services.database.reading() as session:
             size = (await session.execute(wanted)).first()
         width, height = (size.width, size.height) if size is not None else (0, 0)
-        return {"url": row.featured["url"], "alt": row.featured.get("alt", ""), "width": width, "height": height}
+        said = {name: row.featured.get(name, "") for name in ("url", "alt", "caption")}
+        return {**said, "width": width, "height": height}
 
     async def _preview(
         self, website: Website, row: BuiltinPostRow, featured: Mapping[str, Any] | None
@@ -251,8 +223,21 @@ class BuiltinPages:
             return {**featured, "url": f"{parts.scheme}://{parts.netloc}{url}" if url.startswith("/") else url}
         if not await cards.available(self._plugin):
             return None
+        card = await self._card(website, row)
+        if not card.props:
+            return None
         url = f"{website.url}/cards/{quote(row.slug)}.png?v={row.revision}"
-        return {"url": url, "alt": row.title, "width": cards.WIDTH, "height": cards.HEIGHT}
+        return {"url": url, "alt": card.props["title"], "width": cards.WIDTH, "height": cards.HEIGHT}
+
+    async def _card(self, website: Website, row: BuiltinPostRow) -> cards.Card:
+        categories = row.fields.get("categories", [])
+        return await cards.compose(
+            title=row.title,
+            subtitle=row.fields.get("excerpt", ""),
+            site_name=website.name,
+            author=row.fields.get("author", ""),
+            eyebrow=categories[0] if categories else "",
+        )
 
     def _shown(self, website: Website, row: BuiltinPostRow, html: str = "") -> _Shown:
         at = _date(row)
@@ -269,7 +254,7 @@ class BuiltinPages:
         )
 
     def _missing(self, website: Website) -> HttpResponse:
-        return self._page(website, "missing.html", status=404, title=f"Nothing is here · {website.name}")
+        return self._page(website, "missing.html", status=404, title=f"Page not found · {website.name}")
 
     def _page(
         self, website: Website, template: str, *, status: int = 200, language: str = "", **values: Any

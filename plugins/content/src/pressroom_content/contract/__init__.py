@@ -29,8 +29,18 @@ from pressroom_content.contract.connectors import (
     TermKind,
     UnknownOutcome,
 )
+from pressroom_content.contract.control import (
+    Control,
+    ControlMethod,
+    ControlNotProven,
+    is_below,
+    note_control,
+    place_of,
+    require_control,
+)
 from pressroom_content.contract.hookspecs import ContentHooks
 from pressroom_content.contract.images import Credit, FoundImage, ImageLicense, ImagePage, ImageQuery, ImageSource
+from pressroom_content.contract.json_answers import UnreadableJson, read_json, read_json_or_none
 from pressroom_content.contract.media import MediaFile, MediaLibrary
 from pressroom_content.contract.scoring import (
     ArticleScorer,
@@ -60,6 +70,9 @@ __all__ = [
     "Check",
     "CheckSite",
     "ContentHooks",
+    "Control",
+    "ControlMethod",
+    "ControlNotProven",
     "CredentialField",
     "Credit",
     "Finding",
@@ -102,4 +115,11 @@ __all__ = [
     "Term",
     "TermKind",
     "UnknownOutcome",
+    "UnreadableJson",
+    "is_below",
+    "note_control",
+    "place_of",
+    "read_json",
+    "read_json_or_none",
+    "require_control",
 ]

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from math import ceil
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -18,11 +21,13 @@ from pressroom_content.contract.connectors import (
     SiteUnavailable,
     UnknownOutcome,
 )
+from pressroom_content.contract.json_answers import UnreadableJson, read_json
 
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _LARGEST: Final = 16_777_216
 _SECONDS: Final = 30.0
 _LONGEST_TOLD: Final = 300
+_LONGEST_PAUSE: Final = 86_400
 
 _OK, _REDIRECT, _REFUSED, _FAILED = 200, 300, 400, 500
 _UNAUTHORIZED: Final = frozenset({401, 403})
@@ -125,15 +130,20 @@ class SiteApi:
             raise SiteUnavailable(f"{self._name} cannot be reached: {error.message}") from None
         except FetchUnknown as error:
             raise UnknownOutcome(f"{self._name} did not say what it did: {error.message}") from None
-        body = _parsed(fetched.content)
+        body, problem = None, ""
+        if fetched.content.strip():
+            try:
+                body = read_json(fetched.content)
+            except UnreadableJson as error:
+                problem = str(error)
         if _OK <= fetched.status < _REDIRECT and (body is not None or not fetched.content.strip()):
             return Answer(fetched.status, fetched.headers, body, self._name)
-        raise self._error(method, fetched.status, fetched.headers, body)
+        raise self._error(method, fetched.status, fetched.headers, body, problem)
 
-    def _error(self, method: str, status: int, headers: Mapping[str, str], body: Any) -> SiteError:
+    def _error(self, method: str, status: int, headers: Mapping[str, str], body: Any, problem: str) -> SiteError:
         told = f"HTTP {status}{_words(body)}"
         if status < _REDIRECT:
-            message = f"{self._name} answered with a page instead of its API; is there a firewall in front of it?"
+            message = f"{self._name} {problem or 'answered with nothing'} instead of its API; is there a firewall?"
             return SiteUnavailable(message) if method in _SAFE else UnknownOutcome(message)
         if status < _REFUSED:
             location = headers.get("location", "elsewhere")[:_LONGEST_TOLD]
@@ -150,18 +160,24 @@ class SiteApi:
                 "the site's host raise its limit for uploads"
             )
         if status in _NOT_NOW:
-            return SiteUnavailable(f"{self._name} takes no requests at the moment ({told})")
+            message = f"{self._name} takes no requests at the moment ({told})"
+            return SiteUnavailable(message, retry_after=_seconds(headers.get("retry-after", "")))
         if status < _FAILED:
             return SiteRefused(f"{self._name} refused this ({told})")
         message = f"{self._name} failed ({told})"
         return SiteUnavailable(message) if method in _SAFE else UnknownOutcome(message)
 
 
-def _parsed(content: bytes) -> Any:
+def _seconds(value: str) -> int | None:
+    """Return the seconds of a `Retry-After` (RFC 9110, 10.2.3), which may be a date."""
+    value = value.strip()
+    if value.isascii() and value.isdigit():
+        return min(int(value[:9]), _LONGEST_PAUSE)
     try:
-        return json.loads(content)
-    except ValueError:
+        seconds = (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds()
+    except (ValueError, TypeError, OverflowError):
         return None
+    return min(max(0, ceil(seconds)), _LONGEST_PAUSE)
 
 
 def _words(body: Any) -> str:

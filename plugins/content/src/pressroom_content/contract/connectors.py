@@ -11,14 +11,17 @@ before the site was looked at.
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Final, Literal, Protocol, runtime_checkable
 
 from pressroom.sdk import CallError, Fetcher
 
 from pressroom_content.contract.media import MediaFile
+
+_PLATFORM: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}", re.ASCII)
 
 TermKind = Literal["category", "tag", "author", "blog", "collection"]
 """Kinds of what posts are sorted by on platforms."""
@@ -34,9 +37,16 @@ class SiteError(CallError):
 
 
 class SiteUnavailable(SiteError):
-    """The site could not be reached, or answered 5xx, 429 or no API at all. Nothing was changed; later it may work."""
+    """The site could not be reached, or answered 5xx, 429 or no API at all. Nothing was changed; later it may work.
+
+    `retry_after` is in seconds, where the site said when.
+    """
 
     code = "site_unavailable"
+
+    def __init__(self, message: str, *, hint: str = "", retry_after: int | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.retry_after = retry_after
 
 
 class SiteRejected(SiteError):
@@ -75,6 +85,11 @@ class Capabilities:
 
     `read_back` tells that the site shows posts as it keeps them. Where it does not, nothing is compared with what was
     sent, edits made there are not noticed, and the site keeps `RecallingSite`.
+
+    `authors` tells that posts are by accounts of the platform: `ensure_terms` returns the id of the one that
+    `Post.author` names, and where it returns none, people are told. `featured_caption` tells that
+    `Post.featured_caption` is shown. `built` tells that pages of the site appear some time after a post was taken, once
+    the site was built.
     """
 
     draft: bool = False
@@ -91,6 +106,9 @@ class Capabilities:
     redirects: bool = False
     import_posts: bool = False
     read_back: bool = True
+    authors: bool = False
+    featured_caption: bool = False
+    built: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,13 +150,18 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a live check found: its points, and what the credential may do."""
+    """What a live check found: its points, and what the credential may do.
+
+    `site_url` is proof that the site controls a URL: the one that the platform's own API names as the site's, set only
+    where the API accepted a credential that administers the site.
+    """
 
     checks: tuple[Check, ...]
     capabilities: Capabilities
     name: str = ""
     language: str = ""
     timezone: str = ""
+    site_url: str = ""
 
     @property
     def ok(self) -> bool:
@@ -183,6 +206,7 @@ class Post:
     term_ids: Mapping[TermKind, tuple[str, ...]] = field(default_factory=dict)
     featured: RemoteMedia | None = None
     featured_alt: str = ""
+    featured_caption: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -241,7 +265,10 @@ class Site(Protocol):
         """Return at most so many terms of a kind, those that match `query` where it is not empty."""
 
     async def ensure_terms(self, post: Post) -> Mapping[TermKind, tuple[str, ...]]:
-        """Return the ids of the post's tags and categories, having made those that are missing. Safe to repeat."""
+        """Return the ids of the post's tags and categories, having made those that are missing. Safe to repeat.
+
+        The author's id is among them where posts are by accounts of the platform and one has that name.
+        """
 
     async def find_media(self, marker: str) -> RemoteMedia | None:
         """Return the file that was uploaded under a marker, to learn what became of an unknown outcome."""
@@ -326,7 +353,8 @@ class SiteConnector:
 
     `platform` is its name in tools, such as `wordpress`. `needs_url` tells that people type an address. `approval` and
     `approved` are for platforms that hand out credentials in the browser. `markdown` tells that it takes markdown
-    rather than HTML. `sanitiser` is how much of HTML it keeps: `full` has figures, tables and iframes of known hosts,
+    rather than HTML. `proves_control` tells that the platform's live check can fill `Finding.site_url`. `sanitiser` is
+    how much of HTML it keeps: `full` has figures, tables and iframes of known hosts,
     `basic` has none. `capabilities` are what the platform can do at best.
     """
 
@@ -340,4 +368,10 @@ class SiteConnector:
     approval: ApprovalLink | None = None
     approved: Approved | None = None
     markdown: bool = False
+    proves_control: bool = False
     sanitiser: Literal["full", "basic"] = "full"
+
+    def __post_init__(self) -> None:
+        """Raise `ValueError` where the platform's name cannot be one."""
+        if not _PLATFORM.fullmatch(self.platform):
+            raise ValueError(f"platform {self.platform!r} must be 1 to 32 lower-case letters, digits, _ and -")

@@ -21,7 +21,7 @@ class ContentHooks:
 
     @hookspec
     def pressroom_site_connectors(self, plugin: PluginContext) -> Iterable[SiteConnector]:
-        """Offer platforms to publish on. The first one of a name counts, in the order of plugin ids."""
+        """Offer platforms to publish on. Each name exists once: plugins that claim the same are in conflict."""
         raise NotImplementedError
 
     @hookspec

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from pressroom.sdk import PluginContext
+
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}", re.ASCII)
+_RESERVED: Final = ("auto", "library")
+"""What `search_images` takes beside the names of providers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,3 +94,10 @@ class ImageSource:
     search: Callable[[PluginContext, ImageQuery], Awaitable[ImagePage]]
     get: Callable[[PluginContext, str], Awaitable[FoundImage]]
     used: Callable[[PluginContext, FoundImage], Awaitable[None]] | None = None
+
+    def __post_init__(self) -> None:
+        """Raise `ValueError` where the name cannot be one."""
+        if not _NAME.fullmatch(self.name) or self.name in _RESERVED:
+            raise ValueError(
+                f"name {self.name!r} must be lower-case letters, digits, _ and -, and none of {', '.join(_RESERVED)}"
+            )

@@ -13,7 +13,7 @@ from pressroom.sdk import PluginContext
 class MediaFile:
     """An image of a library. `content` is empty where it may only be hotlinked: then `url` is where it lies.
 
-    `credit_html` is the line that has to stand by the image, empty where none has to.
+    `credit_html` is the line that has to stand by the image, empty where none has to. `caption` is plain text.
     """
 
     id: str
@@ -27,6 +27,7 @@ class MediaFile:
     content: bytes = b""
     credit_html: str = ""
     credit_text: str = ""
+    caption: str = ""
 
 
 @dataclass(frozen=True, slots=True)

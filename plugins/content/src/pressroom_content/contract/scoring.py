@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from pressroom_content.records import Article
+
 
 @dataclass(frozen=True, slots=True)
 class ScoredArticle:
@@ -27,10 +29,15 @@ class ScoredArticle:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A score from 0 to 100, and what would raise it most, in words, best first."""
+    """A score from 0 to 100, and what would raise it most, in words, best first.
+
+    `words` is how many words the scorer counts in the body, so that every page and tool shows one number; `None` where
+    it does not know.
+    """
 
     score: int
     top_fixes: tuple[str, ...] = ()
+    words: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,16 +97,22 @@ class ScoreReport:
     notes: tuple[str, ...] = ()
     language: str = ""
     ruleset: str = ""
+    words: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ArticleScorer:
     """Scores articles. Offer it through the hook `pressroom_article_scorers`; the first one in plugin order is used.
 
-    `score` is called in a thread and must not raise for any text. `report`, where there is one, judges a stored article
-    of an account for the dashboard: the account's id comes first, then the article's. It raises `NotFound`.
+    `score` is a function of a module: it runs in a worker process. It must not raise for any text. `report`, where
+    there is one, judges a stored article of an account for the dashboard: the account's id comes first, then the
+    article's. It raises `NotFound`.
+
+    `rate`, where there is one, is used instead of `score`. It knows the account and the article's website, and may run
+    before the article is stored: then its `id` is empty. It has to give the score that `report` gives afterwards.
     """
 
     name: str
     score: Callable[[ScoredArticle], Score]
     report: Callable[[str, str], Awaitable[ScoreReport]] | None = None
+    rate: Callable[[Article], Awaitable[Score]] | None = None

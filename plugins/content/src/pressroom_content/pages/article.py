@@ -16,6 +16,7 @@ from pressroom.sdk import (
     NotFound,
     PluginContext,
     Route,
+    sandboxed_frame,
 )
 
 from pressroom_content.articles import trash
@@ -24,8 +25,8 @@ from pressroom_content.articles.exporting import Format, export
 from pressroom_content.articles.store import Articles
 from pressroom_content.contract import ScoreCheck
 from pressroom_content.pages.articles import PATH
-from pressroom_content.pages.connect_frame import form_of, fragment, root_of, see_other
-from pressroom_content.pages.reading import reading
+from pressroom_content.pages.connect_frame import form_of, fragment, root_of, see_other, template_of
+from pressroom_content.pages.reading import Reading, reading
 from pressroom_content.pages.shown import moment, score_kind, state
 from pressroom_content.records import Article
 from pressroom_content.websites.store import Websites
@@ -37,9 +38,10 @@ _MESSAGES: Final = {
     "restored": "The article is back from the trash.",
     "trashed": "The article is in the trash. You can bring it back from here.",
 }
+_TOOLS: Final = {"export": "export_content", "trash": "delete_content", "restore": "restore_content"}
 _RATINGS: Final = {"good": "Good to publish", "ok": "Fair: some things to mend", "poor": "Needs work"}
 _GROUPS: Final = (
-    ("bad", "Mend first", "What holds the article back most."),
+    ("bad", "Fix first", "What holds the article back most."),
     ("ok", "Could be better", "Fair, and worth a look."),
     ("good", "Good", "Nothing to do here."),
     ("skipped", "Not checked", "What does not apply to this article, or is not known of it."),
@@ -55,13 +57,13 @@ class ArticlePages:
     def routes(self) -> Sequence[Route]:
         """Return the addresses."""
         return [
-            Route(f"{PATH}/<id>", self.article, ("GET", "POST"), DashboardPage("Article")),
+            Route(f"{PATH}/<id>", self.article, ("GET", "POST"), DashboardPage("Article", _TOOLS)),
             Route(f"{PATH}/<id>/seo", self.seo, page=DashboardPage("SEO of an article")),
         ]
 
     async def article(self, request: HttpRequest) -> HttpResponse:
         """Show the text, or export the article, or move it to the trash and back. Raises `NotFound`."""
-        article = await Articles(self._plugin).get(request.subject, request.path_params["id"])
+        article = await asked_for(self._plugin, request)
         if request.method != "POST":
             return await self._text(request, article, _MESSAGES.get(request.query.get("done", ""), ""))
         typed = form_of(request)
@@ -74,9 +76,11 @@ class ArticlePages:
 
     async def seo(self, request: HttpRequest) -> HttpResponse:
         """Show how the article is judged. Raises `NotFound`."""
-        article = await Articles(self._plugin).get(request.subject, request.path_params["id"])
+        article = await asked_for(self._plugin, request)
         scorer = scorer_of(self._plugin)
         report = await scorer.report(request.subject, article.id) if scorer and scorer.report else None
+        if report is not None:
+            article = await Articles(self._plugin).note_score(article, report.score, report.words)
         checks = sorted(report.checks, key=lambda check: -check.gain) if report else []
         return fragment(
             "article_seo.html",
@@ -105,11 +109,18 @@ class ArticlePages:
             status=status,
             **await head(self._plugin, request, article, ""),
             reading=made,
+            frame=self._frame(article, made) if made else "",
             message=message,
             problem=problem,
             days=self._plugin.config.trash_days,
             facts=_facts(article),
         )
+
+    def _frame(self, article: Article, made: Reading) -> str:
+        """Return the text in a frame of its own: clients, and pages that they import, write it."""
+        text = template_of("article_frame.html").render(reading=made)
+        title = f"The text of {article.title}"
+        return sandboxed_frame(text, title=title, base_url=self._plugin.base_url, lang=article.language)
 
     async def _do(self, user_id: str, article: Article, typed: Mapping[str, str]) -> HttpResponse:
         match typed.get("do"):
@@ -142,6 +153,16 @@ async def head(plugin: PluginContext, request: HttpRequest, article: Article, ta
         "changed": moment(article.updated_at, datetime.now(UTC)),
         "article_score_kind": score_kind(article.score) if article.score is not None else "",
     }
+
+
+async def asked_for(plugin: PluginContext, request: HttpRequest) -> Article:
+    """Return the article that a page is about. Raises `NotFound`, in words for a person."""
+    try:
+        return await Articles(plugin).get(request.subject, request.path_params["id"])
+    except NotFound:
+        raise NotFound(
+            "There is no such article in your account. It may have been deleted; Articles lists the ones that you have."
+        ) from None
 
 
 def refusal(error: CallError) -> str:

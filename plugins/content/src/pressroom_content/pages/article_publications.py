@@ -17,9 +17,8 @@ from pressroom.sdk import (
     Route,
 )
 
-from pressroom_content.articles.store import Articles
 from pressroom_content.contract import Capabilities
-from pressroom_content.pages.article import head, refusal
+from pressroom_content.pages.article import asked_for, head, refusal
 from pressroom_content.pages.articles import PATH
 from pressroom_content.pages.connect_frame import form_of, fragment, see_other
 from pressroom_content.pages.shown import Badge, moment, state
@@ -40,9 +39,9 @@ _STEPS: Final[Mapping[str, str]] = {
     "terms": "Categories and tags",
     "media": "Images",
     "draft": "Draft",
-    "read_back": "Read back and compared",
+    "read_back": "Verified on the site",
     "live": "Live",
-    "verify": "Address looked at",
+    "verify": "Live page checked",
 }
 _STEP_STATES: Final[Mapping[str, str]] = {
     "pending": "to do",
@@ -50,6 +49,12 @@ _STEP_STATES: Final[Mapping[str, str]] = {
     "done": "done",
     "failed": "failed",
     "unknown": "no answer",
+}
+_TOOLS: Final = {
+    "retry": "retry_publication",
+    "update": "update_publication",
+    "cancel": "reschedule_content",
+    "down": "unpublish_content",
 }
 _DOWN: Final[Mapping[str, DownMode]] = {"draft": "draft", "trash": "trash", "delete": "delete"}
 _MESSAGES: Final = {
@@ -68,12 +73,12 @@ class PublicationPages:
 
     def routes(self) -> Sequence[Route]:
         """Return the address."""
-        page = DashboardPage("Publications of an article")
+        page = DashboardPage("Publications of an article", _TOOLS)
         return [Route(f"{PATH}/<id>/publications", self.publications, ("GET", "POST"), page)]
 
     async def publications(self, request: HttpRequest) -> HttpResponse:
         """List them, or do what a button asks for. Raises `NotFound`."""
-        article = await Articles(self._plugin).get(request.subject, request.path_params["id"])
+        article = await asked_for(self._plugin, request)
         if request.method != "POST":
             return await self._list(request, article, _MESSAGES.get(request.query.get("done", ""), ""))
         try:
@@ -166,7 +171,7 @@ class PublicationPages:
             "can_retry": connected and (one.status in ("failed", "unknown") or away),
             "can_update": connected and able.update and on_site and (conflict or not newest),
             "can_cancel": connected and one.status == "scheduled",
-            "can_take_down": connected and on_site,
+            "can_take_down": connected and on_site and (one.status != "scheduled" or one.published_at is not None),
             "down_modes": _down_modes(able),
         }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
@@ -12,7 +11,7 @@ from pressroom.sdk import DashboardPage, HttpRequest, HttpResponse, InvalidInput
 from pressroom_content.articles import trash
 from pressroom_content.articles.store import Articles
 from pressroom_content.articles.versions import Version
-from pressroom_content.pages.article import head, refusal
+from pressroom_content.pages.article import asked_for, head, refusal
 from pressroom_content.pages.articles import PATH
 from pressroom_content.pages.connect_frame import form_of, fragment, see_other
 from pressroom_content.pages.shown import moment
@@ -55,13 +54,13 @@ class VersionPages:
                 f"{PATH}/<id>/versions/<version>",
                 self.version,
                 ("GET", "POST"),
-                DashboardPage("Restore a version"),
+                DashboardPage("Restore a version", {"": "restore_content"}),
             ),
         ]
 
     async def versions(self, request: HttpRequest) -> HttpResponse:
         """List the versions, and show what differs between two of them. Raises `NotFound`."""
-        article = await Articles(self._plugin).get(request.subject, request.path_params["id"])
+        article = await asked_for(self._plugin, request)
         found = await trash.listed_versions(self._plugin, request.subject, article.id)
         kept = [one.version for one in found]
         b = _number(request.query.get("b"), kept, article.version)
@@ -94,7 +93,7 @@ class VersionPages:
     async def version(self, request: HttpRequest) -> HttpResponse:
         """Show what restoring a version would change, and restore it. Raises `NotFound`."""
         articles = Articles(self._plugin)
-        article = await articles.get(request.subject, request.path_params["id"])
+        article = await asked_for(self._plugin, request)
         found = await trash.listed_versions(self._plugin, request.subject, article.id)
         number = _number(request.path_params["version"], [one.version for one in found], 0)
         older = await articles.get(request.subject, article.id, number)
@@ -130,7 +129,8 @@ class VersionPages:
         articles = Articles(self._plugin)
         before = await articles.get(article.user_id, article.id, a)
         after = await articles.get(article.user_id, article.id, b)
-        return await asyncio.to_thread(compare, before, after)
+        run = self._plugin.services.workers.run
+        return await run(compare, before, after, owner=article.user_id, what="the comparison")
 
 
 def _number(text: str | None, kept: Sequence[int], otherwise: int) -> int:

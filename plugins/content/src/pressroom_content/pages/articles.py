@@ -19,7 +19,7 @@ from pressroom_content.websites.store import Websites
 PATH: Final = "/dashboard/articles"
 ON_A_PAGE: Final = 50
 STATUSES: Final = (
-    ("", "All but the trash"),
+    ("", "All except trash"),
     ("draft", "Drafts"),
     ("scheduled", "Scheduled"),
     ("published", "Published"),
@@ -85,7 +85,7 @@ def _row(
     where = {place.website_id: place for place in placed}
     if one.website_id is not None:
         where.setdefault(one.website_id, Placement(one.website_id, "", ""))
-    sites = [(names.get(place.website_id, "a website that is gone"), place.link) for place in where.values()]
+    sites = [(names.get(place.website_id, "a website that is gone"), _web_link(place.link)) for place in where.values()]
     return {
         "id": one.id,
         "title": one.title,
@@ -96,3 +96,8 @@ def _row(
         "words": f"{one.word_count:,}",
         "changed": moment(one.updated_at, now),
     }
+
+
+def _web_link(url: str) -> str:
+    """Return a URL that may stand in a link, nothing for any other: a site may claim anything."""
+    return url if url.startswith(("https://", "http://", "/")) and not url.startswith("//") else ""

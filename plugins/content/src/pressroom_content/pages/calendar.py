@@ -41,7 +41,7 @@ class CalendarPages:
 
     def routes(self) -> Sequence[Route]:
         """Return the address."""
-        return [Route(PATH, self.calendar, ("GET", "POST"), DashboardPage("Calendar"))]
+        return [Route(PATH, self.calendar, ("GET", "POST"), DashboardPage("Calendar", {"add": "save_content_idea"}))]
 
     async def calendar(self, request: HttpRequest) -> HttpResponse:
         """Show a month, or change the ideas. Raises `NotFound` for an idea that the account has not."""

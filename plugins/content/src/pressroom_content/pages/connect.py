@@ -33,7 +33,7 @@ class ConnectPages:
 
     def routes(self) -> Sequence[Route]:
         """Return the addresses."""
-        page = DashboardPage("Connect a website")
+        page = DashboardPage("Connect a website", {"": "connect_website"})
         return [
             Route("/dashboard/connect/<token>", self.connect, ("GET", "POST"), page),
             Route("/dashboard/connect/<token>/approved", self.approved, ("GET",), page),

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from pressroom.sdk import HttpRequest, HttpResponse, PluginContext
 
 WEBSITES = "/dashboard/websites"
@@ -29,8 +29,13 @@ def fragment(
 ) -> HttpResponse:
     """Return a part of a page, for the frame of the dashboard."""
     values |= {"root": root_of(plugin), "token": request.csrf_token}
-    text = _templates().get_template(template).render(values)
+    text = template_of(template).render(values)
     return HttpResponse(text.encode("utf-8", "replace"), status, headers={"Cache-Control": "no-store"})
+
+
+def template_of(name: str) -> Template:
+    """Return a template of these pages."""
+    return _templates().get_template(name)
 
 
 def see_other(plugin: PluginContext, path: str) -> HttpResponse:

@@ -8,6 +8,7 @@ from typing import Any
 
 from pressroom.sdk import DashboardPage, HttpRequest, HttpResponse, InvalidInput, PluginContext, Route
 
+from pressroom_content.contract.control import FILE_NAME, META_NAME
 from pressroom_content.pages.connect_frame import WEBSITES, form_of, fragment, root_of, see_other
 from pressroom_content.pages.shown import moment
 from pressroom_content.records import Website
@@ -15,16 +16,27 @@ from pressroom_content.websites import settings as site_settings
 from pressroom_content.websites.checking import check_website
 from pressroom_content.websites.connecting import Connecting
 from pressroom_content.websites.connectors import BUILTIN, connectors
+from pressroom_content.websites.control import Controls, control_of
 from pressroom_content.websites.store import Websites
 
 _MESSAGES: Mapping[str, str] = {
     "connected": "The website is connected.",
     "checked": "The website was checked just now.",
+    "verified": "The website is proven to control its URL.",
+    "unverified": "Neither the file nor the meta tag is there yet. Caches may still show older pages.",
     "saved": "The settings are saved.",
     "paused": "Nothing is published there until you resume it.",
     "resumed": "The website is in use again.",
     "disconnected": "The website is disconnected; its credential is forgotten.",
 }
+
+_TOOLS: Mapping[str, str] = {
+    "check": "test_website_connection",
+    "settings": "update_website_settings",
+    "resume": "update_website_settings",
+    "reconnect": "connect_website",
+}
+"""What a plan has to have. Pausing and disconnecting take nothing: the credential stays under its owner's control."""
 
 _ABLE: Mapping[str, str] = {
     "draft": "drafts",
@@ -53,8 +65,8 @@ class WebsitePages:
     def routes(self) -> Sequence[Route]:
         """Return the addresses."""
         return [
-            Route(WEBSITES, self.websites, ("GET", "POST"), DashboardPage("Websites")),
-            Route(f"{WEBSITES}/<website>", self.website, ("GET", "POST"), DashboardPage("Website")),
+            Route(WEBSITES, self.websites, ("GET", "POST"), DashboardPage("Websites", {"": "connect_website"})),
+            Route(f"{WEBSITES}/<website>", self.website, ("GET", "POST"), DashboardPage("Website", _TOOLS)),
         ]
 
     async def websites(self, request: HttpRequest) -> HttpResponse:
@@ -78,13 +90,13 @@ class WebsitePages:
         """Show a website, and do what a button asks for. Raises `NotFound`."""
         website = await Websites(self._plugin).get(request.subject, request.path_params["website"])
         if request.method != "POST":
-            return self._one(request, website)
+            return await self._one(request, website)
         typed = form_of(request)
         try:
             done = await self._do(request.subject, website, typed)
         except InvalidInput as error:
             field = error.field.removeprefix("settings.")
-            return self._one(request, website, errors={field: error.problem}, typed=typed, status=400)
+            return await self._one(request, website, errors={field: error.problem}, typed=typed, status=400)
         if isinstance(done, HttpResponse):
             return done
         path = WEBSITES if done == "disconnected" else f"{WEBSITES}/{website.id}"
@@ -96,11 +108,14 @@ class WebsitePages:
             case "check":
                 await check_website(self._plugin, user_id, website.id)
                 return "checked"
+            case "verify":
+                found = await Controls(self._plugin).prove(user_id, website.id, look=True)
+                return "verified" if found.proven else "unverified"
             case "pause" | "resume" as wanted:
                 await websites.pause(user_id, website.id, paused=wanted == "pause")
                 return f"{wanted}d"
             case "disconnect":
-                await websites.disconnect(user_id, website.id)
+                await websites.disconnect(user_id, website.id, delete_posts=typed.get("delete_posts") == "true")
                 return "disconnected"
             case "reconnect":
                 link, _ = await Connecting(self._plugin).begin(
@@ -137,7 +152,7 @@ class WebsitePages:
             name=name,
         )
 
-    def _one(
+    async def _one(
         self,
         request: HttpRequest,
         website: Website,
@@ -152,6 +167,8 @@ class WebsitePages:
         if typed and typed.get("do") == "settings":
             settings |= {name: typed[name] for name in settings if name in typed and name != "indexnow"}
         shown = {"name", "description", "timezone", "language"}
+        known, controls = control_of(website), Controls(self._plugin)
+        unproven = bool(website.url) and not known.proven
         now, zone = datetime.now(UTC), site_settings.zone_of(website.settings)
         return fragment(
             "connect_website.html",
@@ -160,6 +177,10 @@ class WebsitePages:
             status=status,
             website=website,
             settings=settings,
+            control=known,
+            verification_line=await controls.token(website.id) if unproven else "",
+            verification_file=f"{website.url}/{FILE_NAME}",
+            verification_meta=META_NAME,
             checked=moment(website.checked_at, now, zone) if website.checked_at else None,
             published=moment(website.last_published_at, now, zone) if website.last_published_at else None,
             works=[words for name, words in _ABLE.items() if website.capabilities.get(name)],

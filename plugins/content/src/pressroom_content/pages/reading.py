@@ -16,14 +16,16 @@ from pressroom_content.publishing.pictures import Picture, inline_ids, placed, r
 from pressroom_content.records import Article
 from pressroom_content.rendering.sanitising import render
 
-_EMBEDDED: Final = re.compile(r'<img\b(?:[^>"]|"[^"]*")*>|<iframe\b(?:[^>"]|"[^"]*")*>(?:\s*</iframe>)?')
+_EMBEDDED: Final = re.compile(r'<(?:img|iframe)\b(?:[^<>"]|"[^"<>]*+")*+>(?:</iframe>)?')
+"""An image, or a frame, in sanitised HTML: `<` and `>` are escaped in attributes, and nothing stands inside a frame."""
+
 _ATTRIBUTE: Final = re.compile(r'\s(src|srcset|alt|title)="([^"]*)"')
 _LONGEST_ALT: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Cover:
-    """The featured image. `src` is empty where the image lies on another server; `credit` is safe HTML."""
+    """The featured image. `src` is empty where it is on another server; `credit` is safe HTML, caption included."""
 
     src: str
     url: str
@@ -45,7 +47,8 @@ class Reading:
 
 async def reading(plugin: PluginContext, article: Article) -> Reading:
     """Return an article for its owner. Raises `InvalidInput` where the body cannot be rendered."""
-    made = await asyncio.to_thread(render, article.body, article.body_format)
+    run = plugin.services.workers.run
+    made = await run(render, article.body, article.body_format, owner=article.user_id, what="the article")
     featured = [article.featured_media_id] if article.featured_media_id else []
     warnings: tuple[str, ...] = ()
     try:
@@ -73,7 +76,7 @@ def _cover(picture: Picture | None, article: Article, plugin: PluginContext) -> 
         src=urlsplit(file.url).path if own else "",
         url=file.url if file.url.startswith(("https://", "http://")) else "",
         alt=article.featured_alt or file.alt,
-        credit=picture.credit_html or escape(file.credit_text),
+        credit=" ".join(filter(None, [escape(picture.caption), picture.credit_html or escape(file.credit_text)])),
         width=file.width,
         height=file.height,
     )

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import filterfalse, islice
 from typing import Final, Literal
 
-from pressroom_content.articles.differences import changed_blocks
+from pressroom_content.articles.differences import changed_blocks, matching_work
 from pressroom_content.articles.fields import FIELDS, Draft
 from pressroom_content.pages.shown import plural
 from pressroom_content.records import Article
@@ -20,8 +21,11 @@ LONGEST_LINE: Final = 4_000
 """Characters of a line that are shown."""
 
 _CONTEXT: Final = 2
-_MOST_WORK: Final = 250_000
-"""Pairs of words that are compared in a pair of lines; beyond that the lines are shown as wholes."""
+_MOST_WORK: Final = 1_000_000
+"""The work of comparing the words of two lines; beyond that they are shown as wholes."""
+
+_MOST_WORK_OF_ALL: Final = 10_000_000
+"""The same for all pairs of lines of a comparison."""
 
 _WORDS = re.compile(r"\w+|\s+|[^\w\s]")
 _LEAST_ALIKE: Final = 0.3
@@ -71,24 +75,34 @@ class Comparison:
 
 
 def compare(before: Article, after: Article) -> Comparison:
-    """Return what differs between two versions. It may take a second for a megabyte: call it in a thread."""
-    rows: list[Row] = []
-    for row in _rows(before.body.splitlines(), after.body.splitlines()):
-        if len(rows) >= MOST_ROWS:
-            return Comparison(tuple(_fields(before, after)), tuple(rows), cut=True)
-        rows.append(row)
-    return Comparison(tuple(_fields(before, after)), tuple(rows), cut=False)
+    """Return what differs between two versions. It may take a second for a megabyte: call it in a worker process."""
+    words = WordDiff()
+    fields = tuple(_fields(before, after, words))
+    rows = tuple(islice(_rows(before.body.splitlines(), after.body.splitlines(), words), MOST_ROWS + 1))
+    return Comparison(fields, rows[:MOST_ROWS], cut=len(rows) > MOST_ROWS)
 
 
-def word_changes(before: str, after: str) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
-    """Return two lines in pieces, those marked that the other one does not have."""
-    before, after = before[:LONGEST_LINE], after[:LONGEST_LINE]
-    old, new = _WORDS.findall(before), _WORDS.findall(after)
-    if not before or not after or len(old) * len(new) > _MOST_WORK:
-        return (Piece(before),), (Piece(after),)
-    matcher = SequenceMatcher(None, old, new, autojunk=False)
+class WordDiff:
+    """Compares lines by their words, until the work that it may do is done."""
+
+    def __init__(self) -> None:
+        self._left = _MOST_WORK_OF_ALL
+
+    def changes(self, before: str, after: str) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
+        """Return two lines in pieces, those marked that the other one does not have."""
+        before, after = before[:LONGEST_LINE], after[:LONGEST_LINE]
+        old, new = _WORDS.findall(before), _WORDS.findall(after)
+        work = matching_work(filterfalse(str.isspace, old), filterfalse(str.isspace, new))
+        if not before or not after or work > min(_MOST_WORK, self._left):
+            return (Piece(before),), (Piece(after),)
+        self._left -= work
+        return _word_changes(old, new)
+
+
+def _word_changes(old: Sequence[str], new: Sequence[str]) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
+    matcher = SequenceMatcher(str.isspace, old, new, autojunk=False)
     if matcher.ratio() < _LEAST_ALIKE:
-        return (Piece(before),), (Piece(after),)
+        return (Piece("".join(old)),), (Piece("".join(new)),)
     left, right = [], []
     for tag, a, b, c, d in matcher.get_opcodes():
         if a < b:
@@ -98,18 +112,18 @@ def word_changes(before: str, after: str) -> tuple[tuple[Piece, ...], tuple[Piec
     return tuple(left), tuple(right)
 
 
-def _fields(before: Article, after: Article) -> Iterator[FieldChange]:
+def _fields(before: Article, after: Article, words: WordDiff) -> Iterator[FieldChange]:
     old, new = Draft.of(before), Draft.of(after)
     for name in FIELDS:
         if name != "body" and getattr(old, name) != getattr(new, name):
-            yield FieldChange(name, *word_changes(_shown(getattr(old, name)), _shown(getattr(new, name))))
+            yield FieldChange(name, *words.changes(_shown(getattr(old, name)), _shown(getattr(new, name))))
 
 
 def _shown(value: object) -> str:
     return ", ".join(value) if isinstance(value, tuple) else str(value or "")
 
 
-def _rows(old: Sequence[str], new: Sequence[str]) -> Iterator[Row]:
+def _rows(old: Sequence[str], new: Sequence[str], words: WordDiff) -> Iterator[Row]:
     blocks = changed_blocks(old, new)
     shown = 0
     for number, (a, b, c, d) in enumerate(blocks):
@@ -117,7 +131,7 @@ def _rows(old: Sequence[str], new: Sequence[str]) -> Iterator[Row]:
         if first > shown:
             yield _gap(first - shown)
         yield from (_same(old[at], at, at + c - a) for at in range(first, a))
-        yield from _changed(old[a:b], new[c:d], a, c)
+        yield from _changed(old[a:b], new[c:d], a, c, words)
         following = blocks[number + 1][0] if number + 1 < len(blocks) else len(old)
         shown = min(b + _CONTEXT, following)
         yield from (_same(old[at], at, at + d - b) for at in range(b, shown))
@@ -125,11 +139,12 @@ def _rows(old: Sequence[str], new: Sequence[str]) -> Iterator[Row]:
         yield _gap(len(old) - shown)
 
 
-def _changed(old: Sequence[str], new: Sequence[str], first_old: int, first_new: int) -> Iterator[Row]:
-    """Yield the lines of a block: where as many came as went, each pair is compared by its words."""
-    pairs = [word_changes(*pair) for pair in zip(old, new, strict=True)] if len(old) == len(new) else []
-    removed = [left for left, _ in pairs] or [(Piece(line[:LONGEST_LINE]),) for line in old]
-    added = [right for _, right in pairs] or [(Piece(line[:LONGEST_LINE]),) for line in new]
+def _changed(old: Sequence[str], new: Sequence[str], first_old: int, first_new: int, words: WordDiff) -> Iterator[Row]:
+    """Yield the lines of a block: where as many came as went, each pair that is shown is compared by its words."""
+    shown_old, shown_new = old[: MOST_ROWS + 1], new[: MOST_ROWS + 1]
+    pairs = [words.changes(*pair) for pair in zip(shown_old, shown_new, strict=True)] if len(old) == len(new) else []
+    removed = [left for left, _ in pairs] or [(Piece(line[:LONGEST_LINE]),) for line in shown_old]
+    added = [right for _, right in pairs] or [(Piece(line[:LONGEST_LINE]),) for line in shown_new]
     for at, pieces in enumerate(removed):
         yield Row("removed", first_old + at + 1, None, pieces)
     for at, pieces in enumerate(added):

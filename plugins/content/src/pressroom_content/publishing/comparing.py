@@ -11,12 +11,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import unquote
 
-from selectolax.lexbor import LexborHTMLParser
-
 from pressroom_content.contract import Post, RemotePost
 
 _WORD = re.compile(r"\w+")
-_MARKDOWN_IMAGE = re.compile(r"!\[[^\]]*\]\(")
+_MARKDOWN_IMAGE = re.compile(r"!\[(?:[^\[\]]|(?<!!)\[)*+\]\(")
+_TAG = re.compile(r"<[^<>]*+>")
 _TOLERATED: Final = 0.02
 """The share of words that may be others: platforms turn quotes, add captions and join lines."""
 
@@ -55,9 +54,22 @@ def fingerprint(remote: RemotePost) -> bytes:
 
 
 def text_of(html: str) -> str:
-    """Return the words of HTML, with spaces between elements."""
-    body = LexborHTMLParser(html).body if html.strip() else None
-    return body.text(separator=" ") if body is not None else ""
+    """Return the words of HTML, with spaces between elements.
+
+    Tags are cut out as they stand, since what a site answers may be made to keep a parser busy for minutes.
+    """
+    return html_module.unescape(_TAG.sub(" ", "".join(_without_comments(html))))
+
+
+def _without_comments(html: str) -> Iterator[str]:
+    at = 0
+    while (start := html.find("<!--", at)) >= 0:
+        end = html.find("-->", start)
+        if end < 0:
+            break
+        yield html[at:start]
+        at = end + 3
+    yield html[at:]
 
 
 def _in_body(post: Post, remote: RemotePost) -> Iterator[str]:
@@ -122,7 +134,7 @@ def _words(text: str) -> Iterator[str]:
 
 def plain(value: Any) -> str:
     """Return a field without what platforms do to it: entities, tags, white space, quotes turned, case."""
-    text = html_module.unescape(re.sub(r"<[^>]*>", "", str(value)))
+    text = html_module.unescape(_TAG.sub("", str(value)))
     return " ".join(_WORD.findall(text.lower()))
 
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 import structlog
-from pressroom.sdk import BackendError, CallError, PluginContext
+from pressroom.sdk import BackendError, CallError, PluginContext, publishing
 from sqlalchemy import select
 
 from pressroom_content.articles.store import Articles
@@ -22,7 +22,8 @@ from pressroom_content.contract import (
     SiteUnavailable,
     UnknownOutcome,
 )
-from pressroom_content.publishing.patience import pause
+from pressroom_content.publishing.originals import check_original
+from pressroom_content.publishing.patience import LONGEST_ASKED, pause
 from pressroom_content.publishing.posts import capabilities_of, manuscript
 from pressroom_content.publishing.steps import ACTIONS
 from pressroom_content.publishing.store import STEPS, Held, LeaseLost, PublicationStore
@@ -69,7 +70,8 @@ class Engine:
             return False
         try:
             async with self._kept(held):
-                await self._go_on(held)
+                with publishing():
+                    await self._go_on(held)
         except LeaseLost:
             log.warning("a publication was taken over by another process", publication=publication_id)
         except asyncio.CancelledError:
@@ -130,12 +132,18 @@ class Engine:
         return Work(plugin, self._store, held, website, able, site, article, made)
 
     async def _canonical(self, row: PublicationRow) -> str:
-        """Return the address of the original, where this is a copy of it."""
+        """Return the URL of the original, where this is a copy of it. Raises what `check_original` does."""
         if row.canonical_of is None:
             return ""
         async with self._plugin.services.database.reading() as session:
-            url = await session.scalar(select(PublicationRow.url).where(PublicationRow.id == row.canonical_of))
-        return str(url or "")
+            wanted = select(PublicationRow.url, PublicationRow.website_id).where(
+                PublicationRow.id == row.canonical_of, PublicationRow.user_id == row.user_id
+            )
+            original = (await session.execute(wanted)).first()
+        if original is None or not original.url:
+            return ""
+        await check_original(self._plugin, row.user_id, original.website_id, original.url)
+        return str(original.url)
 
     async def _finish(self, work: Work) -> None:
         row = work.row
@@ -153,6 +161,7 @@ class Engine:
             published_at=published_at,
             options={name: value for name, value in (row.options or {}).items() if name != "force"},
         )
+        await Articles(self._plugin).rescore(row.user_id, row.article_id)
 
     async def _unknown(self, held: Held, work: Work | None, error: UnknownOutcome) -> None:
         """Look soon what became of a request, then with growing patience; give up in the end, and say what to do."""
@@ -178,6 +187,7 @@ class Engine:
         if seconds is None:
             await self._fail(held, work, error)
             return
+        seconds = max(seconds, min(error.retry_after or 0.0, LONGEST_ASKED))
         due_at = self._clock() + timedelta(seconds=seconds)
         status = "unknown" if open_question else "queued"
         told = f"{_told(error)} It is tried again by itself."
@@ -264,4 +274,6 @@ def _never_answered(error: UnknownOutcome, times: int, *, lost: bool) -> Unknown
 
 
 def _told(error: CallError) -> str:
-    return f"{error.message}. {error.hint}".strip(". ") + "." if error.hint else error.message
+    """Return what went wrong as whole sentences, after which others may come."""
+    parts = (part.strip().rstrip(".") for part in (error.message, error.hint or ""))
+    return " ".join(f"{part}." for part in parts if part)

@@ -30,8 +30,8 @@ def jobs(plugin: PluginContext) -> Sequence[Job]:
 
     return [
         # A process that is killed costs an attempt; the publication itself knows how often it was tried.
-        Job(JOB, publish, attempts=_MANY, lease=60, timeout=900),
-        Job(SWEEP, sweep, every=max(1.0, min(_SWEEP_SECONDS, float(plugin.config.lease_seconds)))),
+        Job(JOB, publish, attempts=_MANY, lease=60, timeout=900, urgent=True),
+        Job(SWEEP, sweep, every=max(1.0, min(_SWEEP_SECONDS, float(plugin.config.lease_seconds))), urgent=True),
     ]
 
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pressroom.sdk import CallError, PluginContext
 
-from pressroom_content.contract import RecallingSite, SiteGone
+from pressroom_content.contract import Post, RecallingSite, SiteGone
 from pressroom_content.publishing.comparing import fingerprint
+from pressroom_content.publishing.posts import capabilities_of, lacks_author, unknown_author
 from pressroom_content.publishing.publications import Publications
+from pressroom_content.publishing.store import PublicationStore
 from pressroom_content.publishing.verifying import verify
-from pressroom_content.records import Publication
+from pressroom_content.records import Publication, Website
 from pressroom_content.tables import PublicationRow
+from pressroom_content.websites.connectors import connector_of
 from pressroom_content.websites.store import Websites
 
 
@@ -24,6 +27,19 @@ class Seen:
     verified: Mapping[str, Any]
     drift: tuple[str, ...]
     edited: bool | None
+
+
+async def author_warnings(plugin: PluginContext, website: Website, post: Post) -> tuple[str, ...]:
+    """Return what is to be said of a post's author before it is sent. Nothing on the site changes."""
+    able = capabilities_of(website, connector_of(plugin, website.platform))
+    if not lacks_author(post, able, {}):
+        return ()
+    try:
+        _, site = await Websites(plugin).open(website.user_id, website.id)
+        found = await site.ensure_terms(replace(post, tags=(), categories=()))
+    except CallError as error:
+        return (f"the site could not be asked whether it has the author {post.author!r}: {error.message}",)
+    return (unknown_author(post.author),) if lacks_author(post, able, found) else ()
 
 
 async def look(plugin: PluginContext, publication: Publication) -> Seen:
@@ -50,8 +66,12 @@ async def look(plugin: PluginContext, publication: Publication) -> Seen:
         drift.append(f"the site could not be asked: {error.message}")
     if publication.status != "published":
         return Seen({}, tuple(drift), edited)
-    made, _, _ = await Publications(plugin).preview(
+    made, _, website = await Publications(plugin).preview(
         publication.user_id, publication.article_id, publication.website_id, publication.options
     )
-    found = await verify(plugin, publication.url, title=made.post.title, canonical_url=made.post.canonical_url)
+    able = capabilities_of(website, connector_of(plugin, website.platform))
+    post = made.post
+    found = await verify(plugin, publication.url, title=post.title, canonical_url=post.canonical_url, built=able.built)
+    if found.facts.get("http_status") is not None:
+        await PublicationStore(plugin).note_verified(publication, found.facts, found.warnings)
     return Seen(found.facts, (*drift, *found.warnings), edited)

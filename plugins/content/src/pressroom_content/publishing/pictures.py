@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from html import escape
 from typing import Final, Literal
 
@@ -18,9 +17,21 @@ MOST: Final = 100
 """Images of one article that are sent at most."""
 
 _ID = re.compile(r"(?<![0-9A-Za-z])m_[0-9A-Za-z]{22}(?![0-9A-Za-z])", re.ASCII)
-_IMG = re.compile(r'<img\b(?:[^>"]|"[^"]*")*>')
-_IN_MARKDOWN = r"!\[[^\]\n]*\]\([^)\n]*{id}[^)\n]*\)"
-_URL = r"[^\s()\"'<>]*(?<![0-9A-Za-z]){id}(?![0-9A-Za-z])[^\s()\"'<>]*"
+_IMG = re.compile(r'<img\b(?:[^<>"]|"[^"<>]*+")*+>')
+"""An image in sanitised HTML, where `<` and `>` are escaped in attributes."""
+
+_MARKDOWN_IMAGE = re.compile(r"!\[(?:[^\[\]\n]|(?<!!)\[)*+\]\([^()\n]*+\)")
+_NO_URL: Final = frozenset("()\"'<>")
+"""What ends an address in HTML and in markdown, beside white space."""
+
+_REST_OF_URL = re.compile(r"[^\s()\"'<>]*+")
+_ALONE = re.compile(r'<p>\s*+((?:<a\b(?:[^<>"]|"[^"<>]*+")*+>)?+<img\b(?:[^<>"]|"[^"<>]*+")*+>(?:</a>)?+)\s*+</p>')
+"""A paragraph that holds an image, or a link with an image, and nothing else."""
+
+_CAPTION_FOLLOWS = re.compile(r"\s*+(?:</a>)?+\s*+<figcaption\b")
+_END_OF_LINK = re.compile(r"\s*+</a>")
+_END_OF_FIGURE = re.compile(r"\s*+</figure>")
+_MARKED = re.compile(r"([\\`*_{}\[\]])")
 _CREDIT_TAGS: Final = {"a", "em", "strong", "span", "cite", "small"}
 
 Policy = Literal["rehost", "hotlink", "none"]
@@ -38,6 +49,11 @@ class Picture:
     def credit_html(self) -> str:
         """The line that has to stand by it, made safe."""
         return nh3.clean(self.file.credit_html, tags=_CREDIT_TAGS) if self.file.credit_html else ""
+
+    @property
+    def caption(self) -> str:
+        """The line below it, plain text."""
+        return " ".join(self.file.caption.split())
 
     def at(self, uploaded: Mapping[str, RemoteMedia]) -> RemoteMedia | None:
         """Return where it lies, or `None` where it lies nowhere."""
@@ -80,34 +96,47 @@ async def read_pictures(
 
 
 def placed(
-    html: str, markdown: str, pictures: Mapping[str, Picture], uploaded: Mapping[str, RemoteMedia]
+    html: str,
+    markdown: str,
+    pictures: Mapping[str, Picture],
+    uploaded: Mapping[str, RemoteMedia],
+    *,
+    figures: bool = True,
 ) -> tuple[str, str]:
-    """Return a text, in both its forms, with the images where they lie now and their credits beside them."""
+    """Return a text, in both its forms, with the images where they lie now, their captions and credits below them.
+
+    `figures` tells whether HTML may have figures.
+    """
+    same = markdown == html
     for identifier in inline_ids(html):
         picture = pictures.get(identifier)
         target = picture.at(uploaded) if picture else None
         if picture is None or target is None:
             html = _without(html, identifier)
-            markdown = re.sub(_IN_MARKDOWN.format(id=identifier), "", markdown)
+            markdown = _without_markdown(markdown, identifier)
             continue
+        if picture.caption:
+            html = _captioned(html, identifier, escape(picture.caption, quote=False), figures=figures)
         html = _credited(html, identifier, picture)
-        markdown = _credited_markdown(markdown, identifier, picture.file.credit_text)
-        address = re.compile(_URL.format(id=identifier))
-        html = address.sub(partial(_always, escape(target.url)), html)
-        markdown = address.sub(partial(_always, target.url), markdown)
-    return html, markdown
+        if not _says(markdown, picture.file.credit_text):
+            markdown = _below_markdown(markdown, identifier, picture.file.credit_text)
+        if f"*{_as_markdown(picture.caption)}*" not in markdown:
+            markdown = _below_markdown(markdown, identifier, picture.caption)
+        html = "".join(_moved(html, identifier, escape(target.url)))
+        markdown = "".join(_moved(markdown, identifier, target.url))
+    return html, html if same else markdown
 
 
 def with_featured_credit(html: str, markdown: str, picture: Picture | None) -> tuple[str, str]:
     """Return a text with the featured image's credit at its end."""
     if picture is None or not picture.credit_html:
         return html, markdown
-    text = picture.file.credit_text
-    if picture.credit_html not in html and not (text and text in html):
+    same, text = markdown == html, picture.file.credit_text
+    if picture.credit_html not in html and not (text and escape(text, quote=False) in html):
         html = f"{html.rstrip()}\n<p><small>{picture.credit_html}</small></p>\n"
-    if text and text not in markdown:
-        markdown = f"{markdown.rstrip()}\n\n*{text}*\n"
-    return html, markdown
+    if text and not _says(markdown, text):
+        markdown = f"{markdown.rstrip()}\n\n*{_as_markdown(text)}*\n"
+    return html, html if same else markdown
 
 
 async def _read(
@@ -135,15 +164,41 @@ def _way(file: MediaFile, policy: Policy, *, can_upload: bool) -> Way:
     return "link" if linkable else "leave_out"
 
 
-def _always(text: str, _match: re.Match[str]) -> str:
-    return text  # a replacement as it is: `re.sub` would read backslashes in a text
+def _moved(text: str, identifier: str, url: str) -> Iterator[str]:
+    """Yield the parts of a text in which every address that holds an id is another address."""
+    end = 0
+    for match in _ID.finditer(text):
+        start = match.start()
+        if match[0] != identifier or start < end:
+            continue
+        while start > end and not (text[start - 1] in _NO_URL or text[start - 1].isspace()):
+            start -= 1
+        yield text[end:start]
+        yield url
+        rest = _REST_OF_URL.match(text, match.end())
+        end = rest.end() if rest else match.end()
+    yield text[end:]
 
 
-def _credited_markdown(markdown: str, identifier: str, credit: str) -> str:
-    if not credit or credit in markdown:
+def _below_markdown(markdown: str, identifier: str, line: str) -> str:
+    """Put a line of plain text below an image."""
+    image = next((image for image in _MARKDOWN_IMAGE.finditer(markdown) if identifier in image[0]), None)
+    if image is None or not line:
         return markdown
-    image = re.search(_IN_MARKDOWN.format(id=identifier), markdown)
-    return markdown if image is None else f"{markdown[: image.end()]}\n*{credit}*{markdown[image.end() :]}"
+    return f"{markdown[: image.end()]}\n*{_as_markdown(line)}*{markdown[image.end() :]}"
+
+
+def _says(markdown: str, line: str) -> bool:
+    return line in markdown or _as_markdown(line) in markdown
+
+
+def _as_markdown(text: str) -> str:
+    """Return plain text as markdown that shows it as it is."""
+    return _MARKED.sub(r"\\\1", escape(text, quote=False))
+
+
+def _without_markdown(markdown: str, identifier: str) -> str:
+    return _MARKDOWN_IMAGE.sub(lambda match: "" if identifier in match[0] else match[0], markdown)
 
 
 def _without(html: str, identifier: str) -> str:
@@ -151,14 +206,39 @@ def _without(html: str, identifier: str) -> str:
 
 
 def _credited(html: str, identifier: str, picture: Picture) -> str:
-    """Put the credit behind an image, and behind the link that it stands in: links cannot stand inside each other."""
-    credit = picture.credit_html
-    if not credit or credit in html or (picture.file.credit_text and picture.file.credit_text in html):
+    """Put the credit behind an image, into its caption if it has one, and behind the link that it stands in.
+
+    Links cannot stand inside each other.
+    """
+    credit, text = picture.credit_html, escape(picture.file.credit_text, quote=False)
+    if not credit or credit in html or (text and text in html):
         return html
     for match in _IMG.finditer(html):
         if identifier in match[0]:
             end = match.end()
-            if html.rfind("<a ", 0, end) > html.rfind("</a>", 0, end):
+            if _CAPTION_FOLLOWS.match(html, end):
+                end = html.find("</figcaption>", end)
+            elif html.rfind("<a ", 0, end) > html.rfind("</a>", 0, end):
                 end = html.find("</a>", end) + len("</a>")
             return f"{html[:end]}<br><small>{credit}</small>{html[end:]}"
     return html
+
+
+def _captioned(html: str, identifier: str, caption: str, *, figures: bool) -> str:
+    """Put a caption below every place of an image that has none: a figure where the image stands alone."""
+    if f">{caption}<" in html:
+        return html
+    below = f"<figcaption>{caption}</figcaption>"
+    if figures:
+        html = _ALONE.sub(lambda it: f"<figure>{it[1]}{below}</figure>" if identifier in it[1] else it[0], html)
+    parts: list[str] = []
+    written = 0
+    for match in _IMG.finditer(html):
+        if identifier not in match[0] or _CAPTION_FOLLOWS.match(html, match.end()):
+            continue
+        closing = _END_OF_LINK.match(html, match.end())
+        end = closing.end() if closing else match.end()
+        in_figure = figures and _END_OF_FIGURE.match(html, end)
+        parts += [html[written:end], below if in_figure else f"<br><em>{caption}</em>"]
+        written = end
+    return "".join([*parts, html[written:]])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -11,6 +10,7 @@ from typing import Any, Final
 
 from pressroom.sdk import PluginContext
 
+from pressroom_content.builtin_site import cards
 from pressroom_content.contract import Capabilities, Post, RemoteMedia, SiteConnector, TermKind
 from pressroom_content.publishing.pictures import (
     Picture,
@@ -22,6 +22,7 @@ from pressroom_content.publishing.pictures import (
 from pressroom_content.publishing.rendered import rendered
 from pressroom_content.records import Article, Website
 from pressroom_content.websites import settings as site_settings
+from pressroom_content.websites.connectors import BUILTIN
 
 OVERRIDES: Final = ("slug", "author", "excerpt", "canonical_url", "tags", "categories")
 """Options of a publication that stand in for the article's own field; all others are the connector's."""
@@ -37,6 +38,7 @@ class Manuscript:
     unsupported: tuple[str, ...]
     removed: tuple[str, ...]
     warnings: tuple[str, ...]
+    figures: bool = True
 
     @property
     def uploads(self) -> Sequence[Picture]:
@@ -45,7 +47,7 @@ class Manuscript:
 
     def completed(self, term_ids: Mapping[TermKind, tuple[str, ...]], uploaded: Mapping[str, RemoteMedia]) -> Post:
         """Return the post with the terms and images that are on the site by now."""
-        html, markdown = placed(self.post.html, self.post.markdown, self.pictures, uploaded)
+        html, markdown = placed(self.post.html, self.post.markdown, self.pictures, uploaded, figures=self.figures)
         featured = self.pictures.get(self.featured_id)
         target = featured.at(uploaded) if featured else None
         if featured is not None and target is not None:
@@ -71,7 +73,8 @@ async def manuscript(
     """
     settings = site_settings.read(website.settings)
     able = capabilities_of(website, connector)
-    text = await asyncio.to_thread(rendered, article, connector.sanitiser)
+    run = plugin.services.workers.run
+    text = await run(rendered, article, connector.sanitiser, owner=article.user_id, what="the article")
     featured_id = article.featured_media_id if able.featured_image else ""
     ids = dict.fromkeys([*filter(None, [featured_id]), *inline_ids(text.html)])
     pictures, warnings = await read_pictures(
@@ -96,15 +99,39 @@ async def manuscript(
         tags=tuple(own.get("tags") or article.tags) if able.tags else (),
         categories=categories if able.categories else (),
         featured_alt=article.featured_alt or (featured.file.alt if featured else ""),
+        featured_caption=featured.caption if featured and able.featured_caption else "",
         options={name: value for name, value in options.items() if name not in OVERRIDES},
     )
+    if website.platform == BUILTIN and featured is None and await cards.available(plugin):
+        card = await cards.compose(
+            title=post.title,
+            subtitle=post.excerpt,
+            site_name=website.name,
+            author=post.author,
+            eyebrow=categories[0] if categories else "",
+        )
+        warnings = [*warnings, *filter(None, [card.warning])]
     return Manuscript(
         post=post,
         pictures=pictures,
         featured_id=featured_id,
-        unsupported=tuple(_unsupported(article, post, categories, able)),
+        unsupported=tuple(_unsupported(article, post, categories, able, featured)),
         removed=text.removed,
         warnings=tuple(warnings),
+        figures=connector.sanitiser == "full",
+    )
+
+
+def lacks_author(post: Post, able: Capabilities, term_ids: Mapping[Any, Sequence[str]]) -> bool:
+    """Tell whether a post names an author that its site does not have."""
+    return bool(post.author) and able.authors and not term_ids.get("author")
+
+
+def unknown_author(name: str) -> str:
+    """Return what people are told of an author that a site does not have."""
+    return (
+        f"the site has no author {name!r}, so the post is by the account that publishes; list_site_taxonomies with the "
+        "kind author shows the ones it has"
     )
 
 
@@ -123,13 +150,16 @@ def hash_of_post(post: Post) -> str:
     return hashlib.sha256(json.dumps(fields, sort_keys=True, default=str).encode()).hexdigest()
 
 
-def _unsupported(article: Article, post: Post, categories: Sequence[str], able: Capabilities) -> Sequence[str]:
+def _unsupported(
+    article: Article, post: Post, categories: Sequence[str], able: Capabilities, featured: Picture | None
+) -> Sequence[str]:
     """Return the fields of an article that the website cannot hold."""
     wanted = {
         "tags": (bool(article.tags), able.tags),
         "categories": (bool(categories), able.categories),
         "canonical_url": (bool(post.canonical_url), able.canonical),
         "featured image": (bool(article.featured_media_id), able.featured_image),
+        "caption of the featured image": (bool(featured and featured.caption), able.featured_caption),
         "meta title and description": (bool(post.meta_title or post.meta_description), able.seo_meta),
     }
     return [name for name, (has, can) in wanted.items() if has and not can]

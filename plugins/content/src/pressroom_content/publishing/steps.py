@@ -9,16 +9,19 @@ from hashlib import sha256
 from typing import Any, Final
 
 from pressroom_content.contract import RemoteChanged, RemoteMedia, RemotePost, SiteGone, SiteRefused
+from pressroom_content.contract.control import web_url
 from pressroom_content.publishing.comparing import differences, fingerprint, is_ours
 from pressroom_content.publishing.pictures import Picture
-from pressroom_content.publishing.posts import hash_of_post
+from pressroom_content.publishing.posts import hash_of_post, lacks_author, unknown_author
 from pressroom_content.publishing.verifying import verify
 from pressroom_content.publishing.work import Later, Work
+from pressroom_content.websites.connectors import BUILTIN
 
 SHORTEST_NOTICE: Final = timedelta(seconds=90)
 """Platforms publish at once what they are to publish within a minute: then we wait ourselves."""
 
 LONGEST_EXTERNAL_ID: Final = 200
+_MOST_EDITS: Final = 5
 _LATE: Final = timedelta(minutes=2)
 _LOOK: Final = timedelta(seconds=5)
 
@@ -27,9 +30,10 @@ async def terms(work: Work) -> None:
     """Make the tags and categories that are missing on the site. It is safe to repeat, so nothing is noted before."""
     post = work.manuscript.post
     ids: Mapping[Any, tuple[str, ...]] = {}
-    if post.tags or post.categories:
+    if post.tags or post.categories or post.author:
         ids = await work.site.ensure_terms(post)
-    await work.done({"term_ids": {kind: list(values) for kind, values in ids.items()}})
+    warnings = [unknown_author(post.author)] if lacks_author(post, work.able, ids) else []
+    await work.done({"term_ids": {kind: list(values) for kind, values in ids.items()}, "warnings": warnings})
 
 
 async def media(work: Work) -> None:
@@ -73,7 +77,7 @@ async def draft(work: Work) -> None:
         remote, found = await work.once("post", look=lambda: work.site.find(post), send=lambda: work.site.create(post))
         if not 0 < len(remote.id) <= LONGEST_EXTERNAL_ID:
             raise SiteRefused(f"the site gave the post an id of {len(remote.id)} characters, which cannot be kept")
-        values = {"external_id": remote.id, "url": remote.url, "revision": _short(remote.revision)}
+        values = {"external_id": remote.id, "url": web_url(remote.url), "revision": _short(remote.revision)}
         if not found or is_ours(post, remote):
             await work.done({**work.without_note("post"), "post_hash": hash_of_post(post)}, **values)
             return
@@ -105,7 +109,7 @@ async def _rewrite(work: Work) -> None:
     await work.done(
         {**work.without_note("update"), "post_hash": digest},
         revision=_short(remote.revision),
-        url=remote.url or work.row.url,
+        url=web_url(remote.url) or work.row.url,
     )
 
 
@@ -117,8 +121,10 @@ async def _write(work: Work, remote: RemotePost) -> RemotePost:
     if edited and not work.force:
         if "update" in work.step.detail.get("sent", {}) and is_ours(post, remote):
             return remote  # it was our own request, whose answer never came
+        edits = "; ".join(differences(post, remote)[:_MOST_EDITS])
         raise RemoteChanged(
-            "the post was edited on the site since it was last written from here; nothing was written over",
+            "the post was edited on the site since it was last written from here; nothing was written over"
+            + (f". Compared with what would be written: {edits}" if edits else ""),
             hint="Look at the edit there. update_publication with force writes over it.",
         )
     if not work.able.update:
@@ -188,12 +194,14 @@ async def verify_url(work: Work) -> None:
         await work.done(verified={})
         return
     post = work.post()
-    found = await verify(work.plugin, work.row.url, title=post.title, canonical_url=post.canonical_url)
+    found = await verify(
+        work.plugin, work.row.url, title=post.title, canonical_url=post.canonical_url, built=work.able.built
+    )
     await work.done({"warnings": list(found.warnings)}, verified=dict(found.facts))
 
 
 def _seen(work: Work, remote: RemotePost) -> dict[str, Any]:
-    url = remote.url or work.row.url
+    url = web_url(remote.url) or work.row.url
     return {
         "revision": _short(remote.revision),
         "sent_hash": fingerprint(remote) if work.able.read_back else b"",
@@ -208,9 +216,10 @@ def _short(revision: str) -> str:
 
 
 def path_of(work: Work, url: str) -> str:
-    """Return the path of an address on this server, nothing for one elsewhere."""
-    base = work.plugin.base_url
-    return url.removeprefix(base)[:500] if url.startswith(f"{base}/") else ""
+    """Return the path of a page of a built-in site, nothing for a page elsewhere, whatever URL its site names."""
+    if work.website.platform != BUILTIN or not url.startswith(f"{work.website.url}/"):
+        return ""
+    return url.removeprefix(work.plugin.base_url)[:500]
 
 
 ACTIONS: Final[Mapping[str, Callable[[Work], Awaitable[None]]]] = {

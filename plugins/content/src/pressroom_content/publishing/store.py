@@ -71,6 +71,18 @@ class PublicationStore:
         async with self._database.reading() as session:
             return list((await _steps(session, publication_id)).values())
 
+    async def note_verified(self, seen: Publication, facts: Mapping[str, Any], warnings: Sequence[str]) -> None:
+        """Keep what was found on the page just now, instead of what was found before, unless work goes on meanwhile."""
+        async with self._database.writing() as session:
+            row = await owned(session, seen.user_id, seen.id, lock=True)
+            step = next((one for one in await _rows(session, row.id) if one.name == "verify"), None)
+            if row.lease or step is None or row.status != seen.status:
+                return
+            before = (step.detail or {}).get("warnings", [])
+            kept = [one for one in row.warnings or () if one not in before]
+            row.warnings, row.verified = list(dict.fromkeys([*kept, *warnings])), dict(facts)
+            step.detail = {**(step.detail or {}), "warnings": list(warnings)}
+
     async def claim(self, publication_id: str) -> Held | None:
         """Take the lease of a publication on which there is something to do; `None` where there is nothing."""
         token = random_text(22)

@@ -57,6 +57,7 @@ async def unpublish(plugin: PluginContext, user_id: str, publication_id: str, mo
     done = await publications.get(user_id, publication_id)
     if not await publications.others_live(done):
         await Articles(plugin).set_status(user_id, done.article_id, "draft")
+    await Articles(plugin).rescore(user_id, done.article_id)
     return done
 
 

@@ -8,13 +8,19 @@ from datetime import UTC, datetime
 from typing import Any, Final
 from urllib.parse import urljoin
 
-from pressroom.sdk import Fetched, FetchFailed, FetchRefused, PluginContext
-from selectolax.lexbor import LexborHTMLParser
+from pressroom.sdk import CallError, Fetched, FetchFailed, FetchRefused, PluginContext
 
+from pressroom_content.foreign_pages import read_live_page
 from pressroom_content.publishing.comparing import plain
 
 _MAX_BYTES: Final = 5_000_000
 _SECONDS: Final = 15.0
+_READ_SECONDS: Final = 5.0
+_NOT_FOUND: Final = 404
+_BEING_BUILT: Final = (
+    "the page is not there yet: the site is being built; look again in some minutes with get_publication_status and "
+    "verify, and at the log of the build if it does not appear"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +31,13 @@ class Verified:
     warnings: tuple[str, ...] = ()
 
 
-async def verify(plugin: PluginContext, url: str, *, title: str, canonical_url: str = "") -> Verified:
-    """Look at a live page. Nothing is raised: what cannot be seen is a warning."""
+async def verify(
+    plugin: PluginContext, url: str, *, title: str, canonical_url: str = "", built: bool = False
+) -> Verified:
+    """Look at a live page. Nothing is raised: what cannot be seen is a warning.
+
+    `built` tells that the page appears once its site was built, so that it may not be there yet.
+    """
     if not url:
         return Verified({}, ("the site gave no address for the post, so it was not looked at",))
     own = f"{plugin.base_url}/sites/"
@@ -42,7 +53,10 @@ async def verify(plugin: PluginContext, url: str, *, title: str, canonical_url: 
             {"url": url, "http_status": None, "checked_at": _now()},
             (f"the page could not be looked at: {error.message}",),
         )
-    return _judged(page, url, title, canonical_url)
+    if built and page.status == _NOT_FOUND:
+        facts = {"url": page.url, "http_status": page.status, "checked_at": _now(), "being_built": True}
+        return Verified(facts, (_BEING_BUILT,))
+    return await _judged(plugin, page, url, title, canonical_url)
 
 
 async def _own_page(plugin: PluginContext, url: str) -> Fetched:
@@ -52,19 +66,20 @@ async def _own_page(plugin: PluginContext, url: str) -> Fetched:
     return await BuiltinPages(plugin).fetched(url)
 
 
-def _judged(page: Fetched, url: str, title: str, canonical_url: str) -> Verified:
+async def _judged(plugin: PluginContext, page: Fetched, url: str, title: str, canonical_url: str) -> Verified:
     facts: dict[str, Any] = {"url": page.url, "http_status": page.status, "checked_at": _now()}
     if page.status != 200:
         return Verified(facts, (f"the address of the post answers with the status {page.status}",))
     if page.media_type not in ("text/html", "application/xhtml+xml"):
         return Verified(facts, (f"the address of the post is no web page but {page.media_type or 'of no type'}",))
-    tree = LexborHTMLParser(page.content.decode("utf-8", "replace"))
-    canonical = _attribute(tree, 'link[rel="canonical"]', "href")
-    canonical = urljoin(page.url, canonical) if canonical else ""
-    robots = f"{_attribute(tree, 'meta[name=robots]', 'content')},{page.headers.get('x-robots-tag', '')}".lower()
-    heads = [node.text() for node in tree.css("h1, title")]
+    try:
+        said = await plugin.services.workers.run(read_live_page, page.content, what="the page", seconds=_READ_SECONDS)
+    except CallError as error:
+        return Verified(facts, (f"the page could not be looked at: {error.message}",))
+    canonical = urljoin(page.url, said.canonical) if said.canonical else ""
+    robots = f"{said.robots},{page.headers.get('x-robots-tag', '')}".lower()
     facts |= {
-        "title_found": any(plain(title) in plain(head) for head in heads),
+        "title_found": any(plain(title) in plain(head) for head in said.titles),
         "canonical": canonical,
         "indexable": "noindex" not in robots and "none" not in [part.strip() for part in robots.split(",")],
     }
@@ -83,11 +98,6 @@ def _warnings(facts: Mapping[str, Any], url: str, canonical_url: str) -> list[st
     if canonical_url and not facts["canonical"]:
         found.append("the page does not show the canonical address that was set")
     return found
-
-
-def _attribute(tree: LexborHTMLParser, selector: str, name: str) -> str:
-    node = tree.css_first(selector)
-    return (node.attributes.get(name) or "") if node is not None else ""
 
 
 def _now() -> str:

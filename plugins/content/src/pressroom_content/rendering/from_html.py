@@ -15,7 +15,8 @@ _SPACES = re.compile(r"[ \t\r\n\f]+")
 _BLANK_LINES = re.compile(r"\n\s*\n")
 _SPECIAL = re.compile(r"([\\`*\[\]<>]|(?<![^\W_])_|_(?![^\W_])|~(?=~)|(?<=~)~|&(?=#?\w+;)|!(?=\[))")
 _LINE_START = re.compile(
-    r"^(\s*)(#{1,6}(?=\s|$)|[-+](?=\s|$)|=+\s*$|-+\s*$|\d{1,9}(?=[.)](?:\s|$))|:(?=\s))", re.MULTILINE
+    r"^([^\S\n]*+)(#{1,6}(?=\s|$)|[-+](?=\s|$)|=++[^\S\n]*+$|-++[^\S\n]*+$|\d{1,9}(?=[.)](?:\s|$))|:(?=\s))",
+    re.MULTILINE,
 )
 _TICKS = re.compile(r"`+")
 _CODE_LANGUAGE = re.compile(r"language-([\w+#-]+)")
@@ -33,6 +34,7 @@ _BLOCKS: Final = frozenset(
     }
 )  # fmt: skip
 
+_RULES: Final[Mapping[str, str]] = MappingProxyType({"left": ":---", "right": "---:", "center": ":---:"})
 _SPACED: Final = _BLOCKS - {"ul", "ol"}
 
 
@@ -123,7 +125,9 @@ def _table(node: LexborNode) -> str:
     width = max(len(row) for row in rows)
     texts = [[_cell(cell) for cell in row] + [""] * (width - len(row)) for row in rows]
     lines = [f"| {' | '.join(row)} |" for row in texts]
-    return "\n".join([lines[0], f"|{' --- |' * width}", *lines[1:]])
+    aligned = [_RULES.get((cell.attributes.get("align") or "").lower(), "---") for cell in rows[0]]
+    rule = " | ".join(aligned + ["---"] * (width - len(aligned)))
+    return "\n".join([lines[0], f"| {rule} |", *lines[1:]])
 
 
 def _cell(cell: LexborNode) -> str:
@@ -203,10 +207,9 @@ def _title(node: LexborNode) -> str:
 
 def _line(text: str) -> str:
     """Return inline text without white space at its ends and around its line breaks."""
-    text = re.sub(r" *(\\\n) *", r"\1", re.sub(r" {2,}", " ", text)).strip()
-    while text.endswith("\\\n") or text.startswith("\\\n"):
-        text = text.removeprefix("\\\n").removesuffix("\\\n").strip()
-    return text
+    lines = [line.strip(" ") for line in re.sub(r" {2,}", " ", text).split("\\\n")]
+    kept = [at for at, line in enumerate(lines) if line.strip()]
+    return "\\\n".join(lines[kept[0] : kept[-1] + 1]).strip() if kept else ""
 
 
 def _escaped_start(text: str) -> str:

@@ -21,10 +21,11 @@ _WITH_CONTENT: Final = frozenset({"script", "style", "template", "noscript", "ob
 """Elements that go with everything inside them: none of it is meant to be read."""
 
 _EMPTY_FRAME = re.compile(
-    r"<iframe(?:\s(?:allowfullscreen|height|loading|title|width|class|dir|id|lang)=\"[^\"]*\")*></iframe>"
+    r"<iframe(?:\s(?:allowfullscreen|height|loading|title|width|class|dir|id|lang)=\"[^\"<>]*+\")*+></iframe>"
 )
 _FRAME_OF_THE_PARSER: Final = frozenset({"html", "head", "body", "tbody"})
 _MOST_REMOVED: Final = 50
+COMMENTS: Final = "comments"
 
 _Parts = Counter[tuple[str, str]]
 """How often there is an element (with an empty second name), or an attribute of it."""
@@ -55,9 +56,31 @@ def sanitise(html: str, sanitiser: Sanitiser = "full") -> Rendered:
     """
     check_html(html)
     before = _counted(html)
-    cleaned = _EMPTY_FRAME.sub("", _cleaner(sanitiser).clean(html))
-    removed = _removed(before - _counted(cleaned), sanitiser)
-    return Rendered(cleaned, (*removed, "comments") if "<!--" in html else tuple(removed))
+    cleaned = _cleaner(sanitiser).clean(html)
+    emptied = "".join(_emptied(cleaned))
+    removed = [*_removed(before - _counted(emptied), sanitiser)]
+    if "".join(emptied.split()) != "".join(cleaned.split()):
+        removed.append("what stood inside <iframe>")
+    if "<!--" in html:
+        removed.append(COMMENTS)
+    return Rendered(_EMPTY_FRAME.sub("", emptied), tuple(removed))
+
+
+def _emptied(cleaned: str) -> Iterator[str]:
+    """Yield the parts of cleaned HTML without what stands inside of frames.
+
+    A parser reads that as text, so the cleaner leaves tags in it as they are; they would come to life in a page that
+    goes without the frame.
+    """
+    at = 0
+    while (start := cleaned.find("<iframe", at)) >= 0:
+        opened = cleaned.find(">", start) + 1  # the cleaner escapes it in attributes
+        closed = cleaned.find("</iframe>", opened)
+        yield cleaned[at : opened or None]
+        if not opened or closed < 0:
+            return
+        at = closed
+    yield cleaned[at:]
 
 
 @cache

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from pressroom_content.rendering.bounds import check_html
 
 _UNREAD: Final = frozenset({"script", "style", "template", "noscript", "iframe", "head", "svg", "math"})
 _INLINE: Final = frozenset(
@@ -15,11 +18,15 @@ _INLINE: Final = frozenset(
     }
 )  # fmt: skip
 _SPACES = re.compile(r"[ \t\r\f\n]+")
-_MANY_LINES = re.compile(r"\s*\n\s*\n\s*")
 
 
 def text_of(html: str) -> str:
-    """Return the text of HTML: blocks are apart by an empty line, line breaks are kept, other white space is not."""
+    """Return the text of HTML: blocks are apart by an empty line, line breaks are kept, other white space is not.
+
+    Raises:
+        InvalidInput: it has too many tags, or too many are open at once.
+    """
+    check_html(html)
     body = LexborHTMLParser(html).body
     return "" if body is None else text_of_node(body)
 
@@ -48,5 +55,16 @@ def text_of_node(node: LexborNode) -> str:
                 stack.append(("\n\n", False))
             kept = preformatted or tag == "pre"
             stack += [(child, kept) for child in reversed(list(item.iter(include_text=True)))]
-    lines = _MANY_LINES.sub("\n\n", "".join(parts)).strip().split("\n")
-    return "\n".join(line.rstrip() for line in lines)
+    return "\n".join(_lines("".join(parts)))
+
+
+def _lines(text: str) -> Iterator[str]:
+    """Yield the lines of a text, with one empty line where there are several, and no indent behind it."""
+    empty = False
+    for line in text.strip().split("\n"):
+        kept = line.rstrip()
+        if kept:
+            yield kept.lstrip() if empty else kept
+        elif not empty:
+            yield ""
+        empty = not kept

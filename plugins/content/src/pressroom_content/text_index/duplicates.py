@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -51,7 +50,8 @@ async def duplicates(plugin: PluginContext, user_id: str, content_id: str, thres
     Articles in the trash do not count. Raises `NotFound`.
     """
     article = await Articles(plugin).get(user_id, content_id)
-    own = await asyncio.to_thread(_shingles, article)
+    workers = plugin.services.workers
+    own = await workers.run(_shingles, article, owner=user_id, what="the article")
     async with plugin.services.database.reading() as session:
         shared_bands = await _sharing(session, article, own)
         likely = {id_: bands for id_, bands in shared_bands.items() if estimate(bands) >= threshold - _SLACK}
@@ -61,7 +61,9 @@ async def duplicates(plugin: PluginContext, user_id: str, content_id: str, thres
         urls = await urls_of(session, [one.id for one in (*compared, *same_phrase)])
     known = {one.id: one for one in (*compared, *same_phrase)}
     phrases = frozenset(one.id for one in same_phrase)
-    found = await asyncio.to_thread(_compared, article, own, list(known.values()), phrases, threshold)
+    found = await workers.run(
+        _compared, article, own, list(known.values()), phrases, threshold, owner=user_id, what="the article"
+    )
     result = [
         Duplicate(id_, (urls.get(id_) or ("",))[0], known[id_].title, round(value, 3), shared, exact=True)
         for id_, value, shared in found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -23,13 +22,15 @@ from pressroom.sdk import (
     Route,
 )
 from pressroom.tables import as_id
-from sqlalchemy import ColumnElement, Row, select
+from sqlalchemy import ColumnElement, Row, case, select
 
 from pressroom_content.articles import versions
 from pressroom_content.articles.fields import Draft, article_of
-from pressroom_content.articles.forms import body_as
+from pressroom_content.articles.forms import read_as
 from pressroom_content.records import Article
-from pressroom_content.tables import ArticleRow, PublicationRow
+from pressroom_content.tables import ArticleRow, PublicationRow, WebsiteRow
+from pressroom_content.websites.connectors import BUILTIN
+from pressroom_content.websites.control import speaks_for
 
 Twin = Literal["markdown", "text"]
 
@@ -37,9 +38,12 @@ MOST_ENTRIES: Final = 1_000
 """How many articles the index names."""
 
 _MEDIA: Final[Mapping[Twin, str]] = {"markdown": "text/markdown; charset=utf-8", "text": "text/plain; charset=utf-8"}
-_KEPT: Final = 200
-_LARGEST_KEPT: Final = 200_000
+_MAX_KEPT: Final = 8_000_000
+"""Characters that the kept texts may have together."""
+
 _NOTE: Final = 300
+_PATH: Final = case((WebsiteRow.platform == BUILTIN, PublicationRow.path), else_="").label("path")
+"""Only built-in sites have pages on this server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,7 @@ class TextTwins:
     def __init__(self, plugin: PluginContext) -> None:
         self._plugin = plugin
         self._texts: OrderedDict[tuple[str, int, Twin], str] = OrderedDict()
+        self._size = 0
 
     async def at(self, path: str) -> PublishedArticle:
         """Return what is published under a path of this server: a built-in site's page, or `/articles/…`.
@@ -73,7 +78,7 @@ class TextTwins:
                 ArticleRow.slug == parts[3],
             )
         else:
-            where = (PublicationRow.path.in_({plain, path, quote(plain)}),)
+            where = (PublicationRow.path.in_({plain, path, quote(plain)}), WebsiteRow.platform == BUILTIN)
         wanted = _published().where(*where).order_by(PublicationRow.published_at.desc()).limit(1)
         async with self._plugin.services.database.reading() as session:
             row = (await session.execute(wanted)).first()
@@ -93,14 +98,16 @@ class TextTwins:
             self._texts.move_to_end(key)
             return known
         try:
-            body = await asyncio.to_thread(body_as, article, twin)
+            body = await read_as(self._plugin, article, twin)
         except InvalidInput:
             body = article.body  # it was stored under bounds that were wider
         made = f"{'# ' if twin == 'markdown' else ''}{article.title}\n\n{body.strip()}\n"
-        if len(made) <= _LARGEST_KEPT:
+        if key not in self._texts:
             self._texts[key] = made
-            if len(self._texts) > _KEPT:
-                self._texts.popitem(last=False)
+            self._size += len(made)
+            while self._size > _MAX_KEPT and len(self._texts) > 1:
+                _, oldest = self._texts.popitem(last=False)
+                self._size -= len(oldest)
         return made
 
     async def answer(self, request: HttpRequest, path: str, twin: Twin) -> HttpResponse:
@@ -139,6 +146,7 @@ class TextTwins:
                 note=" ".join((row.excerpt or row.meta_description).split())[:_NOTE],
                 published_at=row.published_at,
                 read=self._reader(path) if with_text else None,
+                version=f"{row.id}/{row.article_version}",
             )
         return list(found.values())
 
@@ -182,7 +190,7 @@ def _published() -> Any:
     columns = (
         ArticleRow,
         PublicationRow.article_version,
-        PublicationRow.path,
+        _PATH,
         PublicationRow.website_id,
         PublicationRow.url,
         PublicationRow.published_at,
@@ -191,7 +199,8 @@ def _published() -> Any:
     return (
         select(*columns)
         .join(PublicationRow, PublicationRow.article_id == ArticleRow.id)
-        .where(PublicationRow.status == "published", PublicationRow.url != "")
+        .join(WebsiteRow, WebsiteRow.id == PublicationRow.website_id)
+        .where(PublicationRow.status == "published", PublicationRow.url != "", speaks_for(PublicationRow.url))
     )
 
 
@@ -202,14 +211,21 @@ def _listed() -> Any:
         ArticleRow.slug,
         ArticleRow.excerpt,
         ArticleRow.meta_description,
-        PublicationRow.path,
+        PublicationRow.article_version,
+        _PATH,
         PublicationRow.website_id,
         ArticleRow.published_at,
     )
     return (
         select(*columns)
         .join(PublicationRow, PublicationRow.article_id == ArticleRow.id)
-        .where(ArticleRow.status == "published", PublicationRow.status == "published", PublicationRow.url != "")
+        .join(WebsiteRow, WebsiteRow.id == PublicationRow.website_id)
+        .where(
+            ArticleRow.status == "published",
+            PublicationRow.status == "published",
+            PublicationRow.url != "",
+            speaks_for(PublicationRow.url),
+        )
         .order_by(ArticleRow.published_at.desc(), PublicationRow.path.desc())
         .limit(MOST_ENTRIES)
     )

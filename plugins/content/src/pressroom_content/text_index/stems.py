@@ -6,10 +6,8 @@ import threading
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, Final
-
-import snowballstemmer
 
 from pressroom_content.rendering.words import words_of
 from pressroom_content.text_index.common_words import COMMON
@@ -29,7 +27,6 @@ _ALGORITHMS: Final = {
     "ro": "romanian", "ru": "russian", "sr": "serbian", "sv": "swedish", "ta": "tamil", "tr": "turkish",
     "yi": "yiddish",
 }  # fmt: skip
-_KNOWN: Final = frozenset(snowballstemmer.algorithms())
 _local = threading.local()
 
 
@@ -48,7 +45,7 @@ def stem_of(word: str, language: str) -> str:
     """Return the stem of a word in a language; of a language without a stemmer, the word itself in lower case."""
     plain = normalised(word)
     algorithm = _ALGORITHMS.get(language, "")
-    if algorithm not in _KNOWN or len(plain) > LONGEST_STEM:
+    if algorithm not in _known() or len(plain) > LONGEST_STEM:
         return plain[:LONGEST_STEM]
     stem: str = _stemmer(algorithm).stemWord(plain)
     return (stem or plain)[:LONGEST_STEM]
@@ -84,8 +81,17 @@ def variants_of(query: str, languages: Iterable[str]) -> list[frozenset[str]]:
     return found
 
 
+@cache
+def _known() -> frozenset[str]:
+    import snowballstemmer  # noqa: PLC0415 - dozens of modules, which no start of the server should wait for
+
+    return frozenset(snowballstemmer.algorithms())
+
+
 def _stemmer(algorithm: str) -> Any:
     """Return a stemmer of this thread: stemmers keep the word that they work on."""
+    import snowballstemmer  # noqa: PLC0415
+
     stemmers: dict[str, Any] = _local.__dict__.setdefault("stemmers", {})
     if algorithm not in stemmers:
         stemmers[algorithm] = snowballstemmer.stemmer(algorithm)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import datetime
 from typing import Final
 
@@ -47,7 +46,7 @@ class Deleted(BaseModel):
         "Moves an article to the trash, from which restore_content brings it back for some time (30 days, unless the "
         "operator set another time). Ask the user first, then set confirm to true. Live posts stay online unless "
         "unpublish is true, which takes them down to drafts first. One that waits to be published has to be cancelled "
-        "first, or unpublish set. Returns trashed, and what of it is on websites. It costs nothing."
+        "first, or unpublish set. Returns trashed, and what of it is on websites."
     ),
     result=Deleted,
     annotations=Annotations(destructive=True, idempotent=True),
@@ -89,7 +88,7 @@ class Restored(BaseModel):
     description=(
         "Brings an article back from the trash, or back to what an older version said; list_content_versions shows "
         "them. That makes a new version: nothing is lost, and slug and website stay. Live posts stay as they are until "
-        "update_publication. Returns the article and its newest version. It costs nothing."
+        "update_publication. Returns the article and its newest version."
     ),
     result=Restored,
     annotations=Annotations(idempotent=True),
@@ -137,7 +136,7 @@ class VersionList(BaseModel):
     description=(
         "Lists the versions of an article, newest first: when, by which client, which fields changed and how many "
         "lines. With a and b it also shows what changed between the two, fields and body, as a unified diff. Use it to "
-        "see what happened to a text, or before restore_content. It costs nothing."
+        "see what happened to a text, or before restore_content."
     ),
     result=VersionList,
     annotations=Annotations(read_only=True, idempotent=True),
@@ -166,7 +165,7 @@ async def list_content_versions(params: VersionsParams, call: Call) -> ToolResul
         articles = Articles(plugin)
         one = await articles.get(subject, params.content_id, params.a)
         other = await articles.get(subject, params.content_id, params.b)
-        diff = await asyncio.to_thread(difference, one, other)
+        diff = await plugin.services.workers.run(difference, one, other, owner=subject, what="the comparison")
     lines = [
         f"{one.version}  {one.created_at:%Y-%m-%d %H:%M} UTC  by {one.client or 'no connection'}: "
         f"{', '.join(one.changed) or 'first version'} (+{one.added} -{one.removed})"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Final, Literal, cast
 
@@ -12,9 +12,9 @@ from pydantic import BaseModel, Field
 from pressroom_content.articles import listing
 from pressroom_content.articles.edits import Edit
 from pressroom_content.articles.fields import Draft
-from pressroom_content.articles.forms import body_as
+from pressroom_content.articles.forms import read_as
 from pressroom_content.articles.paging import part
-from pressroom_content.articles.store import Articles
+from pressroom_content.articles.store import Articles, Written
 from pressroom_content.tools.article_fields import (
     LONGEST_LINE,
     ArticleView,
@@ -72,6 +72,7 @@ class Created(BaseModel):
     word_count: int = Field(description="How many words readers see.")
     preview_url: str = Field(description="A page of the dashboard that shows the article to its owner.")
     seo: Seo = Field(description="The SEO score, and what would raise it most.")
+    warnings: list[str] = Field(description="What of this call was not stored; empty where all is well.")
 
 
 async def _is_repeat(params: Params, call: Call) -> bool:
@@ -86,13 +87,13 @@ async def _is_repeat(params: Params, call: Call) -> bool:
         "Stores a new article as a draft, in markdown or HTML, with its SEO fields. Nothing goes public: publish it "
         "with publish_content. Use update_content to change an article that exists. Give a client_request_id that you "
         "choose, so that a repeated call returns the same article instead of making a second one. Returns content_id, "
-        "version, slug, word count, a preview link, and the SEO score with what would raise it most. Counts against "
-        "the monthly quota of articles; a repeated call does not."
+        "version, slug, word count, a preview link, and the SEO score with what would raise it most."
     ),
     result=Created,
     annotations=Annotations(idempotent=True),
     tags=("content",),
     quota=QUOTA,
+    free="a repeated call with the same client_request_id",
     repeats=_is_repeat,
 )
 async def create_content(params: CreateParams, call: Call) -> ToolResult:
@@ -113,13 +114,23 @@ async def create_content(params: CreateParams, call: Call) -> ToolResult:
         word_count=article.word_count,
         preview_url=preview_url(call, article.id),
         seo=seo_of(written.score),
+        warnings=[_not_stored(written)] if written.ignored else [],
     )
     text = (
         f"{'It is there already' if written.repeated else 'Stored'} as {article.id}, version {article.version}, slug "
         f"{article.slug}, {article.word_count:,} words, status "
         f"{article.status}. {seo_line(data.seo)}\nPreview for the owner: {data.preview_url}"
     )
+    text = "\n".join([*(f"Warning: {one}" for one in data.warnings), text])
     return ToolResult(text, data, counts=not written.repeated)
+
+
+def _not_stored(written: Written) -> str:
+    return (
+        f"this client_request_id made {written.article.id} before, with other values of {', '.join(written.ignored)}; "
+        "those of this call were not stored. Change the article with update_content, or make another one with another "
+        "client_request_id"
+    )
 
 
 class EditParams(Params):
@@ -167,8 +178,7 @@ class Updated(BaseModel):
         "Changes fields of an article, or parts of its body through edits that each replace a text which stands there "
         "exactly once. Give the version that you read as expected_version: where somebody changed the article since, "
         "nothing is written and the answer says so. All of a call is written, or nothing. Live posts stay as they are "
-        "until update_publication. Returns the new version, which fields changed, and the SEO score with its change. "
-        "It costs nothing."
+        "until update_publication. Returns the new version, which fields changed, and the SEO score with its change."
     ),
     result=Updated,
     annotations=Annotations(idempotent=True),
@@ -229,7 +239,7 @@ class ContentPage(BaseModel):
     description=(
         "Reads an article: its fields, and its body in parts that end between paragraphs. Use it before update_content "
         "to learn the version and the exact text. The body comes as markdown, HTML or plain text; content.body_format "
-        "says how it is stored. Returns content, body and next_offset, which is null at the end. It costs nothing."
+        "says how it is stored. Returns content, body and next_offset, which is null at the end."
     ),
     result=ContentPage,
     annotations=Annotations(read_only=True, idempotent=True),
@@ -241,7 +251,7 @@ async def get_content(params: GetParams, call: Call) -> ToolResult:
     article = await Articles(plugin).get(call.caller.subject, params.content_id, params.version)
     async with plugin.services.database.reading() as session:
         urls = await listing.urls_of(session, [article.id])
-    whole = await asyncio.to_thread(body_as, article, params.format)
+    whole = await read_as(plugin, article, params.format)
     if params.offset > len(whole):
         raise InvalidInput("offset", f"must be at most {len(whole):,}: the body has no more characters in this form")
     body, following = part(whole, params.offset, params.max_chars)
@@ -250,8 +260,23 @@ async def get_content(params: GetParams, call: Call) -> ToolResult:
         f"{article.title}\n{article.id}, version {article.version}, {article.status}, stored as {article.body_format}, "
         f"{article.word_count:,} words"
     )
+    head += "".join(f"\n{line}" for line in _field_lines(data.content))
     more = f"\n\nThere is more: offset {following} of {len(whole):,}." if following is not None else ""
     return ToolResult(f"{head}\n\n{body}{more}", data)
+
+
+_SHOWN: Final = (
+    "slug", "website_id", "language", "keyphrase", "synonyms", "meta_title", "meta_description", "excerpt", "tags",
+    "categories", "author", "canonical_url", "featured_media_id", "featured_alt", "score", "urls",
+)  # fmt: skip
+
+
+def _field_lines(view: ArticleView) -> Iterator[str]:
+    """Yield the fields that have a value, a line each: clients may show models the text of an answer only."""
+    for name in _SHOWN:
+        value = getattr(view, name)
+        if value not in ("", None, []):
+            yield f"{name}: {', '.join(value) if isinstance(value, list) else ' '.join(str(value).split())}"
 
 
 class ListParams(Params):
@@ -303,7 +328,7 @@ class ContentList(BaseModel):
         "Lists the account's articles, the last changed first, or searches them: query finds articles that have all of "
         "its words, in any form, with matches in the title first. Use it to find an article's content_id, and before "
         "writing, to see what there is. Returns items with title, status, score and addresses, and next_cursor, which "
-        "is null at the end. It costs nothing."
+        "is null at the end."
     ),
     result=ContentList,
     annotations=Annotations(read_only=True, idempotent=True),

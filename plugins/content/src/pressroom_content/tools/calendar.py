@@ -13,7 +13,15 @@ from pressroom_content.publishing.publications import Publications
 from pressroom_content.publishing.schedule import clashes, gaps
 from pressroom_content.publishing.taking_down import reschedule
 from pressroom_content.publishing.times import moment
-from pressroom_content.tools.publication_parts import Moment, PublicationId, PublicationRow, row_of
+from pressroom_content.tools.publication_parts import (
+    LOCAL,
+    Moment,
+    PublicationId,
+    PublicationRow,
+    in_words,
+    local,
+    row_of,
+)
 from pressroom_content.tools.websites import Day, WebsiteId, context
 from pressroom_content.websites import settings as site_settings
 from pressroom_content.websites.store import Websites
@@ -40,6 +48,7 @@ class Entry(BaseModel):
     website_id: str
     website: str
     publish_at: datetime
+    publish_at_local: str | None = Field(description=LOCAL)
     status: str
     clashes_with: list[str] = Field(description="Publications of the same website within an hour of it.")
 
@@ -64,7 +73,7 @@ class ScheduleAnswer(BaseModel):
     title="Schedule",
     description=(
         "Lists what goes out between two days, in its order, with clashes (the same website within an hour) and "
-        "gaps of a week and more. Use it to plan. Returns entries and gaps. It costs nothing."
+        "gaps of a week and more. Use it to plan. Returns entries and gaps."
     ),
     result=ScheduleAnswer,
     annotations=Annotations(read_only=True, idempotent=True),
@@ -81,7 +90,7 @@ async def list_schedule(params: ScheduleParams, call: Call) -> ToolResult:
     begin = datetime.combine(first, time(), zone).astimezone(UTC)
     end = datetime.combine(last + timedelta(days=1), time(), zone).astimezone(UTC)
     found = await Publications(plugin).scheduled(user_id, begin, end, params.website_id)
-    names, clashing = await websites.names(user_id), clashes(found)
+    names, zones, clashing = await websites.names(user_id), await websites.zones(user_id), clashes(found)
     entries = []
     for one in found:
         if one.publish_at is None:
@@ -95,6 +104,7 @@ async def list_schedule(params: ScheduleParams, call: Call) -> ToolResult:
                 website_id=one.website_id,
                 website=names.get(one.website_id, ""),
                 publish_at=one.publish_at,
+                publish_at_local=local(one.publish_at, zones[one.website_id]),
                 status=one.status,
                 clashes_with=clashing.get(one.id, []),
             )
@@ -102,7 +112,7 @@ async def list_schedule(params: ScheduleParams, call: Call) -> ToolResult:
     days = [entry.publish_at.astimezone(zone).date() for entry in entries]
     rows = [GapRow(begin=gap.begin, end=gap.end, days=gap.days) for gap in gaps(days, first, last)]
     lines = [
-        f"{entry.publish_at:%Y-%m-%d %H:%M} UTC  {entry.title} on {entry.website} ({entry.status})"
+        f"{in_words(entry.publish_at, zones[entry.website_id])}  {entry.title} on {entry.website} ({entry.status})"
         f"{'; clashes with ' + ', '.join(entry.clashes_with) if entry.clashes_with else ''}"
         for entry in entries
     ]
@@ -130,7 +140,7 @@ class RescheduleAnswer(BaseModel):
     title="Reschedule",
     description=(
         "Moves a scheduled publication to another time, or cancels it where publish_at is left out or null. Returns "
-        "the publication. It costs nothing."
+        "the publication."
     ),
     result=RescheduleAnswer,
     annotations=Annotations(idempotent=True),
@@ -147,8 +157,11 @@ async def reschedule_content(params: RescheduleParams, call: Call) -> ToolResult
         website = await websites.get(user_id, known.website_id)
         at = moment(params.publish_at, site_settings.zone_of(website.settings), now=datetime.now(UTC))
     done = await reschedule(plugin, user_id, params.publication_id, at)
-    row = row_of(done, await websites.names(user_id))
-    text = f"{done.id} goes out at {at:%Y-%m-%d %H:%M} UTC." if at else f"{done.id} is cancelled; it is {done.status}."
+    zones = await websites.zones(user_id)
+    row = row_of(done, await websites.names(user_id), zones)
+    text = f"{done.id} is cancelled; it is {done.status}."
+    if at is not None:
+        text = f"{done.id} goes out at {in_words(at, zones[done.website_id])}."
     return ToolResult(text, RescheduleAnswer(publication=row))
 
 

@@ -8,9 +8,10 @@ from typing import Annotated, Literal
 from pressroom.sdk import Annotations, Call, CallError, InvalidInput, Params, ToolResult, mcp_tool
 from pydantic import BaseModel, Field
 
+from pressroom_content.publishing.originals import check_original
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.records import PublicationStatus
-from pressroom_content.tools.publication_parts import WAIT_SECONDS, ContentId, PublicationId, told
+from pressroom_content.tools.publication_parts import WAIT_SECONDS, ContentId, PublicationId, told, zone_of
 from pressroom_content.tools.websites import WebsiteId, context
 
 
@@ -45,13 +46,14 @@ class CrosspostAnswer(BaseModel):
     title="Publish on several websites",
     description=(
         "Publishes an article on several websites, each copy naming one original as its canonical address, so that "
-        "search engines count it once. The original must be live. Each website succeeds or fails by itself; repeating "
-        "it makes no second posts. Returns results. Costs one of articles_published, unless nothing was begun."
+        "search engines count it once. The original must be live, on a website that is proven to control its URL. Each "
+        "website succeeds or fails by itself; repeating it makes no second posts. Returns results."
     ),
     result=CrosspostAnswer,
     annotations=Annotations(idempotent=True, open_world=True),
     tags=("publish",),
     quota="articles_published",
+    free="a call that begins nothing",
     timeout=90,
 )
 async def crosspost_content(params: CrosspostParams, call: Call) -> ToolResult:
@@ -66,6 +68,7 @@ async def crosspost_content(params: CrosspostParams, call: Call) -> ToolResult:
     if original.website_id in params.website_ids:
         raise InvalidInput("website_ids", f"holds {original.website_id}, where the original is")
 
+    await check_original(plugin, user_id, original.website_id, original.url)
     news: list[bool] = []
 
     async def copy(website_id: str) -> CrosspostRow:
@@ -116,7 +119,7 @@ class RetryAnswer(BaseModel):
     description=(
         "Goes on with a failed publication at the step that failed, once what was wrong has been mended. What is done "
         "already is not done again, and what may have arrived at the site is looked for first. Returns status and "
-        "attempt. It costs nothing."
+        "attempt."
     ),
     result=RetryAnswer,
     annotations=Annotations(idempotent=True, open_world=True),
@@ -131,7 +134,7 @@ async def retry_publication(params: RetryParams, call: Call) -> ToolResult:
     data = RetryAnswer(
         status=done.status, attempt=done.attempt, url=done.url, warnings=list(done.warnings), error=done.error
     )
-    return ToolResult(told(done), data)
+    return ToolResult(told(done, await zone_of(context(call), done)), data)
 
 
 TOOLS = (crosspost_content, retry_publication)

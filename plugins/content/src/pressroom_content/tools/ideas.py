@@ -52,8 +52,7 @@ class SavedIdea(BaseModel):
     description=(
         "Adds an idea for an article, or changes one: its title, keyphrase, due date, notes and status. Use it for "
         "what is not written yet; for a text use create_content. Fields that are left out stay as they are. Without "
-        "idea_id, an open idea of the same title and keyphrase is changed instead of doubled. Returns the idea. It "
-        "costs nothing."
+        "idea_id, an open idea of the same title and keyphrase is changed instead of doubled. Returns the idea."
     ),
     result=SavedIdea,
     annotations=Annotations(idempotent=True),
@@ -96,7 +95,7 @@ class IdeaList(BaseModel):
     title="Ideas",
     description=(
         "Lists the ideas for articles: those with a due date first, then the last changed. Use it to plan, or to find "
-        "what to write next. Without status it lists what is open. Returns ideas. It costs nothing."
+        "what to write next. Without status it lists what is open. Returns ideas."
     ),
     result=IdeaList,
     annotations=Annotations(read_only=True, idempotent=True),

@@ -47,7 +47,7 @@ class LinkSuggestions(BaseModel):
         "Suggests links from an article to the account's other published articles and the synced pages of its "
         "websites: texts about the same things (BM25), each with the exact place in the body whose words become the "
         "link. Text that is a link, a heading or code already is left alone. Use it before publishing, then give the "
-        "ones that fit to apply_internal_links. Returns suggestions and the version they are for. It costs nothing."
+        "ones that fit to apply_internal_links. Returns suggestions and the version they are for."
     ),
     result=LinkSuggestions,
     annotations=Annotations(read_only=True, idempotent=True),
@@ -107,7 +107,7 @@ class Applied(BaseModel):
     description=(
         "Puts links into an article at exact places, as suggest_internal_links returned them: all of them, or none "
         "where one cannot stand there. Give the version that the suggestions were for. Live posts stay as they are "
-        "until update_publication. Returns the new version and how many were put in. It costs nothing."
+        "until update_publication. Returns the new version and how many were put in."
     ),
     result=Applied,
     annotations=Annotations(idempotent=True),
@@ -162,7 +162,7 @@ class DuplicateReport(BaseModel):
         "Looks for the account's articles and synced pages that are nearly the same as an article, and for other "
         "articles with its keyphrase. Use it before publishing, or to find texts that compete in search. Returns "
         "matches with the part that is the same and passages that both have; it compares nothing with other people's "
-        "sites. It costs nothing."
+        "sites."
     ),
     result=DuplicateReport,
     annotations=Annotations(read_only=True, idempotent=True),

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final
+from zoneinfo import ZoneInfo
 
+from pressroom.sdk import PluginContext
 from pydantic import BaseModel, Field
 
 from pressroom_content.contract import SiteError
 from pressroom_content.records import Publication, PublicationStatus
+from pressroom_content.websites.store import Websites
 
 _OK: Final = 200
+_UTC: Final = ZoneInfo("UTC")
 
 WAIT_SECONDS: Final = 25.0
 """How long a call waits for a publication; it goes on without the caller."""
@@ -21,6 +25,7 @@ PublicationId = Annotated[
     str, Field(min_length=1, max_length=64, description="The publication, as publish_content names it.")
 ]
 Moment = Annotated[str, Field(min_length=1, max_length=40, json_schema_extra={"format": "date-time"})]
+LOCAL: Final = "publish_at in the time zone of the website's settings, with its offset and name."
 RequestId = Annotated[str, Field(min_length=1, max_length=200)]
 
 
@@ -37,6 +42,7 @@ class PublicationRow(BaseModel):
     external_id: str
     article_version: int
     publish_at: datetime | None
+    publish_at_local: str | None = Field(description=LOCAL)
     published_at: datetime | None
     updated_at: datetime
     attempt: int
@@ -48,7 +54,23 @@ class PublicationRow(BaseModel):
     )
 
 
-def row_of(one: Publication, names: Mapping[str, str]) -> PublicationRow:
+def local(at: datetime | None, zone: ZoneInfo) -> str | None:
+    """Return a moment as people at a website read it, such as `2026-12-24T08:00:00+01:00[Europe/Berlin]` (RFC 9557)."""
+    return f"{at.astimezone(zone).isoformat(timespec='seconds')}[{zone.key}]" if at is not None else None
+
+
+def in_words(at: datetime, zone: ZoneInfo) -> str:
+    """Return a moment in the time zone of a website, with the one in UTC beside it."""
+    utc = f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    return utc if zone.key == "UTC" else f"{at.astimezone(zone):%Y-%m-%d %H:%M} {zone.key} ({utc})"
+
+
+async def zone_of(plugin: PluginContext, one: Publication) -> ZoneInfo:
+    """Return the time zone of a publication's website."""
+    return (await Websites(plugin).zones(one.user_id)).get(one.website_id, _UTC)
+
+
+def row_of(one: Publication, names: Mapping[str, str], zones: Mapping[str, ZoneInfo]) -> PublicationRow:
     """Return a publication as answers show it."""
     return PublicationRow(
         publication_id=one.id,
@@ -61,6 +83,7 @@ def row_of(one: Publication, names: Mapping[str, str]) -> PublicationRow:
         external_id=one.external_id,
         article_version=one.article_version,
         publish_at=one.publish_at,
+        publish_at_local=local(one.publish_at, zones.get(one.website_id, _UTC)),
         published_at=one.published_at,
         updated_at=one.updated_at,
         attempt=one.attempt,
@@ -71,13 +94,13 @@ def row_of(one: Publication, names: Mapping[str, str]) -> PublicationRow:
     )
 
 
-def told(done: Publication) -> str:
-    """Return what a model reads of a publication."""
+def told(done: Publication, zone: ZoneInfo) -> str:
+    """Return what a model reads of a publication. `zone` is its website's."""
     lines = [f"{done.id} is {done.status}. {done.url}".rstrip()]
     if done.status == "published" and (page := seen(done.verified)):
         lines.append(page)
     if done.status == "scheduled" and done.publish_at is not None:
-        lines.append(f"It goes live at {done.publish_at:%Y-%m-%d %H:%M} UTC.")
+        lines.append(f"It goes live at {in_words(done.publish_at, zone)}.")
     if done.error:
         lines.append(done.error)
     if done.status in ("queued", "publishing", "unknown"):
@@ -90,6 +113,8 @@ def seen(facts: Mapping[str, Any]) -> str:
     status = facts.get("http_status")
     if status is None:
         return ""
+    if facts.get("being_built"):
+        return "Its page is not there yet: the site is being built."
     if status != _OK:
         return f"Its page answers with {status}."
     shown = ["with the article's title" if facts.get("title_found") else "without the article's title"]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Literal
+from zoneinfo import ZoneInfo
 
 from pressroom.sdk import Annotations, Call, Integer, InvalidInput, Params, PluginContext, ToolResult, mcp_tool
 from pydantic import BaseModel, Field
@@ -53,7 +54,7 @@ class ShowAnswer(BaseModel):
     description=(
         "Shows how a publication stands, or all of an article, step by step. With verify it looks at the site now: "
         "does the page answer, with which title and canonical address, may it be indexed, was it edited there. Use it "
-        "while a publication is under way and when a user asks whether something is online. It costs nothing."
+        "while a publication is under way and when a user asks whether something is online."
     ),
     result=ShowAnswer,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
@@ -70,11 +71,12 @@ async def get_publication_status(params: ShowParams, call: Call) -> ToolResult:
         found = [await publications.get(user_id, params.publication_id)]
     else:
         found = list((await publications.page(user_id, article_id=params.content_id, limit=50))[0])
-    names = await Websites(plugin).names(user_id)
-    rows = [await _live_row(plugin, publications, one, names, verify=params.verify) for one in found]
-    lines = [
-        f"{told(replace(one, verified=row.verified))}{_drift_text(row)}" for one, row in zip(found, rows, strict=True)
+    names, zones = await Websites(plugin).names(user_id), await Websites(plugin).zones(user_id)
+    rows = [await _live_row(plugin, publications, one, names, zones, verify=params.verify) for one in found]
+    shown = [
+        replace(one, verified=row.verified, warnings=tuple(row.warnings)) for one, row in zip(found, rows, strict=True)
     ]
+    lines = [f"{told(one, zones[one.website_id])}{_drift_text(row)}" for one, row in zip(shown, rows, strict=True)]
     return ToolResult("\n\n".join(lines) or "The article was not published anywhere.", ShowAnswer(publications=rows))
 
 
@@ -102,7 +104,7 @@ class PublicationsAnswer(BaseModel):
     title="Publications",
     description=(
         "Lists what was published where, the last changed first. Use it to find a publication_id, what failed, or what "
-        "is under way. Returns publications and next_cursor. It costs nothing."
+        "is under way. Returns publications and next_cursor."
     ),
     result=PublicationsAnswer,
     annotations=Annotations(read_only=True, idempotent=True),
@@ -120,8 +122,8 @@ async def list_publications(params: PublicationsParams, call: Call) -> ToolResul
         limit=params.limit,
         cursor=params.cursor,
     )
-    names = await Websites(plugin).names(user_id)
-    rows = [row_of(one, names) for one in found]
+    names, zones = await Websites(plugin).names(user_id), await Websites(plugin).zones(user_id)
+    rows = [row_of(one, names, zones) for one in found]
     lines = [
         f"{row.publication_id}  {row.status}  {row.website}: {row.url or row.content_id}"
         f"{': ' + row.error if row.error else ''}"
@@ -132,11 +134,19 @@ async def list_publications(params: PublicationsParams, call: Call) -> ToolResul
 
 
 async def _live_row(
-    plugin: PluginContext, publications: Publications, one: Publication, names: Mapping[str, str], *, verify: bool
+    plugin: PluginContext,
+    publications: Publications,
+    one: Publication,
+    names: Mapping[str, str],
+    zones: Mapping[str, ZoneInfo],
+    *,
+    verify: bool,
 ) -> LiveRow:
     steps = [StepRow(name=step.name, state=step.state) for step in await publications.steps(one.id)]
     seen = await look(plugin, one) if verify else None
-    base = row_of(one, names).model_dump()
+    if seen is not None:  # what was found replaces what was found before
+        one = await publications.get(one.user_id, one.id)
+    base = row_of(one, names, zones).model_dump()
     if seen is not None:
         base["verified"] = dict(seen.verified)
     return LiveRow(

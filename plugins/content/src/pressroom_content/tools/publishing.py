@@ -5,23 +5,28 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 from typing import Any, Literal, cast
+from zoneinfo import ZoneInfo
 
 from pressroom.sdk import Annotations, Call, InvalidInput, Params, PluginContext, ToolResult, mcp_tool
 from pydantic import BaseModel, Field
 
+from pressroom_content.publishing.looking import author_warnings
 from pressroom_content.publishing.publications import LARGEST_OPTIONS, Publications
 from pressroom_content.publishing.taking_down import unpublish
 from pressroom_content.publishing.times import moment
 from pressroom_content.records import Publication, PublicationStatus
 from pressroom_content.tools import crossposting, publications
 from pressroom_content.tools.publication_parts import (
+    LOCAL,
     WAIT_SECONDS,
     ContentId,
     Moment,
     PublicationId,
     RequestId,
+    local,
     raise_failure,
     told,
+    zone_of,
 )
 from pressroom_content.tools.websites import WebsiteId, confirmed, context
 from pressroom_content.websites import settings as site_settings
@@ -33,9 +38,12 @@ class PublishParams(Params):
 
     content_id: ContentId
     website_id: WebsiteId
-    mode: Literal["publish", "draft", "schedule"] = Field(
-        default="publish",
-        description="publish: live now. draft: saved there, not live. schedule: live at publish_at.",
+    mode: Literal["publish", "draft", "schedule"] | None = Field(
+        default=None,
+        description=(
+            "publish: live now. draft: saved there, not live. schedule: live at publish_at. Left out: schedule where "
+            "publish_at is given, else the default_status of the website's settings, which its owner chose."
+        ),
     )
     publish_at: Moment | None = Field(
         default=None,
@@ -70,6 +78,7 @@ class PublishAnswer(BaseModel):
     warnings: list[str] = Field(description="What the site dropped or changed, and what it cannot hold.")
     error: str = Field(description="Why it failed, or waits; empty where all is well.")
     publish_at: datetime | None = Field(description="When it goes live, where it is scheduled.")
+    publish_at_local: str | None = Field(description=LOCAL)
 
 
 async def _is_repeat(params: Params, call: Call) -> bool:
@@ -86,13 +95,13 @@ async def _is_repeat(params: Params, call: Call) -> bool:
         "Brings an article to a website: live, as a draft, or at a later time. There is one post for an article and a "
         "website, however often this is called: repeat it after an error or a time-out without fear. Reads the post "
         "back and reports what the site dropped. Returns the publication with status, url, verified and warnings; "
-        "while status is queued, publishing or unknown, ask get_publication_status. Costs one of articles_published; a "
-        "dry run, and a call that finds it published or under way, cost nothing."
+        "while status is queued, publishing or unknown, ask get_publication_status."
     ),
     result=PublishAnswer,
     annotations=Annotations(idempotent=True, open_world=True),
     tags=("publish",),
     quota="articles_published",
+    free="a dry run, and a call that finds it published or under way",
     counts=lambda params: not cast("PublishParams", params).dry_run,
     repeats=_is_repeat,
     timeout=60,
@@ -104,14 +113,13 @@ async def publish_content(params: PublishParams, call: Call) -> ToolResult:
     website = await Websites(plugin).get(user_id, params.website_id)
     settings = site_settings.read(website.settings)
     mode = params.mode
-    if "mode" not in params.model_fields_set:
+    if mode is None:
         mode = "schedule" if params.publish_at is not None else settings.default_status
     publish_at = None
     if mode == "schedule":
         if params.publish_at is None:
             raise InvalidInput("publish_at", "is missing; the mode schedule needs it")
-        zone = site_settings.zone_of(website.settings)
-        publish_at = moment(params.publish_at, zone, now=datetime.now(UTC))
+        publish_at = moment(params.publish_at, site_settings.zone_of(website.settings), now=datetime.now(UTC))
     elif params.publish_at is not None:
         raise InvalidInput("publish_at", "only goes with the mode schedule")
     if params.dry_run:
@@ -128,7 +136,8 @@ async def publish_content(params: PublishParams, call: Call) -> ToolResult:
     )
     done = await store.wait(begun, WAIT_SECONDS)
     raise_failure(done)
-    return ToolResult(told(done), _answer(done), counts=news)
+    zone = site_settings.zone_of(website.settings)
+    return ToolResult(told(done, zone), _answer(done, zone), counts=news)
 
 
 class UpdateParams(Params):
@@ -154,7 +163,7 @@ class UpdateAnswer(BaseModel):
     description=(
         "Brings the newest version of an article to its post on a website. Where somebody edited the post on the site "
         "since, nothing is written and conflict says so: ask the user, then repeat with force. Returns status, url and "
-        "conflict. It costs nothing."
+        "conflict."
     ),
     result=UpdateAnswer,
     annotations=Annotations(destructive=True, idempotent=True, open_world=True),
@@ -172,7 +181,9 @@ async def update_publication(params: UpdateParams, call: Call) -> ToolResult:
     data = UpdateAnswer(
         status=done.status, url=done.url, conflict=conflict, warnings=list(done.warnings), error=done.error
     )
-    return ToolResult(f"Nothing was written: {conflict}" if conflict else told(done), data)
+    return ToolResult(
+        f"Nothing was written: {conflict}" if conflict else told(done, await zone_of(context(call), done)), data
+    )
 
 
 class UnpublishParams(Params):
@@ -196,8 +207,7 @@ class StatusAnswer(BaseModel):
     title="Take a post down",
     description=(
         "Takes a post down from its website, to a draft, to the trash or for good; a scheduled one is cancelled. Ask "
-        "the user first, then set confirm to true. The article itself stays. Safe to repeat. Returns status. It costs "
-        "nothing."
+        "the user first, then set confirm to true. The article itself stays. Safe to repeat. Returns status."
     ),
     result=StatusAnswer,
     annotations=Annotations(destructive=True, idempotent=True, open_world=True),
@@ -216,6 +226,7 @@ async def _dry_run(plugin: PluginContext, user_id: str, params: PublishParams, o
     warnings = [f"{website.name} cannot hold: {name}" for name in made.unsupported]
     warnings += [f"left out as unsafe: {what}" for what in made.removed]
     warnings += made.warnings
+    warnings += await author_warnings(plugin, website, made.post)
     data = PublishAnswer(
         publication_id=None,
         status="dry_run",
@@ -225,6 +236,7 @@ async def _dry_run(plugin: PluginContext, user_id: str, params: PublishParams, o
         warnings=warnings,
         error="",
         publish_at=None,
+        publish_at_local=None,
     )
     text = (
         f"Nothing was sent. {website.name} would get {article.title!r} with {len(made.post.html)} characters of HTML, "
@@ -250,7 +262,7 @@ def _options(options: dict[str, Any] | None) -> dict[str, Any]:
     return options
 
 
-def _answer(done: Publication) -> PublishAnswer:
+def _answer(done: Publication, zone: ZoneInfo) -> PublishAnswer:
     return PublishAnswer(
         publication_id=done.id,
         status=done.status,
@@ -260,6 +272,7 @@ def _answer(done: Publication) -> PublishAnswer:
         warnings=list(done.warnings),
         error=done.error,
         publish_at=done.publish_at,
+        publish_at_local=local(done.publish_at, zone),
     )
 
 

@@ -49,7 +49,7 @@ class RedirectsAnswer(BaseModel):
     title="Redirects",
     description=(
         "Lists the redirects of a website with chains and loops; with check, also targets that do not answer. Use it "
-        "before adding one, and to clean up. Returns redirects, each with its problems. It costs nothing."
+        "before adding one, and to clean up. Returns redirects, each with its problems."
     ),
     result=RedirectsAnswer,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
@@ -90,7 +90,7 @@ class RedirectAnswer(BaseModel):
     title="Add a redirect",
     description=(
         "Adds a redirect on a website whose platform supports it (get_website: capabilities.redirects). Repeating it "
-        "gives the same redirect; another target replaces the old one where the platform allows it. It costs nothing."
+        "gives the same redirect; another target replaces the old one where the platform allows it."
     ),
     result=RedirectAnswer,
     annotations=Annotations(idempotent=True, open_world=True),
@@ -135,7 +135,7 @@ class DeleteAnswer(BaseModel):
     title="Remove a redirect",
     description=(
         "Removes a redirect from a website; its old address then answers that nothing is there. Ask the user first, "
-        "then set confirm to true. It costs nothing."
+        "then set confirm to true."
     ),
     result=DeleteAnswer,
     annotations=Annotations(destructive=True, idempotent=True, open_world=True),

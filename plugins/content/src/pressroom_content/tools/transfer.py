@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
-from pressroom.sdk import Annotations, Call, InvalidInput, Params, ToolResult, mcp_tool
+from pressroom.sdk import Annotations, Call, InvalidInput, Params, ToolResult, mcp_tool, per_minute
 from pydantic import BaseModel, Field
 
 from pressroom_content.articles import exporting, importing
@@ -47,7 +47,7 @@ class ImportedContent(BaseModel):
         "Turns a page of a connected website, the first item of its feed, or pasted HTML into a new draft in markdown: "
         "only the article itself, without navigation, advertisements and scripts. Pages of other sites are not "
         "fetched; paste their HTML. A repeated call makes a second article. Returns content_id, title, word count and "
-        "warnings. Counts against the monthly quota of articles."
+        "warnings."
     ),
     result=ImportedContent,
     annotations=Annotations(open_world=True),
@@ -93,8 +93,7 @@ class Copied(BaseModel):
     title="Copy an article",
     description=(
         "Copies an article as a new draft, such as the base for another language or website; its text is copied as it "
-        "is, not translated. A repeated call makes another copy. Returns the copy's content_id. Counts against the "
-        "monthly quota of articles."
+        "is, not translated. A repeated call makes another copy. Returns the copy's content_id."
     ),
     result=Copied,
     tags=("content",),
@@ -139,8 +138,7 @@ class PreviewResult(BaseModel):
     description=(
         "Shows exactly what a website's platform would get of an article: the sanitised HTML and the other fields, "
         "with what sanitising removed and which fields the platform cannot hold. Use it before publish_content; "
-        "nothing is sent. Returns html, payload, removed, unsupported and a link to a page that shows it. It costs "
-        "nothing."
+        "nothing is sent. Returns html, payload, removed, unsupported and a link to a page that shows it."
     ),
     result=PreviewResult,
     annotations=Annotations(read_only=True, idempotent=True),
@@ -197,11 +195,13 @@ class Exported(BaseModel):
     description=(
         "Makes a file of articles to take along: markdown with front matter in a zip, JSON, or WXR for WordPress. Give "
         "website_id or content_ids for some of them, or neither for all. Returns a download link that works for an "
-        "hour, for the user, and how many articles are in the file. It costs nothing."
+        "hour, for the user, and how many articles are in the file. An earlier link to a file in the same format stops "
+        "working."
     ),
     result=Exported,
     annotations=Annotations(read_only=True, idempotent=True),
     tags=("publish",),
+    rate_limit=per_minute(30),
     timeout=120.0,
 )
 async def export_content(params: ExportParams, call: Call) -> ToolResult:

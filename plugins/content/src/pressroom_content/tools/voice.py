@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated, Any, Final, Literal
 
 from pressroom.sdk import Annotations, Call, Integer, InvalidInput, Params, ToolResult, mcp_tool
@@ -60,7 +59,7 @@ class GetVoiceParams(Params):
     description=(
         "Returns a website's writing guide: tone, audience, what to do and to avoid, banned terms, glossary, spelling "
         "and examples. Read it before writing or changing a text for that website, and follow it. Version 0 means that "
-        "nobody has written one. It costs nothing."
+        "nobody has written one."
     ),
     result=VoiceAnswer,
     annotations=Annotations(read_only=True, idempotent=True),
@@ -105,7 +104,7 @@ class SetVoiceParams(Params):
     description=(
         "Saves a website's writing guide, which connected AI clients follow and check_brand_voice checks. Parts that "
         "are left out stay as they are. Give expected_version from get_brand_voice, so that nobody's change is lost. "
-        "Returns the guide and its version. It costs nothing."
+        "Returns the guide and its version."
     ),
     result=VoiceAnswer,
     annotations=Annotations(idempotent=True),
@@ -162,7 +161,7 @@ class VoiceCheck(BaseModel):
     description=(
         "Checks an article or a text against a website's writing guide: banned terms, glossary, British or American "
         "spelling, and targets for sentence length and reading ease. Use it after writing and before publishing. It "
-        "follows rules and does not judge tone. Returns findings with place and fix, and passed. It costs nothing."
+        "follows rules and does not judge tone. Returns findings with place and fix, and passed."
     ),
     result=VoiceCheck,
     annotations=Annotations(read_only=True, idempotent=True),
@@ -179,9 +178,9 @@ async def check_brand_voice(params: CheckVoiceParams, call: Call) -> ToolResult:
     if params.content_id is not None:
         article = await Articles(plugin).get(subject, params.content_id)
         draft = Draft.of(article)
-        body = await asyncio.to_thread(plain_text, draft)
+        body = await plugin.services.workers.run(plain_text, draft, owner=subject, what="the article")
         text, language = f"{article.title}\n\n{body}", article.language or language
-    found = await asyncio.to_thread(check, text, voice, language)
+    found = await plugin.services.workers.run(check, text, voice, language, owner=subject, what="the text")
     findings = [VoiceFinding(**{name: getattr(one, name) for name in VoiceFinding.model_fields}) for one in found]
     passed = all(one.severity != "error" for one in findings)
     lines = [f"{'Passed' if passed else 'Not passed'}, with {len(findings)} findings."]

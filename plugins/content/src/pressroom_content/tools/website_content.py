@@ -44,7 +44,7 @@ class TaxonomyAnswer(BaseModel):
     description=(
         "Lists the categories, tags, authors, blogs or collections that exist on a website, so that articles use those "
         "in the place of near-duplicates. Answers are remembered for ten minutes. Returns items; use query where there "
-        "are many. It costs nothing."
+        "are many."
     ),
     result=TaxonomyAnswer,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
@@ -91,7 +91,7 @@ class SettingsAnswer(BaseModel):
     description=(
         "Changes the settings of a website: default status, author, category, time zone, language, what happens to "
         "images, IndexNow, name and description. Settings that are left out stay. Returns the website and its new "
-        "version. It costs nothing."
+        "version."
     ),
     result=SettingsAnswer,
     annotations=Annotations(idempotent=True),
@@ -129,7 +129,7 @@ class SyncAnswer(BaseModel):
     description=(
         "Reads the posts that a website has into this account's index, in the background, so that internal links, "
         "duplicates and competing keyphrases are found among them. Nothing changes on the site. Use it once after "
-        "connecting a site with older posts. Returns job_id for get_job. It costs nothing."
+        "connecting a site with older posts. Returns job_id for get_job."
     ),
     result=SyncAnswer,
     annotations=Annotations(idempotent=True, open_world=True),

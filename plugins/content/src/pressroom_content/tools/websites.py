@@ -21,7 +21,8 @@ from pressroom_content.records import Website
 from pressroom_content.websites import settings as site_settings
 from pressroom_content.websites.checking import check_website
 from pressroom_content.websites.connecting import Connecting
-from pressroom_content.websites.connectors import BUILTIN, PLATFORMS, connectors
+from pressroom_content.websites.connectors import BUILTIN, connectors
+from pressroom_content.websites.control import Controls, control_of
 from pressroom_content.websites.store import Websites
 
 WebsiteId = Annotated[str, Field(min_length=1, max_length=64, description="The website, as list_websites names it.")]
@@ -58,6 +59,19 @@ class WebsiteSummary(BaseModel):
     status: Literal["active", "error", "paused"] = Field(description="error: it has to be connected anew or mended.")
     capabilities: dict[str, bool] = Field(description="What can be done there.")
     last_published_at: datetime | None
+
+
+class ControlState(BaseModel):
+    """Whether the website is known to control its URL."""
+
+    proven: bool = Field(
+        description="Needed for texts and redirects on this server, as the original of copies, and at search engines."
+    )
+    method: Literal["", "server", "platform", "file", "meta"] = Field(
+        description="server: on this server. platform: an administrator's credential. file, meta: put there."
+    )
+    proven_at: datetime | None
+    how: str = Field(description="What the user can do where it is not proven; empty where it is.")
 
 
 class WebsiteDetails(WebsiteSummary):
@@ -120,7 +134,7 @@ class WebsitePage(BaseModel):
     description=(
         "Lists the websites that this account has connected, newest first, with platform, health and what can be done "
         "on each. Use it first when the user wants to publish, to learn the website_id. Returns websites and "
-        "next_cursor. It costs nothing."
+        "next_cursor."
     ),
     result=WebsitePage,
     annotations=Annotations(read_only=True, idempotent=True),
@@ -148,6 +162,7 @@ class WebsiteAnswer(BaseModel):
 
     website: WebsiteDetails
     capabilities: dict[str, bool] = Field(description="What can be done on this website.")
+    control: ControlState
     limits: dict[str, int] = Field(description="Bounds of this server that matter for it.")
 
 
@@ -156,8 +171,8 @@ class WebsiteAnswer(BaseModel):
     title="Website",
     description=(
         "Shows one website: its settings, what can be done there (draft, schedule, update, delete, tags, categories, "
-        "canonical, featured_image, seo_meta, redirects), limits and the last error. Use it before publishing where "
-        "something does not work as expected. It costs nothing."
+        "canonical, featured_image, seo_meta, redirects), limits, the last error, and whether it is proven that the "
+        "site controls its URL. Use it before publishing where something does not work as expected."
     ),
     result=WebsiteAnswer,
     annotations=Annotations(read_only=True, idempotent=True),
@@ -171,6 +186,7 @@ async def get_website(params: WebsiteParams, call: Call) -> ToolResult:
     data = WebsiteAnswer(
         website=shown,
         capabilities=shown.capabilities,
+        control=await _control_state(plugin, website),
         limits={"max_body_bytes": plugin.config.max_body_bytes, "max_websites": plugin.config.max_websites},
     )
     able = ", ".join(name for name, can in shown.capabilities.items() if can) or "nothing"
@@ -179,13 +195,16 @@ async def get_website(params: WebsiteParams, call: Call) -> ToolResult:
     return ToolResult(text, data)
 
 
+async def _control_state(plugin: PluginContext, website: Website) -> ControlState:
+    known = control_of(website)
+    how = "" if known.proven else await Controls(plugin).how(website.user_id, website.id)
+    return ControlState(proven=known.proven, method=known.method, proven_at=known.proven_at, how=how)
+
+
 class ConnectParams(Params):
     """What to connect."""
 
-    platform: Literal[
-        "builtin", "wordpress", "ghost", "git", "webhook", "devto", "wagtail", "strapi", "directus", "webflow",
-        "shopify", "contentful", "hashnode",
-    ] = Field(description="The software that the site runs on; builtin is a blog on this server itself.")  # fmt: skip
+    platform: str = Field(description="The software that the site runs on; builtin is a blog on this server itself.")
     url: str | None = Field(default=None, min_length=1, max_length=2000, description="The site's address, if known.")
     name: str | None = Field(default=None, min_length=1, max_length=200, description="What the user calls the site.")
 
@@ -205,12 +224,13 @@ class ConnectAnswer(BaseModel):
     description=(
         "Begins to connect a website. Returns connect_url: show it to the user, who opens it in a browser, signs in "
         "and types the credential there. Never ask for a password, key or token in the chat. Afterwards list_websites "
-        "shows the site. The platform builtin needs no credential: it is connected at once. The answer for a platform "
-        "that this server cannot do names the ones that it can. It costs nothing."
+        "shows the site. The platform builtin needs no credential: it is connected at once. The values "
+        "of platform are what this server can do; the operator can install others as plugins."
     ),
     result=ConnectAnswer,
     annotations=Annotations(open_world=True),
     tags=("sites",),
+    choices={"platform": connectors},
 )
 async def connect_website(params: ConnectParams, call: Call) -> ToolResult:
     """Make a link, or connect what needs none."""
@@ -232,8 +252,7 @@ async def connect_website(params: ConnectParams, call: Call) -> ToolResult:
 
 
 def _others(plugin: PluginContext, platform: str) -> list[str]:
-    found = connectors(plugin)
-    return [name for name in dict.fromkeys((*PLATFORMS, *found)) if name in found and name != platform] or ["none"]
+    return [name for name in connectors(plugin) if name != platform] or ["none"]
 
 
 class CheckRow(BaseModel):
@@ -257,8 +276,9 @@ class CheckAnswer(BaseModel):
     title="Test a website",
     description=(
         "Checks a website live: whether it can be reached, the credential is valid, the role allows publishing and "
-        "uploading, SEO fields can be written. Changes nothing on the site. Use it when publishing failed or before "
-        "something large. Returns ok and checks, each with a fix. It costs nothing."
+        "uploading, SEO fields can be written, and whether the site is proven to control its URL. Changes nothing on "
+        "the site. Use it when publishing failed, before something large, or once a verification file is in place. "
+        "Returns ok and checks, each with a fix."
     ),
     result=CheckAnswer,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
@@ -267,8 +287,10 @@ class CheckAnswer(BaseModel):
 )
 async def test_website_connection(params: WebsiteParams, call: Call) -> ToolResult:
     """Look at a website."""
-    _, finding = await check_website(context(call), call.caller.subject, params.website_id)
-    rows = [CheckRow(id=one.id, status=one.status, message=one.message, fix=one.fix) for one in finding.checks]
+    plugin, user_id = context(call), call.caller.subject
+    _, finding = await check_website(plugin, user_id, params.website_id)
+    checks = [*finding.checks, await Controls(plugin).check(user_id, params.website_id)]
+    rows = [CheckRow(id=one.id, status=one.status, message=one.message, fix=one.fix) for one in checks]
     lines = [f"{row.status}: {row.message}{f' ({row.fix})' if row.fix else ''}" for row in rows]
     return ToolResult("\n".join(lines), CheckAnswer(ok=finding.ok, checks=rows))
 
@@ -278,6 +300,10 @@ class DisconnectParams(Params):
 
     website_id: WebsiteId
     confirm: bool = Field(description="Whether the user has agreed: the credential is forgotten for good.")
+    delete_posts: bool = Field(
+        default=False,
+        description="For built-in sites: also deletes all posts, files and redirects of the site, for good.",
+    )
 
 
 class DisconnectAnswer(BaseModel):
@@ -292,7 +318,8 @@ class DisconnectAnswer(BaseModel):
     title="Disconnect a website",
     description=(
         "Forgets a website's credential; nothing more is published there. What is online stays online, and cannot be "
-        "changed from here any more. Ask the user first, then set confirm to true. Safe to repeat. It costs nothing."
+        "changed from here any more, but with delete_posts on a built-in site. Ask the user first, then set confirm to "
+        "true. Safe to repeat."
     ),
     result=DisconnectAnswer,
     annotations=Annotations(destructive=True, idempotent=True),
@@ -301,7 +328,9 @@ class DisconnectAnswer(BaseModel):
 async def disconnect_website(params: DisconnectParams, call: Call) -> ToolResult:
     """Forget a website's credential."""
     confirmed(confirm=params.confirm)
-    kept = await Websites(context(call)).disconnect(call.caller.subject, params.website_id)
+    kept = await Websites(context(call)).disconnect(
+        call.caller.subject, params.website_id, delete_posts=params.delete_posts
+    )
     text = f"{params.website_id} is disconnected; {kept} publications stay online."
     return ToolResult(text, DisconnectAnswer(disconnected=True, kept_publications=kept))
 

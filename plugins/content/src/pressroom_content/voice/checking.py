@@ -16,6 +16,7 @@ from pressroom_content.text_index.stems import language_of
 from pressroom_content.voice.reading import reading_ease
 from pressroom_content.voice.spellings import other_spellings
 from pressroom_content.voice.store import Voice
+from pressroom_content.voice.terms import Terms
 
 LONGEST_SENTENCE: Final = 30
 MEAN_SENTENCE: Final = 20.0
@@ -120,21 +121,18 @@ def _bounded(findings: Iterator[Finding]) -> Iterator[Finding]:
 
 
 def _banned(text: _Text, voice: Voice) -> Iterator[Finding]:
-    pattern = _any_of(voice.banned_terms)
-    for match in pattern.finditer(text.text) if pattern else ():
-        message = f"“{match[0]}” is a banned term"
-        yield text.finding("banned_term", match.start(), match[0], message, "Say it in other words.")
+    for place, found, _ in Terms(dict.fromkeys(voice.banned_terms, "")).found_in(text.text):
+        message = f"“{found}” is a banned term"
+        yield text.finding("banned_term", place, found, message, "Say it in other words.")
 
 
 def _glossary(text: _Text, voice: Voice) -> Iterator[Finding]:
-    for term, instead_of in voice.glossary.items():
-        others = [other.strip() for other in instead_of.split(",") if other.strip()]
-        pattern = _any_of((term, *others))
-        for match in pattern.finditer(text.text) if pattern else ():
-            if match[0] == term or (match[0][1:] == term[1:] and _begins_sentence(text.text, match.start())):
-                continue
-            message = f"“{match[0]}” is written “{term}”"
-            yield text.finding("glossary", match.start(), match[0], message, f"Write “{term}”.")
+    written = {other: term for term, instead_of in voice.glossary.items() for other in (*instead_of.split(","), term)}
+    for place, found, term in Terms(written).found_in(text.text):
+        if found == term or (found[1:] == term[1:] and _begins_sentence(text.text, place)):
+            continue
+        message = f"“{found}” is written “{term}”"
+        yield text.finding("glossary", place, found, message, f"Write “{term}”.")
 
 
 def _spelling(text: _Text, voice: Voice) -> Iterator[Finding]:
@@ -173,13 +171,6 @@ def _averages(text: _Text, language: str) -> Iterator[Finding]:
         yield Finding("reading_ease", "warning", message, "Use shorter words and shorter sentences.")
 
 
-def _any_of(terms: tuple[str, ...]) -> re.Pattern[str] | None:
-    """Return the pattern that finds any of some terms as whole words, the longest first, in any case."""
-    escaped = [r"\s+".join(map(re.escape, term.split())) for term in sorted(terms, key=len, reverse=True)]
-    parts = "|".join(part for part in escaped if part)
-    return re.compile(rf"(?<!\w)(?:{parts})(?!\w)", re.IGNORECASE) if parts else None
-
-
 def _begins_sentence(text: str, place: int) -> bool:
-    before = text[:place].rstrip(" \"'“\u2018(")
-    return not before or before[-1] in ".!?\n:"
+    before = text[max(0, place - _AROUND) : place].rstrip(" \"'“\u2018(")
+    return before[-1] in ".!?\n:" if before else place <= _AROUND

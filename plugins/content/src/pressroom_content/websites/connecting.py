@@ -13,6 +13,7 @@ from pressroom.tables import hash_of, new_id, new_secret
 from sqlalchemy import delete, func, select, update
 
 from pressroom_content.contract import CredentialField, Finding, SiteAddress, SiteConnector
+from pressroom_content.contract.control import is_on_this_server, place_of
 from pressroom_content.records import Website
 from pressroom_content.tables import ConnectRow
 from pressroom_content.websites.checking import check_credential
@@ -53,7 +54,7 @@ class Connecting:
             InvalidInput: there is no such platform, or the account has as many websites or open links as it may have.
         """
         connector = connector_of(self._plugin, platform)
-        url = site_address(url) if url and connector.needs_url else ""
+        url = self._website_url(url) if url and connector.needs_url else ""
         if website_id is None and await Websites(self._plugin).count(user_id) >= self._plugin.config.max_websites:
             raise InvalidInput("", f"this account has {self._plugin.config.max_websites} websites, as many as it may")
         now, token = datetime.now(UTC), new_secret()
@@ -121,7 +122,7 @@ class Connecting:
             InvalidInput: a field is missing or wrong.
         """
         connector = self.connector(connect)
-        url = site_address(url) if connector.needs_url else ""
+        url = self._website_url(url) if connector.needs_url else ""
         values = read_fields(connector.fields, credential)
         address = SiteAddress(connect.website_id or new_id("w"), connect.user_id, name, url)
         finding = await check_credential(self._plugin, connector, address, values)
@@ -144,6 +145,12 @@ class Connecting:
             website_id=address.id,
         )
         return made, finding
+
+    def _website_url(self, typed: str) -> str:
+        url = site_address(typed)
+        if is_on_this_server(url, self._plugin.base_url):
+            raise InvalidInput("url", "must not be a URL of this server: those are for built-in sites")
+        return url
 
     async def _use(self, token: str) -> None:
         async with self._database.writing() as session:
@@ -170,7 +177,10 @@ def site_address(text: str) -> str:
         raise InvalidInput("url", "must be the address of a site, such as https://blog.example.com")
     if parts.username is not None or parts.password is not None:
         raise InvalidInput("url", "must not hold a user name or password; the connect page asks for them")
-    return f"{parts.scheme}://{parts.netloc.lower()}{parts.path}".rstrip("/")
+    url = f"{parts.scheme}://{parts.netloc.lower()}{parts.path}".rstrip("/")
+    if not place_of(url):
+        raise InvalidInput("url", "must be a plain URL such as https://blog.example.com, without parts such as ..")
+    return url
 
 
 def read_fields(fields: tuple[CredentialField, ...], typed: Mapping[str, str]) -> dict[str, str]:

@@ -9,34 +9,14 @@ from pressroom.sdk import InvalidInput, PluginContext
 
 from pressroom_content.contract import SiteConnector
 
-PLATFORMS: Final = (
-    "builtin",
-    "wordpress",
-    "ghost",
-    "git",
-    "webhook",
-    "devto",
-    "wagtail",
-    "strapi",
-    "directus",
-    "webflow",
-    "shopify",
-    "contentful",
-    "hashnode",
-)
-"""Every platform that has a name; on one server there are those whose connector is installed."""
-
 BUILTIN: Final = "builtin"
 
 
 def connectors(plugin: PluginContext) -> Mapping[str, SiteConnector]:
-    """Return the connectors of this server by their platform: our own, then others' in the order of plugin ids."""
-    from pressroom_content.builtin_site.connector import builtin_connector  # noqa: PLC0415 - it needs this module
-
-    found = {BUILTIN: builtin_connector(plugin)}
-    for _, connector in sorted(plugin.extensions.of("pressroom_site_connectors"), key=lambda pair: pair[0]):
-        found.setdefault(connector.platform, connector)
-    return found
+    """Return the connectors of this server by their platform: our own first, then the others by name."""
+    offered = [connector for _, connector in plugin.extensions.of("pressroom_site_connectors")]
+    in_order = sorted(offered, key=lambda one: (one.platform != BUILTIN, one.platform))
+    return {connector.platform: connector for connector in in_order}
 
 
 def connector_of(plugin: PluginContext, platform: str) -> SiteConnector:

@@ -7,15 +7,17 @@ from typing import Any, Final
 
 from pressroom.sdk import Job, JobRun, PluginContext
 
+from pressroom_content.websites.control import Controls
 from pressroom_content.websites.store import Websites
 from pressroom_content.websites.sync import JOB, sync
 
 RESEAL: Final = "content.reseal"
+RENEW: Final = "content.renew_control"
 _DAY: Final = 86_400.0
 
 
 def jobs(plugin: PluginContext) -> Sequence[Job]:
-    """Return the jobs: reading sites, and encrypting credentials with the newest key."""
+    """Return the jobs: reading sites, encrypting credentials with the newest key, and renewing proofs of control."""
 
     async def read_site(run: JobRun) -> Mapping[str, Any]:
         return await sync(plugin, run)
@@ -23,4 +25,11 @@ def jobs(plugin: PluginContext) -> Sequence[Job]:
     async def reseal(_run: JobRun) -> Mapping[str, Any]:
         return {"encrypted_anew": await Websites(plugin).reseal()}
 
-    return [Job(JOB, read_site, timeout=3600), Job(RESEAL, reseal, every=_DAY)]
+    async def renew(_run: JobRun) -> Mapping[str, Any]:
+        return {"looked_at": await Controls(plugin).renew()}
+
+    return [
+        Job(JOB, read_site, timeout=3600),
+        Job(RESEAL, reseal, every=_DAY),
+        Job(RENEW, renew, every=_DAY, timeout=3600),
+    ]

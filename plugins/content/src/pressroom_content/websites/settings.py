@@ -65,7 +65,10 @@ def changed(current: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str,
     merged = {**current, **changes}
     kept = {name: value for name, value in merged.items() if value is not None}
     try:
-        return WebsiteSettings.model_validate(kept).model_dump(exclude_defaults=True)
+        found = WebsiteSettings.model_validate(kept)
+        # UTC as somebody's choice is told apart from UTC for want of one: then the site's own is taken over.
+        chosen = {"timezone": found.timezone} if "timezone" in kept else {}
+        return found.model_dump(exclude_defaults=True) | chosen
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         name = ".".join(map(str, first["loc"]))

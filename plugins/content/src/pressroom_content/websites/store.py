@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any, Final, cast
+from zoneinfo import ZoneInfo
 
 from pressroom.sdk import InvalidInput, NotFound, PluginContext
 from pressroom.tables import as_id, new_id
@@ -14,12 +15,15 @@ from sqlalchemy import func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from pressroom_content.contract import Finding, Site, SiteAddress, SiteError, SiteRejected, SiteUnavailable
+from pressroom_content.builtin_site.store import delete_site
+from pressroom_content.contract import Finding, Site, SiteAddress, SiteError, SiteRefused, SiteRejected, SiteUnavailable
+from pressroom_content.contract.control import is_on_this_server
 from pressroom_content.records import Website, WebsiteStatus
 from pressroom_content.tables import PublicationRow, WebsiteRow
 from pressroom_content.vault import Vault
 from pressroom_content.websites import settings as site_settings
 from pressroom_content.websites.connectors import BUILTIN, connectors
+from pressroom_content.websites.control import take_proof
 from pressroom_content.websites.paging import before, cursor_of
 
 RESERVED_KEYS: Final = frozenset({"static", "files", "api", "admin", "new"})
@@ -61,6 +65,12 @@ class Websites:
             rows = await session.execute(select(WebsiteRow.id, WebsiteRow.name).where(WebsiteRow.user_id == user_id))
             return {row.id: row.name for row in rows}
 
+    async def zones(self, user_id: str) -> Mapping[str, ZoneInfo]:
+        """Return the time zones of all websites that the account ever had, by id."""
+        async with self._database.reading() as session:
+            wanted = select(WebsiteRow.id, WebsiteRow.settings).where(WebsiteRow.user_id == user_id)
+            return {row.id: site_settings.zone_of(row.settings) for row in await session.execute(wanted)}
+
     async def count(self, user_id: str) -> int:
         """Return how many websites are connected."""
         async with self._database.reading() as session:
@@ -80,6 +90,7 @@ class Websites:
             NotFound: the account has no such website.
             SiteUnavailable: no plugin of this server can speak to it.
             SiteRejected: its credential can be decrypted no more.
+            SiteRefused: its URL is one of this server's own.
         """
         async with self._database.reading() as session:
             row = await self._row(session, user_id, website_id)
@@ -88,11 +99,19 @@ class Websites:
         return self.site(website, credential)
 
     def site(self, website: Website, credential: Mapping[str, str]) -> tuple[SiteAddress, Site]:
-        """Return the address of a website and the way to it with a credential. Raises `SiteUnavailable`."""
+        """Return the address of a website and the way to it with a credential.
+
+        Raises `SiteUnavailable` and `SiteRefused`.
+        """
         connector = connectors(self._plugin).get(website.platform)
         if connector is None:
             raise SiteUnavailable(
                 f"the connector for {website.platform} is not on this server any more; ask the operator to install it"
+            )
+        if website.platform != BUILTIN and is_on_this_server(website.url, self._plugin.base_url):
+            raise SiteRefused(
+                f"{website.url} is a URL of this server itself, which only built-in sites have; connect the website "
+                "again with a URL of its own"
             )
         address = SiteAddress(website.id, website.user_id, website.name, website.url, website.settings)
         return address, connector.open(address, credential, self._plugin.services.fetcher)
@@ -118,13 +137,13 @@ class Websites:
             url=url,
             status="active",
             credential=Vault.of(self._plugin).seal(credential, id_) if credential else "",
-            settings=_initial_settings(finding),
+            settings=_own_settings(finding, ("timezone", "language")),
             created_at=now,
             updated_at=now,
         )
         if finding is None and platform in (known := connectors(self._plugin)):
             row.capabilities = asdict(known[platform].capabilities)
-        _take_finding(row, finding, now)
+        _take_finding(row, finding, now, self._plugin.base_url)
         for number in range(1, 1000):
             if platform == BUILTIN:
                 row.site_key = _key(row.name, number)
@@ -154,7 +173,7 @@ class Websites:
             row.credential = Vault.of(self._plugin).seal(credential, row.id) if credential else ""
             row.url = url or row.url
             row.version += 1
-            _take_finding(row, finding, now)
+            _take_finding(row, finding, now, self._plugin.base_url)
             return self._website(row)
 
     async def update_settings(
@@ -190,11 +209,22 @@ class Websites:
             row.version += 1
             return self._website(row)
 
-    async def disconnect(self, user_id: str, website_id: str) -> int:
-        """Forget the credential, and return how many publications stay online. Safe to repeat. Raises `NotFound`."""
+    async def disconnect(self, user_id: str, website_id: str, *, delete_posts: bool = False) -> int:
+        """Forget the credential, and return how many publications stay online. Safe to repeat.
+
+        `delete_posts` deletes what a built-in site shows, also of one that was disconnected before.
+
+        Raises:
+            NotFound: the account has no such website.
+            InvalidInput: posts are to be deleted that do not lie on this server.
+        """
         now = datetime.now(UTC)
         async with self._database.writing() as session:
             row = await self._row(session, user_id, website_id, connected=False)
+            if delete_posts and row.platform != BUILTIN:
+                raise InvalidInput(
+                    "delete_posts", "is for built-in sites; take posts of other platforms down with unpublish_content"
+                )
             row.credential = ""
             row.disconnected_at = row.disconnected_at or now
             online = select(func.count()).where(
@@ -203,13 +233,15 @@ class Websites:
             # Nothing more is sent there.
             waiting = update(PublicationRow).where(PublicationRow.website_id == row.id)
             await session.execute(waiting.values(due_at=None).execution_options(synchronize_session=False))
+            if delete_posts:
+                await delete_site(session, row.id)
             return int(await session.scalar(online) or 0)
 
     async def note_finding(self, user_id: str, website_id: str, finding: Finding) -> Website:
         """Keep what a live check found. Raises `NotFound`."""
         async with self._database.writing() as session:
             row = await self._row(session, user_id, website_id)
-            _take_finding(row, finding, datetime.now(UTC))
+            _take_finding(row, finding, datetime.now(UTC), self._plugin.base_url)
             return self._website(row)
 
     async def note_error(self, website_id: str, error: SiteError) -> None:
@@ -278,26 +310,33 @@ class Websites:
             version=row.version or 1,
             created_at=row.created_at,
             disconnected_at=row.disconnected_at,
+            control_place=row.control_place or "",
+            control_method=row.control_method or "",
+            control_at=row.control_at,
         )
 
 
-def _take_finding(row: WebsiteRow, finding: Finding | None, now: datetime) -> None:
+def _take_finding(row: WebsiteRow, finding: Finding | None, now: datetime, base_url: str) -> None:
     if finding is None:
         return
     row.checks = [asdict(check) for check in finding.checks]
     row.capabilities = asdict(finding.capabilities)
+    if "timezone" not in (row.settings or {}):
+        row.settings = {**(row.settings or {}), **_own_settings(finding, ("timezone",))}
     row.checked_at = row.updated_at = now
     wrong = next((check.message for check in finding.checks if check.status == "error"), "")
     if wrong:
         row.last_error, row.last_error_at = wrong[:_LONGEST_ERROR], now
     if row.status != "paused":
         row.status = "error" if wrong else "active"
+    rejected = any(check.id == "credential" and check.status == "error" for check in finding.checks)
+    take_proof(row, finding.site_url, now, base_url=base_url, certain=finding.ok or rejected)
 
 
-def _initial_settings(finding: Finding | None) -> dict[str, Any]:
+def _own_settings(finding: Finding | None, names: Sequence[str]) -> dict[str, Any]:
     """Return what the site itself says of its language and time zone, as far as it makes sense."""
     kept: dict[str, Any] = {}
-    for name in ("timezone", "language"):
+    for name in names:
         value = getattr(finding, name, "")
         try:
             kept |= site_settings.changed({}, {name: value}) if value else {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -10,19 +9,23 @@ from typing import Any, Final
 
 from pressroom.sdk import CallError, JobRun, PluginContext
 from pressroom.tables import new_id
-from sqlalchemy import select
+from sqlalchemy import delete, func, select
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_content.contract import RemotePost, SiteError
+from pressroom_content.contract.control import is_below, web_url
 from pressroom_content.records import Website
 from pressroom_content.rendering.text import text_of
 from pressroom_content.tables import PageRow, PublicationRow
-from pressroom_content.text_index.corpus import fingerprint_of, remember
+from pressroom_content.text_index.corpus import fingerprint_of, forget, remember
 from pressroom_content.websites import settings as site_settings
 from pressroom_content.websites.store import Websites
 
 JOB: Final = "content.sync_website"
 _LONGEST_TEXT: Final = 2_000_000
 _LONGEST_EXCERPT: Final = 1000
+MAX_PAGES: Final = 20_000
+"""How many pages of one site are kept: a site may answer with new ones for ever."""
 
 
 async def sync(plugin: PluginContext, run: JobRun) -> Mapping[str, Any]:
@@ -40,9 +43,9 @@ async def sync(plugin: PluginContext, run: JobRun) -> Mapping[str, Any]:
     try:
         _, site = await websites.open(run.subject, website_id)
         async for post in site.posts(since, most):
-            if not post.url:
+            if not _own(website, post.url):
                 continue
-            counts[await _keep(plugin, website, post)] += 1
+            counts[await keep(plugin, website, post)] += 1
             done = sum(counts.values())
             await run.progress(min(0.99, done / most), f"{done} posts")
             if done >= most:
@@ -53,7 +56,13 @@ async def sync(plugin: PluginContext, run: JobRun) -> Mapping[str, Any]:
     return {"website_id": website_id, "posts": sum(counts.values()), **counts}
 
 
-async def _keep(plugin: PluginContext, website: Website, post: RemotePost) -> str:
+def _own(website: Website, url: str) -> bool:
+    """Return whether a URL that a site names for a post is one of its own: it may not speak for other sites."""
+    return is_below(url, website.url) if website.url else bool(web_url(url))
+
+
+async def keep(plugin: PluginContext, website: Website, post: RemotePost) -> str:
+    """Keep a post of a site as a page of the index, and say whether it is `new`, `changed` or `unchanged`."""
     title = _clean(str(post.fields.get("title", "")))[:500]
     digest = hashlib.sha256(f"{title}\0{post.html}".encode("utf-8", "replace")).digest()
     url, now = _clean(post.url)[:2048], datetime.now(UTC)
@@ -63,9 +72,10 @@ async def _keep(plugin: PluginContext, website: Website, post: RemotePost) -> st
         if row is not None and row.fingerprint == digest:
             row.seen_at = now
             return "unchanged"
-    text = await asyncio.to_thread(text_of, _clean(post.html[:_LONGEST_TEXT]))
+    run, owner = plugin.services.workers.run, website.user_id
+    text = await run(text_of, _clean(post.html[:_LONGEST_TEXT]), owner=owner, what="a post")
     language = str(post.fields.get("language") or site_settings.read(website.settings).language)
-    found = await asyncio.to_thread(fingerprint_of, title, text, language)
+    found = await run(fingerprint_of, title, text, language, owner=owner, what="a post")
     async with plugin.services.database.writing() as session:
         article_id = await session.scalar(
             select(PublicationRow.article_id).where(
@@ -83,7 +93,20 @@ async def _keep(plugin: PluginContext, website: Website, post: RemotePost) -> st
         row.length, row.updated_at, row.seen_at = found.length, post.updated_at, now
         await session.flush()
         await remember(session, website.user_id, row.id, found)
+        if new:
+            await _forget_oldest(session, website.id)
     return "new" if new else "changed"
+
+
+async def _forget_oldest(session: AsyncSession, website_id: str) -> None:
+    """Keep as many pages of a site as there may be, those that were seen last."""
+    mine = PageRow.website_id == website_id
+    count = int(await session.scalar(select(func.count()).where(mine)) or 0)
+    if count > MAX_PAGES:
+        oldest = select(PageRow.id).where(mine).order_by(PageRow.seen_at).limit(count - MAX_PAGES)
+        ids = (await session.scalars(oldest)).all()
+        await forget(session, *ids)
+        await session.execute(delete(PageRow).where(PageRow.id.in_(ids)))
 
 
 def _clean(text: str) -> str:

@@ -9,7 +9,7 @@ from typing import ClassVar, Final
 
 from pressroom.sdk import PluginContext
 
-from pressroom_content.contract import SiteError, Term, TermKind
+from pressroom_content.contract import SiteError, SiteRefused, Term, TermKind
 from pressroom_content.websites.store import Websites
 
 SECONDS: Final = 600.0
@@ -38,6 +38,8 @@ class Taxonomies:
         _, site = await websites.open(user_id, website_id)
         try:
             found = tuple(await site.terms(kind, query, MOST))
+        except SiteRefused:
+            raise  # it has no terms of that kind, which is nothing that is wrong with the site
         except SiteError as error:
             await websites.note_error(website.id, error)
             raise

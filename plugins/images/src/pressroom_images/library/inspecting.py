@@ -39,8 +39,8 @@ class Inspected:
     content: bytes
 
 
-def inspect(content: bytes, *, most_bytes: int) -> Inspected:
-    """Return what an image is, having looked at all of it.
+def inspect(content: bytes, most_bytes: int) -> Inspected:
+    """Return what an image is, having looked at all of it. Call it in a worker process: a decoder may do anything.
 
     Raises:
         InvalidInput: it is too large, is of no kind that libraries keep, or is damaged.
@@ -53,9 +53,11 @@ def inspect(content: bytes, *, most_bytes: int) -> Inspected:
             if width * height <= MOST_PIXELS:
                 image.load()
     except UnidentifiedImageError:
-        raise InvalidInput("", "the file is no JPEG, PNG, GIF, WebP or AVIF image") from None
+        raise InvalidInput("", "that file is not a JPEG, PNG, GIF, WebP or AVIF image") from None
     except Image.DecompressionBombError:
         raise InvalidInput("", f"the image has too many pixels; at most {MOST_PIXELS:,} are allowed") from None
+    except MemoryError:
+        raise
     except Exception:  # noqa: BLE001 - decoders raise whatever they like for a file that is damaged
         raise InvalidInput("", "the image is damaged: it cannot be read to its end") from None
     if width * height > MOST_PIXELS:

@@ -92,7 +92,7 @@ async def review(plugin: PluginContext, article: Article) -> tuple[list[ImageRep
 
     async def report(number: int, image: _Seen) -> ImageReport:
         async with slots:
-            return await _report(plugin, image, fetch=number < _MOST_FETCHED)
+            return await _report(plugin, article.user_id, image, fetch=number < _MOST_FETCHED)
 
     reports = await asyncio.gather(*(report(number, image) for number, image in enumerate(seen)))
     for image, found in zip(seen, reports, strict=True):
@@ -114,7 +114,8 @@ async def _images(plugin: PluginContext, article: Article) -> Sequence[_Seen]:
         media = await media_of(article.featured_media_id)
         url = media.url if media else ""
         seen.append(_Seen(url, "featured", article.featured_alt, media, lazy=True, sized=True, first=True))
-    html = (await asyncio.to_thread(render, article.body, article.body_format)).html
+    run, owner = plugin.services.workers.run, article.user_id
+    html = (await run(render, article.body, article.body_format, owner=owner, what="the article")).html
     for position, node in enumerate(LexborHTMLParser(html).css("img")[:MOST_IMAGES]):
         attributes = node.attributes
         url = attributes.get("src") or ""
@@ -133,7 +134,7 @@ async def _images(plugin: PluginContext, article: Article) -> Sequence[_Seen]:
     return seen
 
 
-async def _report(plugin: PluginContext, image: _Seen, *, fetch: bool) -> ImageReport:
+async def _report(plugin: PluginContext, owner: str, image: _Seen, *, fetch: bool) -> ImageReport:
     media = image.media
     report = ImageReport(
         url=image.url,
@@ -153,7 +154,7 @@ async def _report(plugin: PluginContext, image: _Seen, *, fetch: bool) -> ImageR
         answer = await plugin.services.fetcher.get(image.url, accept="image/*", max_bytes=_MOST_BYTES, seconds=_SECONDS)
         if answer.status != 200:
             return report
-        file = await asyncio.to_thread(inspect, answer.content, most_bytes=_MOST_BYTES)
+        file = await plugin.services.workers.run(inspect, answer.content, _MOST_BYTES, owner=owner, what="an image")
     except (FetchFailed, FetchRefused, InvalidInput):
         return report
     sizes = {"media_type": file.media_type, "width": file.width, "height": file.height, "bytes": len(file.content)}

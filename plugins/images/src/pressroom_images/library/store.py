@@ -7,12 +7,13 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any, Final, cast
 
-from pressroom.sdk import InvalidInput, NotFound, PluginContext
+from pressroom.sdk import InvalidInput, NotFound, PluginContext, StorageKind
 from pressroom.tables import as_id, new_id
 from pressroom_content.contract import FoundImage, MediaFile
 from slugify import slugify
 from sqlalchemy import Select, and_, delete, func, or_, select
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_images.config import ImagesConfig
 from pressroom_images.library.inspecting import EXTENSIONS, Inspected
@@ -22,11 +23,19 @@ from pressroom_images.tables import BytesRow, MediaRow, ThumbnailRow, UseRow
 _LONGEST_NAME: Final = 80
 
 
+async def _measure(session: AsyncSession, user_id: str) -> int:
+    return int(await session.scalar(select(func.sum(MediaRow.size)).where(MediaRow.user_id == user_id)) or 0)
+
+
+STORAGE: Final = StorageKind("images", "images", _measure, "delete images with delete_media")
+
+
 class Library:
     """The images of accounts. Every method names whose; what belongs to somebody else does not exist."""
 
     def __init__(self, plugin: PluginContext) -> None:
         self._database = plugin.services.database
+        self._storage = plugin.services.storage
         self._base_url = plugin.base_url
         self._config = cast("ImagesConfig", plugin.config)
 
@@ -69,6 +78,7 @@ class Library:
             content=found[1] or b"",
             credit_html=media.credit.get("html", ""),
             credit_text=media.credit.get("text", ""),
+            caption=media.caption,
         )
 
     async def content(self, media_id: str) -> tuple[bytes, str]:
@@ -118,13 +128,21 @@ class Library:
             return known
 
     async def add_own(
-        self, user_id: str, file: Inspected, *, name: str, alt_text: str, media_id: str = "", page_url: str = ""
+        self,
+        user_id: str,
+        file: Inspected,
+        *,
+        name: str,
+        alt_text: str,
+        media_id: str = "",
+        page_url: str = "",
+        ref: str | None = None,
     ) -> Media:
-        """Take in somebody's own image. Raises `InvalidInput` where the library is full."""
+        """Take in somebody's own image, once for each `ref`. Raises `InvalidInput` where the library is full."""
         row = MediaRow(
             id=media_id or new_id("m"),
             user_id=user_id,
-            ref=None,
+            ref=ref,
             provider="library",
             title=name[:300],
             filename=_filename(name, file.media_type),
@@ -137,7 +155,13 @@ class Library:
             hosting="either",
             created_at=datetime.now(UTC),
         )
-        return await self._add(row, file)
+        try:
+            return await self._add(row, file)
+        except IntegrityError:  # the same image was taken in twice at the same time
+            known = await self.by_ref(user_id, ref) if ref is not None else None
+            if known is None:
+                raise
+            return known
 
     async def page(
         self,
@@ -206,6 +230,8 @@ class Library:
 
     async def _add(self, row: MediaRow, file: Inspected | None) -> Media:
         async with self._database.writing() as session:
+            if file is not None:
+                await self._storage.reserve(session, row.user_id, len(file.content))
             held = await session.scalar(select(func.count()).where(MediaRow.user_id == row.user_id))
             if held >= self._config.max_images:
                 raise InvalidInput(

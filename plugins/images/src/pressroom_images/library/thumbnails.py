@@ -7,7 +7,7 @@ import io
 from typing import Final
 
 from PIL import Image, ImageOps
-from pressroom.sdk import NotFound, PluginContext
+from pressroom.sdk import CallError, NotFound, PluginContext
 from pressroom.tables import as_id
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
@@ -87,8 +87,8 @@ class Thumbnails:
             if len(content) <= _SMALL:
                 return content, media_type
             try:
-                made = await asyncio.to_thread(make, content)
-            except Exception:  # noqa: BLE001 - decoders raise whatever they like for a file that is damaged
+                made = await self._plugin.services.workers.run(make, content, what="the image")
+            except CallError:  # a decoder may fail, or take too long, for a file that is damaged
                 raise NotFound(f"the image {media_id[:40]!r} cannot be read") from None
             try:
                 async with database.writing() as session:

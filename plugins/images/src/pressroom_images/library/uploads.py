@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import cast
+from typing import Final, cast
 
 from pressroom.sdk import InvalidInput, NotFound, PluginContext
 from pressroom.tables import hash_of, new_id, new_secret
@@ -25,6 +24,10 @@ class UploadLink:
     url: str
     media_id: str
     expires_at: datetime
+
+
+MAX_OPEN: Final = 100
+"""How many unused links an account has; another one ends the oldest."""
 
 
 class Uploads:
@@ -49,6 +52,9 @@ class Uploads:
         )
         async with self._database.writing() as session:
             await session.execute(delete(UploadRow).where(UploadRow.expires_at < now - timedelta(days=1)))
+            open_links = select(UploadRow.token_hash).where(UploadRow.user_id == user_id, UploadRow.used_at.is_(None))
+            oldest = open_links.order_by(UploadRow.expires_at.desc()).offset(MAX_OPEN - 1)
+            await session.execute(delete(UploadRow).where(UploadRow.token_hash.in_(oldest)))
             session.add(row)
         return UploadLink(f"{self._plugin.base_url}/media/upload/{token}", row.media_id, row.expires_at)
 
@@ -71,7 +77,8 @@ class Uploads:
             InvalidInput: the file is no image, is another kind of image than was announced, or is too large.
         """
         link = await self.open(token)
-        file = await asyncio.to_thread(inspect, content, most_bytes=self._config.max_image_bytes)
+        run, most = self._plugin.services.workers.run, self._config.max_image_bytes
+        file = await run(inspect, content, most, owner=link.user_id, what="the image")
         if link.media_type not in ("", file.media_type):
             raise InvalidInput("", f"the file is {file.media_type}; this link was made for {link.media_type}")
         now = datetime.now(UTC)

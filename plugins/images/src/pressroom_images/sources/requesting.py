@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -10,10 +9,15 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from pressroom.sdk import CallError, FetchFailed, FetchRefused, NotFound, PluginContext
+from pressroom_content.contract import read_json_or_none
 
 _LARGEST: Final = 4_194_304
 _SECONDS: Final = 10.0
 _MOST_REMEMBERED: Final = 256
+_MOST_BYTES_REMEMBERED: Final = 262_144
+_MOST: Final = 2_147_483_647
+"""What a column holds."""
+
 _GONE: Final = frozenset({404, 410})
 _DENIED: Final = frozenset({401, 403})
 _TOO_MANY: Final = 429
@@ -55,7 +59,9 @@ class JsonApi:
         until, document = self._known.get(url, (0.0, None))
         if time.monotonic() < until:
             return document
-        document = await self._ask(plugin, url)
+        document, size = await self._ask(plugin, url)
+        if size > _MOST_BYTES_REMEMBERED:
+            return document
         self._known[url] = time.monotonic() + self._remember, document
         self._known.move_to_end(url)
         while len(self._known) > _MOST_REMEMBERED:
@@ -66,7 +72,8 @@ class JsonApi:
         """Ask for an address that the provider named, such as the one that counts a download."""
         await self._ask(plugin, url)
 
-    async def _ask(self, plugin: PluginContext, url: str) -> Any:
+    async def _ask(self, plugin: PluginContext, url: str) -> tuple[Any, int]:
+        """Return the JSON of an answer, and how many bytes it had."""
         try:
             answer = await plugin.services.fetcher.request(
                 "GET", url, headers=self._headers, max_bytes=_LARGEST, seconds=_SECONDS, redirects=2
@@ -79,18 +86,11 @@ class JsonApi:
             raise ProviderUnavailable(f"{self._title} does not accept this server's key; the operator has to look")
         if answer.status == _TOO_MANY:
             raise ProviderUnavailable(f"{self._title} has been asked too often; try another provider, or again later")
-        document = _json(answer.content) if answer.status == _OK else None
+        document = read_json_or_none(answer.content) if answer.status == _OK else None
         if document is None:
             message = f"{self._title} answered with HTTP {answer.status} and nothing that can be read"
             raise ProviderUnavailable(f"{message}; try another provider")
-        return document
-
-
-def _json(content: bytes) -> Any:
-    try:
-        return json.loads(content)
-    except ValueError:
-        return None
+        return document, len(answer.content)
 
 
 def listed(document: Any, *path: str) -> list[dict[str, Any]]:
@@ -106,8 +106,8 @@ def text(value: Any, longest: int = 500) -> str:
 
 
 def number(value: Any) -> int:
-    """Return a number of pixels of an answer; 0 where it is none."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+    """Return a number of pixels or of an image; 0 where an answer has none, or a larger one than can be kept."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= _MOST else 0
 
 
 def member(document: Any, *path: str) -> str:

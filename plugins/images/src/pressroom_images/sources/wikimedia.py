@@ -23,6 +23,9 @@ _COMMON: Final = {
     "iiextmetadatafilter": "LicenseShortName|LicenseUrl|License|Artist|ObjectName|AttributionRequired|Restrictions",
     "iiurlwidth": 640,
 }
+_LONGEST: Final = 10_000
+"""Characters of a member of the metadata that are read."""
+
 _RASTER: Final = frozenset({"image/jpeg", "image/png", "image/webp", "image/gif"})
 
 
@@ -115,5 +118,5 @@ def _meta(info: dict[str, Any], name: str) -> str:
     html = member(info, "extmetadata", name, "value")
     if "<" not in html and "&" not in html:
         return html
-    body = LexborHTMLParser(html).body
+    body = LexborHTMLParser(html[:_LONGEST]).body
     return " ".join(body.text().split()) if body is not None else ""

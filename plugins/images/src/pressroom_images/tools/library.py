@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from datetime import UTC, datetime
+from html import unescape
 from typing import Final, Literal
 
 import nh3
@@ -159,7 +160,7 @@ async def update_media(params: UpdateParams, call: Call) -> MediaResult:
         if media.license:
             raise InvalidInput("credit", f"the credit of an image from {media.provider} is given by its licence")
         html = nh3.clean(params.credit, tags={"a"}, attributes={"a": {"href"}}, url_schemes={"https", "http"})
-        text = nh3.clean_text(nh3.clean(params.credit, tags=set()))
+        text = unescape(nh3.clean(params.credit, tags=set()))
         changes["credit"] = {"text": text, "html": html, "markdown": text}
     if not changes:
         raise InvalidInput("", "nothing to change: give alt_text, caption or credit")

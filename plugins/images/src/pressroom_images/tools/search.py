@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
-from typing import Final, Literal
+from hashlib import sha256
+from typing import Final, Literal, cast
 from urllib.parse import urlsplit
 
 from pressroom.sdk import (
@@ -16,11 +16,13 @@ from pressroom.sdk import (
     Integer,
     InvalidInput,
     Params,
+    PluginContext,
     mcp_tool,
 )
 from pressroom_content.contract import FoundImage, ImageQuery, ImageSource
 from pydantic import BaseModel, Field
 
+from pressroom_images.config import ImagesConfig
 from pressroom_images.host import articles_of, config_of, plugin_of
 from pressroom_images.library.featuring import set_featured
 from pressroom_images.library.inspecting import Inspected, inspect
@@ -28,6 +30,10 @@ from pressroom_images.library.media import Media
 from pressroom_images.library.store import Library
 from pressroom_images.sources import search as searching
 from pressroom_images.tools.results import Image, MediaItem, image, item
+
+AUTO: Final = "auto"
+LIBRARY: Final = "library"
+"""What can be asked besides the providers: all of them, and the account's own images."""
 
 _SECONDS: Final = 20.0
 _OK: Final = 200
@@ -37,8 +43,8 @@ class SearchParams(Params):
     """What to search for."""
 
     query: str = Field(min_length=1, max_length=200, description="What the image should show, in a few English words.")
-    provider: Literal["auto", "openverse", "wikimedia", "unsplash", "pexels", "pixabay", "library"] = Field(
-        default="auto",
+    provider: str = Field(
+        default=AUTO,
         description="auto asks all providers of this server; library searches the account's own images.",
     )
     orientation: Literal["any", "landscape", "portrait", "square"] = Field(default="any", description="Its shape.")
@@ -90,11 +96,12 @@ class ImportResult(BaseModel):
         "imported images may be used in articles, since that stores the credit and follows the provider's rules."
     ),
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
+    choices={"provider": lambda plugin: [AUTO, *(source.name for source in sources_of(plugin)), LIBRARY]},
     timeout=30,
 )
 async def search_images(params: SearchParams, call: Call) -> SearchResult:
     """Search."""
-    if params.provider == "library":
+    if params.provider == LIBRARY:
         return await _search_library(params, call)
     query = ImageQuery(
         text=params.query,
@@ -145,27 +152,21 @@ async def import_image(params: ImportParams, call: Call) -> ImportResult:
 TOOLS: Final = (search_images, import_image)
 
 
-def sources(call: Call) -> Sequence[ImageSource]:
-    """Return the providers, each name once, in the operator's order and then by name."""
-    order = config_of(call).providers
-    found = {source.name: source for _, source in reversed(plugin_of(call).extensions.of("pressroom_image_sources"))}
+def sources_of(plugin: PluginContext) -> Sequence[ImageSource]:
+    """Return the providers in the operator's order and then by name."""
+    order = cast("ImagesConfig", plugin.config).providers
+    found = {source.name: source for _, source in plugin.extensions.of("pressroom_image_sources")}
     known = [found.pop(name) for name in order if name in found]
     return [*known, *(found[name] for name in sorted(found))]
 
 
 def _chosen(call: Call, provider: str) -> Sequence[ImageSource]:
-    every = sources(call)
-    if provider == "auto":
-        if not every:
-            raise InvalidInput(
-                "provider", "this server has no provider of images; provider library searches own images"
-            )
-        return every
-    chosen = [source for source in every if source.name == provider]
-    if not chosen:
-        names = ", ".join(["auto", *(source.name for source in every), "library"])
-        raise InvalidInput("provider", f"this server does not have {provider}; it has {names}")
-    return chosen
+    every = sources_of(plugin_of(call))
+    if provider != AUTO:
+        return [source for source in every if source.name == provider]
+    if not every:
+        raise InvalidInput("provider", "this server has no provider of images; provider library searches own images")
+    return every
 
 
 async def _search_library(params: SearchParams, call: Call) -> SearchResult:
@@ -209,12 +210,12 @@ def _own(media: Media) -> Image:
 async def _import_found(params: ImportParams, call: Call) -> Media:
     library, user_id = Library(plugin_of(call)), call.caller.subject
     provider, _, image_id = params.image_ref.partition(":")
-    if provider == "library":
+    if provider == LIBRARY:
         return await library.get(user_id, image_id)
     known = await library.by_ref(user_id, params.image_ref)
     if known is not None:
         return known
-    source = next((source for source in sources(call) if source.name == provider), None)
+    source = next((source for source in sources_of(plugin_of(call)) if source.name == provider), None)
     if source is None or not image_id:
         raise InvalidInput(
             "image_ref", "give the ref of a result of search_images, such as openverse:…, or an https address"
@@ -239,8 +240,13 @@ async def _report_use(source: ImageSource, found: FoundImage, call: Call) -> Non
 async def _import_own(params: ImportParams, call: Call) -> Media:
     file = await _downloaded(params.image_ref, call)
     name = urlsplit(params.image_ref).path.rpartition("/")[2] or "image"
-    return await Library(plugin_of(call)).add_own(
-        call.caller.subject, file, name=name, alt_text=params.alt_text, page_url=params.image_ref
+    digest = sha256(params.image_ref.encode("utf-8", "replace") + b"\0" + file.content).hexdigest()
+    library, user_id = Library(plugin_of(call)), call.caller.subject
+    known = await library.by_ref(user_id, f"url:{digest}")
+    if known is not None:
+        return known
+    return await library.add_own(
+        user_id, file, name=name, alt_text=params.alt_text, page_url=params.image_ref, ref=f"url:{digest}"
     )
 
 
@@ -255,6 +261,7 @@ async def _downloaded(url: str, call: Call) -> Inspected:
     if answer.status != _OK:
         raise InvalidInput("image_ref", f"the image could not be fetched: its host answered HTTP {answer.status}")
     try:
-        return await asyncio.to_thread(inspect, answer.content, most_bytes=most)
+        run, owner = plugin_of(call).services.workers.run, call.caller.subject
+        return await run(inspect, answer.content, most, owner=owner, what="the image")
     except InvalidInput as error:
         raise InvalidInput("image_ref", error.problem) from None

@@ -53,9 +53,11 @@ async def topics(plugin: PluginContext, user_id: str, website_id: str) -> Sequen
     pages = select(PageRow.keyphrase, PageRow.title, PageRow.url).where(
         PageRow.user_id == user_id, PageRow.website_id == website_id
     )
+    pages = pages.order_by(PageRow.url)
     articles = select(ArticleRow.keyphrase, ArticleRow.title, ArticleRow.canonical_url).where(
         ArticleRow.user_id == user_id, ArticleRow.website_id == website_id, ArticleRow.trashed_at.is_(None)
     )
+    articles = articles.order_by(ArticleRow.created_at, ArticleRow.id)
     async with plugin.services.database.reading() as session:
         rows = [tuple(row) for wanted in (pages, articles) for row in await session.execute(wanted.limit(_MOST_TITLES))]
     return [Topic(keyphrase or title, words_of(f"{keyphrase} {title}"), url) for keyphrase, title, url in rows]

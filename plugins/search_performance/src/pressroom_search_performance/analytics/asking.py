@@ -102,7 +102,9 @@ def fraction(value: Any) -> float | None:
             value = float(value)
         except ValueError:
             return None
-    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    if isinstance(value, float) and not math.isfinite(value):  # an integer may be larger than any float
         return None
     return float(min(max(value, 0), _MOST))
 

@@ -16,6 +16,7 @@ from pressroom_search_performance.charts.countries import country_name
 from pressroom_search_performance.charts.drawing import drawn, legend, sparks
 from pressroom_search_performance.charts.figures import RANGES, USUAL, Board, Range, range_of
 from pressroom_search_performance.charts.words import METRICS, day_text, span_text
+from pressroom_search_performance.connecting.ownership import owns
 from pressroom_search_performance.connecting.store import Connection, Connections
 from pressroom_search_performance.figures.asking import Counted, Dimension
 from pressroom_search_performance.host import PAGE, content_of, root_of, sources_of
@@ -64,7 +65,7 @@ class PerformancePages:
         every = await Connections(self._plugin).every(request.subject)
         rows = []
         for website in found:
-            connections = self._usable({one.source: one for one in every if one.website_id == website.id})
+            connections = self._usable(website, {one.source: one for one in every if one.website_id == website.id})
             rows.append(await self._row(website, next(iter(connections.values()), None)))
         return self._fragment("websites.html", rows=rows, next_cursor=cursor, older="cursor" in request.query)
 
@@ -138,7 +139,7 @@ class PerformancePages:
     async def _opened(self, request: HttpRequest) -> tuple[Website, Board | None, Sequence[str]]:
         """Return the website that is asked for, its figures, and the sources that it is connected with."""
         website = await self._websites.get(request.subject, request.path_params["website_id"])
-        connections = self._usable(await Connections(self._plugin).of(request.subject, website.id))
+        connections = self._usable(website, await Connections(self._plugin).of(request.subject, website.id))
         names = list(connections)
         if not names:
             return website, None, names
@@ -150,11 +151,15 @@ class PerformancePages:
     def _websites(self) -> Websites:
         return Websites(content_of(self._plugin))
 
-    def _usable(self, connections: Mapping[str, Connection]) -> dict[str, Connection]:
-        """Return the connections with sources that this server has, in the order that the tools prefer."""
+    def _usable(self, website: Website, connections: Mapping[str, Connection]) -> dict[str, Connection]:
+        """Return the connections with sources that this server has, in the order that the tools prefer.
+
+        Figures that came with the operator's credential are for websites that are proven to control their URL.
+        """
         order = [google.NAME, *sorted(sources_of(self._plugin))]
         known = sources_of(self._plugin)
-        return {name: connections[name] for name in order if name in connections and name in known}
+        found = {name: connections[name] for name in order if name in connections and name in known}
+        return {name: one for name, one in found.items() if not one.uses_operators or owns(website, one.property)}
 
     async def _row(self, website: Website, connection: Connection | None) -> dict[str, Any]:
         row: dict[str, Any] = {"website": website, "state": "none", "connect": self._connect(website)}

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pressroom.sdk import BackendError, InvalidInput, PluginContext, Rejected
-from pressroom_content.contract import CheckSite, CredentialField
+from pressroom_content.contract import CheckSite, ControlNotProven, CredentialField
 from pressroom_content.records import Website
 
 from pressroom_search_performance.analytics.kinds import kinds_of
-from pressroom_search_performance.connecting.ownership import check_property
+from pressroom_search_performance.connecting.ownership import check_property, require_owner
 from pressroom_search_performance.connecting.store import Connection, Connections
 from pressroom_search_performance.figures.fetching import wake
 from pressroom_search_performance.host import config_of, sources_of
@@ -21,7 +21,7 @@ from pressroom_search_performance.sources.google_auth import key_file
 
 _LONGEST: dict[str, int] = {"service_account": 8192}
 _LONGEST_USUAL = 2048
-_VISITS = "Visits by page, source, country, device and date, asked for when they are wanted."
+_VISITS = "Visits by page, source, country, device and date, fetched on demand."
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,8 @@ async def connect(
     """Try what was typed, keep it, and have the figures fetched.
 
     Raises:
-        InvalidInput: a field is wrong, the property is another site's, or the source does not give its figures.
+        InvalidInput: a field is wrong, the property is another site's, the source does not give its figures, or the
+            operator's credential is to be used for a website that is not proven to control its URL.
     """
     site_url = " ".join(typed.get("property", "").split())
     if not site_url or len(site_url) > _LONGEST_USUAL or not site_url.isprintable():
@@ -86,6 +87,8 @@ async def connect(
     credential = _credential(offer, typed)
     if offer.fetched:
         check_property(site_url, website.url, operators=not credential, hint=offer.hint)
+        if not credential:
+            await _check_owner(plugin, user_id, website, site_url)
     if offer.check is not None:
         try:
             await offer.check(site_url, credential, plugin.services.fetcher)
@@ -97,6 +100,13 @@ async def connect(
     if offer.fetched:
         await wake(plugin, connection.id, user_id)
     return connection
+
+
+async def _check_owner(plugin: PluginContext, user_id: str, website: Website, site_url: str) -> None:
+    try:
+        await require_owner(plugin, user_id, website.id, site_url)
+    except ControlNotProven as error:
+        raise InvalidInput("", f"{error.message} Or enter a credential of your own.") from None
 
 
 def _credential(offer: Offer, typed: Mapping[str, str]) -> Mapping[str, str]:

@@ -1,12 +1,50 @@
-"""Which properties a website may be connected with."""
+"""Which properties a website may be connected with, and who may have the operator's credential read them."""
 
 from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from pressroom.sdk import InvalidInput
+from pressroom.sdk import InvalidInput, PluginContext
+from pressroom_content.contract import require_control
+from pressroom_content.records import Website
+from pressroom_content.websites.control import control_of
+
+from pressroom_search_performance.host import content_of
 
 _DOMAIN = "sc-domain:"
+
+
+async def require_owner(plugin: PluginContext, user_id: str, website_id: str, site_url: str) -> None:
+    """Let a property be read and written with the operator's credential, on behalf of an account.
+
+    The operator's credential reads the properties of many people. Being asked for one of them proves nothing, so the
+    website has to be proven to control its URL, and the property must still be that website's.
+
+    Raises:
+        NotFound: the account has no such website.
+        ControlNotProven: nothing proves the control; the message says how to do it.
+        InvalidInput: the property is not the website's.
+    """
+    control = await require_control(content_of(plugin), user_id, website_id, "The operator's access to search figures")
+    check_property(site_url, control.url, operators=True)
+
+
+def owns(website: Website, site_url: str) -> bool:
+    """Return whether a website is known to be entitled to a property, without looking at either."""
+    control = control_of(website)
+    try:
+        check_property(site_url, control.url, operators=True)
+    except InvalidInput:
+        return False
+    return control.proven
+
+
+def claim_name(site_url: str) -> str:
+    """Return the one spelling of a property's name under which it belongs to an account."""
+    if site_url.lower().startswith(_DOMAIN):
+        return site_url.lower()
+    parts = urlsplit(site_url)
+    return f"{parts.scheme.lower()}://{parts.netloc.lower()}{parts.path}"
 
 
 def check_property(site_url: str, website_url: str, *, operators: bool, hint: str = "") -> None:
@@ -34,7 +72,11 @@ def _domain_fits(domain: str, website_url: str, *, operators: bool) -> bool:
     parts = urlsplit(website_url)
     host = (parts.hostname or "").lower()
     if operators:
-        return not parts.path.strip("/") and host.removeprefix("www.") == domain.removeprefix("www.")
+        return (
+            parts.port is None
+            and not parts.path.strip("/")
+            and host.removeprefix("www.") == domain.removeprefix("www.")
+        )
     return host == domain or host.endswith(f".{domain}")
 
 
@@ -43,6 +85,8 @@ def _prefix_fits(site_url: str, website_url: str, *, operators: bool) -> bool:
     if (known.hostname or "").removeprefix("www.") != (asked.hostname or "").removeprefix("www."):
         return False
     if known.port != asked.port:
+        return False
+    if asked.query or asked.fragment or "@" in asked.netloc or "/.." in asked.path:
         return False
     path = f"{known.path.rstrip('/')}/"
     return asked.path.startswith(path) or (not operators and path.startswith(asked.path))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from html import escape
-from urllib.parse import parse_qsl, quote
+from urllib.parse import parse_qsl, quote, urlsplit
 
 from pressroom.sdk import DashboardPage, HttpRequest, HttpResponse, InvalidInput, NotFound, PluginContext, Route
 from pressroom_content.contract import CredentialField
@@ -43,11 +43,17 @@ class SearchPages:
         known = await Connections(self._plugin).every(request.subject)
         rows = "".join(self._row(one, [at for at in known if at.website_id == one.id]) for one in websites)
         more = "<p>Only the newest 100 websites are shown.</p>" if cursor else ""
-        none = "<p>You have no websites yet. Ask your AI client to connect one.</p>"
+        websites_page = f"{urlsplit(self._plugin.base_url).path.rstrip('/')}/dashboard/websites"
+        none = (
+            '<section class="panel"><div class="blank"><h2>No websites yet</h2>'
+            "<p>Search figures belong to a website. Connect yours first.</p>"
+            f'<p class="actions"><a class="button" href="{escape(websites_page)}">Connect a website</a></p>'
+            "</div></section>"
+        )
         return _page(
             "Search sources",
-            '<p class="lead">Connect your websites with what measures them, so that your AI clients can work with '
-            "the figures. What you enter is stored encrypted, and never shown again.</p>",
+            '<p class="lead">Connect Search Console, Bing or analytics. What you enter is stored encrypted, and never '
+            "shown again.</p>",
             f'<section class="panel"><ul class="rows">{rows}</ul>{more}</section>' if rows else none,
         )
 

@@ -8,14 +8,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from pressroom.sdk import InvalidInput, PluginContext
+from pressroom.sdk import InvalidInput, NotFound, PluginContext
 from pressroom.tables import as_id, new_id
+from pressroom_content.contract import ControlNotProven
 from pressroom_content.vault import Vault
 from sqlalchemy import Select, delete, func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from pressroom_search_performance.host import content_of
+from pressroom_search_performance.connecting.ownership import claim_name, require_owner
+from pressroom_search_performance.host import content_of, sources_of
 from pressroom_search_performance.tables import ClaimRow, ConnectionRow, DayRow
 
 _LONGEST_ERROR: Final = 1000
@@ -63,14 +65,29 @@ class Connections:
     async def credential(self, connection: Connection) -> Mapping[str, str]:
         """Return the credential of a connection, empty where the operator's is used.
 
-        Raises `SiteRejected` where no key opens it any more.
+        The operator's is for websites that are proven to control their URL, which is looked at each time: figures that
+        were connected earlier prove nothing.
+
+        Raises:
+            SiteRejected: no key opens it any more.
+            ControlNotProven: the operator's would be used, and the website is not proven to control its URL, or the
+                property is not the website's.
+            NotFound: the website is not connected any more.
         """
         wanted = select(ConnectionRow.credential).where(ConnectionRow.id == connection.id)
         async with self._database.reading() as session:
             sealed = await session.scalar(wanted)
         if not sealed:
+            if connection.source in sources_of(self._plugin):
+                await self._check_owner(connection)
             return {}
         return Vault.of(content_of(self._plugin)).open(sealed, connection.website_id)
+
+    async def _check_owner(self, connection: Connection) -> None:
+        try:
+            await require_owner(self._plugin, connection.user_id, connection.website_id, connection.property)
+        except InvalidInput as error:
+            raise ControlNotProven(f"the property {connection.property} {error.problem}") from None
 
     async def connect(
         self,
@@ -89,6 +106,7 @@ class Connections:
         Raises:
             InvalidInput: another account uses this property with the operator's credential.
         """
+        rivals = await self._rivals(user_id, source, site_url) if not credential and fetched else frozenset()
         now = datetime.now(UTC)
         sealed = Vault.of(content_of(self._plugin)).seal(credential, website_id) if credential else ""
         values: dict[str, Any] = {
@@ -100,8 +118,8 @@ class Connections:
         }
         try:
             async with self._database.writing() as session:
-                if not credential:
-                    await _claim(session, user_id, source, site_url)
+                if not credential and fetched:
+                    await _claim(session, user_id, source, site_url, rivals)
                 row = await session.scalar(_one(user_id, website_id, source).with_for_update())
                 if row is not None and row.property != site_url:
                     await session.delete(row)
@@ -117,6 +135,19 @@ class Connections:
                 return _connection(row)
         except IntegrityError:
             raise InvalidInput("property", "somebody connects this website at the same moment; look again") from None
+
+    async def _rivals(self, user_id: str, source: str, site_url: str) -> frozenset[str]:
+        """Return the connections of others with a property that are entitled to it: their websites control it."""
+        async with self._database.reading() as session:
+            found = [_connection(row) for row in await session.scalars(_others(user_id, source, site_url))]
+        entitled = set()
+        for one in found:
+            try:
+                await self._check_owner(one)
+            except (ControlNotProven, NotFound):
+                continue
+            entitled.add(one.id)
+        return frozenset(entitled)
 
     async def disconnect(self, user_id: str, website_id: str, source: str) -> None:
         """Forget a connection with all its figures. Safe to repeat."""
@@ -140,6 +171,25 @@ class Connections:
         async with self._database.writing() as session:
             await session.execute(update(ConnectionRow).where(ConnectionRow.id == connection.id).values(**noted))
 
+    async def reseal(self) -> int:
+        """Encrypt with the first key what was encrypted with another one, and return how many credentials were.
+
+        One that no key opens stays as it is; its next use says so.
+        """
+        vault, done = Vault.of(content_of(self._plugin)), 0
+        kept = select(ConnectionRow.id, ConnectionRow.website_id, ConnectionRow.credential)
+        async with self._database.reading() as session:
+            rows = [tuple(row) for row in await session.execute(kept.where(ConnectionRow.credential != ""))]
+        for id_, website_id, sealed in rows:
+            if vault.is_current(sealed) or not vault.can_open(sealed):
+                continue
+            fresh = vault.seal(vault.open(sealed, website_id), website_id)
+            same = update(ConnectionRow).where(ConnectionRow.id == id_, ConnectionRow.credential == sealed)
+            async with self._database.writing() as session:
+                await session.execute(same.values(credential=fresh))
+            done += 1
+        return done
+
     async def hurry(self, user_id: str, website_id: str, source: str) -> None:
         """Have figures fetched at once."""
         async with self._database.writing() as session:
@@ -162,25 +212,31 @@ def _one(user_id: str, website_id: str, source: str) -> Select[ConnectionRow]:
     )
 
 
-async def _claim(session: AsyncSession, user_id: str, source: str, site_url: str) -> None:
-    """Make a property the account's. Raises `InvalidInput` where it is another one's and in use."""
-    id_ = hashlib.sha256(f"{source}\0{site_url}".encode()).hexdigest()
-    claim = await session.get(ClaimRow, id_, with_for_update=True)
-    if claim is None:
-        session.add(ClaimRow(id=id_, user_id=user_id))
-        await session.flush()
-        return
-    in_use = select(ConnectionRow.id).where(
-        ConnectionRow.user_id == claim.user_id,
+def _others(user_id: str, source: str, site_url: str) -> Select[ConnectionRow]:
+    """Select the connections of other accounts that use the operator's credential for a property."""
+    spelled = [site_url, claim_name(site_url)]
+    return select(ConnectionRow).where(
+        ConnectionRow.user_id != user_id,
         ConnectionRow.source == source,
-        ConnectionRow.property == site_url,
+        ConnectionRow.property.in_(spelled),
         ConnectionRow.credential == "",
     )
-    if claim.user_id != user_id and await session.scalar(in_use.limit(1)) is not None:
+
+
+async def _claim(session: AsyncSession, user_id: str, source: str, site_url: str, entitled: frozenset[str]) -> None:
+    """Make a property the account's. Raises `InvalidInput` where another one that is `entitled` to it uses it."""
+    id_ = hashlib.sha256(f"{source}\0{claim_name(site_url)}".encode()).hexdigest()
+    claim = await session.get(ClaimRow, id_, with_for_update=True)
+    others = {row.id for row in await session.scalars(_others(user_id, source, site_url))}
+    if others & entitled:
         raise InvalidInput(
             "property",
             "another account uses this property already; enter a credential of your own, or ask the operator",
         )
+    if claim is None:
+        session.add(ClaimRow(id=id_, user_id=user_id))
+        await session.flush()
+        return
     claim.user_id = user_id
 
 

@@ -19,6 +19,8 @@ from pressroom_search_performance.host import config_of, content_of, sources_of
 
 JOB: Final = "search_performance.fetch"
 SWEEP: Final = "search_performance.fetch_due"
+RESEAL: Final = "search_performance.reseal"
+_DAY: Final = 86_400.0
 _LONGEST_ERROR: Final = 1000
 _MOST_DAY_ROWS: Final = 25_000
 _AWAY: Final = timedelta(hours=1)
@@ -26,7 +28,7 @@ _REJECTED: Final = timedelta(days=1)
 
 
 def jobs(plugin: PluginContext) -> Sequence[Job]:
-    """Return the jobs: fetching one connection, and finding those that are due."""
+    """Return the jobs: fetching one connection, finding those that are due, and encrypting with the newest key."""
 
     async def fetch(run: JobRun) -> Mapping[str, Any]:
         days, more = await fetch_connection(plugin, str(run.payload["connection_id"]), run)
@@ -37,8 +39,15 @@ def jobs(plugin: PluginContext) -> Sequence[Job]:
     async def sweep(_run: JobRun) -> Mapping[str, Any]:
         return {"due": await fetch_due(plugin)}
 
+    async def reseal(_run: JobRun) -> Mapping[str, Any]:
+        return {"encrypted_anew": await Connections(plugin).reseal()}
+
     every = float(config_of(plugin).sweep_seconds)
-    return [Job(JOB, fetch, attempts=2, lease=60, timeout=3600), Job(SWEEP, sweep, every=every)]
+    return [
+        Job(JOB, fetch, attempts=2, lease=60, timeout=3600),
+        Job(SWEEP, sweep, every=every),
+        Job(RESEAL, reseal, every=_DAY),
+    ]
 
 
 async def fetch_due(plugin: PluginContext) -> int:

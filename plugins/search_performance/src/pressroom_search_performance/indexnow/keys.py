@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 
 from pressroom.sdk import HttpRequest, HttpResponse, NotFound, PluginContext, Route
+from pressroom_content.tables import WebsiteRow
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 
@@ -41,7 +42,12 @@ def routes(plugin: PluginContext) -> Sequence[Route]:
 def _serve(plugin: PluginContext) -> Callable[[HttpRequest], Awaitable[HttpResponse]]:
     async def serve(request: HttpRequest) -> HttpResponse:
         asked = request.path_params["key_file"].removesuffix(".txt")
-        known = select(IndexNowKeyRow.key).where(IndexNowKeyRow.key == asked)
+        # The key of a website elsewhere must not be here: it would prove that this server is that website.
+        known = (
+            select(IndexNowKeyRow.key)
+            .join(WebsiteRow, WebsiteRow.id == IndexNowKeyRow.website_id)
+            .where(IndexNowKeyRow.key == asked, WebsiteRow.platform == "builtin")
+        )
         async with plugin.services.database.reading() as session:
             key = await session.scalar(known)
         if key is None:

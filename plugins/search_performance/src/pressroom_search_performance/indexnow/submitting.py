@@ -9,9 +9,10 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from pressroom.sdk import CallError, FetchFailed, FetchRefused, FetchUnknown, InvalidInput, PluginContext
+from pressroom_content.contract import is_below, note_control
 from pressroom_content.records import Website
 
-from pressroom_search_performance.host import config_of
+from pressroom_search_performance.host import config_of, content_of
 from pressroom_search_performance.indexnow.keys import key_of
 
 BUILTIN: Final = "builtin"
@@ -48,6 +49,8 @@ async def submit(plugin: PluginContext, website: Website, urls: Sequence[str]) -
         raise InvalidInput("urls", f"at most {MOST} at once (got {len(urls)})")
     for url in urls:
         _check(url, website.url)
+    if website.platform != BUILTIN and is_below(website.url, f"{plugin.base_url}/"):
+        raise InvalidInput("website_id", "has a URL of this server, which only built-in sites have; connect it again")
     key = await key_of(plugin, website.id)
     parts = urlsplit(website.url)
     if website.platform == BUILTIN:
@@ -55,6 +58,7 @@ async def submit(plugin: PluginContext, website: Website, urls: Sequence[str]) -
     else:
         key_url = f"{parts.scheme}://{parts.netloc}/{key}.txt"
         await _look(plugin, key, key_url)
+        await note_control(content_of(plugin), website.id, website.url)
     body = {"host": parts.netloc, "key": key, "keyLocation": key_url, "urlList": urls}
     status = await _send(plugin, json.dumps(body).encode())
     return Submitted(len(urls), status, key_url)
@@ -97,13 +101,5 @@ async def _look(plugin: PluginContext, key: str, key_url: str) -> None:
 
 
 def _check(url: str, website_url: str) -> None:
-    own = urlsplit(website_url)
-    try:
-        parts = urlsplit(url)
-        path = f"{own.path.rstrip('/')}/"
-        fits = parts.scheme in ("http", "https") and parts.netloc == own.netloc
-        fits = fits and f"{parts.path.rstrip('/')}/".startswith(path) and "/../" not in f"{parts.path}/"
-    except ValueError:
-        fits = False
-    if not fits or not url.isascii() or not url.isprintable() or " " in url:
+    if not is_below(url, website_url) or not url.isascii() or not url.isprintable() or " " in url:
         raise InvalidInput("urls", f"{url[:200]!r} is no percent-encoded address below {website_url}")

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
 from pressroom.sdk import BackendError, Fetched, Fetcher, FetchFailed, FetchRefused, FetchUnknown, Rejected
-from pressroom_content.contract import SearchLimited
+from pressroom_content.contract import SearchLimited, read_json_or_none
 
 _SECONDS: Final = 60.0
 _LARGEST: Final = 33_554_432
+_MAX_VALUES: Final = 1_000_000
+"""Google answers with up to 25,000 rows."""
+
 _PAUSE: Final = 900
 _LONGEST_PAUSE: Final = 86_400
 _LONGEST_MESSAGE: Final = 300
@@ -72,7 +74,7 @@ async def ask(
         answer = await fetcher.request(method, url, headers=sent, content=content, max_bytes=_LARGEST, seconds=_SECONDS)
     except (FetchFailed, FetchRefused, FetchUnknown) as error:
         raise BackendError(f"{title} cannot be reached at the moment: {error.message}") from None
-    document = _json(answer.content)
+    document = read_json_or_none(answer.content, max_values=_MAX_VALUES)
     own = failure(answer.status, document) if failure is not None else None
     if own is not None:
         raise own
@@ -108,16 +110,9 @@ def _pause(answer: Fetched) -> int:
     elif text:
         try:
             seconds = int((parsedate_to_datetime(text) - datetime.now(UTC)).total_seconds())
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             seconds = _PAUSE
     return max(1, min(seconds, _LONGEST_PAUSE))
-
-
-def _json(content: bytes) -> Any:
-    try:
-        return json.loads(content)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _error(document: Any) -> Any:
@@ -145,7 +140,7 @@ def _reasons(document: Any) -> set[str]:
 
 def number(value: Any) -> float:
     """Return a number of an answer, at least 0 and at most what a column holds; 0 where it is none."""
-    if not isinstance(value, int | float) or isinstance(value, bool) or math.isnan(value):
+    if not isinstance(value, int | float) or isinstance(value, bool) or value != value:  # noqa: PLR0124 - NaN
         return 0.0
     return float(min(max(value, 0), _MOST))
 

@@ -148,7 +148,11 @@ async def connected(call: Call, website_id: str, source: str) -> tuple[Website, 
 
 
 async def searched(call: Call, website_id: str, provider: str = "auto", search_type: str = "web") -> Searched:
-    """Return a website with its search figures: Google's first. Raises `NotFound`, `NotConnected`, `InvalidInput`."""
+    """Return a website with its search figures: Google's first.
+
+    Raises `NotFound`, `NotConnected`, `InvalidInput`, and `ProviderUnavailable` where the operator's credential is used
+    and the website is not proven to control its URL.
+    """
     plugin = plugin_of(call)
     known = sources_of(plugin)
     website = await website_of(call, website_id)
@@ -159,6 +163,9 @@ async def searched(call: Call, website_id: str, provider: str = "auto", search_t
     connection = next((there[name] for name in order if name in there and name in known), None)
     if connection is None:
         raise _missing(call, website, google.NAME if provider == "auto" else provider)
+    if connection.uses_operators:
+        with spoken(plugin, website):
+            await Connections(plugin).credential(connection)  # figures that are here already are the owner's too
     first, last, incomplete = await freshness(plugin, connection.id, search_type)
     return Searched(plugin, website, connection, first, last, incomplete)
 

@@ -7,9 +7,10 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from pressroom.sdk import Annotations, Call, InvalidInput, Params, ToolResult, mcp_tool
+from pressroom_content.contract import is_below
 from pydantic import BaseModel, Field
 
-from pressroom_search_performance.connecting.store import Connections
+from pressroom_search_performance.connecting.store import Connection, Connections
 from pressroom_search_performance.host import config_of, plugin_of
 from pressroom_search_performance.sources import google
 from pressroom_search_performance.sources.requesting import number, text
@@ -43,7 +44,7 @@ class InspectResult(BaseModel):
     description=(
         "Asks Google whether a page is in its index, why not, which address it takes for the original, and when it "
         "last came by. Use it when a page gets no impressions a week after it was published. Returns Google's verdict. "
-        "Google allows 2,000 questions a day for a property; it costs nothing else."
+        "Google allows 2,000 questions a day for a property."
     ),
     result=InspectResult,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
@@ -53,7 +54,7 @@ class InspectResult(BaseModel):
 async def inspect_url_index(params: InspectParams, call: Call) -> ToolResult:
     """Inspect a page."""
     website, connection = await connected(call, params.website_id, google.NAME)
-    _check_own("url", params.url, website.url)
+    _check_own("url", params.url, website.url, connection)
     plugin = plugin_of(call)
     with spoken(plugin, website):
         credential = await Connections(plugin).credential(connection)
@@ -108,7 +109,7 @@ class SitemapResult(BaseModel):
     description=(
         "Lists the sitemaps that Google knows of a website, with errors and when it last read them; with sitemap_url, "
         "submits that one first. Use it once for a new website or a new sitemap; Google reads known ones again by "
-        "itself. Returns all sitemaps. Safe to repeat. It costs nothing."
+        "itself. Returns all sitemaps. Safe to repeat."
     ),
     result=SitemapResult,
     annotations=Annotations(idempotent=True, open_world=True),
@@ -119,7 +120,7 @@ async def submit_sitemap(params: SitemapParams, call: Call) -> ToolResult:
     """List sitemaps, or submit one."""
     website, connection = await connected(call, params.website_id, google.NAME)
     if params.sitemap_url is not None:
-        _check_own("sitemap_url", params.sitemap_url, website.url)
+        _check_own("sitemap_url", params.sitemap_url, website.url, connection)
     plugin = plugin_of(call)
     fetcher, console = plugin.services.fetcher, google.console_of(config_of(plugin))
     with spoken(plugin, website):
@@ -139,12 +140,15 @@ async def submit_sitemap(params: SitemapParams, call: Call) -> ToolResult:
 TOOLS: Final = (inspect_url_index, submit_sitemap)
 
 
-def _check_own(field: str, url: str, website_url: str) -> None:
+def _check_own(field: str, url: str, website_url: str, connection: Connection) -> None:
+    """Refuse what is not the website's: of its host, and with the operator's credential below its URL."""
     try:
         parts = urlsplit(url)
         own = parts.hostname == urlsplit(website_url).hostname and parts.scheme in ("http", "https")
     except ValueError:
         own = False
+    if connection.uses_operators:
+        own = own and is_below(url, website_url)
     if not own or not url.isprintable():
         raise InvalidInput(field, f"must be an address of the website {website_url}")
 

@@ -45,7 +45,7 @@ class IndexNowResult(BaseModel):
         "Tells the search engines of IndexNow, such as Bing, Yandex, Seznam and Naver, but not Google, about new, "
         "changed or removed addresses of a website. Use it after publishing or taking down. Give urls or content_id. "
         "Sites on this server have their key already; for another one the first call says which key file to put where. "
-        "Returns how many were taken. Submitting is no promise of being indexed. Safe to repeat; it costs nothing."
+        "Returns how many were taken. Submitting is no promise of being indexed. Safe to repeat."
     ),
     result=IndexNowResult,
     annotations=Annotations(idempotent=True, open_world=True),

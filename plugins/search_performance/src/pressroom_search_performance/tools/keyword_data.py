@@ -89,12 +89,13 @@ def unavailable(plugin: PluginContext) -> str:
         "Returns how often phrases are searched for in a month, how hard they are to rank for (0 to 100), and what "
         "advertisers pay for a click, from the provider that the operator of this server pays. Use it to choose "
         "between phrases, such as those of suggest_keywords; give all of them at once. Figures are kept for some "
-        "weeks, and a phrase that is known costs nothing; cost says what this answer did."
+        "weeks. Returns them, and cost: what the provider charged."
     ),
     result=KeywordDataResult,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
     tags=("keywords",),
     quota="keyword_lookups",
+    free="phrases whose figures are kept",
     timeout=130,
     unavailable=unavailable,
 )

@@ -50,7 +50,7 @@ class SuggestResult(BaseModel):
         "Suggests keyphrases from the website's own search queries of 90 days, its titles and the gaps between them, "
         "without paid data. Use it to plan articles. Returns gaps first, then queries whose page is below the top ten, "
         "then topics that nobody finds; existing_page tells whether to improve a page rather than write one. Without "
-        "search figures there are only the titles. It costs nothing."
+        "search figures there are only the titles."
     ),
     result=SuggestResult,
     annotations=Annotations(read_only=True, idempotent=True),
@@ -121,7 +121,7 @@ class TrackResult(BaseModel):
     description=(
         "Follows a phrase, so that list_tracked_keywords shows its position over time, also for the days before; with "
         "remove=true, stops to. Positions are those of the website's own search figures: a phrase by which nobody has "
-        "found it has none. Returns the phrase as it is kept. Safe to repeat. It costs nothing."
+        "found it has none. Returns the phrase as it is kept. Safe to repeat."
     ),
     result=TrackResult,
     annotations=Annotations(idempotent=True),
@@ -175,7 +175,7 @@ class TrackedResult(BaseModel):
     description=(
         "Lists the followed phrases of a website with mean position, clicks and impressions, the change against as "
         "many days before, and the page that is found. Use it to report on progress. Google names no rare queries: a "
-        "phrase without a position may still be asked by few people. It costs nothing."
+        "phrase without a position may still be asked by few people."
     ),
     result=TrackedResult,
     annotations=Annotations(read_only=True, idempotent=True),

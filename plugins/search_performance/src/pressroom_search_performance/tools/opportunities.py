@@ -53,7 +53,7 @@ class QuickWinsResult(BaseModel):
         "Finds queries for which a page stands just below the top with many impressions and few clicks, over the last "
         "28 days with final figures. Use it to decide which existing page to improve. Returns the best first: "
         "where ctr is below expected_ctr, rewrite the title and description; else deepen the page and link to it. "
-        "potential_clicks compares opportunities and is no forecast. It costs nothing."
+        "potential_clicks compares opportunities and is no forecast."
     ),
     result=QuickWinsResult,
     annotations=_HINTS,
@@ -138,7 +138,7 @@ class DecliningResult(BaseModel):
         "Finds pages that lost clicks from search against as many days before, with the reason and the queries that "
         "explain it. Use it to decide what to refresh. Returns the largest loss first: for ranking update and deepen "
         "the page, for click_through rewrite title and description, demand is mostly the season. Losses of fewer than "
-        "three clicks are left out. It costs nothing."
+        "three clicks are left out."
     ),
     result=DecliningResult,
     annotations=_HINTS,
@@ -224,7 +224,7 @@ class CannibalisationResult(BaseModel):
         "Finds queries for which several pages of the website are shown, each at least one time in ten, over the last "
         "28 days with final figures. Use it before writing about a topic again, and to choose which pages to merge, "
         "redirect or link to the main one. Returns the queries with the most impressions first, each with its pages. "
-        "Several pages for the name of the site itself are normal. It costs nothing."
+        "Several pages for the name of the site itself are normal."
     ),
     result=CannibalisationResult,
     annotations=_HINTS,

@@ -77,7 +77,7 @@ class PerformanceParams(Params):
     compare: Literal["none", "previous_period", "previous_year"] = Field(
         default="none", description="Which totals to compare with."
     )
-    provider: Literal["auto", "google", "bing"] = Field(default="auto", description="auto prefers Google.")
+    provider: str = Field(default="auto", description="auto prefers Google.")
     limit: Integer = Field(default=50, ge=1, le=1000, description="Rows of an answer.")
     cursor: str | None = Field(default=None, max_length=200, description="next_cursor of the answer before.")
 
@@ -126,13 +126,13 @@ class PerformanceResult(BaseModel):
         "to do next call find_quick_wins or find_declining_content. Figures are fetched every night; Google's are two "
         "to three days old, Bing's up to two weeks, by the week and without country and device. freshness says how "
         "far they go. Rows by query leave out rare queries, so they add up to less than totals. search_appearance, "
-        "hour, regular expressions, and pages or queries by country or device are asked of Google live. It costs "
-        "nothing."
+        "hour, regular expressions, and pages or queries by country or device are asked of Google live."
     ),
     result=PerformanceResult,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
     tags=("performance",),
     timeout=60,
+    choices={"provider": lambda plugin: ["auto", *sorted(sources_of(plugin))]},
     aliases=("get_gsc_performance",),
 )
 async def get_search_performance(params: PerformanceParams, call: Call) -> ToolResult:

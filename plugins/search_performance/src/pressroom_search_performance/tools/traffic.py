@@ -91,7 +91,7 @@ class TrafficResult(BaseModel):
         "Returns the visits of a website from its connected analytics (Plausible, Umami or Matomo): totals, and rows "
         "by page, source, country, device or date. Use it for all traffic, also from outside of search; for clicks in "
         "Google or Bing call get_search_performance. Days are whole ones, until yesterday. Analytics count "
-        "differently, and what one does not tell is null: do not compare figures of two. It costs nothing."
+        "differently, and what one does not tell is null: do not compare figures of two."
     ),
     result=TrafficResult,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),

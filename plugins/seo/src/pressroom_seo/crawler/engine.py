@@ -3,54 +3,42 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from pressroom.sdk import Fetcher
 
+from pressroom_seo.crawler.answers import record_of
 from pressroom_seo.crawler.clock import Clock, SystemClock
 from pressroom_seo.crawler.frontier import Frontier, Item, Limits
 from pressroom_seo.crawler.links import LinkChecker
-from pressroom_seo.crawler.parsing import read_page
-from pressroom_seo.crawler.politeness import Politeness
-from pressroom_seo.crawler.records import LinkRecord, PageFacts, PageRecord
+from pressroom_seo.crawler.politeness import HostGate, Politeness
+from pressroom_seo.crawler.records import LinkRecord, PageRecord
 from pressroom_seo.crawler.robots import Robots
-from pressroom_seo.crawler.survey import SiteFacts, survey
+from pressroom_seo.crawler.survey import SiteFacts, begin_survey, survey, survey_from_json, survey_to_json
 from pressroom_seo.crawler.urls import Site, host_of, normalise, origin_of
-from pressroom_seo.crawler.visiting import MOST_BYTES, SECONDS, Answer, Visitor
+from pressroom_seo.crawler.visiting import MOST_BYTES, SECONDS, Visitor
 
 PageSink = Callable[[PageRecord], Awaitable[None]]
 LinkSink = Callable[[LinkRecord], Awaitable[None]]
 Progress = Callable[[float, str], Awaitable[None]]
 Checkpoint = Callable[[dict[str, Any]], Awaitable[None]]
 
-KEPT_HEADERS: Final = (
-    "cache-control",
-    "content-encoding",
-    "content-security-policy",
-    "content-type",
-    "referrer-policy",
-    "strict-transport-security",
-    "x-content-type-options",
-    "x-frame-options",
-    "x-robots-tag",
-)
-"""What a record keeps of an answer's headers."""
-
 _VERSION: Final = 1
 _CHECKPOINT_EVERY = 50
 _LINKS_AT_ONCE = 8
-_HTML = frozenset({"text/html", "application/xhtml+xml"})
 _FILES = re.compile(
     r"\.(?:7z|avi|avif|bin|bmp|css|csv|dmg|docx?|epub|exe|gif|gz|ico|iso|jpe?g|js|json|mov|mp[34]|mpe?g|og[gv]|otf|pdf|"
     r"png|pptx?|rar|svg|tar|tiff?|ttf|wav|webm|webp|woff2?|xlsx?|xml|zip)",
     re.IGNORECASE,
 )
-_CANONICAL = re.compile(r"<([^>]*)>\s*;[^,]*\brel\s*=\s*\"?canonical\b", re.IGNORECASE)
 _PAGES_BEGIN, _PAGES_END = 0.02, 0.85
+_SURVEY_LASTS: Final = 86_400.0
+_TOO_SLOW: Final = "the host asks for too long a pause between requests"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +56,8 @@ class CrawlPlan:
         max_bytes: how large one answer may be.
         plain_url: the first page by plain http, for sites that do not lie on port 443.
         whole_host: whether the site is all of its host; otherwise it is what lies under the path of `start`.
+        patience: seconds that the crawl waits for the site; where it has to wait longer, it pauses.
+        turn: seconds after which it pauses, so that others have their turn.
     """
 
     start: str
@@ -80,6 +70,8 @@ class CrawlPlan:
     max_bytes: int = MOST_BYTES
     plain_url: str | None = None
     whole_host: bool = True
+    patience: float = math.inf
+    turn: float = math.inf
 
     @property
     def site(self) -> Site:
@@ -131,6 +123,7 @@ class Crawl:
         self._visitor = Visitor(
             fetcher, plan.elsewhere, own=owed, clock=self._clock, seconds=plan.seconds, max_bytes=plan.max_bytes
         )
+        self._visitor.patience = plan.patience
         self._page, self._link, self._progress, self._checkpoint = page, link, progress, checkpoint
         self._limits = plan.limits or Limits(plan.max_pages)
         self._frontier = Frontier(self._site, self._limits)
@@ -141,6 +134,11 @@ class Crawl:
         self._looking: set[int] = set()
         self._told = 0.0
         self._busy: float | None = None
+        self._pause: float | None = None
+        self._begun = self._clock.monotonic()
+        self._tries: dict[str, int] = {}
+        self._facts: SiteFacts | None = None
+        self._surveyed_at = 0.0
         self._changed = asyncio.Condition()
         if state is not None:
             self._restore(state)
@@ -151,33 +149,84 @@ class Crawl:
         return self._visitor
 
     async def run(self) -> SiteFacts:
-        """Crawl, and return what is known of the site as a whole."""
-        await self._tell(0.0, "reading robots.txt and sitemaps")
-        facts = await survey(
-            self._visitor,
-            self._site,
-            now=self._clock.time(),
-            most_urls=self._limits.most_known,
-            plain_url=self._plan.plain_url,
-        )
+        """Crawl, and return what is known of the site as a whole.
+
+        Where the crawl pauses, `stopped` of what is returned is `paused`; another one continues from the checkpoint.
+        """
+        self._begun = self._clock.monotonic()
+        facts = await self._survey()
         robots = facts.robots
         if facts.stopped:
             return facts
+        if self._is_paused():
+            return await self._paused(facts)
         self._frontier.add(self._plan.start, 0)
         for url in facts.listed:
             self._add(url, None)
         await self._all(self._plan.politeness.connections, lambda: self._read_pages(robots))
-        if self._busy is None:
+        if not self._stopped:
             await self._checkpoint(self.state())
             await self._all(_LINKS_AT_ONCE, self._look_at_links)
         facts.pages = self._pages
-        facts.complete = self._busy is None and not len(self._frontier) and "full" not in self._frontier.refused
+        facts.complete = not self._stopped and not len(self._frontier) and "full" not in self._frontier.refused
         facts.refused = dict(self._frontier.refused)
         if self._busy is not None:
             facts.stopped, facts.retry_after = "busy", self._busy
+        elif self._is_paused():
+            return await self._paused(facts)
         await self._checkpoint(self.state())
         await self._tell(1.0, f"{self._pages} pages read")
         return facts
+
+    def _is_paused(self) -> bool:
+        return self._pause is not None
+
+    async def _paused(self, facts: SiteFacts) -> SiteFacts:
+        facts.complete = False
+        facts.stopped, facts.retry_after = "paused", max(self._pause or 0.0, self._own_gate.wait)
+        await self._checkpoint(self.state())
+        return facts
+
+    @property
+    def _stopped(self) -> bool:
+        return self._busy is not None or self._pause is not None
+
+    @property
+    def _own_gate(self) -> HostGate:
+        return self._visitor.gate(host_of(self._plan.start))
+
+    async def _survey(self) -> SiteFacts:
+        """Return what is known of the site before its pages are read; a crawl that continues knows it for a day."""
+        now = self._clock.time()
+        if self._facts is None or now - self._surveyed_at >= _SURVEY_LASTS:
+            await self._tell(0.0, "reading robots.txt and sitemaps")
+            robots = await self._visitor.robots(self._site.origin)
+            facts = begin_survey(self._visitor, self._site, robots, plain_url=self._plan.plain_url)
+            if robots.busy is not None and self._leave_for_later(f"{self._site.origin}/robots.txt", robots.busy):
+                return facts
+            self._facts, self._surveyed_at = facts, now
+        else:
+            self._visitor.take_robots(self._site.origin, self._facts.robots)
+        if not self._facts.stopped:
+            await survey(
+                self._visitor, self._facts, now=now, most_urls=self._limits.most_known, later=self._leave_for_later
+            )
+        return self._facts
+
+    def _leave_for_later(self, url: str, wait: float | None) -> bool:
+        """Return whether the survey leaves an address for when the crawl continues."""
+        if wait is None:
+            return self._must_pause(url)
+        return wait <= self._plan.politeness.longest_wait and self._ask_later(url, wait)
+
+    def _must_pause(self, url: str) -> bool:
+        """Return whether the crawl pauses before it asks for an address."""
+        wait = self._visitor.gate(host_of(url)).wait
+        if wait > self._plan.patience:
+            self._pause = max(self._pause or 0.0, wait)
+        elif self._clock.monotonic() - self._begun > self._plan.turn:
+            self._pause = self._pause or 0.0
+        return self._pause is not None
 
     def state(self) -> dict[str, Any]:
         """Return plain JSON data from which the crawl can go on."""
@@ -188,6 +237,9 @@ class Crawl:
             "pages": self._pages,
             "links": min(self._looking, default=self._links),
             "targets": [[url, image] for url, image in self._targets.items()],
+            "tries": dict(self._tries),
+            "survey": survey_to_json(self._facts) if self._facts is not None else None,
+            "surveyed_at": self._surveyed_at,
         }
 
     def _restore(self, state: Mapping[str, Any]) -> None:
@@ -197,6 +249,10 @@ class Crawl:
         self._pages = self._kept = state["pages"]
         self._links = state["links"]
         self._targets = {url: bool(image) for url, image in state["targets"]}
+        self._tries = dict(state.get("tries", {}))
+        if state.get("survey") is not None:
+            self._facts = survey_from_json(self._site, state["survey"])
+            self._surveyed_at = float(state["surveyed_at"])
 
     async def _all(self, workers: int, work: Callable[[], Awaitable[None]]) -> None:
         """Do work several times at once. What one of them raises ends the others, and is raised."""
@@ -223,7 +279,7 @@ class Crawl:
         async with self._changed:
             while True:
                 under_way = self._frontier.under_way
-                if self._busy is not None:
+                if self._stopped:
                     return None
                 if self._pages + under_way < self._plan.max_pages:
                     item = self._frontier.take()
@@ -239,11 +295,14 @@ class Crawl:
             await self._page(PageRecord(item.url, item.depth, 0, "disallowed", message))
             self._frontier.done(item)
             return
-        answer = await self._visitor.visit(item.url)
-        if answer.busy is not None:
-            self._busy = answer.busy
+        if self._must_pause(item.url):
             self._frontier.put_back(item)
             return
+        answer = await self._visitor.visit(item.url)
+        if answer.busy is not None and self._ask_later(item.url, answer.busy):
+            self._frontier.put_back(item)
+            return
+        self._tries.pop(item.url, None)
         record = await asyncio.to_thread(record_of, answer, item.depth)
         self._follow(record)
         await self._page(record)
@@ -256,6 +315,18 @@ class Crawl:
         whole = min(self._plan.max_pages, self._pages + len(self._frontier) + self._frontier.under_way)
         share = self._pages / max(1, whole)
         await self._tell(_PAGES_BEGIN + share * (_PAGES_END - _PAGES_BEGIN), f"{self._pages} pages read")
+
+    def _ask_later(self, url: str, wait: float) -> bool:
+        """Return whether an address is to be asked again after a wait, in which the crawl does nothing."""
+        if wait > self._plan.politeness.longest_wait:
+            self._busy = wait
+            return True
+        tries = self._tries.get(url, 0)
+        if tries >= self._plan.politeness.retries:
+            return False
+        self._tries[url] = tries + 1
+        self._pause = max(self._pause or 0.0, wait)
+        return True
 
     async def _may_ask(self, url: str, robots: Robots) -> bool:
         """Return whether robots.txt of an address's own host allows it; the site has up to four (RFC 9309, 2.3)."""
@@ -282,6 +353,9 @@ class Crawl:
                 self._add(link.url, depth, record.url)
         if page.refresh and self._site.contains(page.refresh):
             self._add(page.refresh, record.depth, record.url)
+        if record.canonical and record.canonical != record.url and self._site.contains(record.canonical):
+            # It may be wrong although nothing links to it. Naming it is not a link, so it has no depth.
+            self._add(record.canonical, None, record.url)
         for image in page.images:
             if image.url:
                 self._target(image.url, image=True)
@@ -305,9 +379,15 @@ class Crawl:
         while self._links < len(waiting):
             place = self._links
             url, image = waiting[place]
+            too_slow = self._visitor.gate(host_of(url)).interval > self._plan.patience
+            if not too_slow and self._must_pause(url):
+                return
             self._links += 1
             self._looking.add(place)
-            await self._link(await checker.check(url, image=image))
+            if too_slow:
+                await self._link(LinkRecord(url, 0, "disallowed", _TOO_SLOW, image=image))
+            else:
+                await self._link(await checker.check(url, image=image))
             self._looking.discard(place)
             if self._links % _CHECKPOINT_EVERY == 0:
                 await self._checkpoint(self.state())
@@ -320,47 +400,3 @@ class Crawl:
         if fraction in (0.0, 1.0) or fraction - self._told >= 0.01:
             self._told = fraction
             await self._progress(fraction, message)
-
-
-def record_of(answer: Answer, depth: int | None) -> PageRecord:
-    """Return what is kept of an answer; reading its page takes a while.
-
-    Args:
-        answer: the answer.
-        depth: links from the first page; `None` where that is not known.
-    """
-    page = None
-    if answer.content and not answer.is_redirect and _is_html(answer):
-        page = _with_header(read_page(answer.content, answer.header("content-type"), answer.url), answer)
-    headers = {name: answer.header(name)[:500] for name in KEPT_HEADERS}
-    return PageRecord(
-        url=answer.url,
-        depth=depth,
-        status=answer.status,
-        failure=answer.failure,
-        message=answer.message,
-        location=answer.location or "",
-        media_type=answer.media_type,
-        headers={name: value for name, value in headers.items() if value},
-        size=len(answer.content),
-        transferred=answer.transferred,
-        whole=answer.whole,
-        first_byte=round(answer.first_byte, 4),
-        seconds=round(answer.seconds, 4),
-        page=page,
-    )
-
-
-def _is_html(answer: Answer) -> bool:
-    if answer.media_type:
-        return answer.media_type in _HTML
-    start = answer.content[:512].lstrip().lower()
-    return start.startswith((b"<!doctype html", b"<html", b"<head", b"<body", b"<!--"))
-
-
-def _with_header(page: PageFacts, answer: Answer) -> PageFacts:
-    """Add the canonical address of the header `Link` (RFC 6596), where the page has none itself."""
-    match = _CANONICAL.search(answer.header("link")[:4000])
-    if match is None or page.canonicals:
-        return page
-    return replace(page, canonicals=(normalise(match[1], answer.url) or "",))

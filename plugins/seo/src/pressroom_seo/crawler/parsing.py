@@ -2,8 +2,8 @@
 
 Pages are hostile until proven otherwise. Three kinds make an HTML parser slow or large: elements inside elements
 without end and attributes without end (its effort grows with the square of either), and formatting elements that are
-never closed, which it must open anew in every block. So the number of tags has a bound, a tag with too many attributes
-is read as text, and formatting elements are read as `span`.
+never closed, which it must open anew in every block. So the numbers of tags and of levels have a bound, a tag with too
+many attributes is read as text, and formatting elements are read as `span`.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from pressroom_seo.crawler.records import Alternate, Image, Link, PageFacts
 from pressroom_seo.crawler.similarity import simhash, words_of
 from pressroom_seo.crawler.structured import structured_data
 from pressroom_seo.crawler.urls import has_session, normalise
+from pressroom_seo.scoring.document import safe_html
 
 LONGEST: Final = 2_000_000
 """How many characters of a page are read; search engines read no more."""
@@ -108,6 +109,7 @@ class _Page:
 
     def __init__(self, decoded: Decoded, url: str, *, cut: bool) -> None:
         text, bounded = _bounded(decoded.text)
+        text = safe_html(text)
         self._cut = cut or bounded
         self._decoded = decoded
         self._url = url

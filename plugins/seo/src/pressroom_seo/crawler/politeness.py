@@ -55,6 +55,11 @@ class HostGate:
         """Seconds from one request to the next."""
         return self._interval
 
+    @property
+    def wait(self) -> float:
+        """Seconds until the next request may be made."""
+        return max(0.0, self._next - self._clock.monotonic())
+
     def slow_to(self, interval: float) -> None:
         """Leave at least so many seconds between requests from now on."""
         self._interval = max(self._interval, interval)

@@ -32,6 +32,8 @@ class Robots:
     unreachable: bool = False
     text: str = ""
     truncated: bool = False
+    busy: float | None = None
+    """Seconds after which it may be asked for again, where the host was busy for longer than the crawler waits."""
     rules: Protego | None = None
 
     @classmethod

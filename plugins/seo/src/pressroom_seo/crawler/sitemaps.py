@@ -20,6 +20,9 @@ LARGEST: Final = 52_428_800
 
 _SPACE_OF_NAMES = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
 _CHUNK = 65_536
+"""Bytes that are parsed at once. No tag and no text may fill a whole chunk: a tag is parsed in one go, however many
+attributes it has, and nothing else runs meanwhile."""
+
 _LONGEST_TEXT = 4096
 _DEEPEST = 32
 
@@ -90,7 +93,11 @@ def _read_xml(sitemap: Sitemap, content: bytes, most: int) -> None:
     parser = DefusedXMLParser(target=target, forbid_dtd=True, forbid_entities=True, forbid_external=True)
     try:
         for at in range(0, len(content), _CHUNK):
-            parser.feed(content[at : at + _CHUNK])
+            chunk = content[at : at + _CHUNK]
+            if len(chunk) == _CHUNK and b"<" not in chunk:
+                sitemap.problem = f"it has a tag or a text of more than {_CHUNK} bytes"
+                return
+            parser.feed(chunk)
         if not sitemap.too_large:
             parser.close()
     except DefusedXmlException:

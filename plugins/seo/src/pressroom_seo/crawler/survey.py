@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from collections import deque
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Final
+from typing import Any, Final, Literal
+
+from pydantic import TypeAdapter
 
 from pressroom_seo.crawler.llms_txt import LARGEST as LARGEST_LLMS_TXT
 from pressroom_seo.crawler.llms_txt import LlmsTxt, read_llms_txt
 from pressroom_seo.crawler.robots import Robots
 from pressroom_seo.crawler.sitemaps import MOST_URLS, Kind, Sitemap, read_sitemap
 from pressroom_seo.crawler.urls import Site, host_of, normalise
-from pressroom_seo.crawler.visiting import ANYTHING, Answer, Visitor
+from pressroom_seo.crawler.visiting import ANYTHING, MOST_REDIRECTS, Answer, Visitor
 
 SEARCH_ENGINE: Final = "Googlebot"
 _XML: Final = "application/xml, text/xml, text/plain;q=0.8, */*;q=0.5"
+_PROBED: Final[Mapping[str, Any]] = {"accept": ANYTHING, "max_bytes": 65_536}
+_ASKED: Final[Mapping[str, Mapping[str, Any]]] = {
+    "sitemap": {"accept": _XML},
+    "missing": _PROBED,
+    "plain": _PROBED,
+    "other_host": _PROBED,
+    "llms": {"accept": "text/markdown, text/plain, */*;q=0.5", "max_bytes": LARGEST_LLMS_TXT},
+}
 _IMPOSSIBLE: Final = "/pressroom-looks-for-a-page-that-is-not-there"
 _MOST_FILES = 50
 _DEEPEST_INDEX = 3
@@ -42,6 +52,20 @@ class Probe:
     url: str
     status: int
     location: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One address that a survey asks: a sitemap, a probe, or llms.txt. `kind` is also where its answer is kept.
+
+    Of a sitemap, `named` is the address that it was named by, before redirects; `depth` is how many indexes led to it.
+    """
+
+    kind: Literal["sitemap", "missing", "plain", "other_host", "llms"]
+    url: str
+    named: str = ""
+    depth: int = 0
+    hops: int = 0
 
 
 @dataclass(slots=True)
@@ -83,29 +107,74 @@ class SiteFacts:
     complete: bool = True
     """Whether every page that could be found was asked for."""
 
+    todo: list[Step] = field(default_factory=list)
+    """What the survey still has to ask."""
+
     stopped: str = ""
-    """Why the crawl ended before its time: `crawl_delay` or `busy`; empty where it did not."""
+    """Why the crawl ended before its time: `crawl_delay`, `busy` or `paused`; empty where it did not."""
 
     retry_after: float = 0.0
-    """Seconds after which a crawl that the host was too busy for may go on."""
+    """Seconds after which a crawl may continue that is paused, or that the host was too busy for."""
 
     refused: dict[str, tuple[int, tuple[str, ...]]] = field(default_factory=dict)
     """By their reason: how many addresses the frontier refused, and samples of them."""
 
 
-async def survey(
-    visitor: Visitor, site: Site, *, now: float, most_urls: int, plain_url: str | None = None
-) -> SiteFacts:
-    """Return what is known of a site before its pages are read.
+_SURVEYED: Final = ("surveyed", "listed", "listed_whole", "foreign", "bad_dates", "llms_status")
+_PROBES: Final = ("missing", "plain", "other_host")
+_SITEMAPS: Final = TypeAdapter(list[SitemapFile])
+_PROBE: Final = TypeAdapter(Probe | None)
+_LLMS: Final = TypeAdapter(LlmsTxt | None)
+_STEPS: Final = TypeAdapter(list[Step])
+
+
+def survey_to_json(facts: SiteFacts) -> dict[str, Any]:
+    """Return what a survey found as plain JSON data."""
+    robots = facts.robots
+    return {
+        **{name: getattr(facts, name) for name in _SURVEYED},
+        **{name: _PROBE.dump_python(getattr(facts, name), mode="json") for name in _PROBES},
+        "sitemaps": _SITEMAPS.dump_python(facts.sitemaps, mode="json"),
+        "llms": _LLMS.dump_python(facts.llms, mode="json"),
+        "todo": _STEPS.dump_python(facts.todo, mode="json"),
+        "robots": [robots.status, robots.text, robots.truncated],
+    }
+
+
+def survey_from_json(site: Site, data: Mapping[str, Any]) -> SiteFacts:
+    """Return what `survey_to_json` kept. Raises `ValueError`, `KeyError` or `TypeError` where the data is none."""
+    status, text, truncated = data["robots"]
+    return SiteFacts(
+        site,
+        Robots.read(status, text.encode(), truncated=truncated),
+        surveyed=bool(data["surveyed"]),
+        listed=dict(data["listed"]),
+        listed_whole=bool(data["listed_whole"]),
+        foreign=list(data["foreign"]),
+        bad_dates=list(data["bad_dates"]),
+        llms_status=int(data["llms_status"]),
+        missing=_PROBE.validate_python(data["missing"]),
+        plain=_PROBE.validate_python(data["plain"]),
+        other_host=_PROBE.validate_python(data["other_host"]),
+        sitemaps=_SITEMAPS.validate_python(data["sitemaps"]),
+        llms=_LLMS.validate_python(data["llms"]),
+        todo=_STEPS.validate_python(data["todo"]),
+    )
+
+
+def _never(_url: str, _wait: float | None) -> bool:
+    return False
+
+
+def begin_survey(visitor: Visitor, site: Site, robots: Robots, *, plain_url: str | None = None) -> SiteFacts:
+    """Return what is known of a site by its robots.txt, and what is still to be asked.
 
     Args:
         visitor: what asks.
         site: the site.
-        now: the time, for dates that have not come yet.
-        most_urls: how many addresses of sitemaps are kept.
+        robots: the site's robots.txt.
         plain_url: the site's first page by plain http; left out, none is asked for where the site has a port.
     """
-    robots = await visitor.robots(site.origin)
     facts = SiteFacts(site, robots)
     if visitor.delays(robots, site.origin):
         facts.stopped, facts.complete = "crawl_delay", False
@@ -113,66 +182,92 @@ async def survey(
     if robots.unreachable:
         return facts
     facts.surveyed = True
-    await _read_sitemaps(visitor, facts, now=now, most_urls=min(most_urls, MOST_URLS))
-    facts.missing = await _probe(visitor, robots, f"{site.origin}{_IMPOSSIBLE}")
+    named = [url for url in (normalise(text, site.home) for text in robots.sitemaps) if url is not None]
+    facts.todo = [Step("sitemap", url, url) for url in dict.fromkeys(named or [f"{site.home}sitemap.xml"])]
     usual = ":" not in host_of(site.origin)
     if plain_url is None and usual and site.origin.startswith("https:"):
         plain_url = f"http://{host_of(site.origin)}/"
+    probes = [Step("missing", f"{site.origin}{_IMPOSSIBLE}")]
     if plain_url is not None:
-        facts.plain = await _probe(visitor, robots, plain_url)
+        probes.append(Step("plain", plain_url))
     if usual:
-        facts.other_host = await _probe(visitor, robots, f"https://{_other(host_of(site.origin))}/")
-    llms_url = f"{site.origin}/llms.txt"
-    if robots.allows(llms_url):
-        answer = await visitor.visit(
-            llms_url, accept="text/markdown, text/plain, */*;q=0.5", max_bytes=LARGEST_LLMS_TXT
-        )
-        facts.llms_status = answer.status
-        if answer.status == 200 and answer.media_type != "text/html":
-            facts.llms = read_llms_txt(answer.content, llms_url)
+        probes.append(Step("other_host", f"https://{_other(host_of(site.origin))}/"))
+    probes.append(Step("llms", f"{site.origin}/llms.txt"))
+    facts.todo += [one for one in probes if robots.allows(one.url)]
     return facts
+
+
+async def survey(
+    visitor: Visitor,
+    facts: SiteFacts,
+    *,
+    now: float,
+    most_urls: int,
+    later: Callable[[str, float | None], bool] = _never,
+) -> bool:
+    """Ask what is still to be asked of a site, and return whether all of it was.
+
+    Args:
+        visitor: what asks.
+        facts: what is known; it takes what is found.
+        now: the time, for dates that have not come yet.
+        most_urls: how many addresses of sitemaps are kept.
+        later: called with an address before it is asked, and with the seconds that its host asks for where it is busy;
+            returns whether the address is left for later. Left out, none is.
+    """
+    most_urls = min(most_urls, MOST_URLS)
+    while facts.todo:
+        step = facts.todo[0]
+        if step.kind == "sitemap" and (
+            len(facts.sitemaps) >= _MOST_FILES or len(facts.listed) >= most_urls or not await visitor.allowed(step.url)
+        ):
+            facts.listed_whole = facts.listed_whole and len(facts.sitemaps) < _MOST_FILES
+            facts.todo.pop(0)
+            continue
+        if later(step.url, None):
+            return False
+        answer = await visitor.visit(step.url, **_ASKED[step.kind])
+        if answer.busy is not None and later(step.url, answer.busy):
+            return False
+        facts.todo.pop(0)
+        if step.kind == "sitemap":
+            _take_sitemap(facts, step, answer, now=now, most_urls=most_urls)
+        elif step.kind == "llms":
+            facts.llms_status = answer.status
+            if answer.status == 200 and answer.media_type != "text/html":
+                facts.llms = read_llms_txt(answer.content, step.url)
+        elif not answer.failure:
+            setattr(facts, step.kind, Probe(step.url, answer.status, answer.location or ""))
+    damaged = any(one.problem or one.too_large for one in facts.sitemaps)
+    facts.listed_whole = facts.listed_whole and not (damaged or len(facts.listed) >= most_urls)
+    return True
 
 
 def _other(host: str) -> str:
     return host.removeprefix("www.") if host.startswith("www.") else f"www.{host}"
 
 
-async def _probe(visitor: Visitor, robots: Robots, url: str) -> Probe | None:
-    if not robots.allows(url):
-        return None
-    answer = await visitor.visit(url, accept=ANYTHING, max_bytes=65_536)
-    return None if answer.failure else Probe(url, answer.status, answer.location or "")
-
-
-async def _read_sitemaps(visitor: Visitor, facts: SiteFacts, *, now: float, most_urls: int) -> None:
-    """Read the sitemaps that robots.txt names, or the usual one, and those that an index names."""
-    named = [url for url in (normalise(text, facts.site.home) for text in facts.robots.sitemaps) if url is not None]
-    waiting = deque((url, 0) for url in dict.fromkeys(named or [f"{facts.site.home}sitemap.xml"]))
-    seen = {url for url, _ in waiting}
-    while waiting and len(facts.sitemaps) < _MOST_FILES and len(facts.listed) < most_urls:
-        url, depth = waiting.popleft()
-        answer = await _sitemap_answer(visitor, url)
-        if answer is None:
-            continue
-        if answer.status != 200:
-            facts.sitemaps.append(SitemapFile(url, answer.status, "unknown", 0, answer.message))
-            continue
-        sitemap = read_sitemap(answer.url, answer.content, whole=answer.whole, most_urls=MOST_URLS)
-        facts.sitemaps.append(_file(url, answer, sitemap))
-        if sitemap.kind == "index":
-            new = [entry.url for entry in sitemap.entries if entry.url not in seen and depth < _DEEPEST_INDEX]
-            seen.update(new)
-            waiting.extend((one, depth + 1) for one in new)
-        else:
-            _take(facts, sitemap, now=now, most_urls=most_urls)
-    damaged = any(one.problem or one.too_large for one in facts.sitemaps)
-    facts.listed_whole = not (waiting or damaged or len(facts.listed) >= most_urls)
-
-
-async def _sitemap_answer(visitor: Visitor, url: str) -> Answer | None:
-    if not await visitor.allowed(url):
-        return None
-    return (await visitor.follow(url, accept=_XML))[-1]
+def _take_sitemap(facts: SiteFacts, step: Step, answer: Answer, *, now: float, most_urls: int) -> None:
+    """Take in the answer to a sitemap: what it lists, or where it leads."""
+    if answer.location is not None and step.hops < MOST_REDIRECTS and answer.location != step.url:
+        facts.todo.insert(0, replace(step, url=answer.location, hops=step.hops + 1))
+        return
+    if answer.status != 200:
+        facts.sitemaps.append(SitemapFile(step.named, answer.status, "unknown", 0, answer.message))
+        return
+    sitemap = read_sitemap(answer.url, answer.content, whole=answer.whole, most_urls=MOST_URLS)
+    facts.sitemaps.append(_file(step.named, answer, sitemap))
+    if sitemap.kind != "index":
+        _take(facts, sitemap, now=now, most_urls=most_urls)
+        return
+    seen = {one.url for one in facts.sitemaps} | {one.named for one in facts.todo}
+    new = [url for url in dict.fromkeys(entry.url for entry in sitemap.entries) if url not in seen]
+    steps = [Step("sitemap", url, url, step.depth + 1) for url in new if step.depth < _DEEPEST_INDEX]
+    probes = [one for one in facts.todo if one.kind != "sitemap"]
+    waiting = [one for one in facts.todo if one.kind == "sitemap"]
+    room = max(0, _MOST_FILES - len(facts.sitemaps) - len(waiting))
+    facts.listed_whole = facts.listed_whole and len(steps) <= room
+    facts.todo = [*waiting, *steps[:room], *probes]
 
 
 def _file(url: str, answer: Answer, sitemap: Sitemap) -> SitemapFile:

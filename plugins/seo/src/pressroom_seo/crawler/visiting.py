@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from pressroom.sdk import Exchange, Fetcher, FetchFailed, FetchRefused
@@ -50,7 +51,7 @@ class Answer:
     failure: Failure = ""
     message: str = ""
     busy: float | None = None
-    """Seconds that the host asks to be left alone, where that is longer than the crawler waits."""
+    """Seconds after which the address may be asked again, where that is longer than the crawler waits."""
 
     def header(self, name: str) -> str:
         """Return a header's values, joined by commas; empty where it is not there."""
@@ -101,6 +102,8 @@ class Visitor:
         self._clock = clock or SystemClock()
         self._seconds = seconds
         self._max_bytes = max_bytes
+        self.patience = math.inf
+        """Seconds that one wait may last, where that is shorter than politeness allows."""
         self._gates: OrderedDict[str, HostGate] = OrderedDict()
         self._robots: OrderedDict[str, asyncio.Task[Robots]] = OrderedDict()
 
@@ -139,19 +142,26 @@ class Visitor:
             async with gate.turn():
                 answer = await self._ask(url, accept, method, max_bytes or self._max_bytes)
             if answer.failure == "failed" and not failed:
+                if gate.wait > self.patience:
+                    return _with_wait(answer, gate.wait)
                 failed += 1
                 continue
             if answer.status not in _BUSY:
                 return answer
             said = retry_after(answer.header("retry-after"), self._clock)
             wait = said if said is not None else _FIRST_WAIT * 2.0**tries
-            if wait > politeness.longest_wait:
-                return _with_wait(answer, wait)
+            if wait > min(politeness.longest_wait, self.patience):
+                return _with_wait(answer, max(wait, gate.wait))
             if said is not None or tries < politeness.retries:
                 gate.pause(wait)
             if tries >= politeness.retries:
                 return answer
             tries += 1
+
+    def take_robots(self, origin: str, robots: Robots) -> None:
+        """Take the rules of a host that was asked for them before."""
+        self._robots[origin] = asyncio.ensure_future(_known(robots))
+        self._keep_pace(origin, robots)
 
     async def robots(self, origin: str) -> Robots:
         """Return the rules of a host; they are asked for once. Up to five redirects are followed (RFC 9309)."""
@@ -170,10 +180,15 @@ class Visitor:
                 break
             answer = await self.visit(following, accept=_ROBOTS, max_bytes=LARGEST)
         robots = Robots.read(answer.status, answer.content, truncated=not answer.whole)
-        politeness = self.politeness_of(host_of(origin))
-        if politeness.crawl_delay:
-            self.gate(host_of(origin)).slow_to(robots.crawl_delay)
+        if answer.busy is not None:
+            robots = replace(robots, busy=answer.busy)
+        self._keep_pace(origin, robots)
         return robots
+
+    def _keep_pace(self, origin: str, robots: Robots) -> None:
+        host = host_of(origin)
+        if self.politeness_of(host).crawl_delay:
+            self.gate(host).slow_to(robots.crawl_delay)
 
     async def allowed(self, url: str) -> bool:
         """Return whether robots.txt of an address's host allows it, without too long a pause between requests."""
@@ -216,6 +231,10 @@ class Visitor:
         except FetchFailed as error:
             return Answer(url, failure="failed", message=error.message)
         return _answer(url, exchange, max_bytes)
+
+
+async def _known(robots: Robots) -> Robots:
+    return robots
 
 
 def _as_utf_8(value: str) -> str:

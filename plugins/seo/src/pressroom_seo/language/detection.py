@@ -38,6 +38,11 @@ def detect_language(text: str) -> Detection | None:
     return Detection(str(found), round(float(confidence), 3))
 
 
+def load() -> None:
+    """Load what the first text would wait for."""
+    _identifier()
+
+
 @cache
 def _identifier() -> LanguageIdentifier:
     # The model takes about a second to load, so it is loaded by the first text and kept.

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from pressroom.sdk import JobRun, NotFound, PluginContext
+from pressroom.sdk import JobRun, NotFound, Pause, PluginContext
 from pressroom_content.websites.store import Websites
 
 from pressroom_seo.crawler.engine import Crawl, CrawlPlan
@@ -25,7 +25,16 @@ LONGEST_WAIT: Final = timedelta(hours=6)
 _HOST_TAKEN: Final = timedelta(seconds=30)
 
 
-async def crawl_website(plugin: PluginContext, run: JobRun) -> Mapping[str, Any]:
+PATIENCE: Final = 5.0
+"""Seconds that a crawl waits for a site; before a longer wait it gives its place to other jobs."""
+
+TURN: Final = 300.0
+"""Seconds after which it does so in any case."""
+
+_ELSEWHERE: Final = Politeness(longest_delay=PATIENCE, longest_wait=PATIENCE, retries=1)
+
+
+async def crawl_website(plugin: PluginContext, run: JobRun) -> Mapping[str, Any] | Pause:
     """Crawl a website, and return what came of it. It is safe to repeat: it goes on from the last checkpoint."""
     crawls = Crawls(plugin)
     row = await crawls.read(str(run.payload["crawl_id"]))
@@ -42,6 +51,8 @@ async def crawl_website(plugin: PluginContext, run: JobRun) -> Mapping[str, Any]
     await crawls.change(row.id, status="running", job_id=run.id, started_at=row.started_at or now)
     row.started_at = row.started_at or now
     facts, report = await _crawl(plugin, run, row)
+    if facts.stopped == "paused":
+        return Pause(facts.retry_after)
     if facts.stopped == "busy" and row.restarts < MOST_WAITS and facts.retry_after <= LONGEST_WAIT.total_seconds():
         return await _wait(crawls, row, timedelta(seconds=facts.retry_after))
     await close(plugin.services.database, row, report, facts, plugin.config.kept_reports)
@@ -64,8 +75,11 @@ async def _crawl(plugin: PluginContext, run: JobRun, row: CrawlRow) -> tuple[Sit
         row.start,
         row.max_pages,
         Politeness.own_site() if row.own else Politeness(),
+        _ELSEWHERE,
         max_links=plugin.config.crawl_links,
         whole_host=False,
+        patience=PATIENCE,
+        turn=TURN,
     )
     report = SiteReport(row.start)
     records = CrawlRecords(plugin.services.database, row, report)

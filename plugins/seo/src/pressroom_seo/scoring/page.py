@@ -8,13 +8,16 @@ from urllib.parse import urljoin
 
 from pressroom_seo.scoring.article import Article, Author
 from pressroom_seo.scoring.document import clean_text, safe_html
+from pressroom_seo.scoring.structured.byline import byline, moment
 from pressroom_seo.scoring.structured.extract import extract_structured_data
 
 if TYPE_CHECKING:
-    from selectolax.lexbor import LexborHTMLParser
+    from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 _BODIES: Final = ("[itemprop=articleBody]", ".entry-content", ".post-content", "article", "main", "[role=main]", "body")
 """Where the text of a page is looked for, in this order."""
+
+_LINES: Final = frozenset({"p", "ul", "ol", "dl", "div", "nav", "span", "a", "time", "address"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,8 @@ def article_from_page(html: str, url: str = "", *, keyphrase: str = "", robots_h
     title = tree.css_first("head > title") or tree.css_first("title")
     heading = tree.css_first("h1")
     root = tree.root
+    documents = (*found.json_ld, *({"@context": "https://schema.org", **one} for one in found.microdata))
+    said = byline(documents)
     author = head.meta.get("author", "").strip()
     return Article(
         body=_body(tree),
@@ -49,10 +54,12 @@ def article_from_page(html: str, url: str = "", *, keyphrase: str = "", robots_h
         keyphrase=keyphrase,
         canonicals=head.canonicals,
         robots=(*head.robots, *([robots_header] if robots_header else [])),
-        authors=(Author(author),) if author else (),
+        authors=tuple(map(Author, said.authors or ((author,) if author else ()))),
+        published=said.published or moment(head.meta.get("article:published_time")),
+        modified=said.modified or moment(head.meta.get("article:modified_time")),
         featured_image=head.meta.get("og:image", ""),
         social={name: value for name, value in head.meta.items() if name.startswith(("og:", "twitter:"))},
-        structured_data=(*found.json_ld, *({"@context": "https://schema.org", **one} for one in found.microdata)),
+        structured_data=documents,
         site_name=head.meta.get("og:site_name", ""),
     )
 
@@ -89,5 +96,28 @@ def _body(tree: LexborHTMLParser) -> str:
     for selector in _BODIES:
         node = tree.css_first(selector)
         if node is not None:
+            _drop_byline(node)
             return node.html or ""
     return ""
+
+
+def _drop_byline(body: LexborNode) -> None:
+    """Take away the lines around the headline that are not the text: categories, author, date, reading time.
+
+    Those are all lines in the headline's `header`, or those before it where it has none.
+    """
+    heading = body.css_first("h1")
+    if heading is None:
+        return
+    above = heading.parent
+    while above is not None and above.mem_id != body.mem_id and above.tag != "header":
+        above = above.parent
+    if above is not None and above.tag == "header" and above.mem_id != body.mem_id:
+        for line in above.css("p, ul, ol, dl, nav, address"):
+            line.decompose()
+        return
+    before = heading.prev
+    while before is not None:
+        line, before = before, before.prev
+        if line.tag in _LINES and not line.css_first("img, figure"):
+            line.decompose()

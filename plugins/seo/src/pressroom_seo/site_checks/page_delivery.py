@@ -17,7 +17,7 @@ _MOST_BLOCKING: Final = 8
 
 
 def _frames_allowed(record: PageRecord) -> bool:
-    policy = record.headers.get("content-security-policy", "")
+    policy = record.headers.get("content-security-policy", "").lower()
     return "x-frame-options" not in record.headers and "frame-ancestors" not in policy
 
 
@@ -122,7 +122,7 @@ CHECKS: Final = (
         "speed",
         f"The page has more than {_MOST_ELEMENTS} elements.",
         "Simplify the template, and show long lists in parts.",
-        lambda record, page: when(page.elements > _MOST_ELEMENTS or page.cut, elements=page.elements, cut=page.cut),
+        lambda record, page: when(page.elements > _MOST_ELEMENTS, elements=page.elements, cut=page.cut),
     ),
     PageCheck(
         "render_blocking",

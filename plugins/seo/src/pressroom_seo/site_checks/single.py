@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pressroom_seo.crawler.engine import record_of
+from pressroom_seo.crawler.answers import record_of
 from pressroom_seo.crawler.records import PageRecord
 from pressroom_seo.crawler.urls import normalise
 from pressroom_seo.crawler.visiting import MOST_REDIRECTS, Answer, Visitor

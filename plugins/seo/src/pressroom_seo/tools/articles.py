@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pressroom.sdk import Annotations, Call, InvalidInput, Params, ToolResult, mcp_tool
+from pressroom_content.articles.slugs import slug_of
 from pydantic import BaseModel, Field
 
 from pressroom_seo.tools.common import ContentId, Phrase, context, exactly_one, short
 
 if TYPE_CHECKING:
+    from pressroom_content.records import Article as StoredArticle
+
     from pressroom_seo.scoring import Article, CheckResult, Report, World
 
 Term = Annotated[str, Field(min_length=1, max_length=200)]
@@ -30,7 +34,7 @@ class ArticleInput(Params):
     title: str = Field(default="", max_length=_LONGEST_LINE, description="The headline.")
     meta_title: str = Field(default="", max_length=_LONGEST_LINE, description="The title in search results.")
     meta_description: str = Field(default="", max_length=2000, description="The text in search results.")
-    slug: str = Field(default="", max_length=200, description="The part of the address that names it.")
+    slug: str = Field(default="", max_length=200, description="The end of its URL; left out: made from the title.")
     url: str = Field(default="", max_length=2048, description="Where it is, or will be.")
     language: str = Field(default="", max_length=35, description="Such as en or pt-BR; left out: found in the text.")
     keyphrase: str = Field(default="", max_length=200, description="What it is to be found by.")
@@ -116,7 +120,7 @@ class CheckAnswer(BaseModel):
         "compared with the account's other articles too, or article with the fields themselves. Use it before "
         "publishing and after larger changes. Returns score, rating, groups, every check with what was seen, and "
         "next_actions: what would raise the score most. check_links tries the links and the canonical address, which "
-        "takes some seconds. Nothing is changed. It costs nothing."
+        "takes some seconds. Nothing is changed."
     ),
     result=CheckAnswer,
     annotations=Annotations(read_only=True, idempotent=True),
@@ -125,27 +129,37 @@ class CheckAnswer(BaseModel):
 )
 async def check_blog_seo(params: CheckParams, call: Call) -> ToolResult:
     """Return the judgement of an article."""
+    from pressroom_content.articles.store import Articles  # noqa: PLC0415 - loads parsers
+
     from pressroom_seo.scoring import score  # noqa: PLC0415 - word lists and parsers load with the first check
 
     exactly_one(content_id=params.content_id, article=params.article)
-    article, world = await _wanted(params, call)
-    report = await asyncio.to_thread(score, article, params.profile, world=world, checks=params.checks)
+    article, world, stored = await _wanted(params, call)
+    judge = partial(score, article, params.profile, world=world, checks=params.checks)
+    run, owner = context(call).services.workers.run, call.caller.subject
+    report = await run(judge, owner=owner, what="the article", seconds=60)
+    if stored is not None and not params.model_fields_set - {"content_id"}:
+        await Articles(context(call).required["content"]).note_score(stored, report.score, report.words)
     return ToolResult("\n".join(_lines(report)), _answer(report))
 
 
-async def _wanted(params: CheckParams, call: Call) -> tuple[Article, World]:
+async def _wanted(params: CheckParams, call: Call) -> tuple[Article, World, StoredArticle | None]:
+    """Return what to judge, what is known around it, and the stored article, if it is one."""
     from dataclasses import replace  # noqa: PLC0415
 
     from pressroom_seo.linking import canonical_page, statuses  # noqa: PLC0415
     from pressroom_seo.scoring import World  # noqa: PLC0415
-    from pressroom_seo.stored import judged, world_of  # noqa: PLC0415
+    from pressroom_seo.stored import judged, others_of, world_of  # noqa: PLC0415
 
-    world = World()
+    stored: StoredArticle | None = None
     if params.article is not None:
         article = _given(params.article)
+        others = await others_of(context(call), call.caller.subject, None, but="")
+        # One with the same title is most likely the same article, stored before.
+        world = World(others=tuple(one for one in others if one.title != article.search_title))
     else:
         one = await judged(context(call), call.caller.subject, params.content_id or "")
-        article, world = one.article, await world_of(context(call), one)
+        article, world, stored = one.article, await world_of(context(call), one), one.stored
     if params.keyphrase is not None:
         article = replace(article, keyphrase=params.keyphrase)
     if params.synonyms is not None:
@@ -156,7 +170,7 @@ async def _wanted(params: CheckParams, call: Call) -> tuple[Article, World]:
             statuses(fetcher, article, _LINK_SECONDS), canonical_page(fetcher, article, _LINK_SECONDS)
         )
         world = replace(world, link_status=canonical | found, canonical_noindex=noindex)
-    return article, world
+    return article, world, stored
 
 
 def _given(given: ArticleInput) -> Article:
@@ -168,7 +182,7 @@ def _given(given: ArticleInput) -> Article:
         title=given.title,
         seo_title=given.meta_title,
         description=given.meta_description,
-        slug=given.slug,
+        slug=given.slug or slug_of(given.title),
         url=given.url,
         language=given.language,
         keyphrase=given.keyphrase,
@@ -278,7 +292,7 @@ class SnippetAnswer(BaseModel):
         "Shows how title, address and description will look in search results on desktops and phones: the width in "
         "pixels, and where they are cut. Give content_id, or title and description; what is given besides content_id "
         "takes the place of the stored field, so that variants can be tried before anything is saved. Returns desktop, "
-        "mobile and warnings. It costs nothing."
+        "mobile and warnings."
     ),
     result=SnippetAnswer,
     annotations=Annotations(read_only=True, idempotent=True),

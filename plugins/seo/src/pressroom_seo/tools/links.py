@@ -52,7 +52,7 @@ class LinksAnswer(BaseModel):
         "Finds broken, redirected and insecure links of an article (content_id) or of a website (website_id). An "
         "article with few links is answered at once. For one with many, and for a website, the links are looked at "
         "live in the background: ask get_job with job_id, whose result holds the links; for a website links already "
-        "holds what its last crawl found. Sites that keep programs out do not count as broken. It costs nothing."
+        "holds what its last crawl found. Sites that keep programs out do not count as broken."
     ),
     result=LinksAnswer,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
@@ -151,7 +151,7 @@ class OrphanAnswer(BaseModel):
     description=(
         "Lists pages of a website that its sitemap names and no page links to, and pages that are more than four links "
         "away from the first page, from the last crawl. Use it with suggest_internal_links to bring readers there. The "
-        "website needs a report: get_seo_report with refresh true makes one. It costs nothing."
+        "website needs a report: get_seo_report with refresh true makes one."
     ),
     result=OrphanAnswer,
     annotations=Annotations(read_only=True, idempotent=True),

@@ -65,7 +65,7 @@ class PageAnswer(BaseModel):
         "canonical, robots, headings, images, security headers, speed, structured data, social tags) and the on-page "
         "checks of its text. With keyphrase the text is judged for it too. Any page on the public internet; for a "
         "whole website use get_seo_report. Returns score, checks that are not passed with what to do, and how the page "
-        "was answered. It costs nothing."
+        "was answered."
     ),
     result=PageAnswer,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
@@ -179,7 +179,7 @@ class LlmsAnswer(BaseModel):
         "Looks whether a site tells language models about itself: whether /llms.txt and /llms-full.txt exist, can be "
         "read and match the sitemap, have links that work, and whether pages can be had as Markdown. Give website_id, "
         "or url of any site. Returns checks with what to do, and the pages of the sitemap that are "
-        "not named. Takes up to a minute. It costs nothing."
+        "not named. Takes up to a minute."
     ),
     result=LlmsAnswer,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),

@@ -142,13 +142,13 @@ def _counts(params: Params) -> bool:
         "what changed since the report before. section lists issues, pages, broken and redirected links, or structured "
         "data, a page at a time; section issues with check_id names every address of a check and its issue_id. "
         "refresh=true begins a new crawl in the background, politely and at most one at a time: ask get_job with the "
-        "job_id, then call this again without refresh. Only a refresh counts against the monthly quota of reports; "
-        "reading costs nothing."
+        "job_id, then call this again without refresh."
     ),
     result=ReportAnswer,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
     tags=("seo",),
     quota=QUOTA,
+    free="reading without refresh",
     counts=_counts,
 )
 async def get_seo_report(params: ReportParams, call: Call) -> ToolResult:
@@ -308,7 +308,7 @@ class MarkAnswer(BaseModel):
         "Marks an issue of a website's report as fixed or ignored, so that it stops counting, or opens it again. "
         "issue_id from the summary means the check on the whole site; from section issues with a check_id it means one "
         "address. ignored lasts for all later crawls; an issue that is marked fixed counts again once a later crawl "
-        "finds it. Returns the issue and the new score. Safe to repeat. It costs nothing."
+        "finds it. Returns the issue and the new score. Safe to repeat."
     ),
     result=MarkAnswer,
     annotations=Annotations(idempotent=True),

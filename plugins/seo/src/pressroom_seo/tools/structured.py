@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -41,7 +40,7 @@ class GenerateAnswer(BaseModel):
     description=(
         "Builds JSON-LD (schema.org) from what is stored of an article: a posting, a list of questions, instructions "
         "or breadcrumbs. Nothing is made up: what the article lacks is left out and named in missing, so that it can "
-        "be filled in with update_content. Returns json_ld, missing and warnings. It costs nothing."
+        "be filled in with update_content. Returns json_ld, missing and warnings."
     ),
     result=GenerateAnswer,
     annotations=Annotations(read_only=True, idempotent=True),
@@ -55,7 +54,8 @@ async def generate_structured_data(params: GenerateParams, call: Call) -> ToolRe
     from pressroom_seo.stored import judged  # noqa: PLC0415
 
     article = (await judged(context(call), call.caller.subject, params.content_id)).article
-    built = await asyncio.to_thread(build_structured_data, article, params.type)
+    run, owner = context(call).services.workers.run, call.caller.subject
+    built = await run(build_structured_data, article, params.type, owner=owner, what="the article")
     data = GenerateAnswer(json_ld=built.json_ld, missing=list(built.missing), warnings=list(built.warnings))
     missing = f"Missing: {', '.join(built.missing)}." if built.missing else "Nothing that is required is missing."
     text = json.dumps(built.json_ld, ensure_ascii=False, indent=2)
@@ -101,7 +101,7 @@ class ValidateAnswer(BaseModel):
     description=(
         "Checks structured data against schema.org and what search engines require: the JSON-LD and the microdata of a "
         "live page (url), or a JSON-LD document that is given (json_ld). Returns the items that were found with what "
-        "each lacks, and errors and warnings with the place and what to do. It costs nothing."
+        "each lacks, and errors and warnings with the place and what to do."
     ),
     result=ValidateAnswer,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
@@ -118,7 +118,8 @@ async def validate_structured_data(params: ValidateParams, call: Call) -> ToolRe
     else:
         from pressroom_seo.scoring import validate_structured_data as validate  # noqa: PLC0415
 
-        found = await asyncio.to_thread(validate, params.json_ld)
+        run, owner = context(call).services.workers.run, call.caller.subject
+        found = await run(validate, params.json_ld, owner=owner, what="json_ld")
     return ToolResult("\n".join(_lines(found)), _answer(found))
 
 

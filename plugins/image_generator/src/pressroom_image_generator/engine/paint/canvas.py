@@ -59,7 +59,14 @@ class Canvas:
 
     def put_back(self, part: Canvas, mask: Image.Image | None = None) -> None:
         """Replace the part of the page that another canvas shows, where the mask lets it through."""
-        self.image.paste(part.image, self._local(part.rect), mask)
+        box = self._local(part.rect)
+        if mask is None or self.image.mode == "RGB":
+            self.image.paste(part.image, box, mask)
+            return
+        # Colours are mixed premultiplied: those of transparent pixels are black, and would darken the edge.
+        mixed = self.image.crop(box).convert("RGBa")
+        mixed.paste(part.image.convert("RGBa"), (0, 0), mask)
+        self.image.paste(mixed.convert("RGBA"), box)
 
     def fill(self, rect: Rect, color: Color) -> None:
         """Fill a rectangle with a colour."""
@@ -115,14 +122,11 @@ class Canvas:
             mask = mask.crop(box) if mask is not None else None
         place = (seen.left - self.rect.left, seen.top - self.rect.top)
         if picture.mode == "RGBA" and self.image.mode == "RGB":
-            through = picture if mask is None else ImageChops.multiply(picture.getchannel("A"), mask)
-            self.image.paste(picture, place, through)
+            self.image.paste(picture, place, picture if mask is None else through(picture, mask))
         elif self.image.mode == "RGB" or (mask is None and picture.mode == "RGB"):
             self.image.paste(picture, place, mask)
         else:
-            layer = picture.convert("RGBA")
-            if mask is not None:
-                layer.putalpha(ImageChops.multiply(layer.getchannel("A"), mask))
+            layer = picture.convert("RGBA") if mask is None else through(picture, mask)
             self.image.alpha_composite(layer, place)
 
     def _local(self, rect: Rect) -> tuple[int, int, int, int]:
@@ -142,3 +146,10 @@ class Canvas:
 def scaled(mask: Image.Image, alpha: int) -> Image.Image:
     """Return a mask multiplied by an alpha in 0 to 255."""
     return mask.point([(value * alpha + 127) // 255 for value in range(256)])
+
+
+def through(picture: Image.Image, mask: Image.Image) -> Image.Image:
+    """Return a picture in `RGBA` as a mask lets it through; its own alpha counts as well."""
+    seen = picture.convert("RGBA")
+    seen.putalpha(ImageChops.multiply(seen.getchannel("A"), mask))
+    return seen

@@ -10,7 +10,7 @@ from pressroom.graphics.color import Color
 from pressroom.graphics.text import ShapedText
 
 from pressroom_image_generator.engine.effects import Matrix
-from pressroom_image_generator.engine.paint.canvas import LAYER, OUTLINE, Canvas
+from pressroom_image_generator.engine.paint.canvas import LAYER, OUTLINE, Canvas, through
 from pressroom_image_generator.engine.paint.rects import Rect
 from pressroom_image_generator.engine.paint.rounded import SQUARE, Corners
 from pressroom_image_generator.engine.paint.transforms import inverse, mapped_rect, warped
@@ -61,15 +61,11 @@ class TiltedCanvas(Canvas):
         if target.empty or self._undone is None:
             return
         self.budget.spend(target.size, LAYER)
-        if picture.mode == "RGB" and mask is None:
-            # The colours reach beyond the edge, which is as sharp as that of a box.
-            edge = box_coverage(self._undone, rect, SQUARE, target)
-            self.under.draw(warped(_framed(picture), self.matrix, rect.grown(1), target), *target[:2], edge)
-            return
-        whole = picture.convert("RGBA")
         if mask is not None:
-            whole.putalpha(mask)
-        self.under.draw(warped(whole, self.matrix, rect, target), target.left, target.top)
+            picture = through(picture, mask)
+        # The colours reach beyond the edge, which is as sharp as that of a box.
+        edge = box_coverage(self._undone, rect, SQUARE, target)
+        self.under.draw(warped(_framed(picture), self.matrix, rect.grown(1), target), *target[:2], edge)
 
     def draw_glyphs(self, text: ShapedText, left: float, baseline: float, color: Color, rect: Rect) -> None:
         """Draw the glyphs of a text that starts at a place, but for emoji; `rect` is where they may leave ink."""

@@ -33,10 +33,7 @@ _NEVER_DEEP: Final = frozenset(
         "wbr",
         "p",
         "li",
-        "dt",
-        "dd",
         "option",
-        "optgroup",
         "tr",
         "td",
         "th",
@@ -45,8 +42,6 @@ _NEVER_DEEP: Final = frozenset(
         "tfoot",
         "colgroup",
         "caption",
-        "rp",
-        "rt",
     ]
 )
 """Elements without content, and those that the next of their kind closes (HTML Standard, 13.1.2.4)."""

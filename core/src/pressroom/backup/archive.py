@@ -1,0 +1,193 @@
+"""The archive: an uncompressed tar file that only its owner can read, with the manifest as its last member."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import tarfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from pydantic import ValidationError
+
+from pressroom.backup.manifest import FORMAT, MANIFEST, MAX_MANIFEST_BYTES, ArchivedFile, Manifest, is_member_name
+from pressroom.errors import BackendError
+
+Advance = Callable[[int], None]
+
+_BLOCK: Final = 1_048_576
+_REGULAR: Final = (tarfile.REGTYPE, tarfile.AREGTYPE)
+
+
+class ArchiveWriter:
+    """Writes the members of a new archive. `close` adds the manifest."""
+
+    def __init__(self, file: BinaryIO, advance: Advance) -> None:
+        self._tar = tarfile.TarFile(fileobj=file, mode="w", format=tarfile.PAX_FORMAT)
+        self._advance = advance
+        self.files: list[ArchivedFile] = []
+
+    def add(self, name: str, path: Path) -> bool:
+        """Add a file as it is now; return whether it was there. A symbolic link is not followed."""
+        try:
+            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return False
+        with os.fdopen(descriptor, "rb") as file:
+            found = os.fstat(file.fileno())
+            member = tarfile.TarInfo(name)
+            member.size, member.mtime, member.mode = found.st_size, int(found.st_mtime), 0o600
+            reader = _HashingReader(file, self._advance)
+            self._tar.addfile(member, reader)
+        self.files.append(ArchivedFile(name=name, size=found.st_size, sha256=reader.hexdigest()))
+        return True
+
+    def close(self, manifest: Manifest) -> None:
+        """Add the manifest and end the archive."""
+        content = manifest.model_dump_json(indent=1).encode()
+        member = tarfile.TarInfo(MANIFEST)
+        member.size, member.mode = len(content), 0o600
+        self._tar.addfile(member, io.BytesIO(content))
+        self._tar.close()
+
+
+class _HashingReader(io.RawIOBase):
+    """Reads a file for `tarfile`, and hashes what it gives."""
+
+    def __init__(self, file: BinaryIO, advance: Advance) -> None:
+        self._file = file
+        self._hash = hashlib.sha256()
+        self._advance = advance
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1, /) -> bytes:
+        content = self._file.read(size)
+        self._hash.update(content)
+        self._advance(len(content))
+        return content
+
+    def hexdigest(self) -> str:
+        return self._hash.hexdigest()
+
+
+class Archive:
+    """An archive that is open for reading."""
+
+    def __init__(self, path: Path, tar: tarfile.TarFile) -> None:
+        self._path = path
+        self._tar = tar
+        self._members: dict[str, tarfile.TarInfo] = {}
+        self.manifest = self._read_manifest()
+
+    def verify(self, advance: Advance) -> None:
+        """Read all of it. Raises `BackendError` where a file is not what the manifest says."""
+        for file in self.manifest.files:
+            for block in self.blocks(file):
+                advance(len(block))
+
+    def blocks(self, file: ArchivedFile) -> Iterator[bytes]:
+        """Yield the content of a file. Raises `BackendError` at its end where that is not what the manifest says."""
+        digest = hashlib.sha256()
+        with _damage(self._path):
+            source = self._tar.extractfile(self._members[file.name])
+            assert source is not None  # noqa: S101 - only links and folders have no content
+            while block := source.read(_BLOCK):
+                digest.update(block)
+                yield block
+        if digest.hexdigest() != file.sha256:
+            raise self._damaged(f"the checksum of {file.name} is wrong")
+
+    def copy(self, file: ArchivedFile, target: Path, advance: Advance) -> None:
+        """Write a file to a path that is not there yet, for its owner only, and flush it to the disk."""
+        _make_folders(target.parent)
+        with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as copied:
+            for block in self.blocks(file):
+                copied.write(block)
+                advance(len(block))
+            copied.flush()
+            os.fsync(copied.fileno())
+        modified = self._members[file.name].mtime
+        os.utime(target, (modified, modified))
+
+    def _read_manifest(self) -> Manifest:
+        with _damage(self._path):
+            for member in self._tar:
+                self._check(member)
+                self._members[member.name] = member
+            manifest = self._members.pop(MANIFEST, None)
+            if manifest is None:
+                raise self._damaged("it has no manifest: it is not a whole backup of Pressroom")
+            if manifest.size > MAX_MANIFEST_BYTES:
+                raise self._damaged(f"{MANIFEST} is larger than {MAX_MANIFEST_BYTES} bytes")
+            source = self._tar.extractfile(manifest)
+            content = source.read() if source is not None else b""
+        return self._checked(content)
+
+    def _checked(self, content: bytes) -> Manifest:
+        try:
+            manifest = Manifest.model_validate_json(content)
+        except ValidationError as error:
+            if any(one["loc"] == ("format",) for one in error.errors()):
+                raise BackendError(
+                    f"{self._path} has a format that this version does not know (it knows {FORMAT})",
+                    hint="Restore it with the version of Pressroom that made it, or with a newer one.",
+                ) from error
+            raise self._damaged(f"{MANIFEST} cannot be read") from error
+        listed = {file.name: file.size for file in manifest.files}
+        found = {name: member.size for name, member in self._members.items()}
+        if listed != found or len(listed) != len(manifest.files):
+            wrong = sorted(name for name in {*listed, *found} if listed.get(name) != found.get(name))
+            raise self._damaged(f"{', '.join(wrong[:3]) or MANIFEST} is not as {MANIFEST} lists it")
+        return manifest
+
+    def _check(self, member: tarfile.TarInfo) -> None:
+        known = member.name == MANIFEST or is_member_name(member.name)
+        if not known or member.type not in _REGULAR or member.name in self._members:
+            raise self._damaged(f"it has a member that no backup has: {member.name!r}")
+
+    def _damaged(self, what: str) -> BackendError:
+        return _damaged(self._path, what)
+
+
+def _make_folders(folder: Path) -> None:
+    """Make a folder and those above it that are missing, all for their owner only."""
+    if not folder.is_dir():
+        _make_folders(folder.parent)
+        folder.mkdir(mode=0o700)
+
+
+@contextmanager
+def open_archive(path: Path) -> Iterator[Archive]:
+    """Open an archive, and check its members against its manifest; their content is checked when it is read.
+
+    Raises `BackendError` where it is not a backup, or damaged.
+    """
+    try:
+        file = path.open("rb")
+    except OSError as error:
+        raise BackendError(f"{path} cannot be read: {error.strerror}", hint="Check the path.") from error
+    with file:
+        with _damage(path):
+            tar = tarfile.TarFile(fileobj=file, mode="r")
+        with tar:
+            yield Archive(path, tar)
+
+
+@contextmanager
+def _damage(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (tarfile.TarError, UnicodeError, ValueError) as error:
+        raise _damaged(path, str(error)) from error
+
+
+def _damaged(path: Path, what: str) -> BackendError:
+    return BackendError(
+        f"{path} cannot be restored: {what}",
+        hint="Nothing was changed. Take another copy of the backup, or another backup.",
+    )

@@ -1,0 +1,213 @@
+"""Dumping and restoring a PostgreSQL database with PostgreSQL's own programs.
+
+They know every type, sequence and constraint, and the order in which tables depend on each other, in every version of
+the server. Both work in one transaction: a dump shows one moment, and a restore happens wholly or not at all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import text
+
+from pressroom.config import Settings
+from pressroom.errors import BackendError
+from pressroom.storage.database import SqlDatabase
+from pressroom.storage.database.migrations import VERSION_TABLE_PREFIX
+
+_LIBPQ_PARAMETERS: Final = frozenset(
+    {"host", "krbsrvname", "passfile", "port", "service", "sslmode", "target_session_attrs"}
+)
+"""What an address of the configuration may carry that libpq understands too."""
+
+_LOCK_PATIENCE: Final = "10s"
+_VERSION: Final = re.compile(r"\(PostgreSQL\) (\d+)")
+_MAX_REASON: Final = 500
+
+_DEBIAN_PROGRAMS: Final = Path("/usr/lib/postgresql")
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseFacts:
+    """What a database says of itself. `version` is PostgreSQL's major version, `schema` where its tables are."""
+
+    version: int
+    schema: str
+    tables: list[str]
+    revisions: dict[str, str]
+
+
+def dump(settings: Settings, target: Path) -> DatabaseFacts:
+    """Write the database, as it is at this moment, to a file in the custom format of `pg_dump`.
+
+    Raises `BackendError`.
+    """
+    _check_direct(settings)
+    return asyncio.run(_dump(settings, target))
+
+
+def facts(settings: Settings) -> DatabaseFacts:
+    """Return what the database says of itself. Raises `BackendError`."""
+    _check_direct(settings)
+    return asyncio.run(_read_facts(settings))
+
+
+def restore(settings: Settings, source: Path, found: DatabaseFacts, *, schema: str) -> None:
+    """Restore a dump in one transaction, in place of the tables of the same names.
+
+    Raises `BackendError`; nothing was changed then.
+    """
+    program = find_program("pg_restore", found.version)
+    options = ["--single-transaction", "--exit-on-error", "--clean", "--if-exists", "--no-owner", "--no-privileges"]
+    command = [program, *options, "--no-password", f"--schema={schema}", f"--dbname={_address(settings)}", str(source)]
+    # A server that still runs holds locks; it must not keep the command waiting for ever.
+    environment = {**_environment(settings), "PGOPTIONS": f"-c lock_timeout={_LOCK_PATIENCE}"}
+    done = subprocess.run(  # noqa: S603 - the command is ours
+        command, env=environment, capture_output=True, check=False
+    )
+    if done.returncode:
+        reason = _reason(done.stderr)
+        in_use = "lock timeout" in reason
+        raise BackendError(
+            f"pg_restore failed, and the database was not changed: {reason}",
+            hint="Stop every server that uses the database, and try again." if in_use else "",
+        )
+
+
+def find_program(name: str, server: int) -> str:
+    """Return the path of one of PostgreSQL's programs that fits a server of this major version.
+
+    Raises `BackendError` where there is none.
+    """
+    found: dict[int, str] = {}
+    for path in _candidates(name):
+        said = subprocess.run(  # noqa: S603 - a program of the machine
+            [path, "--version"], capture_output=True, text=True, check=False
+        ).stdout
+        version = _VERSION.search(said)
+        if version:
+            found.setdefault(int(version[1]), path)
+    fitting = [version for version in found if version >= server]
+    if fitting:
+        return found[min(fitting)]
+    have = f"the newest {name} here is {max(found)}" if found else f"{name} is not installed here"
+    raise BackendError(
+        f"the database is PostgreSQL {server}, and {have}",
+        hint=f"Install the client programs of PostgreSQL {server} or newer: postgresql-client-{server} on Debian.",
+    )
+
+
+def _candidates(name: str) -> Iterator[str]:
+    yield from (path for path in [shutil.which(name)] if path)
+    yield from map(str, sorted(_DEBIAN_PROGRAMS.glob(f"*/bin/{name}")))
+
+
+def _check_direct(settings: Settings) -> None:
+    """Refuse a pooler: what the programs set for themselves would stay with connections that servers use."""
+    if SqlDatabase(settings).behind_pooler:
+        raise BackendError(
+            "pg_dump and pg_restore cannot work through a pooler of transactions",
+            hint=(
+                "For this command set PRESSROOM_STORAGE__DATABASE to the URL of the PostgreSQL server itself, and "
+                "PRESSROOM_STORAGE__DATABASE_POOLER=none."
+            ),
+        )
+
+
+async def _dump(settings: Settings, target: Path) -> DatabaseFacts:
+    database = SqlDatabase(settings)
+    await database.open()
+    try:
+        async with database.reading() as session:
+            found = await _facts(session)
+            program = find_program("pg_dump", found.version)
+            # The same moment for the revisions and for the rows.
+            snapshot = await session.scalar(text("SELECT pg_export_snapshot()"))
+            quoted = found.schema.replace('"', '""')
+            command = [
+                *(program, "--format=custom", "--no-owner", "--no-privileges", "--no-password"),
+                *(f'--schema="{quoted}"', f"--snapshot={snapshot}", f"--file={target}"),
+                f"--dbname={_address(settings)}",
+            ]
+            await _run(command, _environment(settings))
+    finally:
+        await database.close()
+    return found
+
+
+async def _run(command: Sequence[str], environment: dict[str, str]) -> None:
+    process = await asyncio.create_subprocess_exec(
+        *command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
+    try:
+        _, said = await process.communicate()
+    except BaseException:
+        process.kill()
+        await process.wait()
+        raise
+    if process.returncode:
+        full = b"No space left on device" in said
+        raise BackendError(
+            f"pg_dump failed: {_reason(said)}", hint="Free some space there, and try again." if full else ""
+        )
+
+
+async def _read_facts(settings: Settings) -> DatabaseFacts:
+    database = SqlDatabase(settings)
+    await database.open(restoring=True)
+    try:
+        async with database.reading() as session:
+            return await _facts(session)
+    finally:
+        await database.close()
+
+
+async def _facts(session: Any) -> DatabaseFacts:
+    version = int(await session.scalar(text("SHOW server_version_num"))) // 10_000
+    schema = await session.scalar(text("SELECT current_schema()"))
+    if schema is None:
+        raise BackendError(
+            "the database has no schema that this user sees", hint="Check the user's rights and its search_path."
+        )
+    query = text("SELECT tablename FROM pg_tables WHERE schemaname = current_schema() ORDER BY tablename")
+    tables = list(await session.scalars(query))
+    revisions = {}
+    for table in tables:
+        if table.startswith(VERSION_TABLE_PREFIX):
+            quoted = table.replace('"', '""')
+            rows = await session.scalars(text(f'SELECT version_num FROM "{quoted}"'))  # noqa: S608 - quoted
+            revisions[table.removeprefix(VERSION_TABLE_PREFIX)] = ", ".join(rows)
+    return DatabaseFacts(version, schema, tables, revisions)
+
+
+def _address(settings: Settings) -> str:
+    """Return the database's address for libpq, without the password, which every user of the machine could read."""
+    url = SqlDatabase(settings).url
+    query = {("sslmode" if name == "ssl" else name): value for name, value in url.query.items()}
+    known = {name: value for name, value in query.items() if name in _LIBPQ_PARAMETERS}
+    plain = url.set(drivername="postgresql", query=known)
+    return plain._replace(password=None).render_as_string(hide_password=False)
+
+
+def _environment(settings: Settings) -> dict[str, str]:
+    password = SqlDatabase(settings).url.password
+    own = {"PGPASSWORD": str(password)} if password else {}
+    return {
+        **os.environ,
+        "PGCONNECT_TIMEOUT": str(max(2, round(settings.storage.database_timeout))),
+        "LC_ALL": "C",
+        **own,
+    }
+
+
+def _reason(said: bytes) -> str:
+    lines = [line for line in said.decode(errors="replace").splitlines() if line.strip()]
+    return " ".join(lines)[:_MAX_REASON] or "it did not say why"

@@ -1,0 +1,188 @@
+"""Restoring a backup. Everything is checked and prepared before anything is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pressroom.backup import postgresql, sqlite
+from pressroom.backup.archive import Advance, Archive, open_archive
+from pressroom.backup.failures import disk_failures
+from pressroom.backup.manifest import DATA, POSTGRESQL, SQLITE, Manifest, fingerprint
+from pressroom.config import Settings
+from pressroom.errors import BackendError
+from pressroom.sdk import Models
+from pressroom.storage.database import SqlDatabase
+from pressroom.storage.database.engine import FILE_NAME as SQLITE_FILE
+from pressroom.storage.database.migrations import known_revisions
+from pressroom.storage.files.secret import FILE_NAME as SECRET_FILE
+from pressroom.storage.private import make_private_folder
+from pressroom.storage.restoring import PreparedRestore, finish_prepared, restore_lock
+
+_DATABASES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """A backup that was restored, or only checked. `warnings` are for the operator."""
+
+    manifest: Manifest
+    warnings: tuple[str, ...]
+
+
+def restore_backup(
+    settings: Settings,
+    models: Iterable[tuple[str, Models]],
+    source: Path,
+    *,
+    force: bool = False,
+    check: bool = False,
+    advance: Advance,
+) -> Restored:
+    """Restore a backup to where the settings say that the data is. It happens wholly, or not at all.
+
+    Args:
+        settings: those of the server.
+        source: the archive.
+        models: the tables that this server knows, as pairs of plugin id and contribution.
+        force: whether data that is there may be replaced.
+        check: whether to stop before anything is changed.
+        advance: called with the number of bytes that were handled.
+
+    Raises `BackendError`; nothing was changed then.
+    """
+    with disk_failures("nothing was restored", settings.storage.path), open_archive(source) as archive:
+        manifest = archive.manifest
+        warnings = list(_check_versions(settings, manifest, dict(models)))
+        archive.verify(advance)
+        warnings += _secret_warnings(settings, archive)
+        if not check:
+            make_private_folder(settings.storage.path)
+            with restore_lock(settings.storage.path):
+                finish_prepared(settings.storage.path)
+                _restore(settings, archive, force=force, advance=advance)
+    return Restored(manifest, tuple(warnings))
+
+
+def _restore(settings: Settings, archive: Archive, *, force: bool, advance: Advance) -> None:
+    manifest = archive.manifest
+    found = postgresql.facts(settings) if manifest.database == "postgresql" else None
+    if found is not None:
+        _check_server(manifest, found, force=force)
+        postgresql.find_program("pg_restore", found.version)
+    _check_folder(settings, manifest, force=force)
+    prepared = PreparedRestore(settings.storage.path)
+    prepared.begin()
+    database_changed = False
+    try:
+        for file in archive.manifest.files:
+            target = "postgresql.dump" if file.name == POSTGRESQL else _place(file.name)
+            archive.copy(file, prepared.new / target, advance)
+        if found is not None:
+            prepared.database_begins()
+            dump = prepared.new / "postgresql.dump"
+            postgresql.restore(settings, dump, found, schema=manifest.database_schema)
+            database_changed = True
+            dump.unlink()
+        if manifest.with_files:
+            (prepared.new / "files").mkdir(mode=0o700, exist_ok=True)
+    except BaseException:
+        if not database_changed:
+            prepared.abandon()
+        raise
+    prepared.commit()
+
+
+def _place(name: str) -> str:
+    """Return where a file of the archive goes, relative to the data folder."""
+    return SQLITE_FILE if name == SQLITE else name.removeprefix(DATA)
+
+
+def _check_versions(settings: Settings, manifest: Manifest, models: dict[str, Models]) -> Iterator[str]:
+    """Yield warnings. Raises `BackendError` where this server cannot use the backup."""
+    dialect = SqlDatabase(settings).dialect
+    if manifest.database != dialect:
+        raise BackendError(
+            f"the backup is of {_DATABASES[manifest.database]}, and the configuration names {_DATABASES[dialect]}",
+            hint="Set [storage] database as it was when the backup was made.",
+        )
+    own = settings.storage.path / SQLITE_FILE
+    if dialect == "sqlite" and Path(str(SqlDatabase(settings).url.database)) != own:
+        raise BackendError(
+            "[storage] database names an SQLite file of its own, and a backup is restored into [storage] path",
+            hint=f"Leave [storage] database out, restore, and move {own} to where the file belongs.",
+        )
+    for plugin, revision in manifest.revisions.items():
+        if plugin not in models:
+            yield f"The tables of the plugin {plugin} are in the backup, but the plugin is not active here."
+            continue
+        unknown = set(filter(None, revision.split(", "))) - known_revisions(plugin, models[plugin]).known
+        if unknown:
+            raise BackendError(
+                f"the backup was made by Pressroom {manifest.version}: it has the tables of {plugin} at revision "
+                f"{revision}, which this version does not know",
+                hint=f"Install Pressroom {manifest.version} or newer, and its plugins, then restore.",
+            )
+
+
+def _secret_warnings(settings: Settings, archive: Archive) -> Iterator[str]:
+    secret = _secret_after(settings, archive)
+    if archive.manifest.secret_key and archive.manifest.secret_key != (secret and fingerprint(secret)):
+        yield (
+            "secret_key is not the one that the backup was made with: AI clients have to connect again, and signed "
+            "links stop working. Set the same secret_key before the server starts."
+        )
+
+
+def _secret_after(settings: Settings, archive: Archive) -> bytes | None:
+    """Return the secret key that the server will have."""
+    if settings.secret_key is not None:
+        return settings.secret_key.get_secret_value().encode()
+    for file in archive.manifest.files:
+        if file.name == DATA + SECRET_FILE:
+            try:
+                return bytes.fromhex(b"".join(archive.blocks(file)).decode().strip())
+            except ValueError:
+                return None
+    return None
+
+
+def _check_server(manifest: Manifest, found: postgresql.DatabaseFacts, *, force: bool) -> None:
+    if found.version < manifest.database_version:
+        raise BackendError(
+            f"the backup is of PostgreSQL {manifest.database_version}, the database here is PostgreSQL {found.version}",
+            hint=f"Restore it into PostgreSQL {manifest.database_version} or newer.",
+        )
+    if found.tables and not force:
+        raise BackendError(
+            f"the database is not empty: it has {len(found.tables)} tables",
+            hint="Make an empty database and name it in [storage] database, or replace these tables with --force.",
+        )
+    others = sorted(set(found.tables) - set(manifest.tables))
+    if others:
+        shown = ", ".join(others[:3]) + (", …" if len(others) > 3 else "")
+        raise BackendError(
+            f"the database has tables that the backup does not have: {shown}",
+            hint="Make an empty database, name it in [storage] database, and restore into that.",
+        )
+
+
+def _check_folder(settings: Settings, manifest: Manifest, *, force: bool) -> None:
+    folder = settings.storage.path
+    replaced = {_place(file.name).partition("/")[0] for file in manifest.files if file.name != POSTGRESQL}
+    if manifest.with_files:
+        replaced.add("files")
+    existing = sorted(name for name in replaced if _holds_something(folder / name))
+    if existing and not force:
+        raise BackendError(
+            f"{folder} is not empty: {', '.join(existing)} would be replaced",
+            hint="Name another folder as [storage] path, or replace what is there with --force.",
+        )
+    database = folder / SQLITE_FILE
+    if manifest.database == "sqlite" and database.exists() and sqlite.is_in_use(database):
+        raise BackendError(f"{database} is in use", hint="Stop the server, and try again.")
+
+
+def _holds_something(path: Path) -> bool:
+    return any(one.is_file() for one in path.rglob("*")) if path.is_dir() else path.exists()

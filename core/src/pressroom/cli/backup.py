@@ -1,0 +1,104 @@
+"""`pressroom backup` and `pressroom restore`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pressroom.cli.compiled import compiled
+from pressroom.cli.options import Invocation, command_options
+
+if TYPE_CHECKING:
+    from pressroom.backup import Manifest
+
+
+@click.command()
+@click.argument("destination", type=click.Path(path_type=Path))
+@click.option("--no-files", is_flag=True, help="Leave out the stored files, such as generated images.")
+@click.option("--force", is_flag=True, help="Replace a file that exists.")
+@command_options
+def backup(invocation: Invocation, destination: Path, no_files: bool, force: bool) -> None:
+    """Back up the database, the keys and the files while the server runs.
+
+    DESTINATION is a new file, or a folder: then the name holds the date. The backup contains secrets; only its
+    owner can read it.
+    """
+    from pressroom.backup import make_backup  # noqa: PLC0415 - SQLAlchemy, which takes time
+
+    settings = invocation.load_config().settings
+    with invocation.output.progress("Backing up") as progress:
+        made = make_backup(settings, destination, force=force, with_files=not no_files, advance=progress.advance)
+    if invocation.json:
+        skipped = {"skipped": list(made.skipped)}
+        invocation.output.data(
+            {"ok": True, "path": str(made.path), "size": made.size, **_data(made.manifest), **skipped}
+        )
+        return
+    invocation.output.line(f"{made.path}: {_size(made.size)}, {_contents(made.manifest)}")
+    for text in made.manifest.not_included:
+        invocation.output.note(f"Not in the backup: {text}")
+    for path in made.skipped:
+        invocation.output.note(f"Left out: {path}")
+    invocation.output.note("It contains secrets: encrypt it before it leaves this machine.")
+
+
+@click.command()
+@click.argument("source", type=click.Path(path_type=Path))
+@click.option("--check", is_flag=True, help="Change nothing: check whether the backup is whole and fits this server.")
+@click.option("--force", is_flag=True, help="Replace the data that is there.")
+@command_options
+def restore(invocation: Invocation, source: Path, check: bool, force: bool) -> None:
+    """Restore a backup to the database and the data folder of the configuration.
+
+    Stop every server first. The backup is checked before anything is changed, and a restore that fails changes nothing.
+    """
+    from pressroom.backup import restore_backup  # noqa: PLC0415 - SQLAlchemy, which takes time
+
+    host = compiled(invocation)
+    with invocation.output.progress("Checking" if check else "Restoring") as progress:
+        done = restore_backup(host.settings, host.models(), source, force=force, check=check, advance=progress.advance)
+    if invocation.json:
+        document = {"ok": True, "restored": not check, **_data(done.manifest), "warnings": list(done.warnings)}
+        invocation.output.data(document)
+        return
+    verb = "Checked" if check else "Restored"
+    invocation.output.line(
+        f"{verb} the backup of {done.manifest.created_at}, made by Pressroom {done.manifest.version}: "
+        f"{_contents(done.manifest)}"
+    )
+    for text in done.warnings:
+        invocation.output.note(f"Warning: {text}")
+    for text in done.manifest.not_included:
+        invocation.output.note(f"Not in the backup: {text}")
+    if not check and done.manifest.database == "postgresql":
+        invocation.output.note("Run `pressroom migrate` before the server starts.")
+
+
+def _data(manifest: Manifest) -> dict[str, Any]:
+    return {
+        "created_at": manifest.created_at,
+        "version": manifest.version,
+        "database": manifest.database,
+        "revisions": manifest.revisions,
+        "files": len(manifest.files),
+        "not_included": manifest.not_included,
+    }
+
+
+def _contents(manifest: Manifest) -> str:
+    from pressroom.wire.echo import counted  # noqa: PLC0415 - not needed by --help
+
+    files = len(manifest.files) - 1
+    name = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}[manifest.database]
+    return f"{name} database with {counted(len(manifest.tables), 'table')}, {counted(files, 'file')}"
+
+
+def _size(size: int) -> str:
+    value = float(size)
+    for unit in ("bytes", "kB", "MB"):
+        if value < 1000:
+            return f"{value:.3g} {unit}"
+        value /= 1000
+    return f"{value:.3g} GB"

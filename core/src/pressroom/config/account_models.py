@@ -1,0 +1,83 @@
+"""The settings of accounts: who may sign in and how, and what clients may do in their name."""
+
+from __future__ import annotations
+
+from pydantic import Field, SecretStr
+
+from pressroom.config.base import Section
+from pressroom.config.values import Duration, HttpUrl, RateText, WholeNumber
+
+
+class AuthSettings(Section):
+    """`[auth]`: how credentials look, and in which order they are recognised."""
+
+    authenticators: tuple[str, ...] = Field(
+        ("api_key", "access_token"),
+        description="Names of authenticators, in the order in which they are asked; the others follow by name.",
+    )
+    prefix: str = Field(
+        "prk",
+        pattern=r"^[a-z][a-z0-9]{1,11}$",
+        description="What API keys and tokens begin with: prk_key_…, prk_oat_….",
+    )
+    cache: Duration = Field(
+        5,
+        ge=0,
+        le=5,
+        description="How long a valid credential is believed without a look at the database, at most 5 s.",
+    )
+
+
+class IdentityProviderSettings(Section):
+    """`[accounts.identity_provider]`: the OpenID Connect provider that people sign in with."""
+
+    issuer: HttpUrl | None = Field(None, description="Issuer of the provider; its discovery document lies below it.")
+    client_id: str = Field("", max_length=500, description="Client id that the provider gave to this server.")
+    client_secret: SecretStr | None = Field(None, description="Client secret; empty for a public client.")
+    name: str = Field("", max_length=60, description="Name on the sign-in button; left out, the issuer's host.")
+    scopes: tuple[str, ...] = Field(("openid", "email", "profile"), description="Scopes that are asked for.")
+    create_accounts: bool = Field(True, description="Whether a person who is new here gets an account.")
+    allowed_domains: tuple[str, ...] = Field((), description="E-mail domains that may sign in; empty allows all.")
+    clock_skew: Duration = Field(60, ge=0, le=300, description="How far the provider's clock may differ.")
+    timeout: Duration = Field(10, gt=0, le=60, description="Time that one request to the provider may take.")
+
+
+class AccountsSettings(Section):
+    """`[accounts]`: people, how they sign in, and how long things about them are kept."""
+
+    default_plan: str = Field("free", pattern=r"^[a-z][a-z0-9_-]{0,31}$", description="Plan of a new account.")
+    sign_up: bool = Field(False, description="Whether anyone may make an account with e-mail and password.")
+    password_sign_in: bool = Field(True, description="Whether local accounts may sign in with a password.")
+    identity_provider: IdentityProviderSettings = IdentityProviderSettings()
+    session_lifetime: Duration = Field(2_592_000, ge=300, description="How long a sign-in lasts at most.")
+    session_idle: Duration = Field(604_800, ge=60, description="How long a sign-in lasts without use.")
+    sign_in_rate_account: RateText = Field(
+        "10/hour", description="Failed sign-ins allowed for one account from one address or known browser."
+    )
+    sign_in_rate_account_total: RateText = Field(
+        "100/hour",
+        description="Failed sign-ins allowed for one account from everywhere; known browsers are counted apart.",
+    )
+    sign_in_rate_address: RateText = Field("50/hour", description="Failed sign-ins allowed from one address.")
+    activity_retention: Duration = Field(7_776_000, ge=86_400, description="How long calls stay in the activity list.")
+    connections: WholeNumber = Field(
+        100, ge=1, le=100_000, description="API keys and clients that one account may have."
+    )
+
+
+class OAuthSettings(Section):
+    """`[oauth]`: the authorization server that issues access tokens for the MCP endpoint."""
+
+    enabled: bool = Field(True, description="Whether clients may connect with OAuth; API keys work without.")
+    refresh_grace: Duration = Field(
+        0, ge=0, le=300, description="How long a rotated refresh token may be sent again, for answers that got lost."
+    )
+    registration: bool = Field(True, description="Whether clients may register themselves (RFC 7591).")
+    registration_rate: RateText = Field("60/hour", description="Registrations allowed from one address.")
+    unused_client_lifetime: Duration = Field(
+        2_592_000, ge=3600, description="How long a client that nobody approved stays registered."
+    )
+    client_metadata_documents: bool = Field(
+        False, description="Whether an https address may be a client id (Client ID Metadata Documents)."
+    )
+    key_lifetime: Duration = Field(7_776_000, ge=86_400, description="How long a key signs before the next one does.")

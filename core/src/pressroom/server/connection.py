@@ -1,0 +1,212 @@
+"""One connection: what Sanic does, with deadlines that no byte renews, and chunks read by the letter."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from math import inf
+from time import monotonic
+from typing import Any, Final
+
+from sanic import Request
+from sanic.compat import Header
+from sanic.exceptions import BadRequest, BadURL, RequestTimeout, SanicException, ServiceUnavailable
+from sanic.http import Http, Stage
+from sanic.http.http1 import HTTP_CONTINUE
+from sanic.server.protocols.http_protocol import HttpProtocol
+
+from pressroom.http import BODY_LIMIT
+from pressroom.server.clients import ClientBounds
+
+CLIENT_BOUNDS: Final = "client_bounds"
+"""Where the context of an application holds its `ClientBounds`."""
+
+UNREAD: Final = "NONE"
+"""What Sanic gives as the method of a request whose head could not be read."""
+
+_CHUNK_HEAD: Final = re.compile(rb"\r\n[0-9A-Fa-f]{1,15}(?:[\t ]*;[\t\x20-\x7e\x80-\xff]*)?\r\n")
+_MAX_CHUNK_HEAD: Final = 256
+
+_SHORTEST_PAUSE: Final = 0.05
+
+_TOO_MANY: Final = (
+    b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\n"
+    b"Content-Type: text/plain; charset=utf-8\r\nContent-Length: 53\r\n\r\n"
+    b"Your IP address has too many connections to this host"
+)
+
+
+class StrictHttp(Http):
+    """Reads the heads of chunks as RFC 9112, section 7.1, writes them; a proxy may have read another request.
+
+    Sanic takes `0x2` for a size, any two bytes after the data, and a line feed inside an extension.
+    """
+
+    async def read(self) -> bytes | None:
+        """Return some bytes of the body, and `None` at its end. Raises `BadRequest`."""
+        kind: Any = self.request_body
+        if kind == "chunked" and not self.request_bytes_left:
+            await self._check_chunk_head()
+        return await super().read()
+
+    async def _check_chunk_head(self) -> None:
+        if self.expecting_continue:
+            self.expecting_continue = False
+            await self._send(HTTP_CONTINUE)
+        buffer = self.recv_buffer
+        while (end := buffer.find(b"\r\n", 2)) < 0 and len(buffer) <= _MAX_CHUNK_HEAD:
+            await self._receive_more()
+        if not 0 <= end <= _MAX_CHUNK_HEAD or not _CHUNK_HEAD.fullmatch(buffer, 0, end + 2):
+            self.keep_alive = False
+            raise BadRequest("Bad chunked encoding")
+
+
+class Connection(HttpProtocol):
+    """Serves one connection of a client, if that client has not too many.
+
+    `request_timeout` is for the whole head, counted from its first byte, for the whole body, and for what is left of a
+    body that nobody wanted. Sanic begins to count anew with every byte.
+    """
+
+    HTTP_CLASS = StrictHttp
+    __slots__ = ("_bounds", "_client", "_reads_body")
+
+    def _setup(self) -> None:
+        super()._setup()  # type: ignore[no-untyped-call]
+        self._bounds: ClientBounds = getattr(self.app.ctx, CLIENT_BOUNDS)
+        self._client: str | None = ""
+        self._reads_body = False
+        if self._bounds.behind_proxies:
+            self.request_handler = self._handle
+
+    async def _handle(self, request: Request) -> None:
+        with self._bounds.request(request):
+            await self.app.handle_request(request)
+
+    def connection_made(self, transport: Any) -> None:
+        """Begin to serve, or say that there are too many connections."""
+        self._client = self._bounds.connect(transport.get_extra_info("peername"))
+        if self._client is None:
+            transport.write(_TOO_MANY)
+            transport.close()
+        else:
+            super().connection_made(transport)  # type: ignore[no-untyped-call]
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop serving."""
+        if self._client is not None:
+            self._bounds.leave(self._client)
+            super().connection_lost(exc)  # type: ignore[no-untyped-call]
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes. Only the first of a request begin a time."""
+        if self._client is None:
+            return
+        began = self._time
+        super().data_received(data)
+        http = self.http
+        if http is not None and (http.stage is not Stage.IDLE or _is_unread(http)):
+            self._time = began
+
+    def begin_body(self) -> None:
+        """Leave the time to whoever reads the body now; `end_body` begins that of the answer."""
+        self._reads_body = True
+
+    def end_body(self) -> None:
+        """Begin the time that the server has to answer."""
+        self._reads_body = False
+        self._time = monotonic()
+
+    def check_timeouts(self) -> None:
+        """End what has taken too long, and look again later."""
+        http = self.http
+        if not self._task or http is None:
+            return
+        seconds, error = self._patience(http)
+        left = self._time + seconds - monotonic()
+        if left > 0:
+            # The next stage may have less time than what is left of this one.
+            pause = min(self.keep_alive_timeout, self.request_timeout, self.response_timeout) / 2
+            pause = max(_SHORTEST_PAUSE, min(left, pause))
+            self._callback_check_timeouts = self.loop.call_later(pause, self.check_timeouts)
+            return
+        if error is not None:
+            http.exception = error
+        self._task.cancel()
+
+    def _patience(self, http: Http) -> tuple[float, SanicException | None]:
+        """Return how long the present stage may last, and what a client is told after that."""
+        if http.stage is Stage.IDLE:
+            return (self.request_timeout if _is_unread(http) else self.keep_alive_timeout), None
+        if http.stage is Stage.REQUEST:
+            return self.request_timeout, RequestTimeout("Request Timeout")
+        if self._reads_body:
+            return inf, None
+        return self.response_timeout, ServiceUnavailable("Response Timeout")
+
+
+def _is_unread(http: Http) -> bool:
+    """Tell whether a request has been answered whose body has not all come."""
+    # A connection has no such attribute before its first request.
+    return bool(getattr(http, "request_body", None))
+
+
+class ServedRequest(Request):
+    """A request whose target may be no URL, and whose body has to arrive in time like its head.
+
+    Sanic cannot answer with that the target is no URL without a request that has one.
+    """
+
+    def __init__(
+        self, url_bytes: bytes, headers: Header, version: str, method: str, transport: Any, app: Any, **parts: Any
+    ) -> None:
+        try:
+            super().__init__(url_bytes, headers, version, method, transport, app, **parts)
+        except BadURL:
+            if method != UNREAD:
+                raise
+            super().__init__(b"*", headers, version, method, transport, app, **parts)
+        if method != UNREAD:
+            _check_head(headers, version)
+
+    async def receive_body(self) -> None:
+        """Read the whole body. Raises `RequestTimeout`, and gives up the connection then.
+
+        What is larger than the route takes is refused with `PayloadTooLarge` as soon as that shows.
+        """
+        stream: Any = self.stream
+        stream.request_max_size = body_limit(self) or stream.request_max_size
+        # See `begin`; a body is read before that.
+        stream.upgrade_websocket = False
+        if stream.request_body is True and len(stream.recv_buffer) >= stream.request_bytes_left:
+            # All of it is there, and needs none of the steps by which Sanic reads what is still to come.
+            self.body = await stream.read() or b""
+            stream.request_body = None
+            return
+        stream.protocol.begin_body()
+        try:
+            async with asyncio.timeout(self.app.config.REQUEST_TIMEOUT):
+                self.body = b"".join([part async for part in stream])
+        except TimeoutError:
+            stream.keep_alive, stream.request_body = False, None
+            raise RequestTimeout from None
+        finally:
+            stream.protocol.end_body()
+
+
+def body_limit(request: Request) -> int:
+    """Return how many bytes a body may have on this request's route; 0 where it has none."""
+    own: int = getattr(request.ctx, BODY_LIMIT, 0)
+    return own or (request.route.ctx.max_body_bytes if request.route else 0)
+
+
+def _check_head(headers: Header, version: str) -> None:
+    """Refuse a head that a proxy in front may have understood differently (RFC 9112, 3.2, 5.1, 5.2 and 6.1)."""
+    names = "".join(headers)
+    if " " in names or "\t" in names:
+        raise BadRequest("a header has white space before its colon, or goes on in a second line")
+    hosts = headers.getall("host", ())
+    if len(hosts) > 1 or (not hosts and version == "1.1"):
+        raise BadRequest(f"the request must have one Host header (got {len(hosts)})")
+    if version == "1.0" and "transfer-encoding" in headers:
+        raise BadRequest("HTTP/1.0 has no Transfer-Encoding; send HTTP/1.1, or a Content-Length")

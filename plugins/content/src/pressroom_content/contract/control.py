@@ -1,0 +1,130 @@
+"""Control of a URL: what a website may speak for, and how that was proven.
+
+Everybody can type any URL into a form. Before anything relies on a website's URL (a page of this server that leads
+there, a text that is shown as that page's, the operator's credential at a search engine), the website has to control
+it, and `require_control` is the one place that decides that.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal
+from urllib.parse import unquote, urlsplit
+
+from pressroom.sdk import PluginContext
+
+from pressroom_content.contract.connectors import SiteError
+
+ControlMethod = Literal["server", "platform", "file", "meta"]
+"""How control was proven: the site is on this server; its platform accepted an administrator's credential and names
+the URL as its own; a file below the URL, or a meta tag in its page, holds the website's token."""
+
+FILE_NAME: Final = "pressroom-verification.txt"
+META_NAME: Final = "pressroom-verification"
+
+_DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+_PLAIN: Final = re.compile(r'[^\s\x00-\x20\x7f\\"<>]{1,2048}')
+_HOST: Final = re.compile(r"[a-z0-9]([a-z0-9_.-]*[a-z0-9])?|\[[0-9a-f:.]+\]")
+
+
+class ControlNotProven(SiteError):
+    """Nobody has shown that the website controls its URL. The message says how to show it."""
+
+    code = "control_not_proven"
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """What is known of a website's control of its URL. `method` is empty while nothing is proven."""
+
+    url: str
+    method: ControlMethod | Literal[""] = ""
+    proven_at: datetime | None = None
+
+    @property
+    def proven(self) -> bool:
+        """Whether the website controls its URL and everything below it."""
+        return bool(self.method)
+
+    def covers(self, url: str) -> bool:
+        """Return whether a URL is one that the website controls."""
+        return self.proven and is_below(url, self.url)
+
+
+async def require_control(content: PluginContext, user_id: str, website_id: str, use: str) -> Control:
+    """Return the proof that a website controls its URL. A proof that is a day old is renewed.
+
+    Args:
+        content: the context of the content plugin.
+        user_id: whose website it is.
+        website_id: the website.
+        use: what needs the proof, as the subject of a sentence, such as "The operator's Google account".
+
+    Raises:
+        NotFound: the account has no such website.
+        ControlNotProven: nothing proves it; the message says what the owner can do.
+    """
+    from pressroom_content.websites.control import Controls  # noqa: PLC0415 - it needs the contract
+
+    return await Controls(content).require(user_id, website_id, use)
+
+
+async def note_control(content: PluginContext, website_id: str, url: str) -> None:
+    """Keep that a file at the root of a website's host held a secret of this website just now.
+
+    `url` is the website's URL as it was when the file was read.
+    """
+    from pressroom_content.websites.control import Controls  # noqa: PLC0415 - it needs the contract
+
+    await Controls(content).note(website_id, url, "file")
+
+
+def place_of(url: str) -> str:
+    """Return a website's URL without its scheme, query and the slash at its end: `example.com/blog`.
+
+    URLs that are the same to browsers have the same place. Returns an empty text for whatever is not a plain http or
+    https URL: credentials, segments such as `..`, backslashes, or a host that cannot be read.
+    """
+    if not _PLAIN.fullmatch(url):
+        return ""
+    try:
+        url.encode()
+        parts = urlsplit(url)
+        host, port = (parts.hostname or "").lower(), parts.port
+    except ValueError:
+        return ""
+    if parts.scheme not in _DEFAULT_PORTS or "@" in parts.netloc or not host:
+        return ""
+    host = f"[{host}]" if ":" in host else host
+    if not host.isascii():
+        try:
+            host = host.encode("idna").decode("ascii")
+        except UnicodeError:
+            return ""
+    host = host.removesuffix(".")
+    if not _HOST.fullmatch(host):
+        return ""
+    plain = unquote(parts.path)
+    if "\\" in plain or any(part.partition(";")[0] in (".", "..") for part in plain.split("/")):
+        return ""
+    at = "" if port in (None, _DEFAULT_PORTS[parts.scheme]) else f":{port}"
+    return f"{host}{at}{parts.path}".rstrip("/")
+
+
+def is_below(url: str, website_url: str) -> bool:
+    """Return whether a page's URL is the URL of a website, or below it. The scheme makes no difference."""
+    place, page = place_of(website_url), place_of(url)
+    return bool(place and page) and (page == place or page.startswith(f"{place}/"))
+
+
+def web_url(url: str) -> str:
+    """Return a URL that a site named for a page if browsers can be sent there, else an empty text."""
+    return url if place_of(url) else ""
+
+
+def is_on_this_server(url: str, base_url: str) -> bool:
+    """Return whether a URL is on the origin of this server, whichever scheme and spelling it has."""
+    own, asked = place_of(base_url).partition("/")[0], place_of(url).partition("/")[0]
+    return bool(own) and own == asked

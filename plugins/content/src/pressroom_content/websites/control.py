@@ -1,0 +1,280 @@
+"""Proving that a website controls its URL: by its platform, by a file below the URL, or by a meta tag in its page."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, cast
+
+import structlog
+from pressroom.sdk import CallError, FetchFailed, FetchRefused, NotFound, PluginContext
+from sqlalchemy import ColumnElement, and_, func, literal, or_, select, update
+from sqlalchemy.orm import InstrumentedAttribute
+
+from pressroom_content.contract.connectors import Check
+from pressroom_content.contract.control import (
+    FILE_NAME,
+    META_NAME,
+    Control,
+    ControlMethod,
+    ControlNotProven,
+    is_on_this_server,
+    place_of,
+)
+from pressroom_content.foreign_pages import names_meta
+from pressroom_content.records import Website
+from pressroom_content.tables import PublicationRow, WebsiteRow
+from pressroom_content.websites.connectors import BUILTIN, connectors
+
+log = structlog.get_logger()
+
+FRESH: Final = timedelta(days=1)
+"""For this long a proof is believed without another look."""
+
+GRACE: Final = timedelta(days=14)
+"""For this long a proof outlasts a site that cannot be reached."""
+
+RENEWED: Final = timedelta(days=7)
+"""Proofs that nobody asks for are renewed in the background when they are this old."""
+
+_WORDS: Final[Mapping[str, str]] = {
+    "server": "it is on this server",
+    "platform": "an administrator's credential",
+    "file": "a file that its owner put there",
+    "meta": "a meta tag that its owner put there",
+}
+_SECONDS: Final = 15.0
+_LARGEST_FILE: Final = 16_384
+_LARGEST_PAGE: Final = 5_000_000
+_PARSED: Final = 65_536
+_READ_SECONDS: Final = 5.0
+_MOST_RENEWED: Final = 200
+
+
+class Controls:
+    """Decides which URLs websites control."""
+
+    def __init__(self, plugin: PluginContext) -> None:
+        self._plugin = plugin
+        self._database = plugin.services.database
+
+    async def require(self, user_id: str, website_id: str, use: str) -> Control:
+        """Return a proof that is fresh; see `pressroom_content.contract.require_control`.
+
+        Raises `NotFound` and `ControlNotProven`.
+        """
+        found = await self.prove(user_id, website_id)
+        if found.proven:
+            return found
+        how = await self.how(user_id, website_id)
+        raise ControlNotProven(f"{use} can be used only for a website that is proven to control its URL. {how}")
+
+    async def prove(self, user_id: str, website_id: str, *, look: bool = False) -> Control:
+        """Return what is known of a website's control, having looked where that is not fresh, or with `look` always.
+
+        Raises `NotFound`.
+        """
+        website = await self._website(user_id, website_id)
+        known = control_of(website)
+        if website.platform == BUILTIN:
+            return known
+        now = datetime.now(UTC)
+        if known.proven and known.proven_at and now - known.proven_at < FRESH and not look:
+            return known
+        if not place_of(website.url) and website.url:
+            return known
+        method, certain = await self._looked(website)
+        if method:
+            await self.note(website.id, website.url, method)
+        elif known.proven and (certain or known.proven_at is None or now - known.proven_at > GRACE):
+            await self._withdraw(website.id)
+        return control_of(await self._website(user_id, website_id))
+
+    async def check(self, user_id: str, website_id: str) -> Check:
+        """Look once more, and return the result as a point of a live check. Raises `NotFound`."""
+        found = await self.prove(user_id, website_id, look=True)
+        if found.proven:
+            return Check("control", "ok", f"the website is proven to control {found.url} ({_WORDS[found.method]})")
+        message = "it is not proven that the website controls its URL"
+        return Check("control", "warning", message, await self.how(user_id, website_id))
+
+    async def how(self, user_id: str, website_id: str) -> str:
+        """Return what the owner of a website does to prove its control. Raises `NotFound`."""
+        website = await self._website(user_id, website_id)
+        if not website.url:
+            return "Connect it again, so that the platform can say which URL it has."
+        token = await self.token(website.id)
+        return (
+            f"Put a text file at {website.url}/{FILE_NAME} that holds the line {token}, or put "
+            f'<meta name="{META_NAME}" content="{token}"> into the head of {website.url}, and try again. '
+            "WordPress and Ghost need neither when they are connected with an administrator's credential."
+        )
+
+    async def token(self, website_id: str) -> str:
+        """Return the token of a website; the first time, make one. Raises `NotFound`."""
+        made = secrets.token_hex(16)
+        unset = update(WebsiteRow).where(WebsiteRow.id == website_id, WebsiteRow.control_token == "")
+        async with self._database.writing() as session:
+            await session.execute(unset.values(control_token=made))
+            found = await session.scalar(select(WebsiteRow.control_token).where(WebsiteRow.id == website_id))
+        if not found:
+            raise NotFound("there is no such website")
+        return f"pressroom-{found}"
+
+    async def note(self, website_id: str, url: str, method: ControlMethod) -> None:
+        """Keep a proof, unless the website has another URL by now."""
+        same = update(WebsiteRow).where(WebsiteRow.id == website_id, WebsiteRow.url == url)
+        values = {"control_place": place_of(url), "control_method": method, "control_at": datetime.now(UTC)}
+        if not values["control_place"]:
+            return
+        async with self._database.writing() as session:
+            await session.execute(same.values(**values))
+
+    async def renew(self) -> int:
+        """Renew old proofs, get those that platforms can give by themselves, and return how many were looked at."""
+        old = datetime.now(UTC) - RENEWED
+        proven = and_(WebsiteRow.control_method != "", WebsiteRow.control_at < old)
+        provable = and_(
+            WebsiteRow.control_method == "",
+            WebsiteRow.platform.in_(self._proving()),
+            or_(WebsiteRow.checked_at.is_(None), WebsiteRow.checked_at < old, WebsiteRow.control_token == ""),
+        )
+        wanted = (
+            select(WebsiteRow.user_id, WebsiteRow.id)
+            .where(or_(proven, provable), WebsiteRow.disconnected_at.is_(None))
+            .order_by(WebsiteRow.checked_at)
+            .limit(_MOST_RENEWED)
+        )
+        async with self._database.reading() as session:
+            found = [(row.user_id, row.id) for row in await session.execute(wanted)]
+        for user_id, website_id in found:
+            try:
+                await self.prove(user_id, website_id)
+            except NotFound:
+                continue
+        return len(found)
+
+    def _proving(self) -> frozenset[str]:
+        """Return the platforms whose live check can prove control."""
+        return frozenset(name for name, one in connectors(self._plugin).items() if one.proves_control)
+
+    async def _website(self, user_id: str, website_id: str) -> Website:
+        from pressroom_content.websites.store import Websites  # noqa: PLC0415 - it needs this module
+
+        return await Websites(self._plugin).get(user_id, website_id)
+
+    async def _withdraw(self, website_id: str) -> None:
+        row = update(WebsiteRow).where(WebsiteRow.id == website_id)
+        async with self._database.writing() as session:
+            await session.execute(row.values(control_place="", control_method="", control_at=None))
+
+    async def _looked(self, website: Website) -> tuple[ControlMethod | None, bool]:
+        """Return how the website proves its control now, and whether it is certain where it does not."""
+        if is_on_this_server(website.url, self._plugin.base_url):
+            return None, True
+        answers: list[bool | None] = []
+        if website.url:
+            line = await self.token(website.id)
+            for method, there in (("file", self._in_file), ("meta", self._in_page)):
+                found = await there(website.url, line)
+                if found:
+                    return cast("ControlMethod", method), True
+                answers.append(found)
+        found = await self._by_platform(website)
+        if found:
+            return "platform", True
+        return None, None not in (*answers, found)
+
+    async def _by_platform(self, website: Website) -> bool | None:
+        """Return whether the platform vouches for the URL; `None` where it cannot be asked."""
+        from pressroom_content.websites.checking import check_website  # noqa: PLC0415 - it needs this module
+
+        if website.platform not in self._proving():
+            return False
+        _, finding = await check_website(self._plugin, website.user_id, website.id)
+        if vouched(website.url, finding.site_url):
+            return True
+        return None if any(check.id == "reachable" and check.status == "error" for check in finding.checks) else False
+
+    async def _in_file(self, url: str, line: str) -> bool | None:
+        content = await self._fetched(f"{url}/{FILE_NAME}", "text/plain", _LARGEST_FILE)
+        if content is None:
+            return None
+        return line in (one.strip("\ufeff \t") for one in content.decode("utf-8", "replace").splitlines())
+
+    async def _in_page(self, url: str, line: str) -> bool | None:
+        content = await self._fetched(f"{url}/", "text/html", _LARGEST_PAGE)
+        if content is None:
+            return None
+        head = content[:_PARSED]  # one that is longer is no head
+        try:
+            run = self._plugin.services.workers.run
+            return await run(names_meta, head, META_NAME, line, what="the page", seconds=_READ_SECONDS)
+        except CallError:
+            return None
+
+    async def _fetched(self, url: str, accept: str, most: int) -> bytes | None:
+        """Return what is at a URL without any redirect, nothing where that is an error, `None` where nobody knows."""
+        try:
+            answer = await self._plugin.services.fetcher.request(
+                "GET", url, headers={"Accept": accept}, max_bytes=most, seconds=_SECONDS
+            )
+        except FetchRefused:
+            return b""
+        except FetchFailed:
+            return None
+        if answer.status >= 500 or answer.status == 429:
+            return None
+        return answer.content if answer.status == 200 else b""
+
+
+def control_of(website: Website) -> Control:
+    """Return what is known of a website's control, without looking."""
+    if website.platform == BUILTIN:
+        return Control(website.url, "server", website.created_at)
+    if not website.control_method or (website.url and website.control_place != place_of(website.url)):
+        return Control(website.url)
+    url = website.url or f"https://{website.control_place}"
+    return Control(url, cast("ControlMethod", website.control_method), website.control_at)
+
+
+def vouched(url: str, site_url: str) -> bool:
+    """Return whether the URL that a platform names as its own is the one that was typed, if one was."""
+    place = place_of(site_url)
+    return bool(place) and (not url or place == place_of(url))
+
+
+def take_proof(row: WebsiteRow, site_url: str, now: datetime, *, base_url: str, certain: bool) -> None:
+    """Keep on a row what a live check says of control. `certain`: the platform was asked and answered."""
+    if row.control_place and row.url and row.control_place != place_of(row.url):
+        row.control_place, row.control_method, row.control_at = "", "", None
+    if vouched(row.url, site_url) and not is_on_this_server(site_url, base_url):
+        row.control_place, row.control_method, row.control_at = place_of(site_url), "platform", now
+    elif certain and row.control_method == "platform":
+        row.control_place, row.control_method, row.control_at = "", "", None
+
+
+def speaks_for(url: InstrumentedAttribute[str]) -> ColumnElement[bool]:
+    """Return the condition that the website of a joined `WebsiteRow` controls the URL in a column.
+
+    Built-in sites control what is below their own path on this server, which is in `PublicationRow.path`.
+    """
+    own = literal("/sites/") + WebsiteRow.site_key + literal("/")
+    on_this_server = and_(WebsiteRow.platform == BUILTIN, func.substr(PublicationRow.path, 1, func.length(own)) == own)
+
+    def below(scheme: str) -> ColumnElement[bool]:
+        begins: Any = literal(scheme) + WebsiteRow.control_place + literal("/")
+        found: ColumnElement[bool] = func.substr(url, 1, func.length(begins)) == begins
+        return found
+
+    proven = and_(
+        WebsiteRow.platform != BUILTIN,
+        WebsiteRow.control_method != "",
+        WebsiteRow.control_place != "",
+        or_(below("https://"), below("http://")),
+        ~url.contains("/.."),
+        ~url.contains("\\", autoescape=True),
+        ~url.icontains("%2e", autoescape=True),
+    )
+    return or_(on_this_server, proven)

@@ -1,0 +1,98 @@
+"""Servers as an operator has them: a data folder, a database, and the command for both."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pressroom.compiled import Compiled
+from pressroom.config import Settings
+from pressroom.storage.database import SqlDatabase
+from pressroom.testing.running import settings_for_test
+from support.commands import Done, run_command
+from support.databases import KINDS, database_config
+from support.needs import program
+from support.server import command_environment
+
+CONTENT = "[plugins.content]\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a server has its data, or will have it."""
+
+    folder: Path
+    kind: str
+    storage: dict[str, Any]
+
+    @property
+    def data(self) -> Path:
+        return self.folder / "data"
+
+    def settings(self) -> Settings:
+        return settings_for_test({"plugins": {"content": {}}, "storage": self.storage}, self.data)
+
+    def migrate(self) -> None:
+        """Make the tables. Only PostgreSQL needs that before a server starts."""
+        asyncio.run(_migrate(self.settings()))
+
+    def run(self, *arguments: str) -> Done:
+        (self.folder / "pressroom.toml").write_text(CONTENT)
+        address = {"PRESSROOM_STORAGE__DATABASE": self.storage["database"]} if "database" in self.storage else {}
+        return run_command(arguments, cwd=self.folder, env=command_environment(self.folder, **address))
+
+    def json(self, *arguments: str) -> Any:
+        done = self.run(*arguments, "--json")
+        assert done.returncode == 0, done
+        return json.loads(done.stdout)
+
+    def refusal(self, *arguments: str) -> str:
+        """Run a command that must fail, and return the error with its hint."""
+        done = self.run(*arguments, "--json")
+        assert done.returncode == 1, done
+        error = json.loads(done.stdout)["error"]
+        return f"{error['message']} {error['hint']}"
+
+    def contents(self) -> dict[str, bytes]:
+        """Return every file of the data folder."""
+        found = (path for path in self.data.rglob("*") if path.is_file() and not path.name.startswith(".restore"))
+        return {str(path.relative_to(self.data)): path.read_bytes() for path in found}
+
+
+async def _migrate(settings: Settings) -> None:
+    database = SqlDatabase(settings)
+    await database.open()
+    try:
+        await Compiled(settings).migrator(database).migrate()
+    finally:
+        await database.close()
+
+
+MakePlace = Callable[..., Place]
+
+
+@pytest.fixture
+def make_place(tmp_path: Path) -> Iterator[MakePlace]:
+    """Return a function that makes empty places of a kind of database."""
+    with ExitStack() as stack:
+
+        def make(kind: str) -> Place:
+            folder = tmp_path / secrets.token_hex(4)
+            folder.mkdir()
+            if kind == "postgresql":
+                program("pg_dump")
+            return Place(folder, kind, stack.enter_context(database_config(kind, folder / "data")))
+
+        yield make
+
+
+@pytest.fixture(params=KINDS)
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)

@@ -1,0 +1,345 @@
+"""`pressroom backup` and `pressroom restore`, as operators run them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import stat
+import subprocess
+import sys
+import tarfile
+import threading
+from pathlib import Path
+
+import httpx
+import pytest
+from pressroom.testing import RunningHost
+from pressroom_content.vault import Vault
+from support.commands import Done, run_process
+from support.content_client import Client, client_of, content_of
+from support.disks import run_on_small_disk
+from support.server import command_environment
+
+from .conftest import MakePlace, Place
+
+pytestmark = pytest.mark.services
+
+CREDENTIAL = {"token": "the password of a website"}
+
+
+def article(client: Client, number: int) -> str:
+    body = "Leaves fall in autumn. " * 40
+    return str(client.data("create_content", title=f"Article {number}", body=body)["content_id"])
+
+
+def serve(place: Place) -> RunningHost:
+    if place.kind == "postgresql":
+        place.migrate()
+    return RunningHost(place.settings())
+
+
+def image(host: RunningHost, text: str) -> httpx.Response:
+    asked = {"text": text, "response": "binary"}
+    return httpx.post(f"{host.url}/tools/qr-code-generator/api/generate", json=asked, timeout=60)
+
+
+def seed(place: Place) -> None:
+    """Give a place an account, keys and a stored file."""
+    with serve(place) as host:
+        client_of(host, "ada@example.org")
+        assert image(host, "hello").status_code == 200
+        Vault.of(content_of(host)).seal(CREDENTIAL, "w_1")
+
+
+def test_what_a_server_has_works_elsewhere_after_a_backup_under_writes(make_place: MakePlace, kind: str) -> None:
+    here, there = make_place(kind), make_place(kind)
+    archive = here.folder / "backup.tar"
+    written: list[str] = []
+    failures: list[Exception] = []
+    enough, stop = threading.Event(), threading.Event()
+
+    def write(client: Client) -> None:
+        try:
+            while not stop.is_set():
+                written.append(article(client, len(written)))
+                if len(written) == 5:
+                    enough.set()
+        except Exception as error:  # noqa: BLE001 - told by the test's own thread
+            failures.append(error)
+            enough.set()
+
+    with serve(here) as host:
+        ada = client_of(host, "ada@example.org")
+        sealed = Vault.of(content_of(host)).seal(CREDENTIAL, "w_1")
+        made = image(host, "hello").content
+        writer = threading.Thread(target=write, args=(ada,))
+        writer.start()
+        enough.wait(60)
+        before = list(written)
+        # In a process of its own, as beside a server that runs: SQLite's locks are those of a process.
+        environment = command_environment(here.folder, **_address(here))
+        (here.folder / "pressroom.toml").write_text("[plugins.content]\n")
+        done = run_process(["backup", str(archive)], cwd=here.folder, env=environment)
+        stop.set()
+        writer.join(60)
+    assert not failures
+    assert (done.returncode, done.stdout.count("\n")) == (0, 1), done
+    assert len(before) >= 5
+
+    restored = there.json("restore", str(archive))
+    assert restored["warnings"] == []
+    assert {path.stat().st_mode & 0o077 for path in there.data.rglob("*")} == {0}
+    with serve(there) as host:
+        again = Client(host, ada.user_id, ada.connection, ada.key)
+        assert all("Leaves fall" in json.dumps(again.data("get_content", content_id=id_)) for id_ in before)
+        assert article(again, 1)
+        assert Vault.of(content_of(host)).open(sealed, "w_1") == CREDENTIAL
+        answer = image(host, "hello")
+        assert answer.content == made
+    files = {path.name for path in (there.data / "files").rglob("*.*") if path.is_file()}
+    assert files
+
+
+def _address(place: Place) -> dict[str, str]:
+    return {"PRESSROOM_STORAGE__DATABASE": place.storage["database"]} if "database" in place.storage else {}
+
+
+def test_only_its_owner_reads_a_backup_and_nothing_else_is_left(make_place: MakePlace, kind: str) -> None:
+    place = make_place(kind)
+    seed(place)
+    folder = place.folder / "backups"
+    folder.mkdir()
+    made = place.json("backup", str(folder))
+    (archive,) = folder.iterdir()
+    assert made["path"] == str(archive)
+    assert stat.S_IMODE(archive.stat().st_mode) == 0o600
+    with tarfile.open(archive) as tar:
+        names = set(tar.getnames())
+        assert tar.getmembers()[-1].name == "manifest.json"
+    assert {"data/secret.key", "data/plugins/content/credentials.key"} <= names
+    assert any(name.startswith("data/files/qr-code-generator/") for name in names)
+    assert not any(".tmp" in name for name in names)
+    assert {"pressroom", "content"} <= made["revisions"].keys()
+
+
+def test_files_can_be_left_out(make_place: MakePlace) -> None:
+    here, there = make_place("sqlite"), make_place("sqlite")
+    seed(here)
+    archive = here.folder / "backup.tar"
+    made = here.json("backup", str(archive), "--no-files")
+    assert any("--no-files" in text for text in made["not_included"])
+    there.json("restore", str(archive))
+    assert not (there.data / "files").exists()
+    assert (there.data / "secret.key").read_bytes() == (here.data / "secret.key").read_bytes()
+
+
+def test_a_bucket_is_named_as_not_in_the_backup(make_place: MakePlace) -> None:
+    place = make_place("sqlite")
+    seed(place)
+    environment = command_environment(place.folder, PRESSROOM_STORAGE__FILES="s3://my-bucket/pressroom")
+    done = run_process(["backup", "backup.tar"], cwd=place.folder, env=environment)
+    assert done.returncode == 0
+    assert "s3://my-bucket/pressroom" in done.stderr
+    with tarfile.open(place.folder / "backup.tar") as tar:
+        assert not any(name.startswith("data/files/") for name in tar.getnames())
+
+
+def test_what_exists_is_replaced_only_when_told(make_place: MakePlace, kind: str) -> None:
+    here, there = make_place(kind), make_place(kind)
+    seed(here)
+    archive = here.folder / "backup.tar"
+    here.json("backup", str(archive))
+    archive.write_text("another file")
+    assert "exists" in here.refusal("backup", str(archive))
+    assert archive.read_text() == "another file"
+    here.json("backup", str(archive), "--force")
+
+    with serve(there) as host:
+        client_of(host, "eve@example.org")
+        assert image(host, "other").status_code == 200
+    before = there.contents()
+    assert "--force" in there.refusal("restore", str(archive))
+    assert there.contents() == before
+    assert _accounts(there) == ["eve@example.org"]
+
+    there.json("restore", str(archive), "--force")
+    assert _accounts(there) == ["ada@example.org"]
+    restored = {name for name in there.contents() if name.startswith("files/")}
+    assert restored == {name for name in here.contents() if name.startswith("files/")}
+    assert not (there.data / ".restore").exists()
+
+
+def _accounts(place: Place) -> list[str]:
+    return [one["email"] for one in place.json("users", "list")["users"]]
+
+
+def test_a_running_server_keeps_its_database(make_place: MakePlace) -> None:
+    here, there = make_place("sqlite"), make_place("sqlite")
+    seed(here)
+    archive = here.folder / "backup.tar"
+    here.json("backup", str(archive))
+    with serve(there) as host:
+        client_of(host, "eve@example.org")
+        environment = command_environment(there.folder)
+        done = run_process(["restore", str(archive), "--force"], cwd=there.folder, env=environment)
+        assert done.returncode == 1
+        assert "is in use" in done.stderr
+        assert "Stop the server" in done.stderr
+        assert host.run(host.host.accounts.users.by_email("eve@example.org"))
+
+
+def test_a_check_changes_nothing(make_place: MakePlace, kind: str) -> None:
+    here, there = make_place(kind), make_place(kind)
+    seed(here)
+    archive = here.folder / "backup.tar"
+    here.json("backup", str(archive))
+    document = there.json("restore", str(archive), "--check")
+    assert (document["ok"], document["restored"], document["database"]) == (True, False, kind)
+    assert not there.data.exists()
+
+
+def test_a_backup_of_the_other_database_is_refused(make_place: MakePlace) -> None:
+    here, there = make_place("sqlite"), make_place("postgresql")
+    seed(here)
+    archive = here.folder / "backup.tar"
+    here.json("backup", str(archive))
+    refusal = there.refusal("restore", str(archive))
+    assert "SQLite" in refusal
+    assert "PostgreSQL" in refusal
+
+
+def test_an_sqlite_file_elsewhere_is_backed_up_and_not_restored_to_the_wrong_place(make_place: MakePlace) -> None:
+    here, there = make_place("sqlite"), make_place("sqlite")
+    elsewhere = here.folder / "accounts.sqlite"
+    environment = command_environment(here.folder, PRESSROOM_STORAGE__DATABASE=f"sqlite:///{elsewhere}")
+
+    def run(*arguments: str) -> Done:
+        return run_process([*arguments, "--json"], cwd=here.folder, env=environment)
+
+    assert run("users", "add", "ada@example.org").returncode == 0
+    assert run("backup", "backup.tar").returncode == 0
+    refused = run("restore", "backup.tar", "--force")
+    assert refused.returncode == 1
+    assert "Leave [storage] database out" in refused.stdout
+    there.json("restore", str(here.folder / "backup.tar"))
+    assert _accounts(there) == ["ada@example.org"]
+
+
+def test_a_secret_key_that_is_not_restored_is_told(make_place: MakePlace) -> None:
+    here, there = make_place("sqlite"), make_place("sqlite")
+    seed(here)
+    archive = here.folder / "backup.tar"
+    here.json("backup", str(archive))
+    environment = command_environment(there.folder, PRESSROOM_SECRET_KEY="another secret key of a server")
+    done = run_process(["restore", str(archive), "--json"], cwd=there.folder, env=environment)
+    assert done.returncode == 0
+    assert "secret_key" in json.loads(done.stdout)["warnings"][-1]
+
+
+def test_tables_that_the_backup_does_not_have_are_not_left_among_the_restored(make_place: MakePlace) -> None:
+    here, there = make_place("postgresql"), make_place("postgresql")
+    archive = here.folder / "backup.tar"
+    here.migrate()
+    here.json("backup", str(archive))
+    _psql(there, "CREATE TABLE accounting (number integer)")
+    assert "accounting" in there.refusal("restore", str(archive), "--force")
+    assert _psql(there, "SELECT count(*) FROM accounting") == "0"
+
+
+def _psql(place: Place, statement: str) -> str:
+    program = shutil.which("psql")
+    assert program
+    command = [program, place.storage["database"], "--tuples-only", "--no-align", "--command", statement]
+    return subprocess.run(command, capture_output=True, check=True, text=True).stdout.strip()
+
+
+def test_client_programs_that_are_too_old_are_named(make_place: MakePlace, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = make_place("postgresql")
+    place.migrate()
+    old = place.folder / "bin"
+    old.mkdir()
+    (old / "pg_dump").write_text("#!/bin/sh\necho 'pg_dump (PostgreSQL) 9.6.24'\n")
+    (old / "pg_dump").chmod(0o755)
+    monkeypatch.setattr("pressroom.backup.postgresql._DEBIAN_PROGRAMS", place.folder)
+    monkeypatch.setenv("PATH", str(old))
+    refusal = place.refusal("backup", str(place.folder / "backup.tar"))
+    assert "the newest pg_dump here is 9" in refusal
+    assert "postgresql-client-" in refusal
+    assert not list(place.folder.glob("*.tar*"))
+
+
+def test_nothing_is_left_of_a_backup_that_fills_the_disk(tmp_path: Path) -> None:
+    run_on_small_disk("backup_on_full_disk", tmp_path / "disk", size="1200k")
+
+
+def test_a_restore_that_fills_the_disk_changes_nothing(tmp_path: Path) -> None:
+    run_on_small_disk("restore_on_full_disk", tmp_path / "disk", size="1200k")
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from pressroom.storage.restoring import PreparedRestore, restore_lock
+
+folder, left = Path(sys.argv[1]), int(sys.argv[2])
+
+def watch(event, arguments):
+    global left
+    if event in ("os.rename", "os.rmdir", "os.mkdir") and str(folder) in str(arguments[0]) or event == "os.remove":
+        left -= 1
+        if left < 0:
+            os._exit(9)
+
+sys.addaudithook(watch)
+with restore_lock(folder):
+    prepared = PreparedRestore(folder)
+    prepared.begin()
+    (prepared.new / "pressroom.sqlite").write_text("new")
+    (prepared.new / "secret.key").write_text("new")
+    (prepared.new / "plugins").mkdir()
+    (prepared.new / "plugins" / "key").write_text("new")
+    prepared.commit()
+"""
+
+FINISHED = """
+import sys
+from pathlib import Path
+from pressroom.storage.restoring import finish_restore
+
+finish_restore(Path(sys.argv[1]))
+"""
+
+
+def test_a_killed_restore_leaves_the_old_data_or_the_new(tmp_path: Path) -> None:
+    old = {"pressroom.sqlite": "old", "pressroom.sqlite-wal": "old", "secret.key": "old", "plugins/key": "old"}
+    new = {"pressroom.sqlite": "new", "secret.key": "new", "plugins/key": "new"}
+    outcomes = []
+    for steps in range(30):
+        folder = tmp_path / str(steps)
+        (folder / "plugins").mkdir(parents=True)
+        for name, content in old.items():
+            (folder / name).write_text(content)
+        code = subprocess.run([sys.executable, "-c", KILLED, str(folder), str(steps)], check=False).returncode
+        subprocess.run([sys.executable, "-c", FINISHED, str(folder)], check=True)
+        found = (path for path in folder.rglob("*") if path.is_file() and ".restore" not in path.parts)
+        outcomes.append({str(path.relative_to(folder)): path.read_text() for path in found})
+        if code == 0:
+            break
+        assert code == 9
+    assert outcomes[0] == old
+    assert outcomes[-1] == new
+    turn = outcomes.index(new)
+    assert outcomes == [old] * turn + [new] * (len(outcomes) - turn)
+    assert len(outcomes) - turn > 5
+
+
+def test_a_server_does_not_start_on_a_database_that_was_restored_without_its_keys(make_place: MakePlace) -> None:
+    here, there = make_place("postgresql"), make_place("postgresql")
+    seed(here)
+    archive = here.folder / "backup.tar"
+    here.json("backup", str(archive))
+    (there.data / ".restore").mkdir(parents=True)
+    (there.data / ".restore" / "database").touch()
+    assert "interrupted" in there.refusal("users", "list")
+    there.json("restore", str(archive), "--force")
+    assert _accounts(there) == ["ada@example.org"]

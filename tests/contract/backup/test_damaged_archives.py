@@ -1,0 +1,153 @@
+"""Archives that are damaged, cut off, or made to do harm."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .conftest import MakePlace, Place
+
+Members = list[tuple[tarfile.TarInfo, bytes]]
+
+
+@pytest.fixture
+def place(make_place: MakePlace) -> Place:
+    return make_place("sqlite")
+
+
+@pytest.fixture
+def archive(make_place: MakePlace) -> Path:
+    here = make_place("sqlite")
+    here.json("users", "add", "ada@example.org")
+    (here.data / "secret.key").write_text("5a" * 32 + "\n")
+    path = here.folder / "backup.tar"
+    here.json("backup", str(path))
+    return path
+
+
+def rewrite(archive: Path, change: Callable[[Members, dict[str, Any]], object]) -> None:
+    """Write the archive again after `change` has changed its members and its manifest."""
+    with tarfile.open(archive) as tar:
+        found = [(member, tar.extractfile(member)) for member in tar.getmembers()]
+        members = [(member, file.read()) for member, file in found if file is not None]
+    manifest = json.loads(members.pop()[1])
+    change(members, manifest)
+    members.append((tarfile.TarInfo("manifest.json"), json.dumps(manifest).encode()))
+    with tarfile.open(archive, "w") as tar:
+        for member, content in members:
+            member.size = len(content) if member.isreg() else 0
+            tar.addfile(member, io.BytesIO(content))
+
+
+def add(members: Members, manifest: dict[str, Any], name: str, content: bytes = b"evil") -> tarfile.TarInfo:
+    member = tarfile.TarInfo(name)
+    members.append((member, content))
+    digest = hashlib.sha256(content).hexdigest()
+    manifest["files"].append({"name": name, "size": len(content), "sha256": digest})
+    return member
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "data/files/../../../evil",
+        "data/plugins/../../evil",
+        "../evil",
+        "/tmp/evil",
+        "data/pressroom.sqlite",
+        "data/files/a\\..\\evil",
+        "data/files//evil",
+        "data/files/./evil",
+        "data/secret.key/evil",
+        "data/.restore/ready",
+        "data/files/evil\n",
+        "evil",
+    ],
+)
+def test_a_name_that_leads_elsewhere_is_refused(archive: Path, place: Place, name: str) -> None:
+    rewrite(archive, lambda members, manifest: add(members, manifest, name))
+    assert "no backup has" in place.refusal("restore", str(archive))
+    assert not place.data.exists()
+    assert not [path for path in place.folder.parent.rglob("*") if "evil" in path.name]
+
+
+@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE, tarfile.DIRTYPE])
+def test_only_plain_files_are_taken(archive: Path, place: Place, kind: bytes) -> None:
+    def change(members: Members, manifest: dict[str, Any]) -> None:
+        member = add(members, manifest, "data/files/qr/a.png", b"")
+        member.type, member.linkname = kind, "/etc/passwd"
+
+    rewrite(archive, change)
+    assert "no backup has" in place.refusal("restore", str(archive))
+    assert not place.data.exists()
+
+
+def test_a_file_twice_is_refused(archive: Path, place: Place) -> None:
+    rewrite(archive, lambda members, _: members.append(members[0]))
+    assert "no backup has" in place.refusal("restore", str(archive))
+
+
+def test_a_file_that_the_manifest_does_not_list_is_refused(archive: Path, place: Place) -> None:
+    rewrite(archive, lambda members, _: members.append((tarfile.TarInfo("data/files/a/b.png"), b"content")))
+    assert "data/files/a/b.png is not as manifest.json lists it" in place.refusal("restore", str(archive))
+
+
+def test_a_file_that_is_missing_is_refused(archive: Path, place: Place) -> None:
+    rewrite(archive, lambda members, _: members.clear())
+    assert "is not as manifest.json lists it" in place.refusal("restore", str(archive))
+
+
+def test_a_changed_byte_is_noticed_and_nothing_is_touched(archive: Path, place: Place) -> None:
+    content = bytearray(archive.read_bytes())
+    content[40_000] ^= 1
+    archive.write_bytes(content)
+    refusal = place.refusal("restore", str(archive))
+    assert "the checksum of database/pressroom.sqlite is wrong" in refusal
+    assert "Nothing was changed" in refusal
+    assert not place.data.exists()
+
+
+@pytest.mark.parametrize("part", [0, 0.001, 0.5, 0.95])
+def test_an_archive_that_was_cut_off_is_refused(archive: Path, place: Place, part: float) -> None:
+    content = archive.read_bytes()
+    archive.write_bytes(content[: int(len(content) * part)])
+    assert "cannot be restored" in place.refusal("restore", str(archive))
+    assert not place.data.exists()
+
+
+def test_what_is_no_archive_is_refused(archive: Path, place: Place) -> None:
+    archive.write_bytes(b"SQLite format 3\0" + bytes(9000))
+    assert "cannot be restored" in place.refusal("restore", str(archive))
+    assert "cannot be read" in place.refusal("restore", str(archive.with_name("other.tar")))
+
+
+@pytest.mark.parametrize("manifest", [b"{", b"[]", b"{}", b'{"format": 1}', b"\xff"])
+def test_a_manifest_that_cannot_be_read_is_refused(archive: Path, place: Place, manifest: bytes) -> None:
+    with tarfile.open(archive, "w") as tar:
+        member = tarfile.TarInfo("manifest.json")
+        member.size = len(manifest)
+        tar.addfile(member, io.BytesIO(manifest))
+    assert "manifest.json cannot be read" in place.refusal("restore", str(archive))
+
+
+def test_a_backup_of_a_newer_version_is_refused(archive: Path, place: Place) -> None:
+    rewrite(archive, lambda _, manifest: manifest["revisions"].update({"pressroom": "9999"}))
+    refusal = place.refusal("restore", str(archive))
+    assert "9999" in refusal
+    assert "or newer" in refusal
+    rewrite(archive, lambda _, manifest: manifest.update(format=2))
+    assert "a format that this version does not know" in place.refusal("restore", str(archive))
+    assert not place.data.exists()
+
+
+def test_tables_of_a_plugin_that_is_not_there_are_told(archive: Path, place: Place) -> None:
+    rewrite(archive, lambda _, manifest: manifest["revisions"].update({"word_cloud": "0001"}))
+    assert "word_cloud" in place.json("restore", str(archive))["warnings"][0]
+    assert [one["email"] for one in place.json("users", "list")["users"]] == ["ada@example.org"]

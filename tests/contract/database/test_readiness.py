@@ -1,0 +1,194 @@
+"""What a load balancer and an operator see of an outage of the database: `/readyz` and the metrics."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import structlog
+from pressroom.compiled import Compiled
+from pressroom.config import Settings
+from pressroom.diagnosis import diagnose
+from pressroom.errors import BackendError
+from pressroom.storage.database import DatabaseProbe, SqlDatabase
+from pressroom.testing import RunningHost
+from pressroom.testing.running import settings_for_test
+from prometheus_client.parser import text_string_to_metric_families
+from sqlalchemy import text
+from support.databases import database_config, postgresql_url, through
+from support.job_queues import eventually
+from support.proxy import Proxy, proxy_to
+from support.tool_client import client_of
+
+TOKEN = "the operator's token"
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    with postgresql_url() as address:
+        yield address
+
+
+async def migrate(settings: Settings, *statements: str) -> None:
+    """Make the tables, and run statements in them."""
+    database = SqlDatabase(settings)
+    await database.open()
+    try:
+        await Compiled(settings).migrator(database).migrate()
+        async with database.writing() as session:
+            for statement in statements:
+                await session.execute(text(statement))
+    finally:
+        await database.close()
+
+
+@asynccontextmanager
+async def running(url: str, folder: Path) -> AsyncIterator[tuple[Proxy, RunningHost]]:
+    """Run a host that reaches its database through a proxy."""
+
+    def settings(address: str) -> Any:
+        storage = {"database": address, "database_timeout": 3}
+        return settings_for_test({"storage": storage, "metrics": {"token": TOKEN}}, folder)
+
+    await migrate(settings(url))
+    async with proxy_to(url) as proxy:
+        host = RunningHost(settings(through(url, proxy.endpoint)))
+        await asyncio.to_thread(host.__enter__)
+        try:
+            yield proxy, host
+        finally:
+            await asyncio.to_thread(host.__exit__, None, None, None)
+
+
+async def metric(client: httpx.AsyncClient, name: str, **labels: str) -> float:
+    answer = await client.get("/metrics", headers={"Authorization": f"Bearer {TOKEN}"})
+    samples = [one for family in text_string_to_metric_families(answer.text) for one in family.samples]
+    (found,) = (one.value for one in samples if one.name == name and one.labels == labels)
+    return found
+
+
+async def failures(client: httpx.AsyncClient) -> float:
+    return await metric(client, "pressroom_backend_failures_total", backend="database")
+
+
+@pytest.mark.services
+@pytest.mark.parametrize("way", ["cut", "freeze"])
+async def test_an_outage_shows_in_readiness_and_metrics_and_so_does_its_end(way: str, url: str, tmp_path: Path) -> None:
+    async with running(url, tmp_path) as (proxy, host), httpx.AsyncClient(base_url=host.url, timeout=30) as client:
+        person = await asyncio.to_thread(client_of, host, "ada@example.com")
+        assert (await client.get("/readyz")).json() == {"status": "ready", "problems": []}
+        assert await metric(client, "pressroom_database_up") == 1
+        before = await failures(client)
+        if way == "cut":
+            await proxy.cut()
+        else:
+            proxy.freeze()
+
+        unready = await eventually(lambda: client.get("/readyz"), lambda answer: answer.status_code == 503)
+        assert unready.json() == {"status": "unready", "problems": ["the database (PostgreSQL) does not answer"]}
+        assert await metric(client, "pressroom_database_up") == 0
+        # Whoever has no valid credential in the cache is refused before any tool is looked for.
+        call = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+        headers = {"Authorization": f"Bearer {person.key}", "Accept": "application/json, text/event-stream"}
+        await eventually(
+            lambda: client.post("/api/mcp", json=call, headers=headers), lambda answer: answer.status_code == 503
+        )
+        assert await failures(client) > before
+        # Nothing piles up behind an answer that does not come.
+        many = await asyncio.gather(*(client.get("/readyz") for _ in range(50)))
+        assert {answer.status_code for answer in many} == {503}
+
+        proxy.restore()
+        proxy.thaw()
+        await eventually(lambda: client.get("/readyz"), lambda answer: answer.status_code == 200)
+        assert await metric(client, "pressroom_database_up") == 1
+
+
+@pytest.mark.services
+async def test_metrics_know_of_an_outage_that_nobody_asks_about(url: str, tmp_path: Path) -> None:
+    async with running(url, tmp_path) as (proxy, host), httpx.AsyncClient(base_url=host.url, timeout=30) as client:
+        assert await metric(client, "pressroom_database_up") == 1
+        await proxy.cut()
+        await eventually(lambda: metric(client, "pressroom_database_up"), lambda value: value == 0)
+
+
+@pytest.mark.services
+async def test_calls_that_hold_all_connections_are_no_outage(url: str, tmp_path: Path) -> None:
+    async with running(url, tmp_path) as (_, host):
+
+        async def ready_while_all_are_held() -> int:
+            async with AsyncExitStack() as held:
+                for _ in range(host.settings.storage.database_connections):
+                    await held.enter_async_context(host.host.database.reading())
+                async with httpx.AsyncClient(base_url=host.url, timeout=30) as client:
+                    return (await client.get("/readyz")).status_code
+
+        assert await asyncio.to_thread(host.run, ready_while_all_are_held()) == 200
+
+
+@pytest.mark.services
+@pytest.mark.parametrize(("revision", "kind"), [("0099", "sqlite"), ("0099", "postgresql"), ("0001", "postgresql")])
+def test_a_host_whose_plugin_has_tables_of_another_version_is_not_ready(
+    revision: str, kind: str, tmp_path: Path
+) -> None:
+    versions = (files("pressroom_content.migrations") / "versions").iterdir()
+    wanted = max(path.name[:4] for path in versions if path.name[0] == "0")
+    with database_config(kind, tmp_path / "data") as storage:
+        config = {"storage": storage, "plugins": {"content": {}}, "metrics": {"token": TOKEN}}
+        settings = settings_for_test(config, tmp_path / "data")
+        asyncio.run(migrate(settings, f"UPDATE schema_version_content SET version_num = '{revision}'"))
+        with structlog.testing.capture_logs() as logs, RunningHost(settings) as host:
+            unready = httpx.get(f"{host.url}/readyz")
+            seen = httpx.get(f"{host.url}/metrics", headers={"Authorization": f"Bearer {TOKEN}"}).text
+        found = asyncio.run(diagnose(Compiled(settings), lambda: None))
+    problem = f"content: its tables are at revision {revision}, this version needs {wanted}"
+    assert (unready.status_code, unready.json()["problems"]) == (503, [problem])
+    assert 'pressroom_schema_mismatch{plugin="content"} 1.0' in seen
+    assert 'pressroom_schema_mismatch{plugin="pressroom"} 0.0' in seen
+    (line,) = [one for one in logs if one["event"] == "a plugin failed while the server started"]
+    (row,) = [one.result for one in found if one.check == "tables of content"]
+    assert (line["plugin"], row.status) == ("content", "error")
+    for said in (line["error"], row.message):
+        assert revision in said
+        assert wanted in said
+
+
+async def test_the_database_is_asked_once_however_many_want_to_know() -> None:
+    asked, silent = 0, asyncio.Event()
+
+    async def ask() -> None:
+        nonlocal asked
+        asked += 1
+        await silent.wait()
+        raise BackendError("gone")
+
+    probe = DatabaseProbe(ask, "PostgreSQL")
+    assert not any(await asyncio.gather(*(probe.answers() for _ in range(100))))
+    assert not await probe.answers()
+    assert asked == 1
+    silent.set()
+    await probe.close()
+
+
+async def test_a_question_that_is_under_way_may_end_before_the_probe_closes() -> None:
+    asked, answer, answered = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def ask() -> None:
+        asked.set()
+        await answer.wait()
+        answered.set()
+
+    probe = DatabaseProbe(ask, "PostgreSQL")
+    await probe.open()
+    await asked.wait()
+    closing = asyncio.create_task(probe.close())
+    await asyncio.sleep(0)
+    answer.set()
+    await closing
+    assert answered.is_set()

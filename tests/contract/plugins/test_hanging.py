@@ -1,0 +1,202 @@
+"""Plugins that hang, in a real process: at the start, at the end and in between. The log names them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from support.plugin_source import SOUND, install_plugin
+from support.server import announced, command_environment
+
+LIFESPAN = """
+import asyncio, threading, time
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+class Stubborn:
+    async def open(self):
+        await asyncio.Event().wait()
+    async def close(self): ...
+    async def get(self, content_id): ...
+    async def put(self, content_id, entry, *, seconds): ...
+    async def delete(self, content_id): ...
+
+async def never():
+    while True:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            pass
+
+def nap():
+    time.sleep(600)
+
+@asynccontextmanager
+async def connection():
+    Path("entered").touch()
+    ENTER
+    yield
+    LEAVE
+
+@hookimpl
+def pressroom_lifespan():
+    return [Lifespan("connection", connection)]
+
+@hookimpl
+def pressroom_backends():
+    return [Backend("cache", "stubborn", lambda settings: Stubborn())]
+"""
+
+
+def source(enter: str = "pass", leave: str = "pass", tool: str = "pass") -> str:
+    body = f'    """Writes a text in capitals."""\n    {tool}\n'
+    sound = SOUND.replace('    """Writes a text in capitals."""\n', body)
+    return sound + LIFESPAN.replace("ENTER", enter).replace("LEAVE", leave)
+
+
+@dataclass
+class Process:
+    """A server that may not have started yet."""
+
+    process: subprocess.Popen[str]
+    folder: Path
+
+    def log(self) -> list[dict[str, Any]]:
+        lines = (self.folder / "log").read_text().splitlines()
+        return [json.loads(line) for line in lines if line.startswith("{") and line.endswith("}")]
+
+    def logged(self, event: str) -> dict[str, Any]:
+        """Wait until the log has an event, and return its line."""
+        found: dict[str, Any] = waited(
+            lambda: next((line for line in self.log() if line["event"].startswith(event)), None)
+        )
+        return found
+
+    def entered(self) -> None:
+        waited((self.folder / "entered").exists)
+
+    def started(self) -> dict[str, Any]:
+        return announced(self.process, self.folder / "log")
+
+    def end(self, number: int = signal.SIGTERM) -> int:
+        self.process.send_signal(number)
+        return self.process.wait(30)
+
+
+def waited(look: Callable[[], Any]) -> Any:
+    """Return what the function finds, as soon as it finds something."""
+    end = time.monotonic() + 30
+    while not (found := look()):
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.02)
+    return found
+
+
+@contextmanager
+def serving(folder: Path, module: str, config: str = "") -> Iterator[Process]:
+    install_plugin(folder / "own", "hanging", module)
+    head = "builtin_plugins = false\n[plugins.hanging]\n[logging]\nformat = 'json'\n"
+    (folder / "pressroom.toml").write_text(head + config)
+    environment = command_environment(folder)
+    environment["PYTHONPATH"] += f"{os.pathsep}{folder / 'own'}"
+    with (folder / "log").open("w") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "pressroom", "serve", "--port", "0", "--json", "--config", "pressroom.toml"],
+            env=environment,
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+        )
+    try:
+        yield Process(process, folder)
+    finally:
+        process.kill()
+        process.wait()
+        if process.stdout:
+            process.stdout.close()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("enter", ["await asyncio.sleep(600)", "await never()", "time.sleep(600)"])
+def test_a_server_that_waits_for_a_plugin_ends_when_it_is_told_to(tmp_path: Path, enter: str, number: int) -> None:
+    with serving(tmp_path, source(enter)) as server:
+        server.entered()
+        assert server.end(number) in (0, 1)
+
+
+def test_a_plugin_that_does_not_start_in_time_is_left_out(tmp_path: Path) -> None:
+    with serving(tmp_path, source("await asyncio.sleep(600)"), "[server]\nstart_timeout = 1\n") as server:
+        document = server.started()
+        assert httpx.get(f"{document['url']}/healthz").status_code == 200
+        (plugin,) = (one for one in document["plugins"] if one["id"] == "hanging")
+        assert (plugin["status"], plugin["error"]) == (
+            "broken",
+            "the lifespan connection did not start within 1 s",
+        )
+        assert server.logged("the server waits for a plugin")["plugin"] == "hanging"
+        assert server.end() == 0
+
+
+def test_a_plugin_that_blocks_the_start_is_named_and_ends_the_server(tmp_path: Path) -> None:
+    with serving(tmp_path, source("time.sleep(600)"), "[server]\nstart_timeout = 2\n") as server:
+        assert server.process.wait(30) == 1
+        assert server.logged("the server cannot start")["plugin"] == "hanging"
+
+
+def test_a_backend_that_does_not_open_is_named(tmp_path: Path) -> None:
+    config = "[server]\nstart_timeout = 1\n[cache]\nbackend = 'stubborn'\n"
+    with serving(tmp_path, source(), config) as server:
+        out, _ = server.process.communicate(timeout=30)
+        assert server.process.returncode == 1
+    error = json.loads(out)["error"]
+    assert error["message"] == "the cache backend 'stubborn' did not open within 1 s"
+    assert "[server] start_timeout" in error["hint"]
+
+
+ENDLESS = {
+    "lifespan": source(leave="await asyncio.sleep(600)"),
+    "stubborn_lifespan": source(leave="await never()"),
+    "task": source("task = asyncio.create_task(never())"),
+    "thread": source("threading.Thread(target=nap, name='mine').start()"),
+    "executor": source("task = asyncio.create_task(asyncio.to_thread(nap))"),
+}
+
+
+@pytest.mark.parametrize("case", ENDLESS)
+def test_what_a_plugin_leaves_behind_does_not_keep_the_server_from_ending(tmp_path: Path, case: str) -> None:
+    with serving(tmp_path, ENDLESS[case], "[server]\nshutdown_timeout = 0\n") as server:
+        server.started()
+        assert server.end() == 0
+        assert "hanging" in (tmp_path / "log").read_text()
+
+
+def test_a_tool_that_will_not_be_cancelled_does_not_keep_the_server_from_ending(tmp_path: Path) -> None:
+    module = source(tool='Path("entered").unlink(); await never()')
+    with serving(tmp_path, module, "[server]\nshutdown_timeout = 0.2\n") as server:
+        url = server.started()["url"]
+        with httpx.Client(timeout=httpx.Timeout(30, read=0.5)) as client, pytest.raises(httpx.ReadTimeout):
+            client.post(f"{url}/tools/hanging/api/generate", json={"text": "hello"})
+        assert server.end() == 0
+        assert "of plugin hanging" in str(server.logged("the process does not end by itself")["tasks"])
+
+
+def test_who_blocks_the_event_loop_is_named(tmp_path: Path) -> None:
+    with serving(tmp_path, source(tool="time.sleep(2)")) as server:
+        url = server.started()["url"]
+        assert httpx.post(f"{url}/tools/hanging/api/generate", json={"text": "hi"}, timeout=30).status_code == 200
+        named = server.logged("the event loop is blocked")
+        assert (named["plugin"], named["tool"]) == ("hanging", "hanging")
+        assert "plugin.py, line " in named["at"]
+        assert server.end() == 0

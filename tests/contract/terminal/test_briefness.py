@@ -1,0 +1,86 @@
+"""What a person reads on a terminal with every built-in plugin: little where all is well, problems first."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.commands import run_command
+from support.server import command_environment
+
+ALL = "".join(
+    f"[plugins.{name}]\n"
+    for name in ("content", "seo", "images", "search_performance", "wordpress", "ghost", "devto", "git", "webhook")
+)
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    (tmp_path / "pressroom.toml").write_text(ALL)
+    return command_environment(tmp_path)
+
+
+def test_doctor_says_in_a_few_lines_that_all_is_well(tmp_path: Path, environment: dict[str, str]) -> None:
+    done = run_command(["doctor"], cwd=tmp_path, env=environment)
+    assert done.returncode == 0
+    lines = (done.stdout + done.stderr).splitlines()
+    assert lines[0] == "No problems found."
+    assert len(lines) <= 4
+    assert re.fullmatch(r"\d\d fine, 0 warnings, 0 errors \(--verbose lists every check\)", lines[-1])
+
+
+def test_doctor_lists_every_check_on_request_and_for_programs(tmp_path: Path, environment: dict[str, str]) -> None:
+    verbose = run_command(["doctor", "--verbose"], cwd=tmp_path, env=environment)
+    checks = json.loads(run_command(["doctor", "--json"], cwd=tmp_path, env=environment).stdout)["checks"]
+    rows = verbose.stdout.splitlines()[1:]
+    assert len(rows) == len(checks) > 20
+    (content,) = (row for row in rows if "plugin content" in row)
+    assert len(content) < 200
+    (full,) = (check for check in checks if check["check"] == "plugin content")
+    assert "tool create_content" in full["message"]
+
+
+def test_doctor_lists_errors_before_warnings_and_nothing_else(tmp_path: Path, environment: dict[str, str]) -> None:
+    (tmp_path / "pressroom.toml").write_text('[storage]\nredis = "redis://127.0.0.1:1"\n')
+    done = run_command(["doctor"], cwd=tmp_path, env=environment)
+    assert done.returncode == 1
+    statuses = [line.split()[0] for line in done.stdout.splitlines()[1:] if line.isascii() and "  " in line]
+    assert statuses[0] == "ERROR"
+    assert set(statuses) == {"ERROR", "WARNING"}
+    assert statuses == sorted(statuses)
+
+
+@pytest.mark.services
+def test_the_start_on_a_terminal_is_short_and_says_where_to_go(tmp_path: Path, environment: dict[str, str]) -> None:
+    command = [sys.executable, "-m", "pressroom", "serve", "--port", "0"]
+    shown, terminal = pty.openpty()
+    environment |= {"COLUMNS": "100", "TERM": "xterm"}
+    process = subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=terminal, stderr=terminal, stdin=terminal)
+    os.close(terminal)
+    text = b""
+    try:
+        while b"/setup?token=" not in text:
+            text += os.read(shown, 65_536)
+    finally:
+        process.send_signal(signal.SIGTERM)
+        while True:
+            try:
+                text += os.read(shown, 65_536) or b""
+            except OSError:  # the terminal is closed: the process has ended
+                break
+        process.wait(60)
+        os.close(shown)
+    said = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text.decode())
+    assert "PRODUCTION" not in said
+    assert r"\u001b" not in said
+    assert re.search(r"^ ?Dashboard +http://127.0.0.1:\d+/dashboard", said, re.MULTILINE)
+    assert re.search(r"^ ?MCP endpoint +http://127.0.0.1:\d+/api/mcp", said, re.MULTILINE)
+    table = said.partition("Contributes")[2].partition("Open")[0]
+    assert len(table.splitlines()) < 30

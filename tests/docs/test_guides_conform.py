@@ -1,0 +1,48 @@
+"""The plugins that the guides write pass what their readers are asked to run: the contract, and strict types."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pressroom.testing import assert_plugin_conforms
+from support.doc_examples import DOCS, blocks
+from support.installing import install, on_path
+
+GUIDES = {
+    "keep-tables": ("notes", "pressroom_notes"),
+    "background-jobs": ("crawler", "pressroom_crawler"),
+    "replace-a-backend": ("forgetful", "pressroom_forgetful"),
+}
+
+
+@pytest.fixture(params=GUIDES)
+def guide(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Install the plugin of a guide into the folder of the test, and return the guide's name."""
+    name: str = request.param
+    text = (DOCS / "how-to" / f"{name}.md").read_text(encoding="utf-8")
+    files = {
+        block.mark.removeprefix("file "): block.text
+        for block in blocks(text)
+        if block.mark.startswith("file ") and block.mark.endswith(".py")
+    }
+    id_, module = GUIDES[name]
+    install(tmp_path, f"guide-{id_}", files, {id_: module})
+    return name
+
+
+def test_the_plugin_of_a_guide_keeps_the_contract(guide: str, tmp_path: Path) -> None:
+    id_, _ = GUIDES[guide]
+    with on_path(tmp_path):
+        assert_plugin_conforms(id_, host_config={"builtin_plugins": False})
+
+
+def test_the_plugin_of_a_guide_passes_strict_types(guide: str, tmp_path: Path) -> None:
+    found = sorted(path for path in tmp_path.rglob("*.py") if "migrations" not in path.parts)
+    command = [sys.executable, "-m", "mypy", "--strict", "--config-file", "", "--cache-dir", str(tmp_path / "cache")]
+    done = subprocess.run(
+        [*command, *map(str, found)], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300
+    )
+    assert done.returncode == 0, done.stdout

@@ -1,0 +1,122 @@
+"""The nginx configuration of the documentation passes on what the server takes."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import httpx
+import pytest
+from PIL import Image
+from pressroom.server.app import create_app
+from pressroom.testing import RunningHost
+from pressroom.testing.running import settings_for_test
+from support.content_client import client_of
+from support.doc_examples import DOCS, blocks
+from support.needs import free_port, program
+from support.origins import Authority
+
+PLUGINS = ("content", "seo", "images", "search_performance", "wordpress", "ghost", "devto", "git", "webhook")
+UNITS = {"": 1, "k": 1024, "m": 1024**2}
+
+
+def documented() -> str:
+    page = (DOCS / "how-to" / "behind-a-proxy.md").read_text()
+    return next(block.text for block in blocks(page) if block.language == "nginx")
+
+
+def documented_bytes() -> int:
+    found = re.search(r"client_max_body_size (\d+)([km]?);", documented())
+    assert found
+    return int(found[1]) * UNITS[found[2]]
+
+
+def largest_body(host: RunningHost) -> int:
+    """Return the bytes that the body of a request may have on the route that takes the most."""
+    routes = cast("Any", create_app(host.host)).router.routes
+    return max(int(cast("SimpleNamespace", route.ctx).max_body_bytes) for route in routes)
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
+    folder = tmp_path_factory.mktemp("host")
+    server = {"trusted_proxies": 1}
+    with RunningHost(
+        settings_for_test({"plugins": {name: {} for name in PLUGINS}, "server": server}, folder)
+    ) as running:
+        assert not running.host.compiled.plugins.failed
+        yield running
+
+
+def test_the_documented_bound_is_above_every_body_that_the_server_takes(host: RunningHost) -> None:
+    largest = largest_body(host)
+    assert largest > 10 * 1024**2
+    assert largest <= documented_bytes() < 2 * largest
+
+
+@contextmanager
+def nginx(folder: Path, url: str) -> Iterator[str]:
+    """Run nginx with the documented configuration in front of a server, and return its URL."""
+    port = free_port()
+    Authority().server_context(folder, "tools.example.com")
+    certificate = folder / "tools.example.com.pem"
+    text = documented().replace("listen 80;", f"listen 127.0.0.1:{free_port()};")
+    text = text.replace("listen 443 ssl", f"listen 127.0.0.1:{port} ssl")
+    text = re.sub(r"(ssl_certificate(?:_key)?) \S+;", rf"\1 {certificate};", text)
+    text = text.replace("http://127.0.0.1:8000", url)
+    paths = "".join(
+        f"{name}_temp_path {folder / name};\n" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    )
+    file = folder / "nginx.conf"
+    file.write_text(
+        f"daemon off;\npid {folder / 'nginx.pid'};\nerror_log {folder / 'error.log'};\nevents {{}}\n"
+        f"http {{\naccess_log off;\n{paths}{text}}}\n"
+    )
+    command = [program("nginx"), "-p", str(folder), "-c", str(file)]
+    subprocess.run([*command, "-t"], check=True, capture_output=True)
+    process = subprocess.Popen([*command, "-g", "user root;" if os.geteuid() == 0 else ""])
+    try:
+        with httpx.Client(verify=False, transport=httpx.HTTPTransport(verify=False, retries=8)) as client:
+            client.get(f"https://127.0.0.1:{port}/healthz").raise_for_status()
+        yield f"https://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def photograph(size: int) -> bytes:
+    """Return a JPEG of exactly so many bytes, with comments that fill it up."""
+    buffer = io.BytesIO()
+    Image.new("RGB", (640, 480), "#b9502a").save(buffer, "JPEG")
+    plain = buffer.getvalue()
+    comment = b"\xff\xfe" + (65_535).to_bytes(2) + bytes(65_533)
+    comments = comment * ((size - len(plain)) // len(comment))
+    padded = plain[:2] + comments + plain[2:]
+    return padded + bytes(size - len(padded))
+
+
+@pytest.mark.services
+def test_nginx_passes_on_large_articles_and_images(host: RunningHost, tmp_path: Path) -> None:
+    ada = client_of(host, "ada@example.org")
+    with nginx(tmp_path, host.url) as url, httpx.Client(verify=False, timeout=120) as client:
+        body = "Leaves fall in autumn. " * 65_000
+        call = {"name": "create_content", "arguments": {"title": "Long", "body": body}}
+        made = client.post(
+            f"{url}/api/mcp",
+            json={"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call},
+            headers={"authorization": f"Bearer {ada.key}", "mcp-protocol-version": "2025-06-18"},
+        )
+        assert made.status_code == 200, made.text[:300]
+        assert not made.json()["result"].get("isError"), made.text[:300]
+        link = ada.data("create_upload_url", content_type="image/jpeg")["upload_url"]
+        files = {"file": ("large.jpg", photograph(10_485_760), "image/jpeg")}
+        sent = client.post(link.replace(host.url, url), files=files)
+        assert sent.status_code == 200, sent.text[:300]
+        assert (ada.data("list_media")["media"][0]["width"]) == 640

@@ -1,0 +1,98 @@
+"""A server that nobody has configured does the whole job, and an operator can narrow it down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.metadata import distributions
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from pressroom.compiled import Compiled
+from pressroom.testing import RunningHost
+from pressroom.testing.plugin import settings_for_test
+from support.people import BrowserWithoutScreen
+from support.server import serving
+
+CONNECTORS = {"devto", "ghost", "git", "webhook", "wordpress"}
+BUILT_ON_ARTICLES = {*CONNECTORS, "images", "search_performance", "seo"}
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
+    with RunningHost(settings_for_test({}, tmp_path_factory.mktemp("data"))) as running:
+        yield running
+
+
+def statuses(tmp_path: Path, **config: Any) -> dict[str, str]:
+    compiled = Compiled(settings_for_test(config, tmp_path))
+    assert compiled.plugins.failed == ()
+    return {record.id: record.status for record in compiled.plugins.records if record.builtin}
+
+
+def test_the_command_starts_every_plugin_that_comes_with_it(tmp_path: Path) -> None:
+    shipped = {
+        entry.name
+        for one in distributions()
+        for entry in one.entry_points
+        if entry.group == "pressroom.plugins" and entry.value.startswith(f"pressroom_{entry.name}")
+    }
+    with serving(tmp_path, config="") as server:
+        announced = {one["id"]: (one["status"], one["error"]) for one in server.announced["plugins"]}
+        ready = httpx.get(f"{server.url}/readyz").status_code
+    assert announced == dict.fromkeys(shipped, ("active", ""))
+    assert announced.keys() > BUILT_ON_ARTICLES
+    assert ready == 200
+
+
+def test_an_article_goes_from_a_draft_to_a_page(host: RunningHost) -> None:
+    website = host.call_tool("connect_website", {"platform": "builtin", "name": "The kitchen table"})["website_id"]
+    body = "Water at eighty degrees, two minutes, no more."
+    article = host.call_tool("create_content", {"title": "How to brew green tea", "body": body})["content_id"]
+    assert host.call_tool("check_blog_seo", {"content_id": article})["score"] > 0
+    published = host.call_tool("publish_content", {"content_id": article, "website_id": website})
+    assert published["status"] == "published"
+    assert "Water at eighty degrees" in httpx.get(published["url"]).text
+
+
+def test_what_needs_a_credential_says_so_where_it_is_used(host: RunningHost) -> None:
+    catalog = host.host.compiled.catalog
+    assert "get_keyword_data" not in catalog.plan("free").mcp_tools
+    hidden = {one["name"]: one["reason"] for one in host.call_tool("get_account_usage")["hidden_tools"]}
+    assert "not available" in hidden["get_keyword_data"]
+
+
+def test_search_sources_lead_a_new_person_to_websites(host: RunningHost) -> None:
+    person = host.run(host.host.accounts.users.add("grace@example.org"))
+    with BrowserWithoutScreen(host) as browser:
+        browser.enter(host, person)
+        assert 'class="button" href="/dashboard/websites"' in browser.get("/dashboard/search").html
+
+
+def test_who_leaves_articles_out_leaves_out_what_is_built_on_them(tmp_path: Path) -> None:
+    left = statuses(tmp_path, plugins={"content": {"enabled": False}})
+    assert {id_ for id_, status in left.items() if status == "disabled"} == {"content", *BUILT_ON_ARTICLES}
+    assert left["qr_code_generator"] == "active"
+
+
+def test_what_falls_away_with_another_plugin_says_why(tmp_path: Path) -> None:
+    compiled = Compiled(settings_for_test({"plugins": {"content": {"enabled": False}}}, tmp_path))
+    (record,) = (record for record in compiled.plugins.records if record.id == "wordpress")
+    assert record.error == "it needs content, which the configuration leaves out"
+    assert "[plugins.content]" in record.hint
+
+
+def test_what_is_named_but_lacks_what_it_needs_is_still_a_failure(tmp_path: Path) -> None:
+    compiled = Compiled(settings_for_test({"plugins": {"content": {"enabled": False}, "ghost": {}}}, tmp_path))
+    assert [record.id for record in compiled.plugins.failed] == ["ghost"]
+
+
+def test_a_single_connector_can_be_left_out(tmp_path: Path) -> None:
+    left = statuses(tmp_path, plugins={"git": {"enabled": False}})
+    assert {id_ for id_, status in left.items() if status != "active"} == {"git"}
+
+
+def test_only_what_is_named_is_on_where_the_operator_wants_that(tmp_path: Path) -> None:
+    left = statuses(tmp_path, builtin_plugins=False, plugins={"qr_code_generator": {}})
+    assert {id_ for id_, status in left.items() if status == "active"} == {"qr_code_generator"}

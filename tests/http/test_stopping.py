@@ -1,0 +1,54 @@
+"""A server that is told to stop lets load balancers notice before it closes its port."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+from support.server import Server, serving
+
+QR_CODE = "/tools/qr-code-generator/api/generate"
+
+
+def told_to_stop(server: Server) -> httpx.Response:
+    """Send SIGTERM, and return what new connections learn from `/readyz` once it says something else."""
+    server.process.send_signal(signal.SIGTERM)
+    deadline = time.monotonic() + 20
+    while (answer := httpx.get(f"{server.url}/readyz")).status_code == 200:
+        assert time.monotonic() < deadline
+    return answer
+
+
+def test_a_server_that_is_about_to_stop_says_so_and_serves_on(tmp_path: Path) -> None:
+    config = '[server]\nshutdown_delay = "10m"\n'
+    with serving(tmp_path, config) as server, httpx.Client(base_url=server.url) as kept:
+        assert kept.get("/readyz").status_code == 200
+        unready = told_to_stop(server)
+        assert (unready.status_code, unready.json()["problems"]) == (503, ["the server is shutting down"])
+        # On the connection from before, and on new ones.
+        assert kept.post(QR_CODE, json={"text": "kept"}).status_code == 200
+        for number in range(3):
+            assert httpx.post(f"{server.url}{QR_CODE}", json={"text": f"new {number}"}).status_code == 200
+        assert httpx.get(f"{server.url}/healthz").status_code == 200
+        # Whoever does not want to wait tells it again.
+        assert server.terminate() == 0
+    events = [json.loads(line)["event"] for line in server.log.splitlines()]
+    assert events.index("about to shut down") < events.index("shutting down")
+
+
+def test_the_delay_ends_by_itself(tmp_path: Path) -> None:
+    with serving(tmp_path, '[server]\nshutdown_delay = "1s"\n') as server:
+        assert told_to_stop(server).status_code == 503
+        assert server.process.wait(40) == 0
+        with pytest.raises(httpx.ConnectError):
+            httpx.get(f"{server.url}/readyz")
+
+
+def test_without_a_delay_the_port_closes_at_once(tmp_path: Path) -> None:
+    with serving(tmp_path, "") as server:
+        assert server.terminate() == 0
+    assert "about to shut down" not in server.log

@@ -1,0 +1,55 @@
+"""What a person sees while make installs."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.distributions import clean_environment, copy_repository
+from support.needs import program
+
+STEPS = ("Making", "[1/3]", "[2/3]", "[3/3]")
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    return copy_repository(tmp_path / "clone")
+
+
+def test_each_step_of_the_installation_is_told(clone: Path) -> None:
+    installers = ["PIP=true", "UV=true", f"PYTHON={sys.executable} -I"]
+    command = [program("make"), *installers, ".venv/serve.stamp"]
+    # The make that runs the tests would have this one say where it works.
+    environment = {name: value for name, value in clean_environment().items() if not name.startswith("MAKE")}
+    done = subprocess.run(command, cwd=clone, env=environment, capture_output=True, text=True, check=True)
+    lines = done.stdout.splitlines()
+    assert [line.split()[0] for line in lines] == list(STEPS)
+    assert not any("--require-hashes" in line for line in lines)
+
+
+def test_the_installers_show_their_progress_on_a_terminal_only(clone: Path) -> None:
+    assert "--quiet" in dry_run(clone, subprocess.PIPE)
+    shown, terminal = pty.openpty()
+    try:
+        commands = dry_run(clone, terminal)
+    finally:
+        os.close(terminal)
+        os.close(shown)
+    assert "pip install  --disable-pip-version-check" in commands
+    assert "--quiet" not in commands
+
+
+def dry_run(clone: Path, stderr: int) -> str:
+    command = [program("make"), "--dry-run", f"PYTHON={sys.executable}", ".venv/serve.stamp"]
+    return subprocess.run(
+        command, cwd=clone, env=clean_environment(), stdout=-1, stderr=stderr, text=True, check=True
+    ).stdout
+
+
+def test_the_readme_says_where_the_command_is() -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text()
+    assert ".venv/bin/pressroom" in readme.partition("## Call a tool")[0]

@@ -1,0 +1,91 @@
+"""The tables of the plugin, on every database: made from nothing, and from what an older version left."""
+
+from __future__ import annotations
+
+from pressroom.sdk import Models
+from pressroom.storage.database import Migrator, SqlDatabase
+from pressroom_content.stored import STORAGE
+from pressroom_content.tables import Base
+from sqlalchemy import text
+from support.migrations import differences, downgrade, tables_of
+
+PLUGIN = ("content", Models(Base.metadata, "pressroom_content.migrations"))
+BODY = "Grüße"  # seven bytes
+
+
+async def test_down_to_nothing_and_up_again(empty_database: SqlDatabase) -> None:
+    migrator = Migrator(empty_database, [PLUGIN])
+    await migrator.migrate()
+    assert await differences(empty_database, Base.metadata) == []
+    await downgrade(empty_database, *PLUGIN, "base")
+    assert await tables_of(empty_database) == {"schema_version_content"}
+    await migrator.migrate()
+    assert await differences(empty_database, Base.metadata) == []
+
+
+async def test_what_was_stored_before_the_upgrade_counts(empty_database: SqlDatabase) -> None:
+    migrator = Migrator(empty_database, [PLUGIN])
+    await migrator.migrate()
+    await downgrade(empty_database, *PLUGIN, "0002")
+    async with empty_database.writing() as session:
+        await session.execute(
+            text(
+                "INSERT INTO content_articles (id, user_id, status, version, title, slug, slug_scope, body_format, "
+                "excerpt, keyphrase, synonyms, meta_title, meta_description, tags, categories, language, "
+                "canonical_url, author, featured_media_id, featured_alt, word_count, length, created_at, updated_at, "
+                "body) VALUES "
+                "('a_1', 'u_1', 'draft', 2, '', '', '', 'markdown', '', '', '[]', '', '', '[]', '[]', '', '', '', '', "
+                "'', 1, 1, 0, 0, :body)"
+            ),
+            {"body": BODY},
+        )
+        for version in (1, 2):
+            await session.execute(
+                text(
+                    "INSERT INTO content_versions (article_id, version, fields, body, origin, changed, added, removed, "
+                    "created_at) VALUES ('a_1', :version, '{}', :body, '', '[]', 0, 0, 0)"
+                ),
+                {"version": version, "body": BODY},
+            )
+    await migrator.migrate()
+    async with empty_database.reading() as session:
+        sizes = {one.name: await one.measure(session, "u_1") for one in STORAGE}
+        assert sizes == {"articles": 7 + 2 * (7 + 2), "exports": 0, "sites": 0}
+        assert await STORAGE[1].measure(session, "u_2") == 0
+
+
+ARTICLE = """
+    INSERT INTO content_articles (id, user_id, status, version, title, slug, slug_scope, body_format, excerpt,
+        keyphrase, synonyms, meta_title, meta_description, tags, categories, language, canonical_url, author,
+        featured_media_id, featured_alt, word_count, length, created_at, updated_at, body)
+    VALUES ('a_1', 'u_1', 'published', 1, 'Tea', 'tea', '', 'markdown', '', '',
+        '[]', '', '', '[]', '[]', '', '', '', '',
+        '', 0, 0, 0, 0, '')
+"""
+WEBSITE = """
+    INSERT INTO content_websites (id, user_id, platform, name, url, status, credential, settings, capabilities,
+        checks, last_error, version, created_at, updated_at)
+    VALUES (:id, 'u_1', :platform, 'Tea', '', 'active', '', '{}', '{}', '[]', '', 1, 0, 0)
+"""
+PUBLICATION = """
+    INSERT INTO content_publications (id, user_id, article_id, website_id, marker, status, mode, article_version,
+        options, external_id, url, path, revision, sent_hash, verified, warnings, error, attempt, tries, job_id, lease,
+        created_at, updated_at)
+    VALUES (:id, 'u_1', 'a_1', :website, :id, 'published', 'publish', 1, '{}',
+        '', '', '/sites/tea/tea', '', '', '{}', '[]', '', 0, 0, '', '', 0, 0)
+"""
+
+
+async def test_paths_that_other_sites_claimed_are_forgotten(empty_database: SqlDatabase) -> None:
+    migrator = Migrator(empty_database, [PLUGIN])
+    await migrator.migrate()
+    await downgrade(empty_database, *PLUGIN, "0001")
+    async with empty_database.writing() as session:
+        await session.execute(text(ARTICLE))
+        for number, platform in enumerate(("builtin", "webhook", "wordpress")):
+            await session.execute(text(WEBSITE), {"id": f"w_{number}", "platform": platform})
+            await session.execute(text(PUBLICATION), {"id": f"p_{number}", "website": f"w_{number}"})
+    await migrator.migrate()
+    async with empty_database.reading() as session:
+        rows = await session.execute(text("SELECT website_id, path FROM content_publications ORDER BY website_id"))
+        assert [tuple(row) for row in rows] == [("w_0", "/sites/tea/tea"), ("w_1", ""), ("w_2", "")]

@@ -1,0 +1,145 @@
+"""A connector, image source and search source of third parties: usable over MCP, and never in another's place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pressroom.cli import main
+from pressroom.compiled import Compiled
+from pressroom.diagnosis import diagnose
+from pressroom.testing import RunningHost
+from pressroom.testing.running import settings_for_test
+from support.content_client import Client, client_of
+from support.installing import on_path
+from support.mcp_peer import Peer
+from support.plugin_source import HEAD, install_plugin
+
+PLUGIN = (
+    HEAD
+    + """
+from pressroom_content.contract import *
+
+PLUGIN = Plugin(id="$id", title="Fake CMS", summary="For tests.", requires=("content",))
+
+@hookimpl
+def pressroom_site_connectors():
+    return [SiteConnector(platform=PLATFORM, title="Fake CMS", summary="x", open=None, capabilities=Capabilities(),
+            fields=(CredentialField("token", "Token"),))]
+
+async def search(plugin, query):
+    license = ImageLicense("CC0-1.0", "", True, True, False)
+    return ImagePage((FoundImage(ref="fake:1", provider="fake", title=query.text, width=4, height=3, mime="image/png",
+        thumb_url="https://fake.example/1", preview_url="https://fake.example/1", page_url="https://fake.example/1",
+        creator="", license=license, credit=Credit(), hosting="download", file_url="https://fake.example/1"),))
+
+@hookimpl
+def pressroom_image_sources():
+    return [ImageSource(SOURCE, "Fake", search, search)]
+
+@hookimpl
+def pressroom_search_sources():
+    return [SearchSource("fakesearch", "Fake search", search)]
+"""
+)
+OTHERS: dict[str, Any] = {"content": {}, "images": {}, "search_performance": {}, "wordpress": {}}
+
+
+@contextmanager
+def configured(
+    tmp_path: Path, id_: str, *, platform: str = "fakecms", source: str = "fake", more: tuple[str, ...] = ()
+) -> Iterator[dict[str, Any]]:
+    """Install the plugin, and give a configuration that names it and the content service."""
+    module = PLUGIN.replace("PLATFORM", repr(platform)).replace("SOURCE", repr(source))
+    for one in (id_, *more):
+        install_plugin(tmp_path / "site", one, module)
+    with on_path(tmp_path / "site"):
+        yield {"builtin_plugins": False, "plugins": {**OTHERS, **{one: {} for one in (id_, *more)}}}
+
+
+@pytest.fixture
+def ada(tmp_path: Path) -> Iterator[Client]:
+    """Return a client of a server with the content service and a plugin that nobody foresaw."""
+    with (
+        configured(tmp_path, "fakecms") as config,
+        RunningHost(settings_for_test(config, tmp_path / "data")) as running,
+    ):
+        assert not running.host.compiled.plugins.failed
+        yield client_of(running, "ada@example.org")
+
+
+def values_of(client: Client, tool: str, parameter: str) -> list[str]:
+    (found,) = (
+        one
+        for one in Peer(client.host, headers={"authorization": f"Bearer {client.key}"}).tools()
+        if one["name"] == tool
+    )
+    values: list[str] = found["inputSchema"]["properties"][parameter]["enum"]
+    return values
+
+
+def test_a_connector_of_a_third_party_can_be_connected_over_mcp(ada: Client) -> None:
+    answer = ada.data("connect_website", platform="fakecms")
+    assert answer["state"] == "waiting_for_user"
+    assert answer["connect_url"].startswith(ada.host.url)
+
+
+def test_an_image_source_of_a_third_party_can_be_asked_alone(ada: Client) -> None:
+    (image,) = ada.data("search_images", query="a quiet harbour", provider="fake")["images"]
+    assert (image["ref"], image["title"]) == ("fake:1", "a quiet harbour")
+
+
+def test_clients_are_told_what_this_server_has_and_nothing_else(ada: Client) -> None:
+    assert values_of(ada, "connect_website", "platform") == ["builtin", "fakecms", "wordpress"]
+    assert values_of(ada, "search_images", "provider") == ["auto", "openverse", "wikimedia", "fake", "library"]
+    assert values_of(ada, "get_search_performance", "provider") == ["auto", "bing", "fakesearch", "google"]
+    assert "platform: must be one of builtin, fakecms, wordpress" in ada.refusal("connect_website", platform="ghost")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "owner"),
+    [
+        ({"platform": "wordpress"}, "wordpress"),
+        ({"platform": "builtin"}, "content"),
+        ({"source": "openverse"}, "images"),
+    ],
+)
+async def test_a_name_that_comes_with_pressroom_cannot_be_taken(
+    tmp_path: Path, wanted: dict[str, str], owner: str
+) -> None:
+    with configured(tmp_path, "a_first", **wanted, more=()) as config:
+        compiled = Compiled(settings_for_test(config, tmp_path / "data"))
+        findings = await diagnose(compiled, lambda: None)
+
+    (name,) = wanted.values()
+    status = {record.id: record.status for record in compiled.plugins.records}
+    assert (status["a_first"], status[owner]) == ("conflict", "active")
+    (found,) = (one for one in findings if one.check == "plugin a_first")
+    assert found.result.status == "error"
+    assert f"the name {name} in pressroom_" in found.result.message
+    assert f"is offered by {owner} too" in found.result.message
+
+
+def test_of_two_third_parties_neither_gets_the_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with configured(tmp_path, "one_cms", more=("two_cms",)) as config:
+        file = tmp_path / "pressroom.toml"
+        tables = "".join(f"[plugins.{id_}]\n" for id_ in config["plugins"])
+        file.write_text(f'builtin_plugins = false\n{tables}[storage]\npath = "{tmp_path / "data"}"\n')
+        assert main(["plugins", "show", "one_cms", "--config", str(file)]) == 1
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "conflict" in shown
+    assert "two_cms" in shown
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"), [({"source": "library"}, "none of auto, library"), ({"platform": "Fake CMS"}, "lower-case")]
+)
+def test_a_name_that_cannot_be_used_is_refused(tmp_path: Path, wrong: dict[str, str], told: str) -> None:
+    with configured(tmp_path, "fakecms", **wrong, more=()) as config:
+        plugins = Compiled(settings_for_test(config, tmp_path / "data")).plugins
+    (record,) = plugins.failed
+    assert record.id == "fakecms"
+    assert told in record.error

@@ -1,0 +1,51 @@
+"""Credentials of connections outlive a change of the keys that they are encrypted with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from pressroom.compiled import Compiled
+from pressroom.sdk import PluginContext
+from pressroom.testing.running import settings_for_test
+from pressroom_content.vault import Vault
+from pressroom_search_performance.connecting.store import Connections
+from pressroom_search_performance.tables import ConnectionRow
+from sqlalchemy import select
+from support.job_queues import eventually
+from support.publishing_world import ADA, services
+
+OLD, NEW = "old-" + "k" * 32, "new-" + "k" * 32
+CREDENTIAL = {"api_key": "a key for Bing"}
+
+
+def compiled(folder: Path, *keys: str) -> Compiled:
+    config = {
+        "plugins": {"content": {"config": {"credential_keys": keys}}, "search_performance": {}},
+        "jobs": {"poll_interval": 0.1},
+    }
+    return Compiled(settings_for_test(config, folder))
+
+
+async def credential(plugin: PluginContext) -> Mapping[str, str]:
+    connections = Connections(plugin)
+    (connection,) = await connections.every(ADA)
+    return await connections.credential(connection)
+
+
+async def stored(plugin: PluginContext) -> str:
+    async with plugin.services.database.reading() as session:
+        return str(await session.scalar(select(ConnectionRow.credential)))
+
+
+async def test_after_the_daily_job_the_old_key_can_go(tmp_path: Path) -> None:
+    async with services(compiled(tmp_path, OLD), works=False) as contexts:
+        plugin = contexts["search_performance"]
+        await Connections(plugin).connect(
+            ADA, "w_1", "bing", site_url="https://example.com/", credential=CREDENTIAL, fetched=False
+        )
+    async with services(compiled(tmp_path, NEW, OLD), works=True) as contexts:
+        vault = Vault.of(contexts["content"])
+        await eventually(lambda: stored(contexts["search_performance"]), vault.is_current)
+    async with services(compiled(tmp_path, NEW), works=False) as contexts:
+        assert await credential(contexts["search_performance"]) == CREDENTIAL

@@ -1,0 +1,137 @@
+"""A crawl that has to wait pauses, and another one continues where it was, without asking anything again."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from pressroom_seo.crawler.engine import Crawl, CrawlPlan
+from pressroom_seo.crawler.politeness import Politeness
+from pressroom_seo.crawler.records import LinkRecord, PageRecord
+from pressroom_seo.crawler.survey import SiteFacts
+from support.origins import Visit
+
+from .sites import Answers, Reply, Site, TestClock, World, crawl, good_site, plain
+
+PATIENCE = 5.0
+
+
+class Resumed:
+    """A crawl of many attempts, each in a process of its own as far as it can tell."""
+
+    def __init__(self, clock: TestClock, **plan: Any) -> None:
+        self.clock = clock
+        self.plan = {"patience": PATIENCE, **plan}
+        self.pages: list[PageRecord] = []
+        self.links: list[LinkRecord] = []
+        self.pauses: list[float] = []
+        self.told: list[float] = []
+        self.state = ""
+
+    async def run(self, world: World, site: Site, politeness: Politeness) -> SiteFacts:
+        while True:
+            facts = await self._attempt(world, site, politeness)
+            if facts.stopped != "paused":
+                return facts
+            self.pauses.append(facts.retry_after)
+            assert len(self.pauses) < 500
+            self.clock.now += facts.retry_after
+
+    async def _attempt(self, world: World, site: Site, politeness: Politeness) -> SiteFacts:
+        async def page(record: PageRecord) -> None:
+            self.pages.append(record)
+
+        async def link(record: LinkRecord) -> None:
+            self.links.append(record)
+
+        async def checkpoint(state: dict[str, Any]) -> None:
+            self.state = json.dumps(state)
+
+        async with world.fetcher(site) as fetcher:
+            return await Crawl(
+                fetcher,
+                CrawlPlan(site.url(), 200, politeness, **self.plan),
+                page=page,
+                link=link,
+                checkpoint=checkpoint,
+                state=json.loads(self.state) if self.state else None,
+                clock=self.clock,
+            ).run()
+
+
+@pytest.mark.parametrize("connections", [1, 2])
+async def test_a_site_that_asks_for_a_minute_between_requests(world: World, connections: int) -> None:
+    clock = TestClock()
+    pages = good_site()
+    pages["/robots.txt"] = plain("User-agent: *\nCrawl-delay: 60\nSitemap: /sitemap.xml\n")
+    resumed = Resumed(clock)
+    async with world.site(pages, clock=clock) as site:
+        facts = await resumed.run(world, site, Politeness(connections=connections))
+        times = list(site.times)
+        whole = await crawl(world, site, politeness=Politeness(connections=connections))
+    assert all(one <= PATIENCE for one in clock.slept), "nobody slept for longer than the crawl's patience"
+    assert [round(later - earlier) for (_, earlier), (_, later) in pairwise(times[1:])] == [60] * (len(times) - 2)
+    asked = [path for path, _ in times]
+    assert len(asked) == len(set(asked)), "nothing was asked twice"
+    assert sorted(one.url for one in resumed.pages) == sorted(site.url(path) for path in whole.pages)
+    assert (facts.complete, facts.pages, facts.listed) == (True, whole.facts.pages, whole.facts.listed)
+    assert (facts.sitemaps, facts.missing, facts.llms) == (
+        whole.facts.sitemaps,
+        whole.facts.missing,
+        whole.facts.llms,
+    )
+    assert facts.robots.text == whole.facts.robots.text
+
+
+@pytest.mark.parametrize("path", ["/robots.txt", "/sitemap.xml", "/bees"])
+async def test_a_page_that_is_busy_for_a_while_is_asked_again_later(world: World, path: str) -> None:
+    asked: list[float] = []
+    clock = TestClock()
+    pages: dict[str, Reply | Answers] = {**good_site()}
+    found = pages[path]
+
+    async def busy_twice(visit: Visit) -> None:
+        asked.append(clock.now)
+        if len(asked) <= 2:
+            await visit.answer(b"", "Retry-After: 120", status="503 Service Unavailable")
+        else:
+            assert isinstance(found, Reply)
+            content, headers = found.content(site.origin)
+            await visit.answer(content, *(f"{name}: {value}" for name, value in headers.items()))
+
+    pages[path] = busy_twice
+    resumed = Resumed(clock)
+    async with world.site(pages, clock=clock) as site:
+        facts = await resumed.run(world, site, Politeness.own_site())
+    assert resumed.pauses == [120.0, 120.0]
+    assert (facts.complete, facts.pages, facts.listed_whole) == (True, 4, True)
+    assert not facts.robots.unreachable
+
+
+async def test_a_page_that_stays_busy_does_not_keep_the_crawl_for_ever(world: World) -> None:
+    pages: dict[str, Reply | Answers] = {**good_site()}
+
+    async def busy(visit: Visit) -> None:
+        await visit.answer(b"", "Retry-After: 299", status="503 Service Unavailable")
+
+    pages["/bees"] = busy
+    resumed = Resumed(TestClock())
+    async with world.site(pages) as site:
+        facts = await resumed.run(world, site, Politeness.own_site())
+    assert resumed.pauses == [299.0, 299.0]
+    assert {one.url: one.status for one in resumed.pages}[site.url("/bees")] == 503
+    assert facts.pages == 4
+
+
+async def test_a_long_crawl_gives_others_their_turn(world: World) -> None:
+    clock = TestClock()
+    resumed = Resumed(clock, turn=3.0)
+    async with world.site(good_site(), clock=clock) as site:
+        facts = await resumed.run(world, site, Politeness(connections=1))
+        asked = list(site.seen)
+    assert resumed.pauses
+    assert all(pause <= 1.0 for pause in resumed.pauses)
+    assert (facts.complete, facts.pages) == (True, 4)
+    assert len(asked) == len(set(asked)), "nothing was asked twice"

@@ -1,0 +1,38 @@
+"""What a page that somebody imported holds never becomes a part of the dashboard."""
+
+from __future__ import annotations
+
+import pytest
+from pressroom_content.pages.reading import _without_others
+from pressroom_content.rendering.sanitising import sanitise
+
+FORM = '<form action="/dashboard/connections/tools" method="post"><button>Go on</button></form>'
+BODIES = [
+    f'<iframe src="https://www.youtube.com/embed/a">{FORM}</iframe>',
+    f'<iframe src="https://www.youtube.com/embed/a" title="a > b">{FORM}',
+    f'<iframe src="https://www.youtube.com/embed/a"><iframe src="https://player.vimeo.com/video/1">{FORM}</iframe></iframe>',
+    f'<IFRAME SRC="https://www.youtube.com/embed/a"><meta http-equiv="refresh" content="0;url=//a.b">{FORM}</IFRAME>',
+    f'<div><iframe src="https://www.youtube.com/embed/a">{FORM}</iframe ><p>text</p></div>',
+]
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_what_stands_inside_a_frame_does_not_come_to_life_in_a_preview(body: str) -> None:
+    made = sanitise(body)
+    shown = _without_others(made.html, "https://press.example")
+    assert "<iframe" not in shown
+    for part in ("<form", "<button", "<meta", "action="):
+        assert part not in made.html
+        assert part not in shown
+
+
+def test_what_was_inside_a_frame_is_named_among_what_was_removed() -> None:
+    made = sanitise(BODIES[0])
+    assert "what stood inside <iframe>" in made.removed
+    assert made.html.count("<iframe") == made.html.count("></iframe>") == 1
+
+
+def test_an_empty_frame_of_a_known_host_is_kept_without_a_word() -> None:
+    html = '<p>See</p><iframe src="https://www.youtube.com/embed/a" title="Film"></iframe><p>after</p>'
+    assert sanitise(html).removed == ()
+    assert "Film" in _without_others(sanitise(html).html, "https://press.example")

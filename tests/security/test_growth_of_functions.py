@@ -1,0 +1,329 @@
+"""Whatever a stranger writes, working on twice as much of it takes the server about twice as long, not four times."""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import MISSING, Field, fields, is_dataclass
+from datetime import UTC, datetime
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import pytest
+from pressroom_content.articles.edits import Edit
+from pressroom_content.contract import MediaFile
+from pressroom_content.publishing.pictures import Picture
+from pressroom_content.voice.store import Voice
+from support.growth import grows, modules
+
+LOOK, MEASURE = 4_000, 20_000
+"""Characters of a text that is tried, and of one whose time is measured."""
+
+LONG = 0.003
+"""Seconds of CPU from which on a function that is tried is measured."""
+
+TEXTS = frozenset({"html", "body", "text", "markdown", "svg", "xml", "page", "source", "content"})
+"""Names of parameters and members that hold what somebody wrote."""
+
+FORMATS = frozenset({"body_format", "format"})
+
+ELSEWHERE = (
+    *(
+        "pressroom.config",
+        "pressroom.cli",
+        "pressroom.testing",
+        "pressroom.plugins",
+        "pressroom.tools_api.pages.declared",
+    ),
+    *("pressroom_code_to_image", "pressroom_favicon_generator", "pressroom_image_generator", "pressroom.graphics"),
+    "pressroom_content.foreign_pages",
+)
+"""Modules that read what operators and authors of plugins write, and those that run in worker processes alone."""
+
+MEDIA = "m_0123456789abcdefghijkl"
+SAMPLES: Mapping[str, Any] = {
+    "language": "en",
+    "url": "https://blog.example/post",
+    "base": "https://blog.example/",
+    "base_url": "https://press.example",
+    "site_url": "https://blog.example",
+    "content_type": "text/html",
+    "most": 10_000_000,
+    "most_bytes": 10_000_000,
+    "longest": 10_000_000,
+    "generator": "hugo",
+    "edits": [Edit("a", "bb", all=True), Edit("<", "", all=True)],
+    "voice": Voice(
+        banned_terms=(*(" ".join(["a"] * count) for count in range(1, 40)), "<b>", "A."), glossary={"a a": "a b, a-a"}
+    ),
+    "pictures": {
+        MEDIA: Picture(
+            MediaFile(
+                id=MEDIA,
+                content=b"1",
+                filename="a.png",
+                media_type="image/png",
+                alt="",
+                url="https://a.example/b.png",
+                credit_html="by",
+                credit_text="by",
+                hosting="either",
+                width=1,
+                height=1,
+            ),
+            "link",
+        )
+    },
+    "uploaded": {},
+}
+"""What other parameters get, by their names."""
+
+EMPTY: Mapping[Any, Any] = {
+    str: "a", int: 1, float: 20.0, bool: False, bytes: b"", datetime: datetime(2026, 1, 1, tzinfo=UTC),
+    tuple: (), list: [], dict: {}, frozenset: frozenset(), Mapping: {}, Sequence: (), Iterable: (), Collection: (),
+}  # fmt: skip
+"""What they get by their types else."""
+
+UNITS = (
+    *(
+        f"<{tag}>"
+        for tag in ("b", "p", "a href=x", "li", "table", "td", "iframe", "svg", "pre", "h2", "script", "title")
+    ),
+    *("</b>", "<", "<a", "<a ", "<a a=", '<a a="', "<img ", "<!--", "<!-", "<![CDATA[", "<!DOCTYPE a", "<?a", "<br>\n"),
+    *(
+        "<p>a</p>",
+        "<ul><li>",
+        "<dd><li>",
+        "<rt>",
+        "<div><p>",
+        "</p><b>",
+        "&amp;",
+        "&",
+        "&#x",
+        "<p>a<p>a",
+        "<i><b></i>",
+        "\\\n",
+        "<br>",
+    ),
+    *(
+        "*",
+        "**a",
+        "*a_",
+        "_",
+        "`",
+        "`a``",
+        "[",
+        "![",
+        "[a](",
+        "](",
+        "[^1]",
+        "[^1]: a\n",
+        "[a]: b\n",
+        "[a]",
+        "|",
+        "|-\n",
+    ),
+    *(
+        "a|b\n-|-\n",
+        "> ",
+        ">\n",
+        "- ",
+        "- a\n",
+        "* a\n  ",
+        "# ",
+        "#",
+        "~~",
+        "~",
+        "\\",
+        "<http://",
+        "a@b.c ",
+        "www.a.b ",
+        "1. ",
+    ),
+    *("```\n", "~~~", "---\n", "===\n", "a\n===\n", ":", "::", ": a\n", "{{<", "{{%", "{{", "{% ", "$", "^", "^^"),
+    *(" ", "\n", "\t", "\r", " \n", "\n\n", "\u00a0", "\u3000", "\u0085", "\u2028", "a\n", "a \n", "\n a"),
+    *(
+        "a",
+        "a ",
+        "A",
+        "A. ",
+        "a. ",
+        "a.b",
+        "1",
+        "1,",
+        "1.",
+        "-",
+        "!!!a",
+        "é",
+        "e\u0301",
+        "\u0301",
+        "א",
+        "漢",
+        "。",
+        "😀",
+        "\u200d",
+    ),
+    *(
+        "http://a/",
+        "http://a.b ",
+        "data:image/png;base64,AAAA",
+        "/",
+        "'",
+        '"',
+        "“a” ",
+        "(",
+        "((",
+        ")",
+        "a's ",
+        "url(",
+        "@",
+    ),
+    *(
+        '{"a":',
+        "[1,",
+        '{"@type":"A"},',
+        "Mr. ",
+        "e.g. ",
+        "m_0123456789abcdefghijkl ",
+        "../",
+        "%2",
+        "?a=b&",
+        ";",
+        ",",
+        "=a ",
+    ),
+)
+
+
+def _functions() -> Mapping[str, Callable[[str], object]]:
+    """Return every public function that takes what somebody wrote, as functions of that alone."""
+    found: dict[str, Callable[[str], object]] = {}
+    for module in modules():
+        for name, function in vars(module).items():
+            own = inspect.isfunction(function) and function.__module__ == module.__name__
+            if own and not module.__name__.startswith(ELSEWHERE) and not name.startswith("_"):
+                for body_format in ("markdown", "html"):
+                    if made := _of_a_text(function, body_format):
+                        suffix = " of HTML" if body_format == "html" else ""
+                        found[f"{module.__name__}.{name}{suffix}"] = made
+    return found
+
+
+def _of_a_text(function: Callable[..., Any], body_format: str) -> Callable[[str], object] | None:
+    """Return a function as one of a text, or nothing where it takes none, or something that cannot be made up."""
+    parameters = inspect.signature(function).parameters.values()
+    needed = [
+        one.name
+        for one in parameters
+        if one.default is one.empty and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)
+    ]
+    kinds = {name: _kind(function, name) for name in needed}
+    texts = [name for name, kind in kinds.items() if _is_text(kind, name)]
+    # What has no format is tried once.
+    if (
+        not texts
+        or inspect.iscoroutinefunction(function)
+        or (body_format == "html" and not any(map(_formats, kinds.values())))
+    ):
+        return None
+    try:
+        rest = {name: _sample(kinds[name], name, "") for name in needed if name not in texts}
+        for name in texts:
+            _sample(kinds[name], name, "")
+    except (LookupError, NameError, TypeError):  # NameError: of a type that is imported for the checker alone
+        return None
+
+    def call(text: str) -> object:
+        half = len(text) // 2
+        others = f"{text[:half]}!{text[half:]}"  # beside it: nearly the same
+        given = {name: _sample(kinds[name], name, others if at else text, body_format) for at, name in enumerate(texts)}
+        try:
+            made = function(**given, **rest)
+            return list(made) if inspect.isgenerator(made) else made
+        except (AttributeError, TypeError):  # an argument that was made up is wrong
+            raise
+        except Exception:  # noqa: BLE001 - refusing a text is an answer as well
+            return None
+
+    return call
+
+
+def _kind(function: Callable[..., Any], name: str) -> Any:
+    try:
+        return get_type_hints(function).get(name)
+    except NameError:  # a type that is imported for the checker alone
+        return None
+
+
+def _is_text(kind: Any, name: str) -> bool:
+    return (kind in (str, bytes) and name in TEXTS) or _holds_text(kind)
+
+
+def _holds_text(kind: Any) -> bool:
+    return is_dataclass(kind) and any(field.name in TEXTS for field in fields(kind))
+
+
+def _formats(kind: Any) -> bool:
+    return is_dataclass(kind) and any(field.name in FORMATS for field in fields(kind))
+
+
+def _sample(kind: Any, name: str, text: str, body_format: str = "markdown") -> Any:
+    """Return a value for a parameter or a member. Raises `LookupError` and others where none can be made up."""
+    if name in TEXTS and kind in (str, bytes):
+        return text.encode() if kind is bytes else text
+    if name in FORMATS:
+        return body_format
+    if name in SAMPLES:
+        return SAMPLES[name]
+    origin = get_origin(kind)
+    if origin is Literal:
+        return get_args(kind)[0]
+    if origin in (UnionType, Union) and type(None) in get_args(kind):
+        return None
+    if is_dataclass(kind) and isinstance(kind, type):
+        hints = get_type_hints(kind)
+        return kind(
+            **{
+                one.name: _sample(hints[one.name], one.name, text, body_format)
+                for one in fields(kind)
+                if _is_needed(one)
+            }
+        )
+    return EMPTY[origin or kind]
+
+
+def _is_needed(field: Field[Any]) -> bool:
+    return (field.default is MISSING and field.default_factory is MISSING) or field.name in TEXTS | FORMATS
+
+
+FUNCTIONS = _functions()
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_twice_the_text_takes_a_function_at_most_three_times_as_long(name: str) -> None:
+    work = FUNCTIONS[name]
+    problems = []
+    for unit in UNITS:
+        text = _repeated(unit)
+        whole = _seconds(work, text(LOOK))
+        if whole > LONG and whole > 2.5 * _seconds(work, text(LOOK // 2)):
+            grown = grows(work, text, MEASURE, floor=0.1)
+            if grown:
+                problems.append(f"{unit!r} x n: {grown}")
+    assert not problems
+
+
+def test_functions_of_all_kinds_are_found() -> None:
+    assert len(FUNCTIONS) > 30
+    assert {"pressroom_content.rendering.text.text_of", "pressroom_seo.scoring.score.score of HTML"} <= FUNCTIONS.keys()
+
+
+def _seconds(work: Callable[[str], object], text: str) -> float:
+    begin = time.process_time()
+    work(text)
+    return time.process_time() - begin
+
+
+def _repeated(unit: str) -> Callable[[int], str]:
+    return lambda size: unit * (size // len(unit))

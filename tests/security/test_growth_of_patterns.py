@@ -1,0 +1,65 @@
+"""A stranger's text cannot stop the server in a regular expression: while one runs, no other thread does."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from support.growth import Found, grows, hostile, patterns
+
+FOUND = patterns()
+LOOK, MEASURE = 2_000, 8_000
+"""Characters of a text that is tried, and of one whose time is measured."""
+
+LONG = 0.001
+"""Seconds of CPU from which on a pattern that is tried is measured: in a line, it takes a tenth of it."""
+
+
+@pytest.mark.parametrize("found", FOUND, ids=[found.where for found in FOUND])
+def test_twice_the_text_takes_a_pattern_at_most_three_times_as_long(found: Found) -> None:
+    work = _uses(found)
+    for start, repeated in hostile(found.pattern):
+        text = _text(found.pattern, start, repeated)
+        begin = time.process_time()
+        work(text(LOOK))
+        if time.process_time() - begin > LONG:
+            grown = grows(work, text, MEASURE)
+            assert not grown, f"{found.where} {found.pattern.pattern!r}: {start!r} + {repeated!r} x n: {grown}"
+
+
+def test_patterns_of_all_kinds_are_found() -> None:
+    names = [found.where for found in FOUND]
+    assert len(names) > 200
+    assert "pressroom.observability.secrets._USER_INFO" in names
+
+
+def test_a_pattern_that_takes_the_square_of_a_text_is_noticed() -> None:
+    found = Found("here", re.compile(r"\s*<!-- marker"), frozenset({"search"}))
+    with pytest.raises(AssertionError, match="marker"):
+        test_twice_the_text_takes_a_pattern_at_most_three_times_as_long(found)
+
+
+def _text(pattern: re.Pattern[Any], start: str, repeated: str) -> Callable[[int], Any]:
+    def made(size: int) -> Any:
+        text = f"{start}{repeated * (size // len(repeated))}\x01"
+        return text.encode("latin-1", "replace") if isinstance(pattern.pattern, bytes) else text
+
+    return made
+
+
+def _uses(found: Found) -> Callable[[Any], object]:
+    pattern, ways = found.pattern, found.ways
+
+    def use(text: Any) -> None:
+        if "search" in ways:
+            for _ in pattern.finditer(text):
+                pass
+        if "match" in ways:
+            pattern.match(text)
+        if "fullmatch" in ways:
+            pattern.fullmatch(text)
+
+    return use

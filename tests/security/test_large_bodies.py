@@ -1,0 +1,99 @@
+"""Strangers who have the event loop parse: large bodies, deep ones, and those that only look like a lot of work."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from pressroom.errors import InvalidJson
+from pressroom.testing import RunningHost
+from pressroom.wire.json import parse_value
+from support.mcp_peer import account
+from support.raw_http import exchange, status
+from support.tool_hosts import tool_host
+
+MCP = "/api/mcp"
+KIB_64 = 65_536
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
+    with tool_host(tmp_path_factory.mktemp("host")) as running:
+        yield running
+
+
+def ping(size: int) -> bytes:
+    body = b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":"%b"}}'
+    return body % (b"x" * (size - len(body) + 2))
+
+
+def head(host: RunningHost, *lines: str) -> bytes:
+    own = ("POST /api/mcp HTTP/1.1", f"Host: 127.0.0.1:{host.settings.server.port}", "Content-Type: application/json")
+    return "\r\n".join((*own, *lines, "", "")).encode()
+
+
+def test_a_stranger_cannot_have_more_than_64_kib_parsed_over_mcp(host: RunningHost) -> None:
+    headers = {"content-type": "application/json"}
+    fits = httpx.post(host.url + MCP, content=ping(KIB_64), headers=headers, timeout=30)
+    over = httpx.post(host.url + MCP, content=ping(KIB_64 + 1), headers=headers, timeout=30)
+    assert (fits.status_code, fits.json()["result"]) == (200, {})
+    assert (over.status_code, over.json()["error"]["code"]) == (413, -32600)
+    assert "65536 bytes without a valid credential" in over.json()["error"]["message"]
+
+
+def test_a_stranger_is_refused_before_the_body_is_sent(host: RunningHost) -> None:
+    assert status(exchange(host.url, head(host, f"Content-Length: {KIB_64 + 1}"))) == 413
+    assert status(exchange(host.url, head(host, "Content-Length: 4194304", "Authorization: Bearer prk_key_no"))) == 401
+    chunk = b"%x\r\n%b\r\n" % (KIB_64 + 1, b"x" * (KIB_64 + 1))
+    assert status(exchange(host.url, head(host, "Transfer-Encoding: chunked") + chunk)) == 413
+
+
+def test_a_client_with_an_account_may_send_four_mebibytes(host: RunningHost) -> None:
+    headers = {"content-type": "application/json", **account(host).bearer}
+    answer = httpx.post(host.url + MCP, content=ping(4 * 1024 * 1024), headers=headers, timeout=30)
+    assert (answer.status_code, answer.json()["result"]) == (200, {})
+    over = httpx.post(host.url + MCP, content=ping(4 * 1024 * 1024 + 1), headers=headers, timeout=30)
+    assert over.status_code == 413
+
+
+@pytest.mark.parametrize("depth", [1, 49], ids=["flat", "deep"])
+def test_millions_of_arrays_are_refused_before_they_are_made(depth: int) -> None:
+    body = b"[" + b",".join([b"[" * depth + b"]" * depth] * (4_000_000 // (2 * depth + 1))) + b"]"
+    text = json.dumps("x" * len(body)).encode()
+    began = time.process_time()
+    parse_value(text, max_depth=64)
+    honest = time.process_time() - began
+    began = time.process_time()
+    with pytest.raises(InvalidJson, match="more than 100,000 arrays and objects"):
+        parse_value(body, max_depth=64)
+    assert time.process_time() - began < max(0.3, 20 * honest)
+
+
+def test_brackets_in_texts_are_no_arrays() -> None:
+    assert parse_value(json.dumps({"code": "[{" * 500_000}).encode(), max_depth=8) == {"code": "[{" * 500_000}
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"{" + b" " * 100_000, "not valid JSON"),
+        (json.dumps({"text": "x" * 100_000}).encode(), "text: "),
+        (json.dumps({"text": "hello", "padding": "x" * 100_000}).encode(), "padding"),
+    ],
+)
+def test_large_bodies_of_the_tools_api_are_read_with_the_same_care(
+    host: RunningHost, content: bytes, problem: str
+) -> None:
+    headers = {"content-type": "application/json"}
+    answer = httpx.post(host.url + "/tools/text-file/api/generate", content=content, headers=headers, timeout=30)
+    assert answer.status_code == 400
+    assert problem in answer.json()["error"]["message"]
+
+
+def test_a_large_form_of_a_tool_page_is_read_as_well(host: RunningHost) -> None:
+    answer = httpx.post(host.url + "/tools/text-file", data={"text": "x" * 100_000}, timeout=30)
+    assert answer.status_code == 400
+    assert "x" * 100_000 in answer.text  # the form is shown again as it was filled in

@@ -1,0 +1,124 @@
+"""Whoever signs in with wrong passwords, to keep the owner of an account out or to guess what it is."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import resource
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from argon2 import PasswordHasher
+from pressroom.accounts.passwords import PasswordHashes
+from pressroom.errors import Overloaded
+from pressroom.testing import RunningHost
+from pressroom.testing.running import settings_for_test
+from support.people import EMAIL, PASSWORD, BrowserWithoutScreen, Page, add_person
+
+WRONG = "violet harbour lantern mist"
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Iterator[RunningHost]:
+    """Return a host behind a proxy, with an account."""
+    accounts = {"sign_in_rate_account": "3/hour", "sign_in_rate_account_total": "6/hour"}
+    config = {"server": {"trusted_proxies": 1}, "accounts": accounts}
+    with RunningHost(settings_for_test(config, tmp_path)) as running:
+        add_person(running)
+        yield running
+
+
+def sign_in(browser: BrowserWithoutScreen, password: str, address: str, email: str = EMAIL) -> Page:
+    """Send the form of the sign-in page from a client address."""
+    fields = browser.get("/sign-in").fields("/sign-in")
+    return browser.post("/sign-in", {**fields, "email": email, "password": password}, **{"X-Forwarded-For": address})
+
+
+def test_a_stranger_cannot_lock_the_owner_out(host: RunningHost) -> None:
+    with BrowserWithoutScreen(host) as stranger, BrowserWithoutScreen(host) as owner:
+        statuses = [sign_in(stranger, WRONG, "203.0.113.66").status for _ in range(5)]
+        assert statuses == [400, 400, 400, 429, 429]
+        assert sign_in(stranger, PASSWORD, "203.0.113.66").status == 429
+        assert sign_in(owner, PASSWORD, "198.51.100.7").path == "/dashboard"
+
+
+def test_many_addresses_cannot_lock_out_the_owner_s_own_browser(host: RunningHost) -> None:
+    with BrowserWithoutScreen(host) as stranger, BrowserWithoutScreen(host) as owner:
+        page = sign_in(owner, PASSWORD, "198.51.100.7")
+        owner.submit(page, "/sign-out")
+        for number in range(8):
+            sign_in(stranger, WRONG, f"203.0.113.{number}")
+        # The guesses are bounded, for an unknown browser of the owner as well …
+        assert sign_in(stranger, PASSWORD, "192.0.2.1").status == 429
+        # … and the owner gets in, even from an address that the stranger guesses from.
+        assert sign_in(owner, PASSWORD, "203.0.113.1").path == "/dashboard"
+
+
+def test_a_browser_of_one_account_is_not_known_for_another(host: RunningHost) -> None:
+    mallory = add_person(host, "mallory@example.net")
+    with BrowserWithoutScreen(host) as browser:
+        page = sign_in(browser, PASSWORD, "203.0.113.66", mallory.email)
+        browser.submit(page, "/sign-out")
+        assert [sign_in(browser, WRONG, "203.0.113.66").status for _ in range(4)] == [400, 400, 400, 429]
+
+
+@pytest.mark.parametrize(
+    "cookie", ["", "x", "a.b.c.d.e", "eyJhbGciOiJkaXIiLCJlbmMiOiJBMjU2R0NNIn0..AA.AA.AA", "." * 3000]
+)
+def test_a_made_up_cookie_makes_no_known_browser(host: RunningHost, cookie: str) -> None:
+    with BrowserWithoutScreen(host) as stranger:
+        stranger.client.cookies.set("pressroom_known", cookie, domain="127.0.0.1", path="/")
+        statuses = [sign_in(stranger, WRONG, "203.0.113.66").status for _ in range(4)]
+    assert statuses == [400, 400, 400, 429]
+
+
+def test_a_known_browser_guesses_no_more_often_than_any_other(host: RunningHost) -> None:
+    with BrowserWithoutScreen(host) as browser:
+        page = sign_in(browser, PASSWORD, "198.51.100.7")
+        browser.submit(page, "/sign-out")
+        assert [sign_in(browser, WRONG, f"198.51.100.{n}").status for n in range(5)] == [400, 400, 400, 429, 429]
+
+
+def test_a_stranger_cannot_keep_somebody_from_changing_their_password(host: RunningHost) -> None:
+    with BrowserWithoutScreen(host) as stranger, BrowserWithoutScreen(host) as owner:
+        sign_in(owner, PASSWORD, "198.51.100.7")
+        for number in range(8):
+            sign_in(stranger, WRONG, f"203.0.113.{number}")
+        page = owner.get("/dashboard/account")
+        new = "copper meadow whistle tide"
+        done = owner.submit(page, "/dashboard/account", action="password", current=PASSWORD, password=new)
+        assert "Your password is changed." in done.text
+
+
+async def test_a_flood_of_sign_ins_is_hashed_a_few_at_a_time() -> None:
+    hashes = PasswordHashes(PasswordHasher(time_cost=1, memory_cost=65_536, parallelism=1))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    flood = [asyncio.create_task(hashes.matches("", WRONG)) for _ in range(260)]
+    ended, _ = await asyncio.wait(flood, return_when=asyncio.FIRST_COMPLETED)
+    # Those that find 200 waiting are told at once; nobody waits for more than these.
+    assert sum(type(one.exception()) is Overloaded for one in ended) == 60
+    await asyncio.wait([one for one in flood if one not in ended], return_when=asyncio.FIRST_COMPLETED)
+    for one in flood:
+        one.cancel()
+    await asyncio.gather(*flood, return_exceptions=True)
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    half = max(1, min(4, (os.cpu_count() or 1) // 2))
+    assert grown < 65_536 * (half + 1)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no priorities of threads")
+async def test_hashing_leaves_the_processor_to_the_rest_of_the_server() -> None:
+    seen: list[int] = []
+
+    class Hasher(PasswordHasher):
+        def hash(self, *arguments: Any, **options: Any) -> str:
+            seen.append(os.getpriority(os.PRIO_PROCESS, threading.get_native_id()))
+            return super().hash(*arguments, **options)
+
+    await PasswordHashes(Hasher(time_cost=1, memory_cost=64, parallelism=1)).make(PASSWORD)
+    own = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+    assert seen == [min(19, own + 10)]

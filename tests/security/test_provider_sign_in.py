@@ -1,0 +1,56 @@
+"""Whoever comes back from the identity provider with made-up codes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pressroom.testing import RunningHost
+from pressroom.testing.running import settings_for_test
+from support import oidc_provider
+from support.oidc_provider import SECRET, OidcProvider
+from support.people import BrowserWithoutScreen
+
+BASE = "http://127.0.0.1:9"
+CALLBACK = "/sign-in/callback"
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Iterator[RunningHost]:
+    with OidcProvider(redirect_uri=BASE + CALLBACK) as provider:
+        settings = {"issuer": provider.issuer, "client_id": "basic", "client_secret": SECRET}
+        accounts = {"identity_provider": settings, "sign_in_rate_address": "3/hour"}
+        config = {"base_url": BASE, "server": {"trusted_proxies": 1}, "accounts": accounts}
+        with RunningHost(settings_for_test(config, tmp_path)) as running:
+            yield running
+
+
+def left(browser: BrowserWithoutScreen) -> str:
+    """Go to the provider, and return the URL there."""
+    fields = browser.get("/sign-in").fields("/sign-in/provider")
+    answer = browser.client.post("/sign-in/provider", data=fields, headers={"Origin": BASE}, follow_redirects=False)
+    return str(answer.headers["Location"])
+
+
+def test_made_up_codes_are_not_sent_on_without_end(host: RunningHost) -> None:
+    with BrowserWithoutScreen(host, BASE) as stranger, BrowserWithoutScreen(host, BASE) as ada:
+        kept = left(stranger)
+        cookie = stranger.client.cookies["pressroom_provider"]
+        state = kept.partition("state=")[2].partition("&")[0]
+        statuses = [
+            stranger.client.get(
+                CALLBACK,
+                params={"code": f"made-up-{number}", "state": state},
+                headers={"Cookie": f"pressroom_provider={cookie}", "X-Forwarded-For": "203.0.113.66"},
+            ).status_code
+            for number in range(5)
+        ]
+        assert statuses == [400, 400, 400, 429, 429]
+        # Others get in, and as often as they like: what succeeds is not counted.
+        for _ in range(4):
+            query = asyncio.run(oidc_provider.sign_in(left(ada), "ada", BASE + CALLBACK))
+            answer = ada.client.get(CALLBACK, params=query, headers={"X-Forwarded-For": "198.51.100.7"})
+            assert answer.url.path == "/dashboard"
+            ada.submit(ada.get("/dashboard"), "/sign-out")

@@ -1,0 +1,110 @@
+"""Readers who ask for the same large documents again and again."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+from pressroom.testing import RunningHost
+from pressroom.testing.plugin import settings_for_test
+from support.installing import on_path
+from support.plugin_source import HEAD, install_plugin
+
+SOURCE = (
+    HEAD
+    + '''
+import asyncio
+from pathlib import Path
+
+from pressroom.sdk import IndexEntries, IndexEntry
+
+FOLDER = Path(__file__).parent
+
+
+async def read():
+    """Take a moment, and note that it was asked."""
+    with (FOLDER / "reads").open("a") as log:
+        log.write("read\\n")
+    await asyncio.sleep(0.2)
+    return (FOLDER / "text").read_text()
+
+
+async def entries():
+    version = (FOLDER / "version").read_text()
+    return [IndexEntry("Long", "/long", version=version, read=read)]
+
+
+@hookimpl
+def pressroom_index_entries():
+    return [IndexEntries("Articles", entries)]
+'''
+)
+
+
+def test_many_readers_of_the_index_have_each_text_made_once(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    installed = install_plugin(site, "library", SOURCE)
+    folder = site / installed.packages[0]
+
+    def write(text: str, version: str) -> None:
+        (folder / "text").write_text(text)
+        (folder / "version").write_text(version)
+
+    def reads() -> int:
+        return len((folder / "reads").read_text().splitlines())
+
+    write("The first text.", "1")
+    with on_path(site), RunningHost(settings_for_test({"plugins": installed.plugins}, tmp_path / "data")) as host:
+        url = f"{host.url}/llms-full.txt"
+        with ThreadPoolExecutor(8) as pool:
+            answers = list(pool.map(lambda _: httpx.get(url, timeout=30).text, range(16)))
+        assert len(set(answers)) == 1
+        assert "The first text." in answers[0]
+        assert reads() == 1
+        write("The second text.", "2")
+        assert "The second text." in httpx.get(url, timeout=30).text
+        assert reads() == 2
+        write("x" * 20_000_000, "3")
+        assert len(httpx.get(url, timeout=30).content) < 1_000_000
+        write("The last text.", "")
+        assert "The last text." in httpx.get(url, timeout=30).text
+        assert "The last text." in httpx.get(url, timeout=30).text
+        assert reads() == 4
+
+
+def test_a_feed_is_bounded_however_long_its_posts_are(tmp_path: Path) -> None:
+    config = {"builtin_plugins": False, "plugins": {"content": {}}}
+    with RunningHost(settings_for_test(config, tmp_path / "data")) as host:
+        host.call_tool("connect_website", {"platform": "builtin", "name": "Long"})
+        [website] = host.call_tool("list_websites")["websites"]
+        for number in range(4):
+            made = host.call_tool(
+                "create_content",
+                {"title": f"Post {number}", "body": f"{number} " + "word " * 300_000, "website_id": website["id"]},
+            )
+            wanted = {"content_id": made["content_id"], "website_id": website["id"]}
+            host.call_tool("publish_content", wanted)
+        url = f"{website['url']}/feed.xml"
+        with ThreadPoolExecutor(4) as pool:
+            answers = list(pool.map(lambda _: httpx.get(url, timeout=60), range(4)))
+        feed = ET.fromstring(answers[0].content)
+        again = httpx.get(url, headers={"if-none-match": answers[0].headers["etag"]}, timeout=60)
+        host.call_tool(
+            "create_content",
+            {"title": "Draft", "body": "Not live.", "website_id": website["id"]},
+        )
+        same = httpx.get(url, timeout=60)
+        made = host.call_tool("create_content", {"title": "New", "body": "Short.", "website_id": website["id"]})
+        host.call_tool("publish_content", {"content_id": made["content_id"], "website_id": website["id"]})
+        newer = httpx.get(url, timeout=60)
+
+    assert len({answer.content for answer in answers}) == 1
+    assert len(answers[0].content) < 5_000_000
+    assert [item.findtext("title") for item in feed.iter("item")] == ["Post 3", "Post 2", "Post 1", "Post 0"]
+    assert sum("encoded" in child.tag for child in feed.iter()) == 2
+    assert (again.status_code, again.content) == (304, b"")
+    # An answer that is compressed has a weak tag; whether it is depends on how many others are under way.
+    assert same.headers["etag"].removeprefix("W/") == answers[0].headers["etag"].removeprefix("W/")
+    assert next(ET.fromstring(newer.content).iter("item")).findtext("title") == "New"

@@ -1,0 +1,149 @@
+"""Clients that take their time, or more connections than they need, so that nothing is left for others."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+from pressroom.testing import RunningHost
+from support.raw_http import answer, closed, connected, status
+from support.tool_hosts import tool_host
+
+SECONDS = 1.0
+LONG = 20.0
+HEAD = b"POST %b HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+
+Send = Callable[[socket.socket], None]
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
+    server = {"request_timeout": SECONDS, "keep_alive_timeout": 600, "response_timeout": 600}
+    with tool_host(tmp_path_factory.mktemp("host"), server=server) as running:
+        yield running
+
+
+@contextmanager
+def trickling(connection: socket.socket, piece: bytes) -> Iterator[None]:
+    """Send a piece again and again, more often than the server's patience lasts, until the block ends."""
+    over = threading.Event()
+
+    def send() -> None:
+        while not over.wait(SECONDS / 8):
+            try:
+                connection.sendall(piece)
+            except OSError:
+                return
+
+    thread = threading.Thread(target=send)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+@pytest.mark.parametrize(
+    ("begun", "piece", "expected"),
+    [
+        (b"GET /healthz HTTP/1.1\r\nHost: test\r\n", b"X-More: 1\r\n", 408),
+        (b"G", b"E", 408),
+        (HEAD % b"/tools/text-file/api/generate" + b"Content-Length: 1000\r\n\r\n", b" ", 503),
+        (HEAD % b"/tools/text-file/api/generate" + b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\n \r\n", 503),
+        (HEAD % b"/api/mcp" + b"Content-Length: 1000\r\n\r\n", b" ", 408),
+        (HEAD % b"/nothing/here" + b"Content-Length: 1000\r\n\r\n", b" ", 404),
+        (HEAD % b"/nothing/here" + b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\n \r\n", 404),
+    ],
+    ids=["head", "first line", "body", "chunks", "body of MCP", "unwanted body", "unwanted chunks"],
+)
+def test_a_stranger_cannot_keep_a_connection_by_sending_a_byte_now_and_then(
+    host: RunningHost, begun: bytes, piece: bytes, expected: int
+) -> None:
+    with connected(host.url) as connection:
+        connection.sendall(begun)
+        with trickling(connection, piece):
+            received = answer(connection)
+            assert closed(connection)
+    assert status(received) == expected, received
+
+
+def test_a_client_that_is_slow_but_in_time_is_answered(tmp_path: Path) -> None:
+    with (
+        tool_host(tmp_path, server={"request_timeout": LONG, "response_timeout": 0.5}) as host,
+        connected(host.url) as connection,
+    ):
+        body = b'{"text":"slow"}'
+        connection.sendall(HEAD % b"/tools/text-file/api/generate" + b"Content-Length: %d\r\n\r\n" % len(body))
+        # Longer than the server would have to answer: that time begins when the body is there.
+        for at in range(len(body)):
+            time.sleep(0.07)
+            connection.sendall(body[at : at + 1])
+        assert status(answer(connection)) == 200
+
+
+def test_a_connection_is_kept_between_requests(host: RunningHost) -> None:
+    with connected(host.url) as connection:
+        for _ in range(3):
+            connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n")
+            assert status(answer(connection)) == 200
+            time.sleep(SECONDS * 1.2)
+
+
+def test_a_stranger_cannot_take_all_connections(tmp_path: Path) -> None:
+    with tool_host(tmp_path, server={"connections_per_client": 5}) as host, ExitStack() as held:
+        kept = [held.enter_context(connected(host.url)) for _ in range(5)]
+        for connection in kept:
+            connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n")
+            assert status(answer(connection)) == 200
+        with connected(host.url) as sixth:
+            refusal = answer(sixth)
+            assert closed(sixth)
+        assert (status(refusal), b"too many connections" in refusal) == (503, True)
+        kept.pop().close()
+        # The server learns a moment later that the connection is closed.
+        deadline = time.monotonic() + LONG
+        while status(_health(host)) != 200:
+            assert time.monotonic() < deadline
+        kept[0].sendall(b"GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n")
+        assert status(answer(kept[0])) == 200
+
+
+def _health(host: RunningHost) -> bytes:
+    with connected(host.url) as connection:
+        try:
+            connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n")
+        except OSError:
+            return b""
+        return answer(connection)
+
+
+def test_behind_a_proxy_requests_count_for_the_address_that_it_names(tmp_path: Path) -> None:
+    config = {"connections_per_client": 2, "trusted_proxies": 1}
+    with tool_host(tmp_path, server=config) as host, ExitStack() as held:
+
+        def begin(address: bytes) -> socket.socket:
+            connection = held.enter_context(connected(host.url))
+            forwarded = b"X-Forwarded-For: %b\r\nContent-Length: 15\r\nExpect: 100-continue\r\n\r\n" % address
+            connection.sendall(HEAD % b"/tools/text-file/api/generate" + forwarded)
+            return connection
+
+        waiting = [begin(b"192.0.2.66"), begin(b"192.0.2.66")]
+        for connection in waiting:  # from here on the server waits for the body
+            assert connection.recv(100).startswith(b"HTTP/1.1 100 ")
+        third = answer(begin(b"192.0.2.66")).removeprefix(b"HTTP/1.1 100 Continue\r\n\r\n")
+        other = httpx.get(f"{host.url}/healthz", headers={"x-forwarded-for": "192.0.2.1"}, timeout=30)
+        for connection in waiting:
+            connection.sendall(b'{"text":"hello"}'[:15])
+            assert status(answer(connection)) in (200, 400)
+        again = httpx.get(f"{host.url}/healthz", headers={"x-forwarded-for": "192.0.2.66"}, timeout=30)
+
+    assert status(third) == 503
+    assert b"Retry-After: 1" in third or b"retry-after: 1" in third
+    assert (other.status_code, again.status_code) == (200, 200)

@@ -1,0 +1,220 @@
+"""An account cannot fill the disk."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from itertools import count, cycle
+from typing import Any
+
+import httpx
+import pytest
+from pressroom.accounts.storage import AccountStorage
+from pressroom.compiled import Compiled
+from pressroom.dashboard.views import storage_meter
+from pressroom.sdk import QuotaExceeded
+from pressroom.storage.database import SqlDatabase
+from pressroom.testing import RunningHost
+from pressroom.testing.running import settings_for_test
+from pressroom_content.articles import exporting
+from pressroom_content.articles.fields import Draft
+from pressroom_content.articles.store import Articles
+from pressroom_content.tables import ExportRow
+from sqlalchemy import func, select
+from support import databases
+from support.content_client import Client, client_of, content_of
+
+_numbers = count(1)
+MEGABYTE = 1_000_000
+
+
+@pytest.fixture(scope="module", params=databases.KINDS)
+def host(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
+    """Return a host on which every plan includes 3 MB."""
+    folder = tmp_path_factory.mktemp("storage")
+    with databases.database_config(request.param, folder) as storage:
+        config: dict[str, Any] = {
+            "plugins": {"content": {}, "account": {}, "images": {}},
+            "plans": {"free": {"title": "Free", "storage": "3MB"}},
+            "accounts": {"connections": 1000},
+            "storage": storage,
+        }
+        settings = settings_for_test(config, folder)
+        if request.param == "postgresql":
+            asyncio.run(_migrate(Compiled(settings)))
+        with RunningHost(settings) as running:
+            yield running
+
+
+async def _migrate(compiled: Compiled) -> None:
+    database = SqlDatabase(compiled.settings)
+    await database.open()
+    try:
+        await compiled.migrator(database).migrate()
+    finally:
+        await database.close()
+
+
+@pytest.fixture
+def bob(host: RunningHost) -> Client:
+    return client_of(host, f"bob.{next(_numbers)}@example.com")
+
+
+def test_a_stranger_cannot_collect_exports(host: RunningHost, bob: Client) -> None:
+    bob.data("create_content", title="Large", body="word " * 20_000)
+    links = [bob.data("export_content", format="json")["download_url"] for _ in range(4)]
+    assert _exports(host, bob) == 1
+    assert [httpx.get(link).status_code for link in links] == [404, 404, 404, 200]
+    bob.data("export_content", format="markdown")
+    assert _exports(host, bob) == 2, "one of each format"
+
+
+def test_a_stranger_cannot_collect_exports_at_the_same_moment(host: RunningHost, bob: Client) -> None:
+    bob.data("create_content", title="Small", body="A few words.")
+    plugin = content_of(host)
+
+    async def many() -> None:
+        one = exporting.export
+        await asyncio.gather(*(one(plugin, bob.user_id, "json", website_id=None, content_ids=None) for _ in range(8)))
+
+    host.run(many())
+    assert _exports(host, bob) == 1
+
+
+BODY = "word " * 40_000  # 200 kB, and as much again for the version
+
+
+def fill(client: Client) -> list[str]:
+    """Write articles until there is no room, and return their ids."""
+    ids: list[str] = []
+    for number in range(20):
+        result = client.call("create_content", title=f"Article {number}", body=BODY)
+        if result.get("isError"):
+            return ids
+        ids.append(result["structuredContent"]["content_id"])
+    raise AssertionError("nothing bounds what an account stores")
+
+
+def test_a_stranger_cannot_store_more_articles_than_the_plan_includes(bob: Client) -> None:
+    ids = fill(bob)
+    assert len(ids) == 7
+    told = bob.refusal("create_content", title="One more", body=BODY)
+    assert "2.8 MB of 3 MB" in told
+    assert "articles with their versions 2.8 MB" in told
+    assert "delete articles with delete_content" in told
+    assert "Article 0" in str(bob.data("get_content", content_id=ids[0])), "what is there can be read"
+    bob.data("create_content", title="Small", body="A few words.")
+
+
+def test_a_stranger_cannot_store_more_by_versions(bob: Client) -> None:
+    article = bob.data("create_content", title="Large", body=BODY)
+    refused = ""
+    for number in range(2, 20):
+        fields = {"body": BODY + f"{number}"}
+        result = bob.call(
+            "update_content", content_id=article["content_id"], expected_version=number - 1, fields=fields
+        )
+        if result.get("isError"):
+            refused = str(result["content"])
+            break
+    assert "storage is full" in refused
+    assert number == 14
+
+
+def test_usage_shows_what_takes_how_much(bob: Client) -> None:
+    bob.data("create_content", title="Large", body=BODY)
+    bob.data("export_content", format="json")
+    storage = bob.data("get_account_usage")["storage"]
+    assert storage["limit_bytes"] == 3_000_000
+    assert 400_000 < storage["kinds"]["articles"]["bytes"] < 402_000
+    assert 200_000 < storage["kinds"]["exports"]["bytes"] < 202_000
+    assert storage["kinds"]["images"]["bytes"] == 0
+    assert storage["used_bytes"] == sum(one["bytes"] for one in storage["kinds"].values())
+    assert storage["left_bytes"] == 3_000_000 - storage["used_bytes"]
+
+
+def test_the_dashboard_shows_what_takes_how_much(host: RunningHost, bob: Client) -> None:
+    fill(bob)
+    meter = storage_meter(host.run(host.host.accounts.stored.storage(bob.user_id)))
+    assert (meter.title, meter.count, meter.state) == ("Storage", "2.8 MB of 3 MB", "low")
+    assert meter.note == "articles with their versions 2.8 MB"
+
+
+def test_deleting_gives_room_back(bob: Client) -> None:
+    ids = fill(bob)
+    bob.data("delete_content", confirm=True, content_id=ids[0])
+    bob.data("restore_content", content_id=ids[0])
+    bob.refusal("create_content", title="One more", body=BODY)
+    bob.data("delete_content", confirm=True, content_id=ids[0])
+    bob.data("create_content", title="One more", body=BODY)
+    assert "no article" in bob.refusal("get_content", content_id=ids[0]), "the trash gives way"
+    bob.refusal("create_content", title="Two more", body=BODY)
+
+
+def test_exports_give_way_and_are_possible_at_the_bound(bob: Client) -> None:
+    ids = fill(bob)
+    for form in ("json", "markdown", "wxr"):
+        bob.data("export_content", format=form, content_ids=ids[:1])
+    bob.data("create_content", title="Small", body="A few words.")
+
+
+def test_a_stranger_cannot_take_the_last_room_twice_at_once(host: RunningHost, bob: Client) -> None:
+    fill(bob)
+    ids = bob.data("list_content")["items"]
+    bob.data("delete_content", confirm=True, content_id=ids[0]["content_id"])
+    plugin = content_of(host)
+
+    async def many() -> list[Any]:
+        drafts = [Draft(title=f"At once {number}", body=BODY) for number in range(6)]
+        writing = [Articles(plugin).create(bob.user_id, draft) for draft in drafts]
+        return await asyncio.gather(*writing, return_exceptions=True)
+
+    results = host.run(many())
+    assert sum(not isinstance(one, BaseException) for one in results) == 1
+    assert sum(isinstance(one, QuotaExceeded) for one in results) == 5
+
+
+def test_a_stranger_cannot_pass_the_bound_by_writing_on_several_hosts(
+    host: RunningHost, bob: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = host.host.accounts.stored
+    hosts = [here, *(AccountStorage(host.host.settings, host.host.database) for _ in range(3))]
+    for other in hosts[1:]:
+        other.know_kinds(host.host.compiled.storage_kinds)
+    turns = cycle([one.reserve for one in hosts])
+
+    async def reserve(session: Any, subject: str, size: int) -> None:
+        await next(turns)(session, subject, size)
+
+    monkeypatch.setattr(here, "reserve", reserve)
+
+    async def until_refused() -> None:
+        for number in range(1000):
+            draft = Draft(title=f"Number {number}", body="a " * 5_000)
+            await Articles(content_of(host)).create(bob.user_id, draft)
+
+    with pytest.raises(QuotaExceeded):
+        host.run(until_refused())
+    used = host.run(here.storage(bob.user_id)).used
+    assert 2.9 * MEGABYTE < used <= 3 * MEGABYTE * (1 + 3 / 64)
+
+
+def test_what_another_account_stores_does_not_count(host: RunningHost, bob: Client) -> None:
+    fill(bob)
+    eve = client_of(host, f"eve.{next(_numbers)}@example.com")
+    eve.data("create_content", title="Mine", body=BODY)
+
+
+def test_a_stranger_cannot_have_one_export_made_after_the_other(bob: Client) -> None:
+    bob.data("create_content", title="Small", body="A few words.")
+    answers = [bob.call("export_content", format="wxr") for _ in range(31)]
+    assert "the limit of 30 per minute is used up" in str(answers[-1])
+
+
+def _exports(host: RunningHost, client: Client) -> int:
+    async def counted() -> int:
+        async with host.host.database.reading() as session:
+            wanted = select(func.count()).select_from(ExportRow).where(ExportRow.user_id == client.user_id)
+            return int(await session.scalar(wanted) or 0)
+
+    return int(host.run(counted()))

@@ -1,0 +1,263 @@
+"""What sites, providers and analytics answer costs little, breaks nothing, and gets no secret."""
+
+from __future__ import annotations
+
+import json
+import time
+import tracemalloc
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from pressroom.config.models import LanesSettings
+from pressroom.lanes.workers import WorkerPool
+from pressroom.sdk import BackendError, Fetched, Fetcher, PluginContext
+from pressroom_content.contract import (
+    ImageQuery,
+    SearchLimited,
+    SiteApi,
+    SiteRefused,
+    SiteUnavailable,
+    UnknownOutcome,
+    UnreadableJson,
+    read_json,
+)
+from pressroom_content.publishing.verifying import verify
+from pressroom_devto.reading import post_of
+from pressroom_images.config import ImagesConfig
+from pressroom_images.sources import unsplash
+from pressroom_images.sources.requesting import JsonApi, ProviderUnavailable, number
+from pressroom_search_performance.analytics.asking import fraction
+from pressroom_search_performance.sources import requesting
+from pressroom_seo.crawler.sitemaps import read_sitemap
+from pressroom_webhook.delivery import Receiver
+from pressroom_wordpress.discovery import discover
+from support.webhook_receiver import SECRET
+
+MIB = 1 << 20
+HOSTILE = {
+    "deep": b"[" * MIB,
+    "deep objects": b'{"a":' * (MIB // 5),
+    "many lists": b"[" + b"[]," * (16 * MIB // 3) + b"0]",
+    "many keys": b"{" + b",".join(b'"%d":0' % number for number in range(600_000)) + b"}",
+    "not a number": b'{"namespaces": [], "a": NaN}',
+    "digits": b"[" + b"1" * MIB + b"]",
+    "many strings": b"[" + b'"",' * (16 * MIB // 3) + b'""]',
+    "many lists in UTF-16": ("\u2200[" + "[]," * 600_000 + "0]").encode("utf-16-le"),
+    "lists behind a quote": b'["\\\\","\\"",' + b"[]," * 600_000 + b"0]",
+    "half": b'{"a": "',
+    "bytes": b"\xff\xfe\x00\xd8" * 1000,
+}
+
+
+class Answering:
+    """A fetcher to which everything answers the same, and which remembers what was sent."""
+
+    def __init__(
+        self,
+        content: bytes,
+        headers: Mapping[str, str] | None = None,
+        status: int = 200,
+        media_type: str = "application/json",
+    ) -> None:
+        self._content, self._status, self._headers = content, status, dict(headers or {})
+        self._media_type = media_type
+        self.sent: list[tuple[str, Mapping[str, str]]] = []
+
+    async def request(self, method: str, url: str, *, headers: Mapping[str, str], **_: Any) -> Fetched:
+        self.sent.append((url, headers))
+        return Fetched(url, self._status, self._media_type, self._content, self._headers)
+
+    async def get(self, url: str, **_: Any) -> Fetched:
+        return await self.request("GET", url, headers={})
+
+    @property
+    def fetcher(self) -> Fetcher:
+        return cast("Fetcher", self)
+
+    @property
+    def plugin(self) -> PluginContext:
+        return cast("PluginContext", SimpleNamespace(services=SimpleNamespace(fetcher=self)))
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+async def test_no_answer_of_a_stranger_is_taken_apart_beyond_its_bounds(name: str) -> None:
+    answer = Answering(HOSTILE[name])
+    with pytest.raises(UnreadableJson):
+        read_json(HOSTILE[name])
+    api = SiteApi(answer.fetcher, "The site", "https://site.example", {})
+    with pytest.raises(SiteUnavailable):
+        await api.get("/")
+    with pytest.raises(UnknownOutcome):
+        await api.send("POST", "/", document={})
+    with pytest.raises(SiteRefused):
+        await discover("https://site.example", answer.fetcher)
+    assert await Receiver("https://site.example/hook", SECRET, answer.fetcher).deliver("evt_1", "ping", {}) == {}
+    with pytest.raises(ProviderUnavailable):
+        await JsonApi("Provider", "https://provider.example", {}, remember=60).get(answer.plugin, "/", {})
+
+
+@pytest.mark.parametrize("name", ["deep", "digits", "half", "not a number"])
+async def test_nor_an_answer_of_analytics(name: str) -> None:
+    with pytest.raises(BackendError, match="no JSON"):
+        await requesting.ask(Answering(HOSTILE[name]).fetcher, "Analytics", "GET", "https://a.example/")
+
+
+def test_many_values_cost_what_counting_them_costs() -> None:
+    text = json.dumps({"content": "a" * (16 * MIB)}).encode()
+
+    def seconds(content: bytes) -> float:
+        begun = time.process_time()
+        with suppress(UnreadableJson):
+            read_json(content)
+        return time.process_time() - begun
+
+    assert seconds(HOSTILE["many lists"]) < 5 * max(seconds(text), 0.02)
+
+
+def test_honest_answers_are_read() -> None:
+    words = 'Some "words", with commas: and \\ colons. ' * 5_000
+    posts = [{"id": at, "content": {"rendered": f"<p>{words}</p>"}, "tags": list(range(20))} for at in range(50)]
+    assert read_json(json.dumps(posts).encode()) == posts
+    assert read_json('{"title": "Über \\ud83d\\ude00"}'.encode("utf-16")) == {"title": "Über 😀"}
+
+
+@pytest.mark.parametrize(
+    "value", [10**400, -(10**400), 1e999, float("nan"), "1e999", "9" * 19, True, None, [], {}, "²", "-0"]
+)
+def test_no_number_breaks_the_figures(value: Any) -> None:
+    assert 0 <= requesting.number(value) <= 2**31
+    assert (fraction(value) or 0) <= 2**53
+    assert 0 <= number(value) < 2**31
+
+
+@pytest.mark.parametrize(
+    "date",
+    [
+        "Mon, 20 Nov 99999999999999999999 08:00:00 GMT",
+        "Mon, 20 Nov 2026 08:00:00 +99999999999999999999",
+        "Mon, 20 Nov 2026 08:00:00 -0000",
+        "²" * 1000,
+        "1" * 30_000,
+        "Mon, " * 6_000,
+    ],
+)
+async def test_no_date_of_a_stranger_breaks_a_request(date: str) -> None:
+    answer = Answering(b"{}", {"retry-after": date}, 429)
+    with pytest.raises(SearchLimited) as limited:
+        await requesting.ask(answer.fetcher, "Analytics", "GET", "https://a.example/")
+    assert 1 <= limited.value.retry_after <= 86_400
+    found = await discover("https://site.example", Answering(b'{"namespaces": []}', {"date": date}).fetcher)
+    assert found.skew == 0.0
+
+
+@pytest.mark.parametrize("row", [{}, {"id": None}, {"id": 1, "tag_list": 5}, {"id": 1, "tag_list": {"a": 1}}])
+def test_rows_that_are_no_posts_do_not_break_reading(row: dict[str, Any]) -> None:
+    assert post_of(row).state == "draft"
+
+
+def _photo(location: str) -> bytes:
+    return json.dumps(
+        {
+            "id": "x",
+            "urls": {"regular": "https://images.unsplash.com/x"},
+            "links": {"download_location": location, "html": "https://unsplash.com/x"},
+        }
+    ).encode()
+
+
+@pytest.mark.parametrize(
+    ("location", "pinged"),
+    [
+        ("https://api.unsplash.com/photos/x/download?ixid=1", True),
+        ("https://evil.example/photos/x/download", False),
+        ("https://api.unsplash.com.evil.example/photos", False),
+        ("https://api.unsplash.com@evil.example/photos", False),
+        ("http://api.unsplash.com/photos/x/download", False),
+        ("https://API.unsplash.com/photos/x/download", False),
+        ("//evil.example/", False),
+        ("", False),
+    ],
+)
+async def test_the_providers_answer_does_not_choose_who_gets_the_key(location: str, pinged: bool) -> None:
+    answer = Answering(_photo(location))
+    source = unsplash.source(ImagesConfig(), "KEY")
+    found = await source.get(answer.plugin, "x")
+    assert source.used is not None
+    await source.used(answer.plugin, found)
+    asked = [url for url, _ in answer.sent]
+    assert (location in asked) is pinged
+    assert all(url.startswith("https://api.unsplash.com/") for url in asked)
+
+
+async def test_large_answers_of_providers_are_not_kept_in_memory() -> None:
+    api = JsonApi("Provider", "https://provider.example", {}, remember=600)
+    answer = Answering(json.dumps({"results": ["a" * MIB]}).encode())
+    tracemalloc.start()
+    try:
+        for page in range(30):
+            await api.get(answer.plugin, "/", {"page": page})
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kept < 5 * MIB
+    small = Answering(b'{"results": []}')
+    for _ in range(2):
+        await api.get(small.plugin, "/", {"query": ImageQuery("tea").text})
+    assert len(small.sent) == 1
+
+
+def _attributes(most: int) -> Iterator[bytes]:
+    yield b"<urlset "
+    for at in range(most // 12):
+        yield b'a%d=">" ' % at
+    yield b"></urlset>"
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"".join(_attributes(2 * MIB)), "more than 65536 bytes"),
+        (b"<urlset><a " + b"a" * 2 * MIB, "more than 65536 bytes"),
+        (b"<urlset>" + b"<a>" * 100_000, "nested too deep"),
+        (b'<!DOCTYPE u [<!ENTITY a "b"><!ENTITY c "&a;&a;">]><urlset>&c;</urlset>', "document type"),
+        (b'<!DOCTYPE u SYSTEM "http://127.0.0.1/x.dtd"><urlset/>', "document type"),
+        (b'<?xml version="1.0" encoding="punycode"?><urlset/>', ""),
+    ],
+)
+def test_no_sitemap_holds_the_server_up(content: bytes, problem: str) -> None:
+    begun = time.process_time()
+    found = read_sitemap("https://site.example/sitemap.xml", content)
+    assert problem in found.problem
+    assert found.problem
+    assert time.process_time() - begun < 2
+
+
+def test_a_usual_sitemap_is_read() -> None:
+    rows = b"".join(b"<url><loc>https://site.example/%d</loc></url>\n" % at for at in range(20_000))
+    assert len(read_sitemap("https://site.example/sitemap.xml", b"<urlset>" + rows + b"</urlset>").entries) == 20_000
+
+
+@pytest.mark.parametrize(
+    ("part", "count", "problem"),
+    [
+        ("<p><b id=%d></p>", 25_000, "its HTML is nested too deep to be read"),  # all of them are open in the last
+        (" a%d=1", 100_000, "The page took longer than 5 s to work on;"),  # each is compared with all before it
+    ],
+)
+async def test_a_live_page_that_keeps_a_parser_busy_is_read_in_another_process(
+    part: str, count: int, problem: str
+) -> None:
+    page = f"<p{''.join(part % number for number in range(count))}>".encode()
+    workers = WorkerPool(LanesSettings(plugin_processes=1, niceness=0))
+    services = SimpleNamespace(fetcher=Answering(page, media_type="text/html"), workers=workers)
+    plugin = SimpleNamespace(base_url="https://press.example", services=services)
+    try:
+        found = await verify(cast("PluginContext", plugin), "https://site.example/post", title="A title")
+    finally:
+        await workers.close()
+    assert found.facts["http_status"] == 200
+    [warning] = found.warnings
+    assert warning.startswith(f"the page could not be looked at: {problem}")

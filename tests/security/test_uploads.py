@@ -1,0 +1,139 @@
+"""Strangers at the addresses for uploads: files nobody asked for, and forms that take long to read."""
+
+from __future__ import annotations
+
+import io
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+from PIL import Image
+from pressroom.sdk import InvalidInput
+from pressroom.testing import RunningHost
+from pressroom.testing.plugin import settings_for_test
+from pressroom_images.forms import file_of_form
+from support.raw_http import answer, connected, status
+
+MAX_BYTES = 2_000_000
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
+    plugins = {"content": {}, "images": {"config": {"max_image_bytes": MAX_BYTES}}}
+    config = {"builtin_plugins": False, "plugins": plugins}
+    with RunningHost(settings_for_test(config, tmp_path_factory.mktemp("data"))) as running:
+        yield running
+
+
+def picture() -> bytes:
+    made = io.BytesIO()
+    Image.new("RGB", (30, 20), "navy").save(made, "PNG")
+    return made.getvalue()
+
+
+def link(host: RunningHost) -> str:
+    made: dict[str, Any] = host.call_tool("create_upload_url", {"content_type": "image/png"})
+    return str(made["upload_url"])
+
+
+def nested(depth: int, lines: int) -> bytes:
+    """Return parts in parts in parts, with many lines inside."""
+    heads = b"".join(
+        b"--b%d\r\nContent-Type: multipart/mixed; boundary=b%d\r\n\r\n" % (level, level + 1) for level in range(depth)
+    )
+    return heads + b"\r\n" * lines
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT"])
+def test_a_stranger_cannot_have_a_body_read_with_a_token_that_nobody_gave_out(host: RunningHost, method: str) -> None:
+    head = (
+        f"{method} /media/upload/nosuchtoken HTTP/1.1\r\nHost: test\r\nContent-Length: {MAX_BYTES}\r\n"
+        "Content-Type: multipart/form-data; boundary=b0\r\nConnection: close\r\n\r\n"
+    )
+    # The answer comes while nothing of the body has.
+    with connected(host.url) as connection:
+        connection.sendall(head.encode())
+        assert status(answer(connection)) == 404
+
+
+def test_a_form_of_forms_is_refused_at_once(host: RunningHost) -> None:
+    url = link(host)
+    headers = {"content-type": "multipart/form-data; boundary=b0"}
+    refused = httpx.post(url, content=nested(900, 100_000), headers=headers, timeout=30)
+    assert refused.status_code == 400
+    assert "must not be a form itself" in refused.text
+    assert "<form" in refused.text
+    # The link still works.
+    assert httpx.post(url, files={"file": ("a.png", picture(), "image/png")}, timeout=30).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("unit", "boundary"),
+    [
+        (b"\r\n", "b0"),
+        (b"\r\n--b", "b0"),
+        (b"\r\n--b0\r\n", "b0"),
+        (b"--" * 35, "-" * 69 + "x"),
+        (b"\r\n\r\n", "b0"),
+        (b"a: b\r\n", "b0"),
+        (b'; filename="', "b0"),
+        (b'\\"', "b0"),
+        (b"--b0\r\nContent-Type: multipart/mixed; boundary=b0\r\n\r\n", "b0"),
+    ],
+)
+def test_reading_a_form_takes_no_longer_than_its_size_asks(unit: bytes, boundary: str) -> None:
+    def seconds(size: int) -> float:
+        body = f"--{boundary}\r\n".encode() + unit * (size // len(unit))
+        began = time.process_time()
+        with pytest.raises(InvalidInput):
+            file_of_form(f"multipart/form-data; boundary={boundary}", body)
+        return time.process_time() - began
+
+    assert seconds(10_000_000) < max(0.5, 4 * seconds(5_000_000))
+
+
+def form(*parts: bytes, boundary: bytes = b"xx") -> bytes:
+    return b"".join(b"--%b\r\n%b\r\n" % (boundary, part) for part in parts) + b"--%b--\r\n" % boundary
+
+
+FILE = b'Content-Disposition: form-data; name="file"; filename="a.png"\r\nContent-Type: image/png\r\n\r\n'
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "expected"),
+    [
+        ("boundary=xx", form(FILE + b"\x00\r\n--x\r\n"), (b"\x00\r\n--x\r\n", "a.png")),
+        ('boundary="xx"', form(FILE + b"1"), (b"1", "a.png")),
+        ("charset=utf-8; Boundary=xx", form(FILE + b"1"), (b"1", "a.png")),
+        ("boundary=xx", form(b'Content-Disposition: form-data; name="a"\r\n\r\n1', FILE + b"2"), (b"2", "a.png")),
+        ("boundary=xx", form(FILE.replace(b"a.png", b"") + b""), (b"", "")),
+        ("boundary=xx", form(FILE.replace(b"a.png", "Café %22x%22.png".encode()) + b"1"), (b"1", 'Café "x".png')),
+        ("boundary=xx", form(FILE.replace(b"a.png", b'a\\"b.png') + b"1"), (b"1", 'a"b.png')),
+        ("boundary=xx", b"preamble\r\n" + form(FILE + b"1") + b"epilogue", (b"1", "a.png")),
+        ("boundary=xx", form(), (b"", "")),
+    ],
+)
+def test_forms_of_browsers_and_programs_are_read(kind: str, body: bytes, expected: tuple[bytes, str]) -> None:
+    assert file_of_form(f"multipart/form-data; {kind}", body) == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [
+        ("", form(FILE + b"1")),
+        ("boundary=", form(FILE + b"1")),
+        ("boundary=" + "x" * 71, form(FILE + b"1", boundary=b"x" * 71)),
+        ("boundary=yy", form(FILE + b"1")),
+        ("boundary=xx", b""),
+        ("boundary=xx", b"--xx\r\nno head\r\n--xx--\r\n"),
+        ("boundary=xx", form(*[b'Content-Disposition: form-data; name="a"\r\n\r\n1'] * 40)),
+        ("boundary=xx", form(b"X: " + b"x" * 9000 + b"\r\n\r\n1")),
+        ("boundary=xx", form(b"Content-Transfer-Encoding: base64\r\n" + FILE + b"MQ==")),
+        ("boundary=xx", b'--xx\r\nContent-Disposition: form-data; name="a"\r\n\r\n1'),
+    ],
+)
+def test_what_is_no_form_is_refused(kind: str, body: bytes) -> None:
+    with pytest.raises(InvalidInput):
+        file_of_form(f"multipart/form-data; {kind}", body)

@@ -1,0 +1,32 @@
+"""`pressroom doctor` says which settings open to strangers what is closed by default."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pressroom.config import Settings
+from pressroom.hardening import weaknesses
+
+WEAK: dict[str, tuple[dict[str, Any], str]] = {
+    "no TLS": ({"base_url": "http://press.example", "server": {"host": "::"}}, "travel in the clear"),
+    "a proxy that is not trusted": ({"base_url": "https://press.example"}, "none is trusted"),
+    "inside addresses": ({"fetch": {"private_networks": ["10.0.0.0/8"]}}, "addresses in 10.0.0.0/8 may be fetched"),
+    "any number of runs": ({"limits": {"anonymous_concurrency": 0}}, "anonymous_concurrency is 0"),
+    "any number of connections": ({"server": {"connections_per_client": 0}}, "connections_per_client is 0"),
+    "any number of bytes": ({"plans": {"gold": {"storage": 0}}}, "the plan gold has no bound on storage"),
+}
+
+
+@pytest.mark.parametrize("name", WEAK)
+def test_a_setting_that_weakens_the_server_is_named_with_what_to_do(name: str) -> None:
+    config, message = WEAK[name]
+    (found,) = weaknesses(Settings.model_validate(config))
+    assert found.status == "warning"
+    assert message in found.message
+    assert found.hint
+
+
+def test_the_defaults_and_a_server_behind_a_proxy_are_fine() -> None:
+    behind = {"base_url": "https://press.example", "server": {"trusted_proxies": 1}}
+    assert [*weaknesses(Settings()), *weaknesses(Settings.model_validate(behind))] == []

@@ -1,0 +1,211 @@
+"""How CPU time grows with what a stranger sends: every pattern of the server, hostile texts for it, and a measure."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import pkgutil
+import re
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from re import _constants as ops  # type: ignore[attr-defined]
+from re import _parser  # type: ignore[attr-defined]
+from types import ModuleType
+from typing import Any
+
+ALL = frozenset({"search", "match", "fullmatch"})
+_SEARCHES = frozenset({"search", "findall", "finditer", "sub", "subn", "split"})
+_METHODS = _SEARCHES | {"match", "fullmatch"}
+_NOT_IMPORTED = re.compile(r"\.(?:__main__|versions\..*|preload)$")
+
+FLOOR = 0.02
+"""Seconds of CPU below which nothing is said about growth: noise."""
+
+_TRIES = 3
+_CATEGORIES = {ops.CATEGORY_SPACE: " ", ops.CATEGORY_DIGIT: "1", ops.CATEGORY_WORD: "a", ops.CATEGORY_NOT_WORD: "!"}
+_NESTED = 4
+
+
+@dataclass(frozen=True)
+class Found:
+    """A pattern, where it stands, and which of `search`, `match` and `fullmatch` it is used with."""
+
+    where: str
+    pattern: re.Pattern[Any]
+    ways: frozenset[str]
+
+
+def modules() -> Iterator[ModuleType]:
+    """Yield all modules of the server and of the plugins that come with it."""
+    names = {entry.module.partition(".")[0] for entry in entry_points(group="pressroom.plugins")}
+    for name in sorted({"pressroom", *(name for name in names if name.startswith("pressroom_"))}):
+        package = importlib.import_module(name)
+        yield package
+        for info in pkgutil.walk_packages(package.__path__, f"{name}."):
+            if not _NOT_IMPORTED.search(info.name):
+                yield importlib.import_module(info.name)
+
+
+def patterns() -> Sequence[Found]:
+    """Return every pattern that a module, a class or a container in one holds, and every literal one in a function."""
+    places: dict[re.Pattern[Any], str] = {}
+    ways: dict[re.Pattern[Any], set[str]] = defaultdict(set)
+    loaded = list(modules())
+    for module in loaded:
+        for name, value in vars(module).items():
+            for pattern in _inside(value):
+                places.setdefault(pattern, f"{module.__name__}.{name}")
+    for module in loaded:
+        for pattern, method in _used_in(module):
+            if method == "compile":
+                if pattern not in places:
+                    places[pattern] = f"{module.__name__} (in a function)"
+                continue
+            places.setdefault(pattern, f"{module.__name__} (in a function)")
+            ways[pattern].add("search" if method in _SEARCHES else method)
+    found = [Found(where, pattern, frozenset(ways[pattern]) or ALL) for pattern, where in places.items()]
+    return sorted(found, key=lambda one: (one.where, str(one.pattern.pattern)))
+
+
+def _inside(value: object, depth: int = 0) -> Iterator[re.Pattern[Any]]:
+    if isinstance(value, re.Pattern):
+        yield value
+    elif depth < _NESTED:
+        inner: Iterable[object] = ()
+        if isinstance(value, dict):
+            inner = [*value.keys(), *value.values()]
+        elif isinstance(value, list | tuple | set | frozenset):
+            inner = value
+        elif isinstance(value, type) and value.__module__.startswith("pressroom"):
+            inner = list(vars(value).values())
+        for one in inner:
+            yield from _inside(one, depth + 1)
+
+
+def _used_in(module: ModuleType) -> Iterator[tuple[re.Pattern[Any], str]]:
+    """Yield the patterns that a module's code uses, each with the method."""
+    try:
+        tree = ast.parse(inspect.getsource(module))
+    except OSError:  # an empty file
+        return
+    names = vars(module)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr in _METHODS and isinstance(node.value, ast.Name):
+            pattern = names.get(node.value.id)
+            if isinstance(pattern, re.Pattern):
+                yield pattern, node.attr
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in {f"re.{name}" for name in _METHODS | {"compile"}}:
+            yield from _literal(node, names)
+
+
+def _literal(call: ast.Call, names: dict[str, Any]) -> Iterator[tuple[re.Pattern[Any], str]]:
+    """Yield the pattern of a call such as `re.search("…", text)`, where it is known before the call."""
+    method = ast.unparse(call.func).removeprefix("re.")
+    flags = [given.value for given in call.keywords if given.arg == "flags"]
+    at = {"compile": 1, "sub": 4, "subn": 4, "split": 3}.get(method, 2)
+    try:
+        text, flag = (
+            eval(ast.unparse(node), dict(names))
+            for node in (call.args[0], (flags or call.args[at : at + 1] or [ast.Constant(0)])[0])
+        )
+    except NameError:  # it is made from what a function was given
+        return
+    if isinstance(text, re.Pattern):
+        yield text, method
+    elif isinstance(text, str | bytes):
+        yield re.compile(text, flag), method
+
+
+def hostile(pattern: re.Pattern[Any]) -> Iterator[tuple[str, str]]:
+    """Yield beginnings and what is repeated behind them, from what a pattern looks for."""
+    flags = pattern.flags & ~re.UNICODE if isinstance(pattern.pattern, bytes) else pattern.flags
+    single, runs = _texts(_parser.parse(pattern.pattern, flags))
+    repeated = dict.fromkeys([*single[:12], *runs[:6], " ", "\n", "a", "1"])
+    for one in repeated:
+        for start in dict.fromkeys(["", *runs[:3]]):
+            yield start, one
+    pairs = dict.fromkeys(
+        [*(a + b for a in runs[:3] for b in repeated), *(a + b for a in single[:7] for b in single[:7])]
+    )
+    for pair in pairs:
+        if pair not in repeated:
+            yield "", pair
+
+
+def _texts(parsed: Any) -> tuple[list[str], list[str]]:
+    """Return the characters that a pattern names, and its runs of more than one."""
+    single: dict[str, None] = {}
+    runs: dict[str, None] = {}
+    run = ""
+    for operation, value in [*parsed, (None, None)]:
+        if operation is ops.LITERAL:
+            single[chr(value)] = None
+            run += chr(value)
+            continue
+        if len(run) > 1:
+            runs[run] = None
+        run = ""
+        for part in _parts(operation, value):
+            if isinstance(part, str):
+                single[part] = None
+            else:
+                inner_single, inner_runs = _texts(part)
+                single |= dict.fromkeys(inner_single)
+                runs |= dict.fromkeys(inner_runs)
+    return list(single), list(runs)
+
+
+def _parts(operation: Any, value: Any) -> Iterable[Any]:
+    match operation:
+        case ops.NOT_LITERAL:
+            return [chr(value)]
+        case ops.ANY:
+            return ["a"]
+        case ops.IN:
+            return [one for kind, item in value for one in _members(kind, item)]
+        case ops.SUBPATTERN:
+            return [value[3]]
+        case ops.MAX_REPEAT | ops.MIN_REPEAT | ops.POSSESSIVE_REPEAT:
+            return [value[2]]
+        case ops.BRANCH:
+            return list(value[1])
+        case ops.ASSERT | ops.ASSERT_NOT:
+            return [value[1]]
+        case ops.ATOMIC_GROUP:
+            return [value]
+    return []
+
+
+def _members(kind: Any, item: Any) -> Iterable[str]:
+    match kind:
+        case ops.LITERAL:
+            return [chr(item)]
+        case ops.RANGE:
+            return [chr(item[0])]
+        case ops.CATEGORY:
+            return [_CATEGORIES.get(item, "!")]
+    return []
+
+
+def cpu(work: Callable[[Any], object], text: Any) -> float:
+    """Return the least CPU time of this process that some work takes on a text, in seconds."""
+    times = []
+    for _ in range(_TRIES):
+        begin = time.process_time()
+        work(text)
+        times.append(time.process_time() - begin)
+    return min(times)
+
+
+def grows(work: Callable[[Any], object], text: Callable[[int], Any], size: int, *, floor: float = FLOOR) -> str:
+    """Return how the time of some work grows where twice the input takes over three times as long, else nothing."""
+    one, two = cpu(work, text(size)), cpu(work, text(2 * size))
+    if two <= max(floor, 3 * one):
+        return ""
+    four = cpu(work, text(4 * size))  # whatever else the machine does has to disturb two measurements to matter
+    grown = f"{size:,} characters {one:.3f} s, {2 * size:,} {two:.3f} s, {4 * size:,} {four:.3f} s"
+    return grown if four > 3 * two else ""

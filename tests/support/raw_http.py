@@ -1,0 +1,63 @@
+"""HTTP as bytes on a socket, for requests that no client library sends."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from urllib.parse import urlsplit
+
+SECONDS = 30.0
+
+
+@contextmanager
+def connected(url: str) -> Iterator[socket.socket]:
+    """Yield a connection to a server."""
+    parts = urlsplit(url)
+    with socket.create_connection((parts.hostname or "", parts.port or 80), timeout=SECONDS) as connection:
+        yield connection
+
+
+def exchange(url: str, sent: bytes) -> bytes:
+    """Send some bytes, and return what the server sends until it closes the connection, or has answered once."""
+    with connected(url) as connection:
+        connection.sendall(sent)
+        return answer(connection)
+
+
+def answer(connection: socket.socket) -> bytes:
+    """Return one answer with its head and body; less where the connection ends before."""
+    received = b""
+    while b"\r\n\r\n" not in received:
+        received += (part := _part(connection))
+        if not part:
+            return received
+    head, _, body = received.partition(b"\r\n\r\n")
+    length = next(
+        (int(line.partition(b":")[2]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")), 0
+    )
+    while len(body) < length and (part := _part(connection)):
+        body += part
+    return head + b"\r\n\r\n" + body
+
+
+def status(received: bytes) -> int:
+    """Return the status of an answer; 0 where there is none."""
+    return int(received[9:12]) if received.startswith(b"HTTP/1.1 ") else 0
+
+
+def closed(connection: socket.socket) -> bool:
+    """Wait until the server closes the connection; `False` if it has not within half a minute."""
+    try:
+        while _part(connection):
+            pass
+    except TimeoutError:
+        return False
+    return True
+
+
+def _part(connection: socket.socket) -> bytes:
+    try:
+        return connection.recv(65_536)
+    except ConnectionError:
+        return b""

@@ -1,0 +1,150 @@
+"""Worker processes for what plugins do beside tools: what they bound, and whom they serve."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+import pytest
+from pressroom.config.models import LanesSettings
+from pressroom.errors import CallTimeout, InternalError, InvalidInput, Overloaded
+from pressroom.fetch.shares import shared_by
+from pressroom.lanes.workers import WorkerPool
+from support.worker_functions import (
+    doubled,
+    endless,
+    failing,
+    large,
+    leaving,
+    loaded_by,
+    noted,
+    process_id,
+    refused,
+    until,
+)
+
+pytestmark = pytest.mark.services
+
+
+@contextmanager
+def released(path: Path) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        path.touch()
+
+
+@pytest.fixture
+async def pool() -> AsyncIterator[WorkerPool]:
+    made = WorkerPool(LanesSettings(plugin_processes=2, niceness=0))
+    try:
+        yield made
+    finally:
+        await made.close()
+
+
+async def test_a_function_runs_in_another_process(pool: WorkerPool) -> None:
+    assert await pool.run(doubled, 21) == 42
+    assert await pool.run(partial(doubled, number=4)) == 8
+    assert await pool.run(process_id) != os.getpid()
+
+
+async def test_what_plugins_load_is_there_before_the_first_work() -> None:
+    setup = ("support.worker_functions:failing", "support.worker_functions:load")
+    pool = WorkerPool(LanesSettings(plugin_processes=1, niceness=0), setup=setup)
+    try:
+        pool.start()
+        assert await pool.run(loaded_by) == [await pool.run(process_id)]
+    finally:
+        await pool.close()
+
+
+async def test_work_goes_to_the_process_that_worked_last(pool: WorkerPool) -> None:
+    pool.start()
+    assert len({await pool.run(process_id) for _ in range(5)}) == 1
+
+
+async def test_an_error_that_is_raised_on_purpose_arrives_as_it_was(pool: WorkerPool) -> None:
+    with pytest.raises(InvalidInput, match="body: is too long"):
+        await pool.run(refused)
+
+
+async def test_any_other_error_is_told_to_the_log_alone(pool: WorkerPool, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(InternalError, match="failed inside") as caught:
+        await pool.run(failing)
+    assert "no" not in caught.value.message.split()
+    assert "RuntimeError: no" in capsys.readouterr().out
+
+
+async def test_what_takes_too_long_is_ended_and_the_next_one_served(pool: WorkerPool) -> None:
+    with pytest.raises(CallTimeout, match=r"The page took longer than 0\.2 s to work on"):
+        await pool.run(endless, what="the page", seconds=0.2)
+    assert await pool.run(doubled, 1) == 2
+
+
+async def test_what_needs_too_much_memory_is_ended(pool: WorkerPool) -> None:
+    with pytest.raises(InternalError, match="The image needs more than 64 MiB"):
+        await pool.run(large, what="the image", memory_mib=64)
+    assert await pool.run(doubled, 1) == 2
+
+
+async def test_a_process_that_ends_costs_its_own_work_alone(pool: WorkerPool) -> None:
+    with pytest.raises(InternalError, match="failed inside"):
+        await pool.run(leaving)
+    assert await pool.run(doubled, 1) == 2
+
+
+async def test_no_owner_takes_the_place_of_another(pool: WorkerPool, tmp_path: Path) -> None:
+    with released(tmp_path / "go"):
+        mine = [asyncio.create_task(pool.run(until, tmp_path / "go", owner="ann")) for _ in range(4)]
+        assert await pool.run(doubled, 3, owner="bob") == 6
+        assert not any(task.done() for task in mine)
+    assert await asyncio.gather(*mine) == ["go"] * 4
+
+
+async def test_work_of_a_call_or_job_is_its_owners(pool: WorkerPool, tmp_path: Path) -> None:
+    with released(tmp_path / "go"):
+        with shared_by("ann", "call"):
+            mine = [asyncio.create_task(pool.run(until, tmp_path / "go")) for _ in range(4)]
+        assert await pool.run(doubled, 3) == 6
+        assert not any(task.done() for task in mine)
+    await asyncio.gather(*mine)
+
+
+async def test_an_owner_with_much_work_is_turned_away(pool: WorkerPool, tmp_path: Path) -> None:
+    with released(tmp_path / "go"):
+        mine = [asyncio.create_task(pool.run(until, tmp_path / "go", owner="ann")) for _ in range(16)]
+        await asyncio.sleep(0)
+        with pytest.raises(Overloaded, match="Much work of this account waits already"):
+            await pool.run(doubled, 1, owner="ann")
+        assert await pool.run(doubled, 1, owner="bob") == 2
+    await asyncio.gather(*mine)
+
+
+async def test_work_that_waits_goes_when_its_caller_goes(pool: WorkerPool, tmp_path: Path) -> None:
+    with released(tmp_path / "go"):
+        first = asyncio.create_task(pool.run(until, tmp_path / "go", owner="ann"))
+        waiting = asyncio.create_task(pool.run(noted, tmp_path / "notes", "waited", owner="ann"))
+        assert await pool.run(doubled, 1, owner="bob") == 2
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+    assert await first == "go"
+    await pool.run(noted, tmp_path / "notes", "later", owner="ann")
+    assert (tmp_path / "notes").read_text() == "later\n"
+
+
+async def test_closing_ends_what_runs_and_what_waits(tmp_path: Path) -> None:
+    pool = WorkerPool(LanesSettings(plugin_processes=1, niceness=0))
+    assert await pool.run(doubled, 1) == 2
+    tasks = [asyncio.create_task(pool.run(until, tmp_path / "never", owner=name)) for name in ("ann", "bob")]
+    await asyncio.sleep(0)
+    await pool.close()
+    outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+    assert [type(one) for one in outcomes] == [Overloaded, Overloaded]
+    with pytest.raises(Overloaded, match="shutting down"):
+        await pool.run(doubled, 1)
