@@ -18,6 +18,7 @@ from pressroom.testing import RunningHost
 from pressroom.testing.plugin import settings_for_test
 from support.installing import on_path
 from support.plugin_source import HEAD, install_plugin
+from support.tcp_server import serving
 
 LOOPBACK = [ip_network("127.0.0.0/8")]
 
@@ -42,7 +43,6 @@ class Origin:
         writer.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(self.content))
         writer.write(self.content)
         await writer.drain()
-        writer.close()
 
     async def holds(self, number: int) -> None:
         async with asyncio.timeout(20), self.more:
@@ -52,11 +52,9 @@ class Origin:
 @asynccontextmanager
 async def origin(content: bytes = b"here") -> AsyncIterator[Origin]:
     made = Origin(content)
-    server = await asyncio.start_server(made.answer, "127.0.0.1", 0)
-    made.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    async with server:
+    async with serving(made.answer) as port:
+        made.url = f"http://127.0.0.1:{port}"
         yield made
-        made.go.set()
 
 
 async def get(fetcher: GuardedFetcher, url: str) -> Fetched:

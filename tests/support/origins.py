@@ -15,8 +15,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-_ACCEPT_TURNS = 5
-"""Turns of the event loop that an accepted connection takes to reach its handler, or to close its socket."""
+from support.tcp_server import serving
 
 Reply = Callable[["Visit"], Awaitable[None]]
 
@@ -148,30 +147,8 @@ class Origin:
 async def origin(reply: Reply, tls: ssl.SSLContext | None = None, host: str = "127.0.0.1") -> AsyncIterator[Origin]:
     """Run a server that answers every request with `reply`."""
     running = Origin(reply)
-    tasks: set[asyncio.Task[None]] = set()
-
-    def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.ensure_future(running.serve(reader, writer))
-        tasks.add(task)
-        task.add_done_callback(tasks.discard)
-
-    server = await asyncio.start_server(accept, host, 0, ssl=tls)
-    running.port = server.sockets[0].getsockname()[1]
-    try:
+    async with serving(running.serve, tls, host) as running.port:
         yield running
-    finally:
-        server.close()
-        # Connections that were just accepted are not among the tasks yet; asyncio would leave their sockets open.
-        await _some_turns()
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await _some_turns()
-
-
-async def _some_turns() -> None:
-    for _ in range(_ACCEPT_TURNS):
-        await asyncio.sleep(0)
 
 
 @asynccontextmanager

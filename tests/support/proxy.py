@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlsplit
+
+from support.tcp_server import Connections
 
 _FLUSHED_SECONDS: Final = 2
 
@@ -19,7 +21,7 @@ class Proxy:
         self._host, self._port = parts.hostname, parts.port
         self._talking = asyncio.Event()
         self._talking.set()
-        self._serving: set[asyncio.Task[Any]] = set()
+        self._connections = Connections(self._serve)
         self._reachable = True
         self.endpoint = ""
 
@@ -34,47 +36,38 @@ class Proxy:
     async def cut(self) -> None:
         """End all connections, and every new one at once."""
         self._reachable = False
-        await self.close()
+        await self._connections.end()
 
     def restore(self) -> None:
         """Accept connections again."""
         self._reachable = True
 
-    async def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Serve one connection until either side ends it."""
-        serving = asyncio.current_task()
-        assert serving is not None
-        self._serving.add(serving)
-        writers = [writer]
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Accept connections on a free port, as `endpoint` says."""
+        server = await asyncio.start_server(self._connections.accept, "127.0.0.1", 0)
+        self.endpoint = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         try:
-            if self._reachable:
-                back, forth = await asyncio.open_connection(self._host, self._port)
-                writers.append(forth)
-                pumps = [asyncio.create_task(self._pump(*way)) for way in ((reader, forth), (back, writer))]
-                try:
-                    await asyncio.wait(pumps)
-                finally:
-                    for pump in pumps:
-                        pump.cancel()
-        except asyncio.CancelledError:
-            pass  # by `close`; the server would report it
+            yield
         finally:
-            for one in writers:
-                one.close()
-            for one in writers:
-                try:
-                    async with asyncio.timeout(_FLUSHED_SECONDS):
-                        await one.wait_closed()
-                except (OSError, TimeoutError):  # nobody reads what is left
-                    one.transport.abort()
-            self._serving.discard(serving)
+            server.close()
+            await self._connections.end()
 
-    async def close(self) -> None:
-        """End all connections."""
-        for serving in list(self._serving):
-            serving.cancel()
-        while self._serving:
-            await asyncio.wait(self._serving)
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serve one connection until either side ends it."""
+        if not self._reachable:
+            return
+        back, forth = await asyncio.open_connection(self._host, self._port)
+        pumps = [asyncio.create_task(self._pump(*way)) for way in ((reader, forth), (back, writer))]
+        try:
+            await asyncio.wait(pumps)
+            with suppress(OSError, TimeoutError):  # nobody reads what is left
+                async with asyncio.timeout(_FLUSHED_SECONDS):
+                    await forth.wait_closed()
+        finally:
+            for pump in pumps:
+                pump.cancel()
+            forth.transport.abort()
 
     async def _pump(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
         try:
@@ -91,11 +84,5 @@ class Proxy:
 async def proxy_to(target: str) -> AsyncIterator[Proxy]:
     """Yield a running proxy to the server at the URL `target`."""
     proxy = Proxy(target)
-    server = await asyncio.start_server(proxy.accept, "127.0.0.1", 0)
-    proxy.endpoint = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    try:
+    async with proxy.running():
         yield proxy
-    finally:
-        server.close()
-        await proxy.close()
-        await server.wait_closed()

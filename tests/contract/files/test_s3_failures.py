@@ -14,6 +14,7 @@ from support.needs import free_port
 from support.proxy import proxy_to
 from support.s3 import S3Server, frozen_server, rclone_server
 from support.stores import opened
+from support.tcp_server import serving
 
 KEY = "qr-code-generator/0123456789abcdef.png"
 
@@ -111,10 +112,9 @@ async def test_a_service_that_is_no_s3_is_reported(answer: bytes) -> None:
         while await reader.read(65_536) and answer:
             writer.write(answer)
             await writer.drain()
-        writer.close()
 
-    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
-        endpoint = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    async with serving(serve) as port:
+        endpoint = f"http://127.0.0.1:{port}"
         settings = S3Server("other", endpoint, "key", "secret").settings(timeout=10)
         error = await refusal(S3FileStore("s3://files", settings).open)
     assert endpoint in error.message

@@ -6,12 +6,13 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from functools import cache
 from typing import Any
 
 from joserfc import jws
 from joserfc.jwk import RSAKey
+from support.tcp_server import serving
 
 Reply = Callable[[asyncio.StreamWriter], Awaitable[None]]
 
@@ -56,40 +57,23 @@ class StandIn:
         self.documents["/token"] = {"access_token": "at", "token_type": "Bearer", "id_token": token}
 
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            head = (await reader.readuntil(b"\r\n\r\n")).decode()
-            path = head.split()[1].partition("?")[0]
-            self.asked[path] = self.asked.get(path, 0) + 1
-            reply = self.replies.get(path) or respond(json.dumps(self.documents.get(path, {})).encode())
-            await reply(writer)
-        except (ConnectionError, asyncio.IncompleteReadError):
-            pass
-        finally:
-            writer.close()
-            with suppress(ConnectionError):
-                await writer.wait_closed()
+        head = (await reader.readuntil(b"\r\n\r\n")).decode()
+        path = head.split()[1].partition("?")[0]
+        self.asked[path] = self.asked.get(path, 0) + 1
+        reply = self.replies.get(path) or respond(json.dumps(self.documents.get(path, {})).encode())
+        await reply(writer)
 
 
 @asynccontextmanager
 async def standing_in() -> AsyncIterator[StandIn]:
     """Run a stand-in on a free port of this machine."""
-    answering: set[asyncio.Task[None]] = set()
 
-    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.ensure_future(stand_in.answer(reader, writer))
-        answering.add(task)
-        with suppress(asyncio.CancelledError):
-            await task
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await stand_in.answer(reader, writer)
 
-    server = await asyncio.start_server(connected, "127.0.0.1", 0)
-    stand_in = StandIn(server.sockets[0].getsockname()[1])
-    try:
+    async with serving(answer) as port:
+        stand_in = StandIn(port)
         yield stand_in
-    finally:
-        server.close()
-        for task in answering:
-            task.cancel()
-        await asyncio.gather(*answering, return_exceptions=True)
 
 
 def respond(body: bytes, status: str = "200 OK", *headers: str) -> Reply:
