@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import json
 import signal
 import time
+import warnings
 from pathlib import Path
 
 import httpx
 import pytest
+from pressroom.compiled import Compiled
+from pressroom.config import Settings
+from pressroom.storage.database import SqlDatabase
+from pressroom.testing import RunningHost
+from pressroom.testing.running import settings_for_test
+from support.databases import postgresql_url
 from support.server import Server, serving
 
 QR_CODE = "/tools/qr-code-generator/api/generate"
@@ -21,6 +30,15 @@ def told_to_stop(server: Server) -> httpx.Response:
     while (answer := httpx.get(f"{server.url}/readyz")).status_code == 200:
         assert time.monotonic() < deadline
     return answer
+
+
+async def migrate(settings: Settings) -> None:
+    database = SqlDatabase(settings)
+    await database.open()
+    try:
+        await Compiled(settings).migrator(database).migrate()
+    finally:
+        await database.close()
 
 
 def test_a_server_that_is_about_to_stop_says_so_and_serves_on(tmp_path: Path) -> None:
@@ -52,3 +70,18 @@ def test_without_a_delay_the_port_closes_at_once(tmp_path: Path) -> None:
     with serving(tmp_path, "") as server:
         assert server.terminate() == 0
     assert "about to shut down" not in server.log
+
+
+def test_a_stopped_host_leaves_no_connection_open(tmp_path: Path) -> None:
+    with postgresql_url() as url, httpx.Client() as kept:
+        settings = settings_for_test({"storage": {"database": url}}, tmp_path)
+        asyncio.run(migrate(settings))
+        gc.collect()  # what tests before this one left
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always", ResourceWarning)
+            with RunningHost(settings) as host:
+                assert kept.get(f"{host.url}/readyz").status_code == 200
+                assert kept.post(f"{host.url}{QR_CODE}", json={"text": "kept"}).status_code == 200
+            del host
+            gc.collect()
+    assert [str(one.message) for one in seen if issubclass(one.category, ResourceWarning)] == []
