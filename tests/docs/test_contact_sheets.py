@@ -20,7 +20,7 @@ from pressroom.testing import RunningHost
 from pressroom.testing.plugin import settings_for_test
 from support.doc_examples import DOCS
 
-MOST_BYTES: Final = 400_000
+MAX_BYTES: Final = 400_000
 GAP: Final = 8
 GROUND: Final = "#8a857d"
 THEMES: Final = ("light", "dark", "gradient", "minimal", "bold")
@@ -277,7 +277,7 @@ def test_the_contact_sheet_is_what_the_server_makes(sheet: Sheet, tmp_path: Path
     if os.environ.get("PRESSROOM_TEST_UPDATE"):
         sheet.file.write_text(contact_sheet(pictures, sheet.quality))
     text = sheet.file.read_text()
-    assert len(text) < MOST_BYTES
+    assert len(text) < MAX_BYTES
     found = shown(text)
     assert len(found) == len(pictures)
     for (shot, wanted), one in zip(pictures, found, strict=True):

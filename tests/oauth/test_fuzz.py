@@ -41,7 +41,7 @@ TOKEN_ERRORS = {
     "invalid_scope", "invalid_target",
 }  # fmt: skip
 
-LONGEST_HEAD = 8192
+MAX_HEAD_BYTES = 8192
 """The bytes that the head of a request may have."""
 
 OTHER_LINES = 1000
@@ -60,8 +60,8 @@ def encoded(parameters: list[tuple[str, str]]) -> str:
 def test_authorize(flow: Flow, parameters: list[tuple[str, str]], valid: bool) -> None:
     query = "&".join(filter(None, [flow.query() if valid else "", encoded(parameters)]))
     for answer in (flow.authorize(query), flow.browser.post(f"/oauth/authorize?{query}", data=dict(parameters))):
-        allowed = {200, 303, 400, 403} if len(query) < LONGEST_HEAD else set()
-        allowed |= {413} if len(query) > LONGEST_HEAD - OTHER_LINES else set()
+        allowed = {200, 303, 400, 403} if len(query) < MAX_HEAD_BYTES else set()
+        allowed |= {413} if len(query) > MAX_HEAD_BYTES - OTHER_LINES else set()
         assert answer.status_code in allowed, answer.text
         assert "x-injected" not in answer.headers
         if answer.status_code == 303:

@@ -8,24 +8,24 @@ import pytest
 from pressroom.sdk import InvalidInput
 from pressroom_content.articles.edits import Edit, with_edits
 
-MOST = 2_097_152
+MAX_BYTES = 2_097_152
 
 
 def test_edits_that_multiply_a_body_are_refused_before_anything_grows() -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     edits = [Edit("a", "a" * 1000, all=True), Edit("a", "a" * 700, all=True), Edit("a", "a" * 700, all=True)]
     with pytest.raises(InvalidInput, match=r"edits\.1\.replace: would give the body 1,400,000,000 characters"):
-        with_edits("a" * 2_000, edits, longest=MOST)
+        with_edits("a" * 2_000, edits, longest=MAX_BYTES)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64_000  # KiB
 
 
 def test_one_long_replacement_is_refused() -> None:
     with pytest.raises(InvalidInput, match=r"edits\.0\.replace: .*at most|edits\.0\.replace: would give"):
-        with_edits("one place", [Edit("place", "b" * (MOST + 1))], longest=MOST)
+        with_edits("one place", [Edit("place", "b" * (MAX_BYTES + 1))], longest=MAX_BYTES)
 
 
 def test_edits_up_to_the_bound_are_made() -> None:
-    assert len(with_edits("a" * 2_000, [Edit("a", "a" * 1_000, all=True)], longest=MOST)) == 2_000_000
+    assert len(with_edits("a" * 2_000, [Edit("a", "a" * 1_000, all=True)], longest=MAX_BYTES)) == 2_000_000
 
 
 def test_a_body_that_is_over_the_bound_already_can_be_made_shorter() -> None:

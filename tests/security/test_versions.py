@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 
 import pytest
 from pressroom_content.articles.differences import difference
-from pressroom_content.pages.word_diff import MOST_ROWS, compare
+from pressroom_content.pages.word_diff import MAX_ROWS, compare
 from pressroom_content.records import Article
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-LONGEST = 5.0
+MAX_SECONDS = 5.0
 """Seconds of CPU, on a slow machine; before there was a bound, the smallest of these took minutes."""
 
 TEXTS = {
@@ -38,7 +38,7 @@ def test_hostile_versions_are_compared_in_seconds(work: object, name: str) -> No
     begin = time.process_time()
     assert callable(work)
     assert work(before, replace(after, version=2))
-    assert time.process_time() - begin < LONGEST
+    assert time.process_time() - begin < MAX_SECONDS
 
 
 def test_words_are_compared_in_a_comparison_of_an_ordinary_size() -> None:
@@ -47,6 +47,6 @@ def test_words_are_compared_in_a_comparison_of_an_ordinary_size() -> None:
     )
     found = compare(article(before), article(before.replace("hot", "cold")))
     assert found.cut
-    assert len(found.rows) == MOST_ROWS
+    assert len(found.rows) == MAX_ROWS
     changed = [piece.text for row in found.rows for piece in row.pieces if piece.changed]
     assert set(changed) == {"hot", "cold"}

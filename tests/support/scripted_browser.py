@@ -10,7 +10,7 @@ from urllib.parse import urljoin, urlsplit
 import httpx
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-MOST_PAGES: Final = 6
+MAX_PAGES: Final = 6
 
 
 class ScriptedBrowser:
@@ -42,7 +42,7 @@ class ScriptedBrowser:
     def visit(self, url: str) -> httpx.Response:
         """Do the same, and return the last answer."""
         answer = self._http.get(url)
-        for _ in range(MOST_PAGES):
+        for _ in range(MAX_PAGES):
             page = LexborHTMLParser(answer.text) if "html" in answer.headers.get("content-type", "") else None
             self.pages.append(_title(page))
             form = self._answerable(page)

@@ -41,7 +41,7 @@ FIELDS = {
     "startRow",
     "dataState",
 }
-MOST_ROWS = 25_000
+MAX_ROWS = 25_000
 LAG = timedelta(days=2)
 
 
@@ -316,7 +316,7 @@ def _problems(body: Mapping[str, Any], dimensions: list[str], kind: str, state: 
         yield "searchAppearance cannot be grouped with other dimensions"
     if kind in ("discover", "googleNews") and "query" in dimensions:
         yield f"Request contains an invalid argument: {kind} has no queries"
-    if not 1 <= body.get("rowLimit", 1000) <= MOST_ROWS or body.get("startRow", 0) < 0:
+    if not 1 <= body.get("rowLimit", 1000) <= MAX_ROWS or body.get("startRow", 0) < 0:
         yield "'rowLimit' must be within 1 and 25000"
     filters = [one for group in body.get("dimensionFilterGroups", ()) for one in group["filters"]]
     if any(one["dimension"] not in DIMENSIONS[1:6] or one["operator"] not in OPERATORS for one in filters):

@@ -16,7 +16,7 @@ from pressroom.template import render_template
 from support.commands import Done, run_command, run_process
 from support.distributions import REPOSITORY, clean_environment, run
 
-LONGEST = "an-uncommonly-long-name-for-it"  # 30 characters
+MAX_LENGTH_NAME = "an-uncommonly-long-name-for-it"  # 30 characters
 STANDARD_LIBRARY = ("json", "test", "types", "html")
 
 
@@ -60,7 +60,7 @@ def test_the_command_to_go_there_can_be_pasted(tmp_path: Path) -> None:
     assert there.stdout.strip() == str(tmp_path / "a folder/pressroom-my-tool")
 
 
-@pytest.mark.parametrize("name", ["qr", LONGEST, "v2", "a-1-b", "class", *STANDARD_LIBRARY])
+@pytest.mark.parametrize("name", ["qr", MAX_LENGTH_NAME, "v2", "a-1-b", "class", *STANDARD_LIBRARY])
 def test_the_names_of_everything_follow_from_the_name(tmp_path: Path, name: str) -> None:
     made = render_template(name, tmp_path)
     id_ = name.replace("-", "_")
@@ -76,7 +76,7 @@ def test_the_names_of_everything_follow_from_the_name(tmp_path: Path, name: str)
     assert set(re.findall(r'name="(\w+_\w+)"', plugin)) == {f"{id_}_draw", f"{id_}_measure"}
 
 
-@pytest.mark.parametrize("name", ["qr", LONGEST])
+@pytest.mark.parametrize("name", ["qr", MAX_LENGTH_NAME])
 def test_the_code_is_formatted_and_clean_however_long_the_name_is(tmp_path: Path, name: str) -> None:
     made = render_template(name, tmp_path)
     for arguments in (["format", "--check"], ["check"]):

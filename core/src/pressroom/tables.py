@@ -12,7 +12,7 @@ from typing import Any, Final
 from sqlalchemy import BigInteger, Dialect
 from sqlalchemy.types import TypeDecorator
 
-__all__ = ["BASE62", "LONGEST_ID", "NAMING", "Timestamp", "as_id", "hash_of", "new_id", "new_secret", "random_text"]
+__all__ = ["BASE62", "MAX_ID_LENGTH", "NAMING", "Timestamp", "as_id", "hash_of", "new_id", "new_secret", "random_text"]
 
 NAMING: Final = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -22,14 +22,14 @@ NAMING: Final = {
 }
 
 
-LONGEST_ID: Final = 32
+MAX_ID_LENGTH: Final = 32
 """The characters that an id of ours has at most."""
 
 
 @lru_cache(maxsize=8192)
 def as_id(text: str) -> str:
     """Return an id as every database can compare it. What can be none, such as a text with a NUL, becomes nobody's."""
-    return text if len(text) <= LONGEST_ID and text.isascii() and text.isprintable() else ""
+    return text if len(text) <= MAX_ID_LENGTH and text.isascii() and text.isprintable() else ""
 
 
 class Timestamp(TypeDecorator[datetime]):

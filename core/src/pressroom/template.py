@@ -12,7 +12,7 @@ from pressroom.plugins.select import BUILTIN_DISTRIBUTIONS
 from pressroom.sdk.plugin import PLUGIN_ID
 
 PREFIX: Final = "pressroom-"
-LONGEST_NAME: Final = 30
+MAX_NAME_LENGTH: Final = 30
 
 RESERVED: Final = {
     "api": "/tools/api is the address of the catalog",
@@ -35,8 +35,8 @@ def check_name(name: str) -> None:
     Raises:
         InvalidName: the message says what is wrong, the hint what to do.
     """
-    hint = f"use lower-case words joined by hyphens, 2 to {LONGEST_NAME} characters in all, such as my-tool"
-    if not _NAME.fullmatch(name) or len(name) > LONGEST_NAME or not PLUGIN_ID.fullmatch(plugin_id(name)):
+    hint = f"use lower-case words joined by hyphens, 2 to {MAX_NAME_LENGTH} characters in all, such as my-tool"
+    if not _NAME.fullmatch(name) or len(name) > MAX_NAME_LENGTH or not PLUGIN_ID.fullmatch(plugin_id(name)):
         raise InvalidName(f"{name!r} is no name for a plugin", hint=hint)
     if f"{name}-".startswith(PREFIX):
         raise InvalidName(f"{name!r} begins with pressroom, which is added to every name", hint="leave that out")

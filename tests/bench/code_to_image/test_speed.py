@@ -24,8 +24,8 @@ SAMPLE: Final = HERE.parents[1] / "plugins" / "code_to_image" / "samples" / "typ
 ROUNDS: Final = 9
 WIDTH: Final = 900
 
-LEAST_LEAD_OVER_NPM, LEAST_LEAD_OVER_PYGMENTS = 10, 5
-MOST_FOR_8000_CHARACTERS: Final = 120.0
+MIN_LEAD_OVER_NPM, MIN_LEAD_OVER_PYGMENTS = 10, 5
+MAX_FOR_8000_CHARACTERS: Final = 120.0
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -97,12 +97,12 @@ def test_40_lines_lead_over_shiki_with_satori_and_over_pygments(npm_modules: Pat
     print(f"\n40 lines at {WIDTH} px, median of {ROUNDS} rounds")
     for name, cost in costs.items():
         print(f"{name:>24}: {cost:8.2f} ms CPU, {cost / costs['Pressroom']:5.1f} times ours")
-    assert costs["shiki + satori + resvg"] >= LEAST_LEAD_OVER_NPM * costs["Pressroom"]
-    assert costs["Pygments ImageFormatter"] >= LEAST_LEAD_OVER_PYGMENTS * costs["Pressroom"]
+    assert costs["shiki + satori + resvg"] >= MIN_LEAD_OVER_NPM * costs["Pressroom"]
+    assert costs["Pygments ImageFormatter"] >= MIN_LEAD_OVER_PYGMENTS * costs["Pressroom"]
 
 
 def test_8000_characters_take_a_moment() -> None:
     code = (SAMPLE.read_text("utf-8") * 4)[:8000]
     cost = _rounds(lambda: render(CodeImageParams(code=code, width=WIDTH)))
     print(f"\n8000 characters at {WIDTH} px: {cost:.1f} ms CPU")
-    assert cost <= MOST_FOR_8000_CHARACTERS
+    assert cost <= MAX_FOR_8000_CHARACTERS

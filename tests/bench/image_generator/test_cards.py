@@ -12,9 +12,9 @@ from support.chromium import chromium_page, similarity
 from support.engine_pages import photographed_html, prepare
 
 WIDTH, HEIGHT = 1200, 630
-LEAST_MEAN = 0.985
-MOST_OF_THE_PEER = 0.5
-MOST_MILLISECONDS = 25.0
+MIN_MEAN_SIMILARITY = 0.985
+MAX_RATIO_TO_PEER = 0.5
+MAX_MILLISECONDS = 25.0
 
 
 class Drawn(Protocol):
@@ -32,9 +32,9 @@ def test_cards_cost_at_most_half_of_satori_with_resvg(ours: Mapping[str, Drawn],
         print(f"{name:>32}: {card.cost:6.1f} ms {peer:7.1f} ms, {peer / card.cost:5.1f} times ours")
     median = statistics.median(card.cost for card in ours.values())
     print(f"{'median':>32}: {median:6.1f} ms")
-    dear = {name: card.cost for name, card in ours.items() if card.cost > MOST_OF_THE_PEER * satoris[name].cost}
+    dear = {name: card.cost for name, card in ours.items() if card.cost > MAX_RATIO_TO_PEER * satoris[name].cost}
     assert not dear
-    assert median <= MOST_MILLISECONDS
+    assert median <= MAX_MILLISECONDS
 
 
 @pytest.mark.browser
@@ -54,5 +54,5 @@ def test_cards_are_nearer_to_chromium_than_satoris(
     mean = statistics.mean(own for own, _ in scores.values())
     print(f"{'mean':>32}: {mean:7.4f} {statistics.mean(peer for _, peer in scores.values()):7.4f}")
     assert len(scores) >= 12
-    assert mean >= LEAST_MEAN
+    assert mean >= MIN_MEAN_SIMILARITY
     assert not {name: pair for name, pair in scores.items() if pair[0] < pair[1]}

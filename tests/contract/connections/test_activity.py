@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from pressroom.accounts.activity import BATCH, MOST_WAITING, PRUNED_AT_ONCE, ActivityLog
+from pressroom.accounts.activity import BATCH, MAX_WAITING, PRUNED_AT_ONCE, ActivityLog
 from pressroom.accounts.records import User
 from pressroom.accounts.service import AccountServices
 from pressroom.config import Settings
@@ -52,7 +52,7 @@ async def test_writing_ends_while_calls_keep_coming(accounts: AccountServices, u
     log.observe(call(user, "first"))
     writing, later = asyncio.create_task(log.flush()), 0
     await asyncio.sleep(0)
-    while not writing.done() and later < MOST_WAITING // 2:
+    while not writing.done() and later < MAX_WAITING // 2:
         log.observe(call(user, "later"))
         later += 1
         await asyncio.sleep(0)
@@ -165,7 +165,7 @@ async def test_an_outage_loses_nothing_and_keeps_the_order(
 
 
 async def test_what_waits_is_bounded(accounts: AccountServices, user: User) -> None:
-    for _ in range(MOST_WAITING):
+    for _ in range(MAX_WAITING):
         accounts.activity_log.observe(call(user))
     with pytest.raises(BackendError, match="too many calls wait"):
         accounts.activity_log.observe(call(user))

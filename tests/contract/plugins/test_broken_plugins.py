@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from pressroom.compiled import Compiled
-from pressroom.plugins.explaining import LONGEST_ERROR
+from pressroom.plugins.explaining import MAX_ERROR_LENGTH
 from pressroom.plugins.records import PluginRecord
 from support.compiling import Compile
 from support.faults import imports
@@ -28,7 +28,7 @@ def assert_told(compiled: Compiled, expected: Iterable[Expected]) -> None:
         assert [word for word in one.error if word not in record.error] == [], record.error
         assert [word for word in one.hint if word not in record.hint] == [], record.hint
         assert record.error.isprintable()
-        assert len(record.error) <= LONGEST_ERROR
+        assert len(record.error) <= MAX_ERROR_LENGTH
         assert record.contributes == ()
     assert not any(left.values())
 

@@ -149,7 +149,7 @@ def test_the_names_for_tests_are_the_promised_ones() -> None:
 def test_the_names_for_tables_are_the_promised_ones() -> None:
     assert sorted(pressroom.tables.__all__) == [
         "BASE62",
-        "LONGEST_ID",
+        "MAX_ID_LENGTH",
         "NAMING",
         "Timestamp",
         "as_id",

@@ -20,7 +20,7 @@ THEIR_NAMES: Final = {name: {"one-dark": "one-dark-pro"}.get(name, name) for nam
 COMPARED: Final = ("github-dark", "dracula", "one-dark")
 """The themes that the agreement is the mean of: they tell most roles apart."""
 
-LEAST: Final[dict[Language, float]] = {
+MIN_AGREEMENT: Final[dict[Language, float]] = {
     "javascript": 0.93,
     "typescript": 0.95,
     "python": 0.95,
@@ -48,12 +48,12 @@ def theirs(shiki: Path, samples: dict[str, str]) -> dict[str, dict[str, Pieces]]
     order = {
         "modules": str(shiki),
         "themes": list(THEIR_NAMES.values()),
-        "samples": [{"language": language, "code": samples[language]} for language in LEAST],
+        "samples": [{"language": language, "code": samples[language]} for language in MIN_AGREEMENT],
     }
     command = [program("node"), str(HERE / "colors.js")]
     done = subprocess.run(command, input=json.dumps(order), capture_output=True, text=True, timeout=100, check=False)
     assert not done.returncode, done.stderr
-    found = dict(zip(LEAST, json.loads(done.stdout), strict=True))
+    found = dict(zip(MIN_AGREEMENT, json.loads(done.stdout), strict=True))
     return {
         language: {ours: themes[their] for ours, their in THEIR_NAMES.items()} for language, themes in found.items()
     }
@@ -78,12 +78,12 @@ def _agreement(code: str, language: Language, theme: str, lines: Pieces) -> floa
     return sum(one == other for one, other in zip(ours, expected, strict=True)) / len(expected)
 
 
-@pytest.mark.parametrize("language", LEAST)
+@pytest.mark.parametrize("language", MIN_AGREEMENT)
 def test_most_characters_have_the_colour_that_a_textmate_grammar_gives(
     language: Language, theirs: dict[str, dict[str, Pieces]], samples: dict[str, str]
 ) -> None:
     parts = [_agreement(samples[language], language, theme, theirs[language][theme]) for theme in COMPARED]
-    assert sum(parts) / len(parts) >= LEAST[language]
+    assert sum(parts) / len(parts) >= MIN_AGREEMENT[language]
 
 
 @pytest.mark.parametrize("theme", THEMES)

@@ -14,7 +14,7 @@ from pressroom.sdk import InvalidInput
 from pressroom_code_to_image.glyphs import ROW
 from pressroom_code_to_image.names import Language, ThemeName
 from pressroom_code_to_image.params import CodeImageDetails, CodeImageParams
-from pressroom_code_to_image.render import MOST_PIXELS, TALLEST, render
+from pressroom_code_to_image.render import MAX_HEIGHT, MAX_PIXELS, render
 from pressroom_code_to_image.themes import THEMES
 from pydantic import ValidationError
 from support.sizes import examples
@@ -135,13 +135,13 @@ def test_a_picture_that_would_be_too_tall_is_refused() -> None:
     with pytest.raises(InvalidInput) as refused:
         render(CodeImageParams(code="\n" * 7999 + "x", width=400))
     assert refused.value.field == "code"
-    assert f"at most {TALLEST} are allowed" in refused.value.problem
+    assert f"at most {MAX_HEIGHT} are allowed" in refused.value.problem
 
 
 @pytest.mark.parametrize(("width", "lines"), [(400, 820), (2000, 490)])
 def test_nearly_the_tallest_pictures_are_drawn(width: int, lines: int, draw: Draw) -> None:
     picture = draw("\n" * lines + "x", width=width)
-    assert picture.height > 0.95 * min(TALLEST, MOST_PIXELS / width)
+    assert picture.height > 0.95 * min(MAX_HEIGHT, MAX_PIXELS / width)
 
 
 def test_characters_that_no_font_has_are_named() -> None:

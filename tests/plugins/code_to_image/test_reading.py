@@ -15,7 +15,7 @@ from support.needs import program
 
 from .conftest import Draw
 
-LEAST = 0.9
+MIN_READ = 0.9
 """The part of the words that must be read as they were written."""
 
 CODE = """\
@@ -50,4 +50,4 @@ def test_the_code_can_be_read_back(theme: ThemeName, draw: Draw, tmp_path: Path)
         [tesseract, str(scanned), "-", "--psm", "6"], capture_output=True, text=True, timeout=60, check=True
     )
     written = _words(CODE)
-    assert (written & _words(done.stdout)).total() >= LEAST * written.total()
+    assert (written & _words(done.stdout)).total() >= MIN_READ * written.total()

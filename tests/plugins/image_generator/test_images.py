@@ -61,7 +61,7 @@ def at(running: Origin, path: str) -> str:
 async def test_pictures_are_fetched_at_once_and_failures_are_told(
     authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(images, "MOST_BYTES", 1000)
+    monkeypatch.setattr(images, "MAX_BYTES", 1000)
     async with serving(authority, tmp_path) as (running, fetcher):
         good = [at(running, path) for path in ("/ok", "/ok?2", "/moved")]
         bad = [at(running, path) for path in ("/page", "/large", "/inside", "/gone")]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pressroom.sdk import InvalidInput
 from pressroom.wire.messages import input_error
 from pressroom_image_generator.params import ImageParams
-from pressroom_image_generator.sizes import LARGEST, SMALLEST, Size, computed_size
+from pressroom_image_generator.sizes import MAX_EDGE, MIN_EDGE, Size, computed_size
 from pressroom_image_generator.templates import BUILT_IN
 from pydantic import ValidationError
 
@@ -118,7 +118,7 @@ def test_defaults_that_are_spelled_out_are_the_same_picture(short: dict[str, Any
 
 
 @given(
-    width=st.integers(SMALLEST, LARGEST),
+    width=st.integers(MIN_EDGE, MAX_EDGE),
     across=st.decimals("0.0001", "99999", places=4),
     down=st.decimals("0.0001", "99999", places=4),
 )
@@ -126,7 +126,7 @@ def test_a_computed_height_is_rounded_half_up_or_refused(width: int, across: Dec
     exact = width * down / across
     height = int(exact.quantize(Decimal(1), ROUND_HALF_UP))
     ratio = f"{across}:{down}"
-    if SMALLEST <= height <= LARGEST:
+    if MIN_EDGE <= height <= MAX_EDGE:
         assert computed_size(width, None, ratio, Size(1, 1)) == (width, height)
         assert size(HTML | {"width": width, "aspectRatio": ratio}) == (width, height)
     else:
@@ -134,14 +134,14 @@ def test_a_computed_height_is_rounded_half_up_or_refused(width: int, across: Dec
             computed_size(width, None, ratio, Size(1, 1))
 
 
-@given(width=st.integers(SMALLEST, LARGEST), template=st.sampled_from(sorted(BUILT_IN)))
+@given(width=st.integers(MIN_EDGE, MAX_EDGE), template=st.sampled_from(sorted(BUILT_IN)))
 def test_the_width_alone_scales_a_template(width: int, template: str) -> None:
     natural = BUILT_IN[template]
     wanted = width * natural.height / natural.width
     try:
         params = ImageParams.model_validate({"template": template, "width": width})
     except ValidationError:
-        assert not SMALLEST <= wanted < LARGEST + 0.5
+        assert not MIN_EDGE <= wanted < MAX_EDGE + 0.5
     else:
         assert params.height is not None
         assert abs(params.height - wanted) <= 0.5

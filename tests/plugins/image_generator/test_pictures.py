@@ -254,7 +254,7 @@ _IN_BOUNDS: Final = """
 import resource, sys
 from pressroom_image_generator.engine import vectors
 import test_pictures
-vectors.MOST_SECONDS = 1
+vectors.MAX_SECONDS = 1
 html = '<img src="https://example.com/a" style="display:block;width:1200px;height:630px">'
 svg = test_pictures.SVG.format(test_pictures.HARMFUL[sys.argv[1]]).encode()
 rendered = test_pictures.render(html, 1200, 630, images={test_pictures.ADDRESS: svg})
@@ -315,7 +315,7 @@ def test_what_is_more_than_shapes_is_drawn_as_well() -> None:
 
 
 def test_drawings_share_their_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vectors, "MOST_SECONDS", 1)
+    monkeypatch.setattr(vectors, "MAX_SECONDS", 1)
     costly = SVG.format(HARMFUL["masks in masks"]).replace('"100"', '"2400"')
     notes = Notes()
     sources = Sources({f"{ADDRESS}{number}": costly.encode() for number in range(5)}, notes)

@@ -20,7 +20,7 @@ from support.people import BrowserWithoutScreen
 from support.tool_client import ToolClient, client_of
 
 PATH = "/dashboard/media"
-LARGEST = 2 * EDGE
+MAX_EDGE = 2 * EDGE
 """The longer side of a thumbnail, in pixels."""
 
 
@@ -70,7 +70,7 @@ def test_the_page_loads_small_pictures_of_known_size(host: RunningHost, ada: Too
     assert small.headers["content-type"] == "image/webp"
     assert "immutable" in small.headers["cache-control"]
     assert len(small.content) < 40_000
-    assert Image.open(io.BytesIO(small.content)).size == (LARGEST, 135)
+    assert Image.open(io.BytesIO(small.content)).size == (MAX_EDGE, 135)
     again = httpx.get(small.url, headers={"if-none-match": small.headers["etag"]})
     assert again.status_code == 304
 
@@ -136,7 +136,7 @@ def test_what_is_not_there_or_damaged_is_not_found(host: RunningHost, ada: ToolC
 def test_every_kind_of_image_has_one(kind: str, mode: str) -> None:
     with Image.open(io.BytesIO(make(noise(300, 500, kind, mode)))) as made:
         assert made.format == "WEBP"
-        assert made.size == (144, LARGEST)
+        assert made.size == (144, MAX_EDGE)
 
 
 def test_transparency_stays_and_turned_photographs_are_upright() -> None:
@@ -147,7 +147,7 @@ def test_transparency_stays_and_turned_photographs_are_upright() -> None:
     exif = Image.Exif()
     exif[0x0112] = 6
     with Image.open(io.BytesIO(make(noise(600, 300, "JPEG", exif=exif)))) as made:
-        assert made.size == (120, LARGEST)
+        assert made.size == (120, MAX_EDGE)
         assert not made.getexif()
 
 

@@ -29,7 +29,7 @@ PEOPLE: Final[Mapping[str, Mapping[str, Any]]] = {
 
 _FOLDER: Final = Path(__file__).parent
 _CLIENT: Final = {"response_types": ["code"], "grant_types": ["authorization_code"]}
-_MOST_STEPS: Final = 12
+_MAX_STEPS: Final = 12
 
 
 def private_keys(name: str) -> list[dict[str, Any]]:
@@ -150,7 +150,7 @@ async def sign_in(url: str, person: str, redirect_uri: str = REDIRECT_URI) -> di
     """Sign in as a browser does: start at `url`, fill in the provider's forms, and return the callback's query."""
     async with httpx.AsyncClient(timeout=30) as browser:
         answer = await browser.get(url)
-        for _ in range(_MOST_STEPS):
+        for _ in range(_MAX_STEPS):
             location = urljoin(str(answer.url), answer.headers.get("location", ""))
             if answer.is_redirect and location.startswith(redirect_uri):
                 return dict(parse_qsl(urlsplit(location).query, keep_blank_values=True))

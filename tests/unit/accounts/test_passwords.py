@@ -11,8 +11,8 @@ from argon2.profiles import CHEAPEST
 from hypothesis import given
 from hypothesis import strategies as st
 from pressroom.accounts.passwords import (
-    LONGEST,
-    SHORTEST,
+    MAX_PASSWORD_LENGTH,
+    MIN_PASSWORD_LENGTH,
     PasswordHashes,
     acceptable_password,
     normalised_password,
@@ -95,7 +95,7 @@ def test_what_is_accepted_has_the_length_that_is_promised(text: str) -> None:
         password = acceptable_password(text, words=WORDS)
     except InvalidInput:
         return
-    assert SHORTEST <= len(password) <= LONGEST
+    assert MIN_PASSWORD_LENGTH <= len(password) <= MAX_PASSWORD_LENGTH
     assert acceptable_password(password, words=WORDS) == password
 
 

@@ -24,16 +24,16 @@ from pressroom.wire.echo import cut, printable
 
 FLUSH_SECONDS: Final = 1.0
 PRUNE_SECONDS: Final = 3600.0
-MOST_WAITING: Final = 20_000
+MAX_WAITING: Final = 20_000
 """How many calls wait for a database that does not answer; beyond that calls are missed, which is counted."""
 
 BATCH: Final = 2000
 """How many calls are written in one transaction."""
 
 PRUNED_AT_ONCE: Final = 500
-LONGEST_LIST: Final = 200
+MAX_PAGE_SIZE: Final = 200
 
-_LONGEST_WEBSITE_ID: Final = 64
+_MAX_WEBSITE_ID_LENGTH: Final = 64
 _NOBODYS: Final = "-"
 """A connection that no call has."""
 
@@ -87,7 +87,7 @@ class ActivityLog:
         user_id = as_id(record.caller.subject)
         if record.face != "mcp" or not user_id or not record.mcp_name:
             return
-        if len(self._waiting) >= MOST_WAITING:
+        if len(self._waiting) >= MAX_WAITING:
             raise BackendError("too many calls wait to be written to the list of calls")
         website_id = record.attributes.get("website_id", "")
         self._waiting.append(
@@ -167,8 +167,8 @@ class ActivityLog:
 
         `until` narrows the list to calls before that moment.
         """
-        if not 1 <= limit <= LONGEST_LIST:
-            raise InvalidInput("limit", f"must be between 1 and {LONGEST_LIST} (got {limit})")
+        if not 1 <= limit <= MAX_PAGE_SIZE:
+            raise InvalidInput("limit", f"must be between 1 and {MAX_PAGE_SIZE} (got {limit})")
         wanted = listing(
             user_id,
             before=before,
@@ -238,7 +238,7 @@ def listing(
 
 def _as_website_id(text: str) -> str:
     """Return an id that a client chose as every database can keep it."""
-    return cut(printable(text), _LONGEST_WEBSITE_ID)
+    return cut(printable(text), _MAX_WEBSITE_ID_LENGTH)
 
 
 def _activity(row: ActivityRow, connection_name: str) -> Activity:

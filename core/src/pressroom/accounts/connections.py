@@ -23,8 +23,8 @@ from pressroom.storage.database import SqlDatabase
 from pressroom.tables import as_id, new_id
 from pressroom.wire.echo import is_line
 
-LONGEST_NAME: Final = 100
-MOST_DISABLED_TOOLS: Final = 1000
+MAX_NAME_LENGTH: Final = 100
+MAX_DISABLED_TOOLS: Final = 1000
 FLUSH_SECONDS: Final = 3.0
 
 _TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
@@ -120,8 +120,8 @@ class Connections:
     async def set_disabled_tools(self, user_id: str, connection_id: str, names: Iterable[str]) -> Connection:
         """Switch these tools off, and all others on. Raises `InvalidInput` for what can be no tool's MCP name."""
         wanted = sorted(set(names))
-        if len(wanted) > MOST_DISABLED_TOOLS:
-            raise InvalidInput("tools", f"at most {MOST_DISABLED_TOOLS} can be switched off (got {len(wanted)})")
+        if len(wanted) > MAX_DISABLED_TOOLS:
+            raise InvalidInput("tools", f"at most {MAX_DISABLED_TOOLS} can be switched off (got {len(wanted)})")
         for name in wanted:
             if not _TOOL_NAME.fullmatch(name):
                 raise InvalidInput("tools", f"{name[:64]!r} can be no tool's name: those are 1 to 64 of A-Za-z0-9_-")
@@ -319,8 +319,8 @@ def _checked_name(name: str) -> str:
     name = name.strip()
     if not name:
         raise InvalidInput("name", "must not be empty; say which program uses the connection")
-    if len(name) > LONGEST_NAME:
-        raise InvalidInput("name", f"must have at most {LONGEST_NAME} characters (got {len(name)})")
+    if len(name) > MAX_NAME_LENGTH:
+        raise InvalidInput("name", f"must have at most {MAX_NAME_LENGTH} characters (got {len(name)})")
     if not is_line(name):
         raise InvalidInput("name", "must be one line of printable characters")
     return name

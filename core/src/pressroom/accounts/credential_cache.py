@@ -12,7 +12,7 @@ from typing import Final
 
 from pressroom.sdk import Identity
 
-MOST_ENTRIES: Final = 4096
+MAX_ENTRIES: Final = 4096
 
 
 def cache_key(credential: str) -> bytes:
@@ -33,7 +33,7 @@ class CredentialCache:
     """
 
     def __init__(
-        self, seconds: float, *, most_entries: int = MOST_ENTRIES, clock: Callable[[], float] = time.monotonic
+        self, seconds: float, *, most_entries: int = MAX_ENTRIES, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._seconds = seconds
         self._most_entries = most_entries

@@ -24,15 +24,15 @@ from pressroom.errors import InvalidInput, Overloaded
 
 T = TypeVar("T")
 
-SHORTEST: Final = 12
-LONGEST: Final = 256
+MIN_PASSWORD_LENGTH: Final = 12
+MAX_PASSWORD_LENGTH: Final = 256
 
-_LONGEST_READ: Final = 1024
-_FEWEST_DIFFERENT: Final = 5
-_FEWEST_OF_ONES_OWN: Final = 6
+_MAX_INPUT_LENGTH: Final = 1024
+_MIN_DIFFERENT_CHARACTERS: Final = 5
+_MIN_OWN_CHARACTERS: Final = 6
 _AT_ONCE: Final = max(1, min(4, (os.cpu_count() or 1) // 2))
 _NICE: Final = 10
-_MOST_WAITING: Final = 200
+_MAX_WAITING: Final = 200
 _WORD: Final = re.compile(r"[^\W_]{4,}")
 
 
@@ -51,17 +51,19 @@ def acceptable_password(text: str, *, words: Iterable[str] = ()) -> str:
     Raises:
         InvalidInput: it is too short, too long or too easy to guess; the message says what is allowed.
     """
-    password = normalised_password(text[: _LONGEST_READ + 1])
-    if len(password) < SHORTEST:
-        raise InvalidInput("password", f"must have at least {SHORTEST} characters; a few words in a row are fine")
-    if len(text) > _LONGEST_READ or len(password) > LONGEST:
-        raise InvalidInput("password", f"must have at most {LONGEST} characters")
+    password = normalised_password(text[: _MAX_INPUT_LENGTH + 1])
+    if len(password) < MIN_PASSWORD_LENGTH:
+        raise InvalidInput(
+            "password", f"must have at least {MIN_PASSWORD_LENGTH} characters; a few words in a row are fine"
+        )
+    if len(text) > _MAX_INPUT_LENGTH or len(password) > MAX_PASSWORD_LENGTH:
+        raise InvalidInput("password", f"must have at most {MAX_PASSWORD_LENGTH} characters")
     if not all(character.isprintable() for character in password):
         raise InvalidInput("password", "must not contain control characters")
     folded = password.casefold()
-    if folded in COMMON or _is_run(folded) or len(set(folded)) < _FEWEST_DIFFERENT:
+    if folded in COMMON or _is_run(folded) or len(set(folded)) < _MIN_DIFFERENT_CHARACTERS:
         raise InvalidInput("password", "is one of those that are tried first; take another, such as four random words")
-    if _rest_without(folded, words) < _FEWEST_OF_ONES_OWN:
+    if _rest_without(folded, words) < _MIN_OWN_CHARACTERS:
         raise InvalidInput("password", "is little more than your address or the name of this service; take another")
     return password
 
@@ -109,7 +111,7 @@ class PasswordHashes:
         Raises:
             Overloaded: too many wait for theirs already.
         """
-        normalised = normalised_password(password[:_LONGEST_READ])
+        normalised = normalised_password(password[:_MAX_INPUT_LENGTH])
         return await self._run(lambda: self._verify(encoded or self._nobodys, normalised)) and bool(encoded)
 
     def outdated(self, encoded: str) -> bool:
@@ -123,7 +125,7 @@ class PasswordHashes:
             return False
 
     async def _run(self, work: Callable[[], T]) -> T:
-        if self._waiting >= _MOST_WAITING:
+        if self._waiting >= _MAX_WAITING:
             raise Overloaded("too many people sign in at this moment; try again shortly")
         self._waiting += 1
         try:

@@ -26,9 +26,9 @@ SEEN_EVERY: Final = timedelta(minutes=1)
 MAX_OF_ACCOUNT: Final = 100
 """How many browsers may be signed in to one account; another ends the session that was used least recently."""
 
-_LONGEST_TOKEN: Final = 100
-_LONGEST_ADDRESS: Final = 64
-_LONGEST_USER_AGENT: Final = 300
+_MAX_TOKEN_LENGTH: Final = 100
+_MAX_IP_LENGTH: Final = 64
+_MAX_USER_AGENT_LENGTH: Final = 300
 
 
 class Sessions:
@@ -58,8 +58,8 @@ class Sessions:
             created_at=now,
             seen_at=now,
             expires_at=self._ends(now, now),
-            address=cut(printable(address), _LONGEST_ADDRESS),
-            user_agent=cut(printable(user_agent), _LONGEST_USER_AGENT),
+            address=cut(printable(address), _MAX_IP_LENGTH),
+            user_agent=cut(printable(user_agent), _MAX_USER_AGENT_LENGTH),
         )
         async with self._database.writing() as session:
             if proven is not None:
@@ -76,7 +76,7 @@ class Sessions:
 
     async def find(self, token: str) -> BrowserSession | None:
         """Return the session of a token, unless it ended, idled too long or its account is disabled."""
-        if not 0 < len(token) <= _LONGEST_TOKEN:
+        if not 0 < len(token) <= _MAX_TOKEN_LENGTH:
             return None
         statement = _with_user().where(SessionRow.token_hash == hash_of(token))
         async with self._database.reading() as session:

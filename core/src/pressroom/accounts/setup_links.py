@@ -18,7 +18,7 @@ from pressroom.tables import hash_of, new_secret
 
 LIFETIME: Final = timedelta(days=1)
 
-_LONGEST_TOKEN: Final = 100
+_MAX_TOKEN_LENGTH: Final = 100
 _LOCK: Final = 0x73657475
 """The key of the PostgreSQL advisory lock under which one process makes or redeems a link at a time."""
 
@@ -41,7 +41,7 @@ class SetupLinks:
 
     async def usable(self, token: str) -> bool:
         """Tell whether the link would still make an account."""
-        if not 0 < len(token) <= _LONGEST_TOKEN:
+        if not 0 < len(token) <= _MAX_TOKEN_LENGTH:
             return False
         async with self._database.reading() as session:
             return await _good(session, token)

@@ -22,7 +22,7 @@ from pressroom.wire.echo import waiting_time
 
 log = structlog.get_logger()
 
-_LONGEST_KEY_SOURCE: Final = 1000
+_MAX_KEY_SOURCE_LENGTH: Final = 1000
 
 Window = tuple[Rate, str]
 
@@ -143,7 +143,7 @@ def account_key(email: str) -> str:
     try:
         account = normalised_email(email)
     except InvalidInput:
-        account = email[:_LONGEST_KEY_SOURCE]
+        account = email[:_MAX_KEY_SOURCE_LENGTH]
     return hashlib.sha256(account.encode(errors="surrogatepass")).hexdigest()
 
 

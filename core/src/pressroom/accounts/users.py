@@ -24,9 +24,9 @@ from pressroom.wire.nearest import nearest
 
 __all__ = ["Users", "normalised_email", "user_of"]
 
-_LONGEST_NAME = 100
-_LONGEST_ISSUER = 500
-_LONGEST_SUBJECT = 255
+_MAX_NAME_LENGTH = 100
+_MAX_ISSUER_LENGTH = 500
+_MAX_SUBJECT_LENGTH = 255
 
 
 class Users:
@@ -274,8 +274,8 @@ def password_stamp(encoded: str) -> bytes:
 
 def identity_row(user_id: str, issuer: str, subject: str) -> IdentityRow:
     """Return the row that lets a person at a provider in. Raises `InvalidInput` for names that cannot be kept whole."""
-    if not 0 < len(issuer) <= _LONGEST_ISSUER or not 0 < len(subject) <= _LONGEST_SUBJECT:
-        raise InvalidInput("identity", f"the subject must have 1 to {_LONGEST_SUBJECT} characters")
+    if not 0 < len(issuer) <= _MAX_ISSUER_LENGTH or not 0 < len(subject) <= _MAX_SUBJECT_LENGTH:
+        raise InvalidInput("identity", f"the subject must have 1 to {_MAX_SUBJECT_LENGTH} characters")
     if not (issuer + subject).isprintable():
         raise InvalidInput("identity", "the subject must not contain control characters")
     return IdentityRow(issuer=issuer, subject=subject, user_id=user_id, created_at=datetime.now(UTC))
@@ -283,8 +283,8 @@ def identity_row(user_id: str, issuer: str, subject: str) -> IdentityRow:
 
 def _checked_name(name: str) -> str:
     trimmed = name.strip()
-    if len(trimmed) > _LONGEST_NAME:
-        raise InvalidInput("name", f"must have at most {_LONGEST_NAME} characters")
+    if len(trimmed) > _MAX_NAME_LENGTH:
+        raise InvalidInput("name", f"must have at most {_MAX_NAME_LENGTH} characters")
     if not is_line(trimmed):
         raise InvalidInput("name", "must not contain control characters")
     return trimmed

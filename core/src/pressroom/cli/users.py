@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pressroom.accounts.records import User
     from pressroom.accounts.service import AccountServices
 
-_LONGEST_LINE = 4096
+_MAX_LINE_LENGTH = 4096
 
 
 @click.group(cls=LazyGroup)
@@ -146,7 +146,7 @@ async def _set_disabled(accounts: AccountServices, email: str, disabled: bool) -
 
 def _password_from_stdin() -> str:
     """Return the first line of standard input, without its end."""
-    data = sys.stdin.buffer.readline(_LONGEST_LINE)
+    data = sys.stdin.buffer.readline(_MAX_LINE_LENGTH)
     try:
         return data.decode().removesuffix("\n").removesuffix("\r")
     except UnicodeDecodeError:

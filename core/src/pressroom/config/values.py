@@ -48,7 +48,7 @@ _RATE = re.compile(
     r"(\d{1,9}) *(?:/|per) *(\d{0,6}) *(s|seconds?|m|mins?|minutes?|h|hours?|d|days?)", re.ASCII | re.IGNORECASE
 )
 _RATE_UNITS: Final[Mapping[str, int]] = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
-_LONGEST_RATE: Final = 60
+_MAX_RATE_LENGTH: Final = 60
 _HEX_COLOUR = re.compile(r"#[0-9a-fA-F]{6}", re.ASCII)
 _DATABASE_DRIVERS: Final[Mapping[str, str]] = {"postgresql": "postgresql+asyncpg", "sqlite": "sqlite+aiosqlite"}
 _NOT_IN_URLS = re.compile(r"[\x00-\x20\x7f-\xa0\u2028\u2029\ud800-\udfff]")
@@ -100,7 +100,7 @@ def parse_rate(text: str) -> Rate:
     Raises:
         ValueError: the text is not a rate.
     """
-    match = _RATE.fullmatch(text.strip()) if len(text) <= _LONGEST_RATE else None
+    match = _RATE.fullmatch(text.strip()) if len(text) <= _MAX_RATE_LENGTH else None
     requests, periods = (int(match[1]), int(match[2] or 1)) if match else (0, 0)
     if match is None or not requests or not periods:
         raise ValueError('must be a rate such as "300/hour", "10/minute" or "60/10min"')

@@ -21,7 +21,7 @@ CALLS: Final = 50
 """How many calls one page lists."""
 
 _CONNECTIONS: Final = 200
-_LONGEST: Final = 64
+_MAX_FILTER_LENGTH: Final = 64
 _DAY: Final = 86_400
 _CODE: Final = re.compile(r"[a-z0-9_]{0,32}")
 _CODES: Final = (
@@ -116,7 +116,7 @@ class ActivityPage:
 
 
 def _wanted(request: Request) -> Wanted:
-    given = {name: request.args.get(name, "").strip()[:_LONGEST] for name in Wanted.__slots__}
+    given = {name: request.args.get(name, "").strip()[:_MAX_FILTER_LENGTH] for name in Wanted.__slots__}
     wanted = Wanted(**{name: printable(value) for name, value in given.items()})
     return wanted if _CODE.fullmatch(wanted.outcome) else replace(wanted, outcome="")
 

@@ -22,7 +22,7 @@ from pressroom.host import Host
 from pressroom.http import Endpoint, Handler, begin, logged_path
 from pressroom.sdk import Route
 from pressroom.web.answers import private_page, see_other
-from pressroom.web.browser import LARGEST_FORM, Browser, Fields, sign_in_path
+from pressroom.web.browser import MAX_FORM_BYTES, Browser, Fields, sign_in_path
 from pressroom.web.head import Head
 from pressroom.web.site import Site, sentence
 from pressroom.wire.address import client_address
@@ -100,7 +100,7 @@ class Frame:
         async def answer(request: Request, **path: str) -> HTTPResponse:
             return await self._answered(request, handler, path)
 
-        return Endpoint(path, methods, answer, max_body_bytes=LARGEST_FORM)
+        return Endpoint(path, methods, answer, max_body_bytes=MAX_FORM_BYTES)
 
     def person(self, path: str, handler: Handler, *, methods: tuple[str, ...] = ("GET",)) -> Endpoint:
         """Return the endpoint of a page for people who are signed in: `handler(visit, **path)`.
@@ -117,7 +117,7 @@ class Frame:
         async def answer(request: Request, **path: str) -> HTTPResponse:
             return await self._answered(request, guarded, path)
 
-        return Endpoint(path, methods, answer, max_body_bytes=LARGEST_FORM)
+        return Endpoint(path, methods, answer, max_body_bytes=MAX_FORM_BYTES)
 
     def card(
         self, request: Request, template: str, title: str, *, description: str = "", status: int = 200, **values: Any

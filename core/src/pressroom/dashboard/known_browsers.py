@@ -13,7 +13,7 @@ from pressroom.web.sealed import Seal
 
 _COOKIE: Final = "known"
 _SECONDS: Final = 180 * 86_400
-_MOST_ACCOUNTS: Final = 5
+_MAX_ACCOUNTS: Final = 5
 
 
 class KnownBrowsers:
@@ -34,7 +34,7 @@ class KnownBrowsers:
         """Set the cookie on the response to somebody who has just proved to own an account."""
         known, key = self._known(request), account_key(email)
         device = known.pop(key, "") or new_secret()
-        kept = {**dict(list(known.items())[-(_MOST_ACCOUNTS - 1) :]), key: device}
+        kept = {**dict(list(known.items())[-(_MAX_ACCOUNTS - 1) :]), key: device}
         self._browser.set_cookie(response, _COOKIE, self._seal.seal(kept, seconds=_SECONDS), max_age=_SECONDS)
 
     def _known(self, request: Request) -> dict[str, str]:

@@ -9,7 +9,7 @@ from typing import Any, Final
 import structlog
 from sanic import HTTPResponse, Request
 
-from pressroom.accounts.passwords import SHORTEST
+from pressroom.accounts.passwords import MIN_PASSWORD_LENGTH
 from pressroom.accounts.records import User
 from pressroom.accounts.sign_in import SignIn
 from pressroom.config.values import parse_rate
@@ -31,9 +31,11 @@ from pressroom.wire.echo import waiting_time
 
 log = structlog.get_logger()
 
-PASSWORD_HELP: Final = f"At least {SHORTEST} characters. A few words in a row are easy to remember and hard to guess."
+PASSWORD_HELP: Final = (
+    f"At least {MIN_PASSWORD_LENGTH} characters. A few words in a row are easy to remember and hard to guess."
+)
 
-_LONGEST_TOKEN: Final = 100
+_MAX_TOKEN_LENGTH: Final = 100
 _MESSAGES: Final = {
     "signed-out": "You are signed out.",
     "signed-out-everywhere": "You are signed out in all browsers.",
@@ -118,7 +120,7 @@ class SignInPages:
 
     async def show_setup(self, request: Request) -> HTTPResponse:
         """`GET /setup?token=…`: the form for the first account."""
-        token = request.args.get("token", "")[:_LONGEST_TOKEN]
+        token = request.args.get("token", "")[:_MAX_TOKEN_LENGTH]
         if not await self._accounts.setup_links.usable(token):
             raise await self._bad_link()
         return self._setup_form(request, token, {})
@@ -126,7 +128,7 @@ class SignInPages:
     async def set_up(self, request: Request) -> HTTPResponse:
         """`POST /setup`: make the first account, and sign in to it."""
         fields = self._browser.form(request)
-        token = first(fields, "token")[:_LONGEST_TOKEN]
+        token = first(fields, "token")[:_MAX_TOKEN_LENGTH]
         try:
             user = await self._accounts.setup_links.redeem(
                 token, email=first(fields, "email"), name=first(fields, "name"), password=first(fields, "password")

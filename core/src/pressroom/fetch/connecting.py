@@ -10,7 +10,7 @@ from httpcore import SOCKET_OPTION, AnyIOBackend, AsyncNetworkBackend, AsyncNetw
 from pressroom.errors import FetchFailed
 from pressroom.fetch.addresses import IPAddress
 
-_MOST_TRIES = 4
+_MAX_TRIES = 4
 
 
 class PinnedBackend(AsyncNetworkBackend):
@@ -21,7 +21,7 @@ class PinnedBackend(AsyncNetworkBackend):
 
     def __init__(self, name: str, addresses: Sequence[IPAddress], seconds: float) -> None:
         self._name = name
-        self._addresses = addresses[:_MOST_TRIES]
+        self._addresses = addresses[:_MAX_TRIES]
         self._seconds = seconds
         self._stream: AsyncNetworkStream | None = None
 

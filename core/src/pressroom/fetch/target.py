@@ -10,7 +10,7 @@ from typing import Final, Literal
 from pressroom.errors import FetchRefused
 from pressroom.fetch.addresses import IPAddress
 
-LONGEST: Final = 2048
+MAX_URL_LENGTH: Final = 2048
 """How many characters an address may have."""
 
 _URL = re.compile(
@@ -20,8 +20,8 @@ _VISIBLE = re.compile(r"[!-\[\]-~]+")  # US-ASCII without space, control charact
 _AUTHORITY = re.compile(r"(?P<host>\[[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*\]|[A-Za-z0-9.-]+)(?::(?P<port>[1-9][0-9]{0,4}))?")
 _LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
-_LONGEST_NAME = 253
-_HIGHEST_PORT = 65_535
+_MAX_NAME_LENGTH = 253
+_MAX_PORT = 65_535
 _DEFAULT_PORTS: Final = {"https": 443, "http": 80}
 
 
@@ -59,8 +59,8 @@ def parse_target(url: str) -> Target:
     Raises:
         FetchRefused: the address is none, or leaves room for two readings.
     """
-    if len(url) > LONGEST:
-        raise FetchRefused(f"the address is longer than {LONGEST} characters")
+    if len(url) > MAX_URL_LENGTH:
+        raise FetchRefused(f"the address is longer than {MAX_URL_LENGTH} characters")
     if not _VISIBLE.fullmatch(url):
         raise FetchRefused(
             "the address has a character that an address cannot have",
@@ -82,8 +82,8 @@ def _host_and_port(authority: str, default: int) -> tuple[str, int]:
     if match is None:
         raise FetchRefused("the host of the address cannot be read", hint="Write a name such as www.example.org.")
     port = int(match["port"] or default)
-    if port > _HIGHEST_PORT:
-        raise FetchRefused(f"the port of the address must be at most {_HIGHEST_PORT}")
+    if port > _MAX_PORT:
+        raise FetchRefused(f"the port of the address must be at most {_MAX_PORT}")
     return match["host"].lower().strip("[]"), port
 
 
@@ -98,7 +98,7 @@ def _ip_address(host: str) -> IPAddress | None:
         raise FetchRefused(
             "the host of the address is a number that is no IP address", hint="Write four numbers, such as 192.0.2.1."
         ) from None
-    if len(host) > _LONGEST_NAME or len(labels) < 2 or not all(map(_LABEL.fullmatch, labels)):
+    if len(host) > _MAX_NAME_LENGTH or len(labels) < 2 or not all(map(_LABEL.fullmatch, labels)):
         raise FetchRefused(
             "the host of the address is no full name on the internet",
             hint="Write a name such as www.example.org, without a dot at its end.",

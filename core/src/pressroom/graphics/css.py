@@ -13,13 +13,13 @@ from tinycss2.ast import DimensionToken, FunctionBlock, Node, NumberToken, Perce
 from pressroom.errors import InvalidStyle
 from pressroom.wire.echo import quoted
 
-LONGEST_VALUE: Final = 20_000
+MAX_VALUE_LENGTH: Final = 20_000
 """How many characters one value may have."""
 
-DEEPEST_NESTING: Final = 32
+MAX_NESTING: Final = 32
 """How many brackets may stand inside each other."""
 
-LARGEST: Final = 1e6
+MAX_NUMBER: Final = 1e6
 """Pixels and degrees beyond this are cut off: nobody can see them, and they overflow further on."""
 
 _DEGREES: Final = {"deg": 1.0, "grad": 0.9, "rad": 180 / math.pi, "turn": 360.0}
@@ -40,13 +40,13 @@ class Length:
 
 def component_values(text: str) -> list[Node]:
     """Return the component values of a text, without comments. Raises `InvalidStyle` for one that cannot be read."""
-    if len(text) > LONGEST_VALUE:
-        raise InvalidStyle(f"the value has {len(text)} characters, at most {LONGEST_VALUE} are allowed", 1)
+    if len(text) > MAX_VALUE_LENGTH:
+        raise InvalidStyle(f"the value has {len(text)} characters, at most {MAX_VALUE_LENGTH} are allowed", 1)
     depth = 0
     for place, character in enumerate(text, 1):
         depth += (character in "([{") - (character in ")]}")
-        if depth > DEEPEST_NESTING:
-            raise InvalidStyle(f"more than {DEEPEST_NESTING} brackets are nested", place)
+        if depth > MAX_NESTING:
+            raise InvalidStyle(f"more than {MAX_NESTING} brackets are nested", place)
     nodes: list[Node] = tinycss2.parse_component_value_list(text, skip_comments=True)
     _refuse_broken(nodes)
     return nodes
@@ -135,8 +135,8 @@ def angle(node: Node) -> float | None:
 
 
 def bounded(value: float) -> float:
-    """Return a number that later arithmetic can bear: finite, and not beyond `LARGEST`."""
-    return min(LARGEST, max(-LARGEST, value)) if math.isfinite(value) else math.copysign(LARGEST, value)
+    """Return a number that later arithmetic can bear: finite, and not beyond `MAX_NUMBER`."""
+    return min(MAX_NUMBER, max(-MAX_NUMBER, value)) if math.isfinite(value) else math.copysign(MAX_NUMBER, value)
 
 
 _EDGES: Final = {"left": ("x", 0.0), "right": ("x", 1.0), "top": ("y", 0.0), "bottom": ("y", 1.0)}

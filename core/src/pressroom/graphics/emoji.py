@@ -27,10 +27,10 @@ _TEXT_STYLE, _EMOJI_STYLE, _JOINER, _KEYCAP = "\ufe0e", "\ufe0f", "\u200d", "\u2
 _REGIONAL = re.compile("[\U0001f1e6-\U0001f1ff]{2}")
 _TAG = re.compile("[\U000e0020-\U000e007f]")
 
-LARGEST: Final = 2048
+MAX_SIZE: Final = 2048
 """The largest picture of an emoji, in pixels."""
 
-_LONGEST: Final = 40
+_MAX_CLUSTER_LENGTH: Final = 40
 """The most characters of an emoji. Anybody can join more of them than a file's name can hold."""
 
 _CACHE_BYTES: Final = 32 * 2**20
@@ -60,7 +60,7 @@ def is_emoji(cluster: str) -> bool:
 def emoji_path(cluster: str) -> Path | None:
     """Return the SVG of an emoji, or `None` where there is none."""
     folder = _folder()
-    if folder is None or len(cluster) > _LONGEST:
+    if folder is None or len(cluster) > _MAX_CLUSTER_LENGTH:
         return None
     kept = cluster if _JOINER in cluster else cluster.replace(_EMOJI_STYLE, "")
     for name in (kept, cluster.replace(_EMOJI_STYLE, "")):
@@ -78,7 +78,7 @@ def emoji_picture(cluster: str, size: int) -> Image.Image | None:
     path = emoji_path(cluster)
     if path is None:
         return None
-    edge = min(max(size, 1), LARGEST)
+    edge = min(max(size, 1), MAX_SIZE)
     return _pictures.get((path, edge), lambda: _drawn(path, edge))
 
 

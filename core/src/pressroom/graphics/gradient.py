@@ -34,7 +34,7 @@ __all__ = [
     "parse_paint",
 ]
 
-MOST_STOPS: Final = 256
+MAX_STOPS: Final = 256
 """How many stops one gradient may have."""
 
 Shape = Literal["circle", "ellipse"]
@@ -246,8 +246,8 @@ def _stops(block: FunctionBlock, parts: list[list[Node]], current: Color, *, tur
     hints = [index for index, stop in enumerate(stops) if stop.color is None]
     if len(colors) < 2:
         raise InvalidStyle("a gradient needs two colours at least", place_of(block))
-    if len(stops) > MOST_STOPS:
-        raise InvalidStyle(f"a gradient may have {MOST_STOPS} stops, this one has {len(stops)}", place_of(block))
+    if len(stops) > MAX_STOPS:
+        raise InvalidStyle(f"a gradient may have {MAX_STOPS} stops, this one has {len(stops)}", place_of(block))
     if any(index in (0, len(stops) - 1) or stops[index - 1].color is None for index in hints):
         raise InvalidStyle("a place without a colour must stand between two colours", place_of(block))
     return tuple(stops)

@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 _TABLE_STEPS_PER_PIXEL: Final = 4
-_SMALLEST_TABLE, _LARGEST_TABLE = 256, 16_384
+_MIN_TABLE, _MAX_TABLE = 256, 16_384
 _TINY: Final = 1e-6
 
 _NUDGE: Final = 1e-3
@@ -190,7 +190,7 @@ def _tabulated(ramp: Ramp, line: float, low: float, high: float, *, repeating: b
     if repeating:
         low, high = first, last
     span = max(high - low, _TINY)
-    size = int(min(max(abs(span * line) * _TABLE_STEPS_PER_PIXEL, _SMALLEST_TABLE), _LARGEST_TABLE))
+    size = int(min(max(abs(span * line) * _TABLE_STEPS_PER_PIXEL, _MIN_TABLE), _MAX_TABLE))
     sharp = [place for place, following in pairwise(ramp.places) if place == following and low < place < high]
     if sharp and not repeating:
         # A colour ends between two entries of the table, so that a pixel on that place has the colour after it.
@@ -205,7 +205,7 @@ def _aligned(sharp: list[float], low: float, high: float, line: float, size: int
         scale = unit * math.ceil(size / (high - low) / unit)
         start, end = math.floor(low * scale), math.ceil(high * scale)
         on_edges = all(abs(place * scale - round(place * scale)) < _TINY * scale for place in sharp)
-        if on_edges and end - start <= _LARGEST_TABLE:
+        if on_edges and end - start <= _MAX_TABLE:
             return start / scale, end - start, (end - start) / scale
     return low, size, high - low
 

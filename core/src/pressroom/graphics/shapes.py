@@ -25,7 +25,7 @@ Radii = tuple[float, float, float, float]
 
 SQUARE: Final[Radii] = (0.0, 0.0, 0.0, 0.0)
 
-LARGEST_BLUR: Final = 400.0
+MAX_BLUR: Final = 400.0
 """A blur beyond this many pixels is cut off; it could not be told from a wash any more."""
 
 _FINE_SIGMA: Final = 6.0
@@ -87,7 +87,7 @@ def box_shadow(width: int, height: int, radii: Radii, blur: float, spread: float
 
     A shadow that `spread` shrinks to nothing has an empty mask.
     """
-    sigma = min(max(blur, 0.0), LARGEST_BLUR) / 2
+    sigma = min(max(blur, 0.0), MAX_BLUR) / 2
     grown = round(spread)
     inner_width, inner_height = width + 2 * grown, height + 2 * grown
     reach = math.ceil(3 * sigma)

@@ -18,8 +18,8 @@ from pressroom.sdk import Job, Pause
 
 log = structlog.get_logger()
 
-_LONGEST_MESSAGE: Final = 1000
-_LONGEST_DELAY: Final = 3600.0
+_MAX_MESSAGE_LENGTH: Final = 1000
+_MAX_DELAY_SECONDS: Final = 3600.0
 _OUTAGE_PAUSE: Final = 1.0
 _MAX_PAUSE: Final = 86_400.0 * 366
 
@@ -150,7 +150,7 @@ class Attempt:
         if final:
             await self._note(lambda: self._store.fail(self._lease, message, every=self._job.every))
         else:
-            delay = min(_LONGEST_DELAY, self._backoff * 2.0 ** min(self.attempt - 1, 30))
+            delay = min(_MAX_DELAY_SECONDS, self._backoff * 2.0 ** min(self.attempt - 1, 30))
             await self._note(lambda: self._store.retry(self._lease, message, seconds=delay))
 
     def _message(self, error: BaseException) -> str:
@@ -188,4 +188,4 @@ def _json_object(result: Mapping[str, Any] | None) -> dict[str, Any]:
 
 def _shortened(message: str) -> str:
     # PostgreSQL keeps no NUL in texts.
-    return message.replace("\0", "")[:_LONGEST_MESSAGE]
+    return message.replace("\0", "")[:_MAX_MESSAGE_LENGTH]

@@ -21,11 +21,11 @@ from pressroom.storage.database import SqlDatabase
 
 log = structlog.get_logger()
 
-LONGEST_KEY: Final = 200
-LONGEST_SUBJECT: Final = 255
+MAX_KEY_LENGTH: Final = 200
+MAX_SUBJECT_LENGTH: Final = 255
 
 _FORGET_SECONDS: Final = 600.0
-_SHORTEST_WAIT: Final = 0.05
+_MIN_WAIT_SECONDS: Final = 0.05
 _LAST_WORDS_SECONDS: Final = 5.0
 """How long work that was cancelled may take to end, and to note so, when the queue closes."""
 
@@ -127,7 +127,7 @@ class JobQueue:
                 log.exception("the queue of jobs failed; it is tried again")
                 seconds = self._settings.poll_interval
             with suppress(TimeoutError):
-                async with asyncio.timeout(max(_SHORTEST_WAIT, seconds)):
+                async with asyncio.timeout(max(_MIN_WAIT_SECONDS, seconds)):
                     await self._wake.wait()
 
     async def _turn(self) -> float:
@@ -192,7 +192,7 @@ class JobQueue:
 def _check(payload: Mapping[str, Any], subject: str, key: str, run_at: datetime | None) -> None:
     """Refuse what could not be stored. Raises `ValueError` or `TypeError`."""
     json.dumps(dict(payload), allow_nan=False)
-    for name, text, longest in (("subject", subject, LONGEST_SUBJECT), ("key", key, LONGEST_KEY)):
+    for name, text, longest in (("subject", subject, MAX_SUBJECT_LENGTH), ("key", key, MAX_KEY_LENGTH)):
         if len(text) > longest or "\0" in text:
             raise ValueError(f"{name} has at most {longest} characters, and no NUL (got {len(text)})")
     if run_at is not None and run_at.tzinfo is None:

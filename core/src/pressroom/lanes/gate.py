@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pressroom.errors import Overloaded
 from pressroom.sdk import Lane
 
-LONGEST_RETRY = 60
+MAX_RETRY_SECONDS = 60
 """The largest `Retry-After` that a lane asks for, in seconds: an estimate is worth no more."""
 
 _NEWEST_RUN_WEIGHT = 0.1
@@ -73,7 +73,7 @@ class Gate:
     def retry_after(self) -> int:
         """Estimate from recent runs in how many seconds, from 1 to 60, a new call would get its turn."""
         estimate = self._mean_run * (self.waiting + 1) / self._capacity
-        return max(1, min(LONGEST_RETRY, math.ceil(estimate)))
+        return max(1, min(MAX_RETRY_SECONDS, math.ceil(estimate)))
 
     def close(self) -> None:
         """Let nobody in who is not waiting already."""

@@ -18,7 +18,7 @@ from pressroom.lanes.work import Work
 from pressroom.lanes.worker import Worker, WorkerLost
 from pressroom.sdk import Lane
 
-_MOST_DEFAULT_PROCESSES = 8
+_MAX_DEFAULT_PROCESSES = 8
 
 
 class ProcessLane(TaskLane):
@@ -41,7 +41,7 @@ class ProcessLane(TaskLane):
         preload: Sequence[str] = (),
         font_folders: tuple[Path, ...] = (),
     ) -> None:
-        count = processes or min(_MOST_DEFAULT_PROCESSES, usable_cores())
+        count = processes or min(_MAX_DEFAULT_PROCESSES, usable_cores())
         super().__init__(count, queue)
         forkserver.preload(preload)
         self._workers = [

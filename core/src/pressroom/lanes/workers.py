@@ -26,11 +26,11 @@ log = structlog.get_logger()
 
 T = TypeVar("T")
 
-_MOST_DEFAULT_PROCESSES: Final = 2
+_MAX_DEFAULT_PROCESSES: Final = 2
 _PATIENCE: Final = 60.0
 """Seconds that work waits for its turn at most."""
 
-_MOST_OF_ONE: Final = 16
+_MAX_CALLS_OF_OWNER: Final = 16
 """How much work of one owner runs and waits at most."""
 
 _APPLIED: Final = "pressroom.lanes.child:applied"
@@ -67,7 +67,7 @@ class WorkerPool:
     def __init__(
         self, settings: LanesSettings, font_folders: tuple[Path, ...] = (), setup: tuple[str, ...] = ()
     ) -> None:
-        count = settings.plugin_processes or min(_MOST_DEFAULT_PROCESSES, usable_cores())
+        count = settings.plugin_processes or min(_MAX_DEFAULT_PROCESSES, usable_cores())
         self._gate = Gate("process", count, settings.process_queue)
         self._workers = tuple(
             Worker(
@@ -133,7 +133,7 @@ class WorkerPool:
     async def _done(self, work: _Work) -> Reply:
         """Run a function in its turn. It goes on to its end, and keeps its place until then, whoever waits for it."""
         turn = self._turns[work.owner]
-        if turn.asked >= _MOST_OF_ONE:
+        if turn.asked >= _MAX_CALLS_OF_OWNER:
             raise Overloaded("Much work of this account waits already. Try again in some seconds.", retry_after=5)
         turn.asked += 1
         try:

@@ -22,7 +22,7 @@ from pressroom.wire.nearest import nearest
 
 log = structlog.get_logger()
 
-_LONGEST_NAME: Final = 64
+_MAX_NAME_LENGTH: Final = 64
 
 
 class ToolCalls:
@@ -81,7 +81,7 @@ class ToolCalls:
         if name not in self._catalog.mcp_tools:
             similar = nearest(name, self._catalog.plan(caller.plan).mcp_tools)
             hint = f"; did you mean {similar}?" if similar else ""
-            raise RpcError(INVALID_PARAMS, f"Unknown tool: {printable(cut(name, _LONGEST_NAME))}{hint}")
+            raise RpcError(INVALID_PARAMS, f"Unknown tool: {printable(cut(name, _MAX_NAME_LENGTH))}{hint}")
         return name, arguments or {}
 
     def _take_place(self, caller: Caller) -> str:

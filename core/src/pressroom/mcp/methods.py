@@ -35,7 +35,7 @@ from pressroom.wire.json import QUICK_BYTES, numbers_as_written
 SERVER_VERSION: Final = "1.0.0"
 """The version in `serverInfo` (interface specification, section 9)."""
 
-MOST_IN_A_BATCH: Final = 20
+MAX_BATCH_SIZE: Final = 20
 
 _BEFORE_NEGOTIATION: Final = frozenset({"initialize", "notifications/initialized"})
 _FOR_ACCOUNTS: Final = frozenset({"tools/list", "tools/call"})
@@ -186,8 +186,8 @@ def _asking(incoming: Incoming) -> list[Request | RpcError]:
         message = _read(incoming, position)
         if isinstance(message, Request | RpcError):
             asking.append(message)
-            if len(asking) > MOST_IN_A_BATCH:
-                raise RpcError(INVALID_REQUEST, f"a batch may hold {MOST_IN_A_BATCH} requests")
+            if len(asking) > MAX_BATCH_SIZE:
+                raise RpcError(INVALID_REQUEST, f"a batch may hold {MAX_BATCH_SIZE} requests")
     return asking
 
 

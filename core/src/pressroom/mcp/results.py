@@ -21,10 +21,10 @@ log = structlog.get_logger()
 PICTURES: Final = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif"})
 """What models can look at."""
 
-LARGEST_PICTURE: Final = 1_048_576
+MAX_IMAGE_BYTES: Final = 1_048_576
 """How many bytes a picture may have that stands in a result itself; base64 makes them a third more."""
 
-_LARGEST_PICTURE_TEXT: Final = "1 MiB"
+_MAX_IMAGE_SIZE_TEXT: Final = "1 MiB"
 _IN_THE_MEMBERS: Final = frozenset({"id", "url", "expiresAt", "cached", "warnings"})
 
 
@@ -68,8 +68,8 @@ async def file_result(exchange: Exchange, made: Made, files: FileStore, *, links
 
 
 async def _picture(made: Made, files: FileStore) -> tuple[bytes | None, str]:
-    if made.entry.size > LARGEST_PICTURE:
-        return None, f"The picture is larger than {_LARGEST_PICTURE_TEXT}, so it is only behind the link."
+    if made.entry.size > MAX_IMAGE_BYTES:
+        return None, f"The picture is larger than {_MAX_IMAGE_SIZE_TEXT}, so it is only behind the link."
     if made.content is not None:
         return made.content, ""
     try:
@@ -99,9 +99,9 @@ def tool_result(tool: Tool, result: ToolResult | BaseModel | None) -> bytes:
 
 
 def _content(text: str, images: Sequence[tuple[str, bytes]]) -> list[dict[str, Any]]:
-    shown = [_image(media_type, picture) for media_type, picture in images if len(picture) <= LARGEST_PICTURE]
+    shown = [_image(media_type, picture) for media_type, picture in images if len(picture) <= MAX_IMAGE_BYTES]
     if len(shown) < len(images):
-        text += f"\nPictures larger than {_LARGEST_PICTURE_TEXT} were left out: {len(images) - len(shown)}."
+        text += f"\nPictures larger than {_MAX_IMAGE_SIZE_TEXT} were left out: {len(images) - len(shown)}."
     return [{"type": "text", "text": text}, *shown]
 
 

@@ -13,9 +13,9 @@ from sqlalchemy import JSON, BigInteger, Float, ForeignKey, Index, Integer, Larg
 from sqlalchemy.orm import Mapped, mapped_column
 
 from pressroom.models.base import Base
-from pressroom.tables import LONGEST_ID
+from pressroom.tables import MAX_ID_LENGTH
 
-ID = String(LONGEST_ID)
+ID = String(MAX_ID_LENGTH)
 """A random id: 22 base62 characters after a letter that says of what, such as `u_`."""
 
 

@@ -21,7 +21,7 @@ LEEWAY: Final = 5
 
 _TYPE: Final = "at+jwt"
 _TYPES: Final = (_TYPE, f"application/{_TYPE}")
-_LONGEST: Final = 4096
+_MAX_TOKEN_LENGTH: Final = 4096
 
 
 class TokenInvalid(Exception):
@@ -103,7 +103,7 @@ class AccessTokens:
 
 def _header(text: str) -> dict[str, Any]:
     """Return the header of a token, whose type and algorithm are ours (RFC 9068, section 4)."""
-    if len(text) > _LONGEST or not text.isascii():
+    if len(text) > _MAX_TOKEN_LENGTH or not text.isascii():
         raise TokenInvalid("the access token is malformed")
     try:
         header = jws.extract_compact(text.encode()).headers()

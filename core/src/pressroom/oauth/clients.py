@@ -22,8 +22,8 @@ from pressroom.tables import hash_of, new_id, new_secret
 
 log = structlog.get_logger()
 
-LONGEST_ID: Final = 500
-_ID: Final = re.compile(rf"[\x21-\x7e]{{1,{LONGEST_ID}}}", re.ASCII)
+MAX_ID_LENGTH: Final = 500
+_ID: Final = re.compile(rf"[\x21-\x7e]{{1,{MAX_ID_LENGTH}}}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from pressroom.errors import FetchFailed, FetchRefused, InvalidClient, InvalidJson, OAuthError, PressroomError
 from pressroom.fetch import GuardedFetcher
-from pressroom.oauth.clients import LONGEST_ID, Clients
+from pressroom.oauth.clients import MAX_ID_LENGTH, Clients
 from pressroom.oauth.metadata import check_metadata
 from pressroom.oauth.records import Client, ClientMetadata, Clock, utc_now
 from pressroom.wire.json import parse_object
@@ -23,7 +23,7 @@ _DEPTH: Final = 16
 
 def is_document_address(client_id: str) -> bool:
     """Tell whether a client id is the address of a document: https with a path, in one way of writing only."""
-    if not client_id.startswith("https://") or len(client_id) > LONGEST_ID:
+    if not client_id.startswith("https://") or len(client_id) > MAX_ID_LENGTH:
         return False
     if not client_id.isascii() or not client_id.isprintable() or any(mark in client_id for mark in " #@\\"):
         return False

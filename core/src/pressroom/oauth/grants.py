@@ -39,7 +39,7 @@ REFRESH_LIFETIME: Final = 30 * 86_400
 _KEPT: Final = timedelta(days=1)
 """How long a used code is remembered, which has to be longer than an access token lives."""
 
-_LONGEST_NAME: Final = 100
+_MAX_NAME_LENGTH: Final = 100
 _VERIFIER: Final = re.compile(r"[A-Za-z0-9._~-]{43,128}", re.ASCII)
 _REUSED: Final = "was used before, so everything that came of this approval was revoked; authorize again"
 
@@ -301,7 +301,7 @@ class Grants:
 
 def connection_name(request: AuthorizationRequest) -> str:
     """Return the name of a client's connection: its own, else where it redirects to."""
-    return (request.client.metadata.name or visible(destination(request.redirect_uri)))[:_LONGEST_NAME].strip()
+    return (request.client.metadata.name or visible(destination(request.redirect_uri)))[:_MAX_NAME_LENGTH].strip()
 
 
 def _connection_of(user_id: str, client_id: str) -> Select[str]:

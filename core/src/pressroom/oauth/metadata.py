@@ -12,10 +12,10 @@ from pressroom.oauth.records import AUTH_METHODS, AUTHORIZATION_CODE, GRANT_TYPE
 from pressroom.oauth.redirection import check_redirect_uri
 from pressroom.wire.echo import shown
 
-MOST_REDIRECT_URIS: Final = 10
-LONGEST_NAME: Final = 200
-_LONGEST_URI: Final = 2000
-_MOST_VALUES: Final = 20
+MAX_REDIRECT_URIS: Final = 10
+MAX_NAME_LENGTH: Final = 200
+_MAX_URI_LENGTH: Final = 2000
+_MAX_VALUES: Final = 20
 _DEFAULT_AUTH_METHOD: Final[AuthMethod] = "client_secret_basic"
 _INVISIBLE: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
@@ -50,8 +50,8 @@ def visible(text: str) -> str:
 def _redirect_uris(value: object) -> tuple[str, ...]:
     if not isinstance(value, list) or not value:
         raise InvalidRedirectUri("redirect_uris: must be an array of one address at least")
-    if len(value) > MOST_REDIRECT_URIS:
-        raise InvalidRedirectUri(f"redirect_uris: at most {MOST_REDIRECT_URIS} are allowed (got {len(value)})")
+    if len(value) > MAX_REDIRECT_URIS:
+        raise InvalidRedirectUri(f"redirect_uris: at most {MAX_REDIRECT_URIS} are allowed (got {len(value)})")
     return tuple(dict.fromkeys(check_redirect_uri(uri) for uri in value))
 
 
@@ -75,22 +75,22 @@ def _grant_types(members: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _texts(members: Mapping[str, Any], name: str, default: list[str]) -> list[str]:
     value = members.get(name, default)
-    if not isinstance(value, list) or len(value) > _MOST_VALUES or not all(isinstance(one, str) for one in value):
-        raise InvalidClientMetadata(f"{name}: must be an array of at most {_MOST_VALUES} strings")
+    if not isinstance(value, list) or len(value) > _MAX_VALUES or not all(isinstance(one, str) for one in value):
+        raise InvalidClientMetadata(f"{name}: must be an array of at most {_MAX_VALUES} strings")
     return value
 
 
 def _name(value: object) -> str:
-    if not isinstance(value, str) or len(value) > LONGEST_NAME:
-        raise InvalidClientMetadata(f"client_name: must be a string of at most {LONGEST_NAME} characters")
-    return visible(value)[:LONGEST_NAME]
+    if not isinstance(value, str) or len(value) > MAX_NAME_LENGTH:
+        raise InvalidClientMetadata(f"client_name: must be a string of at most {MAX_NAME_LENGTH} characters")
+    return visible(value)[:MAX_NAME_LENGTH]
 
 
 def _web_address(members: Mapping[str, Any], name: str) -> str:
     """Return an address that may be shown as a link: https, or nothing for any other."""
     value = members.get(name, "")
-    if not isinstance(value, str) or len(value) > _LONGEST_URI:
-        raise InvalidClientMetadata(f"{name}: must be an address of at most {_LONGEST_URI} characters")
+    if not isinstance(value, str) or len(value) > _MAX_URI_LENGTH:
+        raise InvalidClientMetadata(f"{name}: must be an address of at most {_MAX_URI_LENGTH} characters")
     try:
         parts = urlsplit(value)
     except ValueError:

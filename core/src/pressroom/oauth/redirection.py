@@ -10,7 +10,7 @@ from urllib.parse import urlencode, urlsplit
 from pressroom.errors import InvalidRedirectUri
 from pressroom.wire.echo import quoted
 
-LONGEST: Final = 2000
+MAX_URI_LENGTH: Final = 2000
 
 _NOT_ALLOWED: Final = re.compile(r"[^\x21-\x7e]|[\"<>\\^`{|}*#]")
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{0,63}):", re.ASCII)
@@ -49,8 +49,8 @@ def check_redirect_uri(uri: object) -> str:
     if not isinstance(uri, str):
         raise InvalidRedirectUri("redirect_uris: each must be a string")
     shown = f"redirect_uris: {quoted(uri, 100)}"
-    if not 1 <= len(uri) <= LONGEST:
-        raise InvalidRedirectUri(f"{shown} must have 1 to {LONGEST} characters (got {len(uri)})")
+    if not 1 <= len(uri) <= MAX_URI_LENGTH:
+        raise InvalidRedirectUri(f"{shown} must have 1 to {MAX_URI_LENGTH} characters (got {len(uri)})")
     if _NOT_ALLOWED.search(uri):
         raise InvalidRedirectUri(
             f"{shown} must be an absolute address of plain ASCII, without fragment, wildcard and backslash"

@@ -13,7 +13,7 @@ from pressroom.oauth.records import SCOPE, AuthorizationRequest, Client
 from pressroom.oauth.redirection import matching
 from pressroom.wire.echo import quoted
 
-_MOST_PARAMETERS: Final = 100
+_MAX_PARAMETERS: Final = 100
 _CHALLENGE: Final = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
 _REPEATABLE: Final = frozenset({"resource"})
 
@@ -32,10 +32,10 @@ class Parameters:
             InvalidRequest: it is not UTF-8, or has too many parameters.
         """
         try:
-            pairs = parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=_MOST_PARAMETERS)
+            pairs = parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=_MAX_PARAMETERS)
         except ValueError:
             raise InvalidRequest(
-                f"the parameters are not UTF-8, or there are more than {_MOST_PARAMETERS} of them"
+                f"the parameters are not UTF-8, or there are more than {_MAX_PARAMETERS} of them"
             ) from None
         values: dict[str, list[str]] = {}
         for name, value in pairs:

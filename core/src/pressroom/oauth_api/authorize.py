@@ -31,7 +31,7 @@ from pressroom.oauth_api.answers import description
 from pressroom.oauth_api.consent import consent_facts
 from pressroom.oauth_api.registration import RegistrationLimit
 from pressroom.web.answers import private_page, see_other
-from pressroom.web.browser import LARGEST_FORM, Browser, sign_in_path
+from pressroom.web.browser import MAX_FORM_BYTES, Browser, sign_in_path
 from pressroom.web.head import Head
 from pressroom.web.site import Site, sentence
 
@@ -65,7 +65,7 @@ class Authorize:
     def endpoints(self) -> Iterator[Endpoint]:
         """Yield the routes to serve."""
         yield Endpoint(AUTHORIZE_PATH, ("GET",), self._for_people(self.show))
-        yield Endpoint(AUTHORIZE_PATH, ("POST",), self._for_people(self.decide), max_body_bytes=LARGEST_FORM)
+        yield Endpoint(AUTHORIZE_PATH, ("POST",), self._for_people(self.decide), max_body_bytes=MAX_FORM_BYTES)
 
     async def show(self, request: Request) -> HTTPResponse:
         """Show what is asked for."""

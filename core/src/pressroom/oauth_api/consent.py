@@ -10,7 +10,7 @@ from pressroom.oauth.records import AuthorizationRequest
 from pressroom.oauth.redirection import destination, is_loopback
 from pressroom.web.head import clip
 
-_LONGEST_NAME: Final = 60
+_MAX_NAME_LENGTH: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ def consent_facts(request: AuthorizationRequest) -> ConsentFacts:
     scheme = urlsplit(uri).scheme
     kind = "site" if scheme == "https" else "computer" if is_loopback(uri) else "app"
     return ConsentFacts(
-        name=clip(client.metadata.name, _LONGEST_NAME),
+        name=clip(client.metadata.name, _MAX_NAME_LENGTH),
         destination=destination(uri),
         kind=kind,
         publisher=publisher,

@@ -26,7 +26,7 @@ OTHER: Final = "other"
 
 _BACKENDS: Final = ("files", "cache", "limits", "database")
 _LANES: Final[tuple[Lane, ...]] = ("async", "thread", "process")
-_MOST_NAMES: Final = 64
+_MAX_NAMES: Final = 64
 _SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
 _Metric = TypeVar("_Metric", bound=MetricWrapperBase)
@@ -160,7 +160,7 @@ class _Children(Generic[_Metric]):
 
     def of_few(self, name: str) -> _Metric:
         """Return the child of that name, or that of `other` once there are very many names."""
-        return self.of(name if (name,) in self._bound or len(self._bound) < _MOST_NAMES else OTHER)
+        return self.of(name if (name,) in self._bound or len(self._bound) < _MAX_NAMES else OTHER)
 
 
 class _Registry(CollectorRegistry):

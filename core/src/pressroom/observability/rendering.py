@@ -21,8 +21,8 @@ from pressroom.wire.echo import cut, printable
 
 Event = MutableMapping[str, Any]
 
-LONGEST_VALUE: Final = 8192
-LONGEST_TRACEBACK: Final = 65_536
+MAX_VALUE_LENGTH: Final = 8192
+MAX_TRACEBACK_LENGTH: Final = 65_536
 
 _OPTIONS: Final = (
     orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_UTC_Z
@@ -35,8 +35,8 @@ _TRACEBACKS: Final = frozenset({"exception", "stack"})
 def shorten(_logger: Any, _method: str, event: Event) -> Event:
     """Cut texts that are very long (a processor of structlog)."""
     for name, value in event.items():
-        if type(value) is str and len(value) > LONGEST_VALUE:
-            event[name] = cut(value, LONGEST_TRACEBACK if name in _TRACEBACKS else LONGEST_VALUE)
+        if type(value) is str and len(value) > MAX_VALUE_LENGTH:
+            event[name] = cut(value, MAX_TRACEBACK_LENGTH if name in _TRACEBACKS else MAX_VALUE_LENGTH)
     return event
 
 
@@ -94,4 +94,4 @@ def _shown(value: object) -> str:
         text = repr(value)
     except Exception as error:  # noqa: BLE001 - a foreign object may do anything; the line is written all the same
         text = f"<{type(value).__name__} without a repr: {type(error).__name__}>"
-    return cut(masked_text(text), LONGEST_VALUE)
+    return cut(masked_text(text), MAX_VALUE_LENGTH)

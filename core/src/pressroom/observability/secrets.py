@@ -13,8 +13,8 @@ from typing import Any, Final
 
 MASK: Final = "***"
 
-_LONGEST_NAME = 64
-_MOST_LEVELS = 8
+_MAX_NAME_LENGTH = 64
+_MAX_LEVELS = 8
 
 _WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 _SECRET_WORDS = frozenset(
@@ -38,7 +38,7 @@ _OWN_KEY = re.compile(r"(\b[a-z0-9]+_(?:key|oat|ort)_)[\w.-]{16,}")
 @lru_cache(maxsize=1024)
 def is_secret_name(name: str) -> bool:
     """Tell whether a field's name says that it holds a secret: `password`, `api_key`, `clientSecret`, `Set-Cookie`."""
-    words = [word.lower() for word in _WORD.findall(name[:_LONGEST_NAME])]
+    words = [word.lower() for word in _WORD.findall(name[:_MAX_NAME_LENGTH])]
     return any(
         word in _SECRET_WORDS or (word == "key" and position > 0 and words[position - 1] in _KEY_OWNERS)
         for position, word in enumerate(words)
@@ -77,7 +77,7 @@ def mask_secrets(_logger: Any, _method: str, event: MutableMapping[str, Any]) ->
         elif type(value) is str:
             event[name] = masked_text(value)
         elif type(value) is not int and type(value) is not float:
-            event[name] = _masked(value, _MOST_LEVELS)
+            event[name] = _masked(value, _MAX_LEVELS)
     return event
 
 

@@ -14,7 +14,7 @@ from pressroom.plugins.contributions import RECORD_TYPES
 from pressroom.plugins.explaining import shown
 from pressroom.sdk import PluginContext
 
-MOST_RECORDS: Final = 1000
+MAX_RECORDS: Final = 1000
 """How many records one hook of one plugin may yield; a hook that never ends is stopped there."""
 
 _DECORATORS: Final = {
@@ -55,9 +55,9 @@ def _records(hook: str, answer: Any, record_type: type) -> list[Any]:
         answer.close()
     if not isinstance(answer, Iterable) or isinstance(answer, (str, bytes, dict)):
         raise PluginError(f"{hook} must return {expected}, it returned {shown(answer)}", hint="return a list")
-    found = list(islice(answer, MOST_RECORDS + 1))
-    if len(found) > MOST_RECORDS:
-        raise PluginError(f"{hook} yields more than {MOST_RECORDS} records", hint="a hook must come to an end")
+    found = list(islice(answer, MAX_RECORDS + 1))
+    if len(found) > MAX_RECORDS:
+        raise PluginError(f"{hook} yields more than {MAX_RECORDS} records", hint="a hook must come to an end")
     for record in found:
         if not isinstance(record, record_type):
             raise PluginError(f"{hook} must yield {expected}, it yielded {shown(record)}", hint=_hint(hook, record))

@@ -12,11 +12,11 @@ from typing import Any, Final
 from pressroom.config.problems import InvalidConfig
 from pressroom.errors import PressroomError
 
-LONGEST_ERROR: Final = 500
+MAX_ERROR_LENGTH: Final = 500
 """How many characters of an error are kept."""
 
-_LONGEST_VALUE: Final = 80
-_MOST_GROUPED: Final = 3
+_MAX_VALUE_LENGTH: Final = 80
+_MAX_GROUPED: Final = 3
 
 
 def is_interrupt(error: BaseException) -> bool:
@@ -39,8 +39,8 @@ def one_line(error: BaseException, module: str = "") -> str:
 
 
 def squeezed(text: str) -> str:
-    """Return a text as one line of at most `LONGEST_ERROR` characters."""
-    return _cut(_one_spaced(text), LONGEST_ERROR)
+    """Return a text as one line of at most `MAX_ERROR_LENGTH` characters."""
+    return _cut(_one_spaced(text), MAX_ERROR_LENGTH)
 
 
 def shown(value: Any) -> str:
@@ -52,7 +52,7 @@ def shown(value: Any) -> str:
         return f"{kind} {value.__qualname__}"
     if value is None or getattr(type(value).__repr__, "__qualname__", "") == "object.__repr__":
         return kind
-    return _cut(_one_spaced(f"{kind} {_text(value, repr)}"), _LONGEST_VALUE)
+    return _cut(_one_spaced(f"{kind} {_text(value, repr)}"), _MAX_VALUE_LENGTH)
 
 
 def _message(error: BaseException) -> str:
@@ -65,7 +65,7 @@ def _message(error: BaseException) -> str:
         return f"{kind}: {error.msg} ({os.path.basename(str(error.filename))}, line {error.lineno})"  # noqa: PTH119 - may be no path
     text = "" if isinstance(error, SystemExit) and error.code is None else _text(error)
     if isinstance(error, BaseExceptionGroup):
-        parts = [_message(one) for one in error.exceptions[:_MOST_GROUPED]]
+        parts = [_message(one) for one in error.exceptions[:_MAX_GROUPED]]
         text = f"{error.message}: {'; '.join(parts)}"
     return f"{kind}: {text}" if text.strip() else kind
 

@@ -26,7 +26,7 @@ GenerateFunction = Callable[[Any, Call], Artifact | Awaitable[Artifact]]
 PrepareFunction = Callable[[Any, Call], Awaitable[Any]]
 
 SLUG = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", re.ASCII)
-MOST_MODES = 4
+MAX_MODES = 4
 PLACEHOLDER = re.compile(r"\{([A-Za-z_]\w*)\}", re.ASCII)
 
 
@@ -194,8 +194,8 @@ class Generator:
         found = ["page: a gallery needs examples"] if page.gallery and not self.examples else []
         if page.sample is not None and (self.details is None or not isinstance(page.sample, self.details)):
             found.append("page: sample must be an instance of details")
-        if len(page.modes) > MOST_MODES or len(page.modes) == 1:
-            found.append(f"page: there must be 2 to {MOST_MODES} modes, or none (got {len(page.modes)})")
+        if len(page.modes) > MAX_MODES or len(page.modes) == 1:
+            found.append(f"page: there must be 2 to {MAX_MODES} modes, or none (got {len(page.modes)})")
         fields = self.params.model_fields if is_model(self.params, Params) else {}
         divided = [name for mode in page.modes for name in mode.params]
         for name in dict.fromkeys(divided):

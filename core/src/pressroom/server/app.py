@@ -68,7 +68,7 @@ log = structlog.get_logger()
 
 _API_PATH: Final = re.compile(r"/tools/(?!static/)(?P<slug>[^/]+)/api(?:/.*)?")
 
-_LONGEST_METHOD: Final = 32
+_MAX_METHOD_LENGTH: Final = 32
 _numbers = count(1)
 
 App = Sanic[Config, SimpleNamespace]
@@ -227,7 +227,7 @@ class _Application:
             case CallError():
                 return exception, STATUS.get(exception.code, 500)
             case SanicMethodNotAllowed() if allowed := self._methods_of(request.path):
-                method = request.method.encode("ascii", "replace").decode()[:_LONGEST_METHOD]
+                method = request.method.encode("ascii", "replace").decode()[:_MAX_METHOD_LENGTH]
                 return MethodNotAllowed(method, allowed), 405
             case SanicPayloadTooLarge() if request.method == UNREAD:
                 return PayloadTooLarge("the head of the request is too large: shorten its address or its headers"), 413

@@ -27,7 +27,7 @@ UNREAD: Final = "NONE"
 _CHUNK_HEAD: Final = re.compile(rb"\r\n[0-9A-Fa-f]{1,15}(?:[\t ]*;[\t\x20-\x7e\x80-\xff]*)?\r\n")
 _MAX_CHUNK_HEAD: Final = 256
 
-_SHORTEST_PAUSE: Final = 0.05
+_MIN_PAUSE_SECONDS: Final = 0.05
 
 _TOO_MANY: Final = (
     b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\n"
@@ -127,7 +127,7 @@ class Connection(HttpProtocol):
         if left > 0:
             # The next stage may have less time than what is left of this one.
             pause = min(self.keep_alive_timeout, self.request_timeout, self.response_timeout) / 2
-            pause = max(_SHORTEST_PAUSE, min(left, pause))
+            pause = max(_MIN_PAUSE_SECONDS, min(left, pause))
             self._callback_check_timeouts = self.loop.call_later(pause, self.check_timeouts)
             return
         if error is not None:

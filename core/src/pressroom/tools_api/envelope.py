@@ -36,8 +36,8 @@ STATUS: Final[Mapping[str, int]] = {
 }
 """The HTTP status of each error code."""
 
-_LONGEST_WARNING: Final = 300
-_LONGEST_WARNINGS: Final = 4000
+_MAX_WARNING_LENGTH: Final = 300
+_MAX_WARNINGS_LENGTH: Final = 4000
 
 _NO_LIMIT = LimitStatus(allowed=True, limit=0, remaining=0, reset_at=0)
 
@@ -118,11 +118,11 @@ def warning_headers(warnings: Sequence[str]) -> EncodedHeaders:
     value = ""
     for count in range(1, len(warnings) + 1):
         longer = json.dumps([_cut(warning) for warning in warnings[:count]])
-        if len(longer) > _LONGEST_WARNINGS:
+        if len(longer) > _MAX_WARNINGS_LENGTH:
             break
         value = longer
     return ((b"X-Warnings", value.encode("ascii")),) if value else ()
 
 
 def _cut(warning: str) -> str:
-    return warning if len(warning) <= _LONGEST_WARNING else f"{warning[: _LONGEST_WARNING - 1]}…"
+    return warning if len(warning) <= _MAX_WARNING_LENGTH else f"{warning[: _MAX_WARNING_LENGTH - 1]}…"

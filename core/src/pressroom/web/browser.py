@@ -19,18 +19,18 @@ from pressroom.errors import Forbidden, InvalidInput, PayloadTooLarge, Unsupport
 from pressroom.tables import new_secret
 
 FORM: Final = "application/x-www-form-urlencoded"
-LARGEST_FORM: Final = 65_536
+MAX_FORM_BYTES: Final = 65_536
 """The bytes that a form of the account pages may have."""
 
 Fields = Mapping[str, list[str]]
 """The fields of a form, each with every value that was sent for it."""
 
-_MOST_FIELDS: Final = 1000
+_MAX_FIELDS: Final = 1000
 _SECRET: Final = re.compile(r"[0-9A-Za-z]{43}", re.ASCII)
 _NOT_IN_URLS: Final = re.compile(r"[^\x21-\x7e]")
 _MISLEADING: Final = re.compile(r"[\x00-\x1f\x7f\\]")
-_LONGEST_PATH: Final = 4096
-_MOST_DECODINGS: Final = 5
+_MAX_PATH_LENGTH: Final = 4096
+_MAX_DECODINGS: Final = 5
 _WHAT_TO_DO: Final = "go back, reload the page and send the form again"
 
 
@@ -198,18 +198,18 @@ def parse_form(request: Request) -> Fields:
 
     Raises:
         UnsupportedMediaType: the body is no form.
-        PayloadTooLarge: it is larger than `LARGEST_FORM`.
+        PayloadTooLarge: it is larger than `MAX_FORM_BYTES`.
         InvalidInput: it is not UTF-8, or has too many fields.
     """
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type != FORM:
         raise UnsupportedMediaType(f"a form is sent as {FORM}")
-    if len(request.body) > LARGEST_FORM:
-        raise PayloadTooLarge(f"the form is too large: it may have {LARGEST_FORM} bytes")
+    if len(request.body) > MAX_FORM_BYTES:
+        raise PayloadTooLarge(f"the form is too large: it may have {MAX_FORM_BYTES} bytes")
     try:
-        return parse_qs(request.body.decode(), keep_blank_values=True, max_num_fields=_MOST_FIELDS, errors="strict")
+        return parse_qs(request.body.decode(), keep_blank_values=True, max_num_fields=_MAX_FIELDS, errors="strict")
     except ValueError:
-        raise InvalidInput("", f"the form is not UTF-8, or has more than {_MOST_FIELDS} fields") from None
+        raise InvalidInput("", f"the form is not UTF-8, or has more than {_MAX_FIELDS} fields") from None
 
 
 def _one_spelling(path: str) -> str:
@@ -223,10 +223,10 @@ def return_path(value: str, default: str) -> str:
     Only printable ASCII passes. Neither the text nor what becomes of it when it is decoded, once or more, begins with
     two slashes or holds a backslash, which browsers read as a slash, or a control character, which they drop.
     """
-    if len(value) > _LONGEST_PATH or _NOT_IN_URLS.search(value) or not value.startswith("/"):
+    if len(value) > _MAX_PATH_LENGTH or _NOT_IN_URLS.search(value) or not value.startswith("/"):
         return default
     path = value.partition("?")[0]
-    for _ in range(_MOST_DECODINGS):
+    for _ in range(_MAX_DECODINGS):
         if path.startswith("//") or _MISLEADING.search(path):
             return default
         encoded, path = path, unquote(path)

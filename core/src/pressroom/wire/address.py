@@ -15,10 +15,10 @@ from typing import Protocol
 UNKNOWN_ADDRESS = "unknown"
 """The address of a peer that has no IP address, such as a proxy on a Unix socket."""
 
-_LONGEST = 64
+_MAX_LENGTH = 64
 _PREFIX_LENGTH = 64
-_HIGHEST_PORT = 65_535
-_MOST_TRIES = 32
+_MAX_PORT = 65_535
+_MAX_TRIES = 32
 
 _PORT = r"(?::(?P<port>\d{1,5}|_[\w.-]+))"
 _BRACKETED = re.compile(rf"\[([^\[\]]*)\]{_PORT}?", re.ASCII)
@@ -67,7 +67,7 @@ def _by_secret(lines: list[str], secret: str) -> str:
         # From the right, because the left is the client's: an element that it left open cannot swallow the proxy's. No
         # element begins inside a quoted string, since what follows there holds an odd number of quotes.
         end = start = len(line)
-        for _ in range(_MOST_TRIES):
+        for _ in range(_MAX_TRIES):
             start = line.rfind(",", 0, start)
             element = _element(line[start + 1 : end])
             if element is not None:
@@ -99,14 +99,14 @@ def _same(given: str, secret: str) -> bool:
 def _address(text: str) -> str:
     # Not cached under a longer key: a header may be as long as the server reads.
     text = text.strip(" \t")
-    return _normalised(text) if 0 < len(text) <= _LONGEST else ""
+    return _normalised(text) if 0 < len(text) <= _MAX_LENGTH else ""
 
 
 @lru_cache(maxsize=8192)
 def _normalised(text: str) -> str:
     bracketed = _BRACKETED.fullmatch(text)
     match = bracketed or _PLAIN.fullmatch(text)
-    if match and (match["port"] or "").isdigit() and int(match["port"]) > _HIGHEST_PORT:
+    if match and (match["port"] or "").isdigit() and int(match["port"]) > _MAX_PORT:
         return ""
     try:
         address: IPv4Address | IPv6Address = (IPv6Address if bracketed else ip_address)(match[1] if match else text)

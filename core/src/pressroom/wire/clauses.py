@@ -19,9 +19,9 @@ from pressroom.wire.nearest import nearest
 
 Schema = Mapping[str, Any]
 
-_MOST_NAMES = 20
-_LONGEST_TEXT = 300
-_LONGEST_PATTERN = 80
+_MAX_NAMES = 20
+_MAX_TEXT_LENGTH = 300
+_MAX_PATTERN_LENGTH = 80
 _QUOTED = re.compile(r"'([^']*)'")
 
 
@@ -157,14 +157,14 @@ def clause_of(error: ErrorDetails, schema: Schema, parent: Schema, also_known: I
 
 def own_text(text: str) -> str:
     """Return the text that a validator chose, printable and at most a few lines long."""
-    return cut(printable(" ".join(text.split())), _LONGEST_TEXT) or "is not valid"
+    return cut(printable(" ".join(text.split())), _MAX_TEXT_LENGTH) or "is not valid"
 
 
 def listed(names: Iterable[str]) -> str:
     """Return names as a list in a sentence, cut where there are very many."""
     all_names = list(names)
-    more = len(all_names) - _MOST_NAMES
-    return ", ".join(all_names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+    more = len(all_names) - _MAX_NAMES
+    return ", ".join(all_names[:_MAX_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
 def _unknown(error: ErrorDetails, known: list[str]) -> Clause:
@@ -219,7 +219,7 @@ def _plural(noun: str) -> str:
 
 
 def _pattern(error: ErrorDetails, schema: Schema) -> Clause:
-    pattern = cut(printable(str(error.get("ctx", {}).get("pattern", ""))), _LONGEST_PATTERN)
+    pattern = cut(printable(str(error.get("ctx", {}).get("pattern", ""))), _MAX_PATTERN_LENGTH)
     example = f", such as {shown(schema['examples'][0])}" if schema.get("examples") else ""
     return Clause(f"must match the pattern {pattern}{example}", shown(error["input"]))
 
@@ -300,4 +300,4 @@ def _plain(value: Any) -> str:
         return ""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
-    return cut(printable(str(value)).replace("'", ""), _LONGEST_TEXT)
+    return cut(printable(str(value)).replace("'", ""), _MAX_TEXT_LENGTH)

@@ -16,7 +16,7 @@ ECHO_LIMIT = 40
 
 _JOINERS = re.compile("[\u200c\u200d]")
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_$@-]+", re.ASCII)
-_LARGEST_BITS = 100
+_MAX_BITS = 100
 
 
 def is_line(text: str) -> bool:
@@ -53,7 +53,7 @@ def shown(value: Any) -> str:
             return "true" if value else "false"
         case str():
             return quoted(value)
-        case int() if value.bit_length() > _LARGEST_BITS:
+        case int() if value.bit_length() > _MAX_BITS:
             return "a number of more than 30 digits"
         case int() | float():
             return repr(value)

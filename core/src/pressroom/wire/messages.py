@@ -23,10 +23,10 @@ from pressroom.wire.nearest import nearest
 
 __all__ = ["Problem", "input_error", "nearest", "problem_of", "problems"]
 
-MOST_PROBLEMS = 5
+MAX_PROBLEMS = 5
 """How many problems one message names."""
 
-_MOST_ERRORS = 200
+_MAX_ERRORS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +47,11 @@ def input_error(
 
     `errors` are what `model` raised, or its `errors()`. `also_known` are names that the input may hold beside the
     model's own; they are offered where a name is misspelt. The error's `field` is the first field that is wrong; its
-    message is a sentence for each of the first `MOST_PROBLEMS`.
+    message is a sentence for each of the first `MAX_PROBLEMS`.
     """
     found = problems(errors, model, also_known=also_known)
-    first, *others = found[:MOST_PROBLEMS] or [Problem("", "is not valid")]
-    sentences = [first.text, *map(str, others), *(["There are more problems"] if len(found) > MOST_PROBLEMS else [])]
+    first, *others = found[:MAX_PROBLEMS] or [Problem("", "is not valid")]
+    sentences = [first.text, *map(str, others), *(["There are more problems"] if len(found) > MAX_PROBLEMS else [])]
     ended = [text if text.endswith(("?", ".", "!")) else f"{text}." for text in sentences]
     return InvalidInput(first.field, " ".join(ended) if others else first.text)
 
@@ -64,7 +64,7 @@ def problems(
     Of very many errors only the first hundreds are looked at.
     """
     details = errors.errors(include_url=False) if isinstance(errors, ValidationError) else errors
-    return _explained([*islice(details, _MOST_ERRORS)], schema_of(model), tuple(also_known))
+    return _explained([*islice(details, _MAX_ERRORS)], schema_of(model), tuple(also_known))
 
 
 def problem_of(error: ErrorDetails, schema: Mapping[str, Any], *, also_known: Iterable[str] = ()) -> str:

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable
 
 _SEPARATOR = re.compile(r"[-_ .]")
-_LONGEST = 64
+_MAX_NAME_LENGTH = 64
 _SIMILAR = 0.75
-_SHORTEST_PREFIX = 3
+_MIN_PREFIX_LENGTH = 3
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
@@ -18,7 +18,7 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
     Case and the separators `-`, `_`, `.` and space make no difference; swapped letters and the beginning of one single
     candidate count as close. The answer does not depend on the order of the candidates.
     """
-    if not 0 < len(name) <= _LONGEST:
+    if not 0 < len(name) <= _MAX_NAME_LENGTH:
         return None
     meant = _folded(name)
     by_folded = {_folded(candidate): candidate for candidate in sorted(candidates, reverse=True)}
@@ -29,7 +29,7 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
         if len(folded) > 2 and sorted(folded) == letters:
             return by_folded[folded]
     similar = difflib.get_close_matches(meant, sorted(by_folded), n=1, cutoff=_SIMILAR)
-    if not similar and len(meant) >= _SHORTEST_PREFIX:
+    if not similar and len(meant) >= _MIN_PREFIX_LENGTH:
         begun = [folded for folded in by_folded if folded.startswith(meant)]
         similar = begun if len(begun) == 1 else []
     return by_folded[similar[0]] if similar else None

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, Field
 
 from pressroom_account.host import services_of
 
-_MOST_DIGITS: Final = 18
+_MAX_DIGITS: Final = 18
 """A number of so many digits fits into the 64 bits of an id."""
 
 
@@ -109,7 +109,7 @@ async def list_activity(params: ActivityParams, call: Call) -> ToolResult:
 def _before(cursor: str | None) -> int | None:
     if cursor is None:
         return None
-    if not (cursor.isascii() and cursor.isdecimal() and len(cursor) <= _MOST_DIGITS):
+    if not (cursor.isascii() and cursor.isdecimal() and len(cursor) <= _MAX_DIGITS):
         raise InvalidInput("cursor", "must be the next_cursor of an earlier answer; leave it out to begin anew")
     return int(cursor)
 

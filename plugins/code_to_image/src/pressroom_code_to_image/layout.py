@@ -17,7 +17,7 @@ from pressroom_code_to_image.themes import Style
 TAB: Final = 4
 """How many columns a tab goes up to."""
 
-_LONGEST_CLUSTER: Final = 16
+_MAX_CLUSTER_LENGTH: Final = 16
 """A letter with more marks than this is cut: what was hidden in it shows."""
 
 _PRINTABLE: Final = re.compile(r"[\x20-\x7e]*")
@@ -178,10 +178,10 @@ def _cut(text: str) -> Iterator[str]:
         yield from text
         return
     for cluster in grapheme_clusters(text):
-        if len(cluster) <= _LONGEST_CLUSTER:
+        if len(cluster) <= _MAX_CLUSTER_LENGTH:
             yield cluster
         else:
-            yield from (cluster[at : at + _LONGEST_CLUSTER] for at in range(0, len(cluster), _LONGEST_CLUSTER))
+            yield from (cluster[at : at + _MAX_CLUSTER_LENGTH] for at in range(0, len(cluster), _MAX_CLUSTER_LENGTH))
 
 
 def hides(cluster: str) -> bool:

@@ -17,10 +17,10 @@ from pressroom_code_to_image.params import CodeImageDetails, CodeImageParams
 from pressroom_code_to_image.themes import THEMES, Style, Theme
 from pressroom_code_to_image.window import Frame, draw_bar, frame_of, stage
 
-TALLEST: Final = 20_000
+MAX_HEIGHT: Final = 20_000
 """How high a picture may be, in pixels: more than 800 rows."""
 
-MOST_PIXELS: Final = 24_000_000
+MAX_PIXELS: Final = 24_000_000
 """How many pixels a picture may have. It bounds the memory; up to a width of 1200, the height is met first."""
 
 _WIDE: Final = 1200
@@ -35,7 +35,7 @@ def render(params: CodeImageParams) -> Artifact:
     """Return the picture as PNG.
 
     Raises:
-        InvalidInput: it would be higher than `TALLEST`, or have more than `MOST_PIXELS`.
+        InvalidInput: it would be higher than `MAX_HEIGHT`, or have more than `MAX_PIXELS`.
     """
     theme = THEMES[params.theme]
     code = prepared(params.code)
@@ -49,7 +49,7 @@ def render(params: CodeImageParams) -> Artifact:
 
 
 def _refuse_too_tall(params: CodeImageParams, frame: Frame, rows: int) -> None:
-    height, most = frame.height(rows), min(TALLEST, MOST_PIXELS // params.width)
+    height, most = frame.height(rows), min(MAX_HEIGHT, MAX_PIXELS // params.width)
     if height > most:
         advice = "cut the code" if params.width >= _WIDE else "cut the code, or raise width so that fewer lines wrap"
         raise InvalidInput(

@@ -18,9 +18,9 @@ _TOO_MANY: Final = 429
 _USUAL: Final = 30.0
 """Seconds for which nothing is sent where a 429 does not say how long."""
 
-_LONGEST: Final = 3600.0
+_MAX_PAUSE_SECONDS: Final = 3600.0
 _QUEUE: Final = 20.0
-_MOST: Final = 1000
+_MAX_REMEMBERED: Final = 1000
 
 
 class Pace:
@@ -66,7 +66,7 @@ class Pace:
 
     def hold(self, retry_after: str) -> None:
         """Send nothing for as long as a `Retry-After` says: seconds or a date (RFC 9110, section 10.2.3)."""
-        self._held = self._clock() + min(_LONGEST, max(0.0, _seconds(retry_after.strip())))
+        self._held = self._clock() + min(_MAX_PAUSE_SECONDS, max(0.0, _seconds(retry_after.strip())))
 
 
 class Paces:
@@ -78,7 +78,7 @@ class Paces:
 
     def of(self, key: str) -> Pace:
         """Return the pace of a key."""
-        if len(self._known) > _MOST:
+        if len(self._known) > _MAX_REMEMBERED:
             self._known = {name: pace for name, pace in self._known.items() if not pace.idle}
         return self._known.setdefault(sha256(key.encode()).digest(), Pace(self._interval))
 

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from pressroom_content.contract import Post, PostState, RemotePost
 
-MOST_TAGS: Final = 4
-_LONGEST_TAG: Final = 30
+MAX_TAGS: Final = 4
+_MAX_TAG_LENGTH: Final = 30
 _MARKER = re.compile(r"<!-- pressroom:([A-Za-z0-9_-]+) -->\n*")
 
 
@@ -47,8 +47,8 @@ def marker_of(markdown: str) -> str:
 
 def tags_of(names: Sequence[str]) -> list[str]:
     """Return the first four tags, in letters and digits only, as DEV takes them."""
-    plain = ("".join(filter(str.isalnum, name.lower()))[:_LONGEST_TAG] for name in names)
-    return list(dict.fromkeys(filter(None, plain)))[:MOST_TAGS]
+    plain = ("".join(filter(str.isalnum, name.lower()))[:_MAX_TAG_LENGTH] for name in names)
+    return list(dict.fromkeys(filter(None, plain)))[:MAX_TAGS]
 
 
 def post_of(row: Mapping[str, Any], state: PostState | None = None) -> RemotePost:

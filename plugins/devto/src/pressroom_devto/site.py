@@ -44,7 +44,7 @@ CAPABILITIES: Final = Capabilities(
 )
 _USERNAME: Final = re.compile(r"[A-Za-z0-9_]{1,100}", re.ASCII)
 _PAGE: Final = 100
-_MOST_PAGES: Final = 100
+_MAX_PAGES: Final = 100
 _HEADERS: Final = {"Accept": "application/vnd.forem.api-v1+json"}
 
 Row = Mapping[str, Any]
@@ -175,7 +175,7 @@ class DevtoSite:
         miss one would be to make it a second time.
         """
         for _ in range(2):
-            for page in range(1, _MOST_PAGES + 1):
+            for page in range(1, _MAX_PAGES + 1):
                 rows = (await self._api.get("/articles/me/all", {"page": page, "per_page": _PAGE})).rows()
                 found = next((row for row in rows if wanted(row)), None)
                 if found is not None or (page == 1 and len(rows) < _PAGE):
@@ -183,7 +183,7 @@ class DevtoSite:
                 if len(rows) < _PAGE:
                     break
             else:
-                raise SiteUnavailable(f"DEV lists more than {_MOST_PAGES * _PAGE} posts: they cannot be looked through")
+                raise SiteUnavailable(f"DEV lists more than {_MAX_PAGES * _PAGE} posts: they cannot be looked through")
         return None
 
 

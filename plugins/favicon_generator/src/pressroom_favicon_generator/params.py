@@ -10,10 +10,10 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, model_va
 Source = Literal["emoji", "letter", "text"]
 FontFamily = Literal["Inter", "serif", "mono"]
 
-LONGEST: Final = 8
+MAX_SYMBOLS: Final = 8
 """How many symbols the content may have, counted as people see them."""
 
-_LONGEST_SYMBOL: Final = 12
+_MAX_SYMBOL_LENGTH: Final = 12
 """How many characters one symbol has at most: the longest emoji, a kiss of two people with skin tones, has ten."""
 
 
@@ -24,8 +24,8 @@ def _symbols(text: str) -> list[str]:
 
 
 def _content(value: str) -> str:
-    if len(value) > LONGEST * _LONGEST_SYMBOL or len(_symbols(value)) > LONGEST:
-        raise ValueError(f"must have at most {LONGEST} symbols")
+    if len(value) > MAX_SYMBOLS * _MAX_SYMBOL_LENGTH or len(_symbols(value)) > MAX_SYMBOLS:
+        raise ValueError(f"must have at most {MAX_SYMBOLS} symbols")
     stripped = value.strip()
     if not any(map(_visible, stripped)):
         raise ValueError("must have a symbol that can be seen")
@@ -58,7 +58,7 @@ class FaviconParams(Params):
     )
     content: Annotated[str, AfterValidator(_content)] = Field(
         min_length=1,
-        json_schema_extra={"maxLength": LONGEST},
+        json_schema_extra={"maxLength": MAX_SYMBOLS},
         description="The emoji, the letter, or up to 8 letters; 1 or 2 are legible at 16 pixels.",
         examples=["P"],
     )

@@ -19,7 +19,7 @@ _STATES: Final[Mapping[str, PostState]] = {
 }
 _MARKER = re.compile(r"<!-- pressroom:([A-Za-z0-9_-]+) -->")
 
-LONGEST: Final = {"title": 255, "slug": 185, "custom_excerpt": 300, "meta_title": 300, "meta_description": 500}
+MAX_LENGTHS: Final = {"title": 255, "slug": 185, "custom_excerpt": 300, "meta_title": 300, "meta_description": 500}
 """What Ghost takes, in characters; it refuses a whole post for one field that is longer."""
 
 
@@ -40,7 +40,7 @@ def document(post: Post) -> dict[str, Any]:
         # A comment at the end of the page, where nobody sees it, and where Ghost leaves it as it is.
         "codeinjection_foot": comment(post.marker),
     }
-    for name, most in LONGEST.items():
+    for name, most in MAX_LENGTHS.items():
         if fields[name] and len(fields[name]) > most:
             fields[name] = _shortened(fields[name], most)
     if post.term_ids.get("author"):
@@ -87,7 +87,7 @@ def updated_at(revision: str) -> str:
 
 def _revision(row: Mapping[str, Any]) -> str:
     """Return the time of the last change, in seconds, with a digest: two changes may fall into one second."""
-    shown = [str(row.get(name) or "") for name in ("title", "slug", "html", "status", *LONGEST, "feature_image")]
+    shown = [str(row.get(name) or "") for name in ("title", "slug", "html", "status", *MAX_LENGTHS, "feature_image")]
     digest = hashlib.sha256("\0".join(shown).encode(errors="surrogatepass")).hexdigest()
     return f"{row.get('updated_at') or ''} {digest[:16]}"
 

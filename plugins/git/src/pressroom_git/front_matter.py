@@ -21,8 +21,8 @@ MARKER: Final = "pressroom"
 PUBLISHED: Final = "pressroom_published"
 """Tells that the post was live once: from then on its date stays."""
 
-_LONGEST: Final = 65_536
-_MOST_NAMES: Final = 100
+_MAX_LENGTH: Final = 65_536
+_MAX_NAMES: Final = 100
 _YAML = re.compile(r"\ufeff?---[ \t]*\r?\n(?P<front>.*?)(?:(?<=\n)|^)---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 _TOML = re.compile(r"\ufeff?\+\+\+[ \t]*\r?\n(?P<front>.*?)(?<=\n)\+\+\+[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 _SHORTCODE = re.compile(r"\{\{(?P<open>[<%])(?P<inside>(?!/\*)(?:(?!\{\{).)*?)(?P<close>[>%])\}\}", re.DOTALL)
@@ -119,7 +119,7 @@ def split(content: bytes) -> tuple[dict[str, Any], str, Format]:
     whole = content.decode("utf-8", "replace")
     for pattern, form in ((_YAML, "yaml"), (_TOML, "toml")):
         match = pattern.match(whole)
-        if match is not None and len(match["front"]) <= _LONGEST:
+        if match is not None and len(match["front"]) <= _MAX_LENGTH:
             front = _parsed(match["front"], toml=form == "toml")
             if front is not None:
                 return front, whole[match.end() :].lstrip("\r\n"), "toml" if form == "toml" else "yaml"
@@ -164,7 +164,7 @@ def text(value: Any) -> str:
 def _texts(value: Any) -> tuple[str, ...]:
     if isinstance(value, str):
         return (value,) if value else ()
-    return tuple(filter(None, map(text, value[:_MOST_NAMES]))) if isinstance(value, list) else ()
+    return tuple(filter(None, map(text, value[:_MAX_NAMES]))) if isinstance(value, list) else ()
 
 
 def _parsed(front: str, *, toml: bool) -> dict[str, Any] | None:

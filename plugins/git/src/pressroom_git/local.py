@@ -18,7 +18,7 @@ from dulwich.refs import HEADREF, Ref
 from dulwich.repo import Repo
 from pressroom_content.contract import SiteError, SiteGone, SiteRefused, SiteUnavailable
 
-from pressroom_git.repository import LARGEST, File, changed
+from pressroom_git.repository import MAX_FILE_BYTES, File, changed
 from pressroom_git.worktree import Worktree
 
 _ATTEMPTS: Final = 20
@@ -77,8 +77,8 @@ class LocalRepository:
             if not sha:
                 raise SiteGone(f"{path} is not in the repository any more")
             blob = repo.object_store[ObjectID(sha.encode())]
-            if not isinstance(blob, Blob) or len(blob.data) > LARGEST:
-                raise SiteRefused(f"{path} is larger than {LARGEST} bytes")
+            if not isinstance(blob, Blob) or len(blob.data) > MAX_FILE_BYTES:
+                raise SiteRefused(f"{path} is larger than {MAX_FILE_BYTES} bytes")
             return File(blob.data, sha)
 
         return await self._run(look)

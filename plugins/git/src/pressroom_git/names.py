@@ -6,7 +6,7 @@ import re
 import unicodedata
 from typing import Final
 
-_LONGEST: Final = 120
+_MAX_SLUG_BYTES: Final = 120
 """Bytes of a slug in a file name: file systems take 255 of a name, and the whole path is an id of 200 characters."""
 
 
@@ -17,5 +17,5 @@ def file_name(name: str, otherwise: str) -> str:
         for letter in unicodedata.normalize("NFC", name).lower().replace("'", "").replace("\u2019", "")
     )
     joined = re.sub(r"-+", "-", "".join(letters)).strip("-")
-    cut = joined.encode("utf-8", "replace")[:_LONGEST].decode("utf-8", "ignore").strip("-")
+    cut = joined.encode("utf-8", "replace")[:_MAX_SLUG_BYTES].decode("utf-8", "ignore").strip("-")
     return cut or otherwise

@@ -8,7 +8,7 @@ from typing import Final, Protocol
 
 from pressroom_content.contract import RemoteChanged
 
-LARGEST: Final = 12_000_000
+MAX_FILE_BYTES: Final = 12_000_000
 """Bytes of a file that is read or written at most."""
 
 

@@ -41,7 +41,7 @@ from pressroom_git.front_matter import (
     with_state,
 )
 from pressroom_git.layout import Layout
-from pressroom_git.repository import LARGEST, File, Repository, changed
+from pressroom_git.repository import MAX_FILE_BYTES, File, Repository, changed
 
 CAPABILITIES: Final = Capabilities(
     draft=True,
@@ -235,8 +235,8 @@ class GitSite:
 
 
 def _bounded(content: bytes) -> bytes:
-    if len(content) > LARGEST:
-        raise SiteRefused(f"the file would have {len(content)} bytes, and may have {LARGEST}")
+    if len(content) > MAX_FILE_BYTES:
+        raise SiteRefused(f"the file would have {len(content)} bytes, and may have {MAX_FILE_BYTES}")
     return content
 
 

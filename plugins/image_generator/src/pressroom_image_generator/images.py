@@ -12,8 +12,8 @@ from typing import Final
 
 from pressroom.sdk import Fetcher, FetchFailed, FetchRefused, InvalidInput
 
-MOST_IMAGES: Final = 10
-MOST_BYTES: Final = 5 * 2**20
+MAX_IMAGES: Final = 10
+MAX_BYTES: Final = 5 * 2**20
 SECONDS_EACH: Final = 5.0
 SECONDS_TOGETHER: Final = 8.0
 
@@ -21,7 +21,7 @@ ACCEPT: Final = "image/avif,image/webp,image/png,image/jpeg,image/svg+xml,image/
 
 _KEPT_SECONDS: Final = 120.0
 _KEPT_BYTES: Final = 32 * 2**20
-_LONGEST_SHOWN: Final = 120
+_MAX_SHOWN_LENGTH: Final = 120
 _SVG: Final = re.compile(rb"(?>\s+|<\?xml[^>]*>|<!--.*?-->|<!DOCTYPE[^>\[]*>)*+<svg[\s>/]", re.DOTALL | re.IGNORECASE)
 """The beginning of an SVG. Atomic groups keep a hostile one from being read in many ways."""
 
@@ -60,8 +60,8 @@ class ImageFetcher:
             InvalidInput: there are too many; the error names the field.
         """
         wanted = tuple(dict.fromkeys(addresses))
-        if len(wanted) > MOST_IMAGES:
-            raise InvalidInput(field_name, f"has {len(wanted)} pictures with an address; at most {MOST_IMAGES} may be")
+        if len(wanted) > MAX_IMAGES:
+            raise InvalidInput(field_name, f"has {len(wanted)} pictures with an address; at most {MAX_IMAGES} may be")
         tasks = {address: asyncio.create_task(self._one(fetcher, address)) for address in wanted}
         try:
             if tasks:
@@ -84,7 +84,7 @@ class ImageFetcher:
         if kept is not None:
             return kept
         try:
-            fetched = await fetcher.get(address, accept=ACCEPT, max_bytes=MOST_BYTES, seconds=SECONDS_EACH)
+            fetched = await fetcher.get(address, accept=ACCEPT, max_bytes=MAX_BYTES, seconds=SECONDS_EACH)
         except (FetchRefused, FetchFailed) as error:
             return error.message
         if fetched.status != 200:
@@ -127,4 +127,4 @@ def is_picture(content: bytes) -> bool:
 
 def _shown(address: str) -> str:
     flat = "".join(one if one.isprintable() else " " for one in address)
-    return flat if len(flat) <= _LONGEST_SHOWN else f"{flat[: _LONGEST_SHOWN - 1]}…"
+    return flat if len(flat) <= _MAX_SHOWN_LENGTH else f"{flat[: _MAX_SHOWN_LENGTH - 1]}…"

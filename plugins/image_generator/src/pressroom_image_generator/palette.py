@@ -10,7 +10,7 @@ from typing import Final
 
 from pressroom.graphics.color import BLACK, WHITE, Color, contrast, parse_color
 
-LEAST_CONTRAST: Final = 4.5
+MIN_CONTRAST: Final = 4.5
 """What level AA asks of texts of any size."""
 
 _ON_GRADIENT: Final = 5.5
@@ -142,13 +142,13 @@ _THEMES: Final[dict[str, Callable[[Color], Palette]]] = {
 
 def _ink_on(grounds: Sequence[Color]) -> Color:
     """Return white where it can be read on all grounds, else what can be read better: black or white."""
-    if min(contrast(WHITE, ground) for ground in grounds) >= LEAST_CONTRAST:
+    if min(contrast(WHITE, ground) for ground in grounds) >= MIN_CONTRAST:
         return WHITE
     return max((BLACK, WHITE), key=lambda ink: min(contrast(ink, ground) for ground in grounds))
 
 
 def _readable(
-    color: Color, grounds: Sequence[Color], *, towards: Color | None = None, enough: float = LEAST_CONTRAST
+    color: Color, grounds: Sequence[Color], *, towards: Color | None = None, enough: float = MIN_CONTRAST
 ) -> Color:
     """Return the colour, moved as little towards black or white as it takes to be read on all grounds."""
     goal = towards or max((BLACK, WHITE), key=lambda ink: min(contrast(ink, ground) for ground in grounds))

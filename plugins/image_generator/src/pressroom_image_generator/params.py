@@ -9,16 +9,16 @@ from typing import Annotated, Any, Final, Literal
 from pressroom.sdk import HexColor, InvalidInput, Params
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, model_validator
 
-from pressroom_image_generator.sizes import HTML_SIZE, LARGEST, SMALLEST, Size, computed_size
+from pressroom_image_generator.sizes import HTML_SIZE, MAX_EDGE, MIN_EDGE, Size, computed_size
 from pressroom_image_generator.templates import BUILT_IN, NAME, THEMES
 
 ImageFormat = Literal["png", "jpeg"]
 Theme = Literal["light", "dark", "gradient", "minimal", "bold"]
 Align = Literal["left", "center"]
 
-LONGEST_HTML: Final = 10_000
-LONGEST_ADDRESS: Final = 2_048
-LONGEST_DATA_URL: Final = 200_000
+MAX_HTML_LENGTH: Final = 10_000
+MAX_URL_LENGTH: Final = 2_048
+MAX_DATA_URL_LENGTH: Final = 200_000
 
 _ASPECT_RATIO: Final = re.compile(r"(\d{1,5}(?:\.\d{1,4})?):(\d{1,5}(?:\.\d{1,4})?)", re.ASCII)
 
@@ -30,7 +30,7 @@ def _whole_number(value: Any) -> Any:
     return int(value) if type(value) is float and value.is_integer() else value
 
 
-Pixels = Annotated[int, BeforeValidator(_whole_number), Field(ge=SMALLEST, le=LARGEST)]
+Pixels = Annotated[int, BeforeValidator(_whole_number), Field(ge=MIN_EDGE, le=MAX_EDGE)]
 
 
 def _ratio(value: str) -> str:
@@ -48,8 +48,8 @@ def _template(value: str) -> str:
 
 def _picture_address(value: str) -> str:
     if value[:8].lower() == "https://":
-        if len(value) > LONGEST_ADDRESS:
-            raise ValueError(f"must be at most {LONGEST_ADDRESS} characters")
+        if len(value) > MAX_URL_LENGTH:
+            raise ValueError(f"must be at most {MAX_URL_LENGTH} characters")
         return value
     if _IMAGE_DATA.match(value):
         return value
@@ -63,7 +63,7 @@ def _visible(value: str) -> str:
 
 
 PictureAddress = Annotated[
-    str, Field(max_length=LONGEST_DATA_URL, json_schema_extra={"format": "uri"}), AfterValidator(_picture_address)
+    str, Field(max_length=MAX_DATA_URL_LENGTH, json_schema_extra={"format": "uri"}), AfterValidator(_picture_address)
 ]
 
 
@@ -115,7 +115,7 @@ class ImageParams(Params):
     html: str | None = Field(
         default=None,
         min_length=1,
-        max_length=LONGEST_HTML,
+        max_length=MAX_HTML_LENGTH,
         json_schema_extra={"contentMediaType": "text/html"},
         description=(
             "HTML with inline styles. Every element must be display:flex or a leaf; <img src> takes https:// and "

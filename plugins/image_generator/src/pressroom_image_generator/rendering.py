@@ -20,7 +20,7 @@ from pressroom_image_generator.preparing import PICTURE_PROPS, Prepared
 from pressroom_image_generator.sizes import HTML_SIZE, Size
 from pressroom_image_generator.templates import BUILT_IN, FOLDER
 
-MOST_WARNINGS: Final = 20
+MAX_WARNINGS: Final = 20
 
 
 def render(params: ImageParams, prepared: Prepared) -> Artifact:
@@ -76,6 +76,6 @@ def _others(warnings: Sequence[str], images: RemoteImages) -> list[str]:
 
 def _bounded(warnings: Sequence[str]) -> tuple[str, ...]:
     distinct = tuple(dict.fromkeys(warnings))
-    if len(distinct) <= MOST_WARNINGS:
+    if len(distinct) <= MAX_WARNINGS:
         return distinct
-    return (*distinct[:MOST_WARNINGS], f"There are {len(distinct) - MOST_WARNINGS} more warnings.")
+    return (*distinct[:MAX_WARNINGS], f"There are {len(distinct) - MAX_WARNINGS} more warnings.")

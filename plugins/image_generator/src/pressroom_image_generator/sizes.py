@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 
 from pressroom.sdk import InvalidInput
 
-SMALLEST: Final = 200
-LARGEST: Final = 2400
+MIN_EDGE: Final = 200
+MAX_EDGE: Final = 2400
 """The bounds of width and height, in pixels."""
 
 
@@ -39,9 +39,9 @@ def computed_size(width: int, height: int | None, aspect_ratio: str | None, natu
         return Size(width, height)
     across, down = map(Decimal, aspect_ratio.split(":") if aspect_ratio is not None else natural)
     computed = (width * down / across).quantize(Decimal(1), ROUND_HALF_UP)
-    if not SMALLEST <= computed <= LARGEST:
+    if not MIN_EDGE <= computed <= MAX_EDGE:
         raise InvalidInput(
             "width" if aspect_ratio is None else "aspectRatio",
-            f"makes a height of {computed} at a width of {width}; it must be between {SMALLEST} and {LARGEST}",
+            f"makes a height of {computed} at a width of {width}; it must be between {MIN_EDGE} and {MAX_EDGE}",
         )
     return Size(width, int(computed))

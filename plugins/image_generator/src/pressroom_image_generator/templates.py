@@ -11,7 +11,7 @@ from typing import Final
 import pluggy
 from pressroom.sdk import PluginContext
 
-from pressroom_image_generator.sizes import LARGEST, SMALLEST, Size
+from pressroom_image_generator.sizes import MAX_EDGE, MIN_EDGE, Size
 
 FOLDER: Final = Path(__file__).parent / "templates"
 """The built-in templates, a folder each, and beside them the parts that every template may import."""
@@ -51,8 +51,8 @@ class ImageTemplate:
         """Raise `ValueError` where a member cannot be right."""
         if not NAME.fullmatch(self.name) or self.name in BUILT_IN:
             raise ValueError(f"name {self.name!r} must be lower-case words joined by hyphens, and no built-in template")
-        if not all(SMALLEST <= edge <= LARGEST for edge in self.size):
-            raise ValueError(f"{self.name}: width and height must be between {SMALLEST} and {LARGEST}")
+        if not all(MIN_EDGE <= edge <= MAX_EDGE for edge in self.size):
+            raise ValueError(f"{self.name}: width and height must be between {MIN_EDGE} and {MAX_EDGE}")
         if not (self.folder / FILE).is_file():
             raise ValueError(f"{self.name}: {self.folder} holds no {FILE}")
 

@@ -37,8 +37,8 @@ _TALL: Final = (
 _SUBTITLE: Final = 0.42
 """The size of a subtitle, in sizes of its title."""
 
-_LEAST_SUBTITLE: Final = 0.8
-_LEAST_EYEBROW: Final = 0.7
+_MIN_SUBTITLE: Final = 0.8
+_MIN_EYEBROW: Final = 0.7
 """Their smallest sizes, in smallest sizes of a title."""
 
 _TRACKING: Final = -0.02
@@ -48,7 +48,7 @@ _PLAIN_FAMILY: Final = "Inter"
 _PLAIN_WEIGHT: Final = 700
 _JOINER: Final = "\u2060"
 _IN_KOREAN_WORD: Final = re.compile("(?<=[\uac00-\ud7a3])(?=[\uac00-\ud7a3])")
-_LEAST_KEPT: Final = 0.7
+_MIN_KEPT: Final = 0.7
 """How much of a line must be left where it is cut at the end of a word."""
 
 _STEPS: Final = 40
@@ -159,7 +159,7 @@ class _Setting:
 
     def shortened(self) -> Copy | None:
         """Return all of the title, and as much as there may be of the subtitle at its smallest size."""
-        least = self._scale.smallest * _LEAST_SUBTITLE
+        least = self._scale.smallest * _MIN_SUBTITLE
         most = self._scale.subtitle_lines
 
         def at(part: float) -> Copy:
@@ -191,9 +191,9 @@ class _Setting:
         scale = self._scale
         size = scale.smallest + (scale.largest - scale.smallest) * part
         small = min(size * _SUBTITLE, scale.subtitle_largest)
-        small = max(small, scale.smallest * _LEAST_SUBTITLE)
+        small = max(small, scale.smallest * _MIN_SUBTITLE)
         return Copy(
-            eyebrow=one_line(self._eyebrow, self._width, max(small * 0.82, scale.smallest * _LEAST_EYEBROW), 600),
+            eyebrow=one_line(self._eyebrow, self._width, max(small * 0.82, scale.smallest * _MIN_EYEBROW), 600),
             title=self._set(self._title, self._title_style(size), self._leading),
             subtitle=self._set(self._subtitle, TextStyle(small), SUBTITLE_LEADING),
             gap=max(size * 0.3, scale.smallest * 0.5),
@@ -309,7 +309,7 @@ def _cut_after_word(line: str, whole: str) -> str:
         if end + len(unit.rstrip()) > kept:
             break
         end += len(unit)
-    return f"{whole[:end].rstrip()}…" if end >= _LEAST_KEPT * kept else line
+    return f"{whole[:end].rstrip()}…" if end >= _MIN_KEPT * kept else line
 
 
 def _widest_word(text: str, style: TextStyle) -> float:

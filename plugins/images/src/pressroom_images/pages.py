@@ -22,11 +22,11 @@ from pressroom_images.library.uploads import Uploads
 PATH: Final = "/dashboard/media"
 THUMBNAILS: Final = "/media/thumbnails"
 ON_A_PAGE: Final = 24
-LONGEST_ALT: Final = 500
+MAX_ALT_LENGTH: Final = 500
 
-_LONGEST_QUERY: Final = 200
+_MAX_QUERY_LENGTH: Final = 200
 _TOOLS: Final = {"upload": "create_upload_url", "alt": "update_media"}
-_MOST_USES: Final = 5
+_MAX_USES: Final = 5
 
 
 def routes(plugin: PluginContext) -> Sequence[Route]:
@@ -62,8 +62,8 @@ async def _upload(plugin: PluginContext, request: HttpRequest) -> HttpResponse:
 async def _describe(plugin: PluginContext, request: HttpRequest, typed: Mapping[str, str]) -> HttpResponse:
     """Keep the alt text of an image. Raises `NotFound`."""
     media_id, alt = typed.get("media_id", ""), " ".join(typed.get("alt_text", "").split())
-    if len(alt) > LONGEST_ALT:
-        problem = f"The text has {len(alt):,} characters; at most {LONGEST_ALT} are allowed. Shorten it."
+    if len(alt) > MAX_ALT_LENGTH:
+        problem = f"The text has {len(alt):,} characters; at most {MAX_ALT_LENGTH} are allowed. Shorten it."
         await Library(plugin).get(request.subject, media_id)
         return await _list(plugin, request, failed=(media_id, alt, problem))
     await Library(plugin).change(request.subject, media_id, alt_text=alt)
@@ -75,7 +75,7 @@ async def _describe(plugin: PluginContext, request: HttpRequest, typed: Mapping[
 async def _list(
     plugin: PluginContext, request: HttpRequest, *, failed: tuple[str, str, str] = ("", "", "")
 ) -> HttpResponse:
-    query, cursor = request.query.get("q", "").strip()[:_LONGEST_QUERY], request.query.get("cursor", "")
+    query, cursor = request.query.get("q", "").strip()[:_MAX_QUERY_LENGTH], request.query.get("cursor", "")
     library = Library(plugin)
     before = read_cursor(cursor) if cursor else None
     found = await library.page(request.subject, query=query, limit=ON_A_PAGE + 1, before=before)
@@ -97,7 +97,7 @@ async def _list(
         more=f"?q={quote(query, safe='')}&cursor={following}" if following else "",
         action=f"{root_of(plugin)}{PATH}{here}",
         path=root_of(plugin) + PATH,
-        longest=LONGEST_ALT,
+        longest=MAX_ALT_LENGTH,
         message="The alt text is saved." if request.query.get("done") == "alt" else "",
     )
 
@@ -124,8 +124,8 @@ def _row(
         "alt": failed[1] if wrong else media.alt_text,
         "has_alt": bool(media.alt_text),
         "error": failed[2] if wrong else "",
-        "uses": uses[:_MOST_USES],
-        "more_uses": max(0, len(uses) - _MOST_USES),
+        "uses": uses[:_MAX_USES],
+        "more_uses": max(0, len(uses) - _MAX_USES),
     }
 
 

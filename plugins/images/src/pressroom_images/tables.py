@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Final
 
-from pressroom.tables import LONGEST_ID, NAMING, Timestamp
+from pressroom.tables import MAX_ID_LENGTH, NAMING, Timestamp
 from sqlalchemy import JSON, ForeignKey, Index, LargeBinary, MetaData, String, Text
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-ID: Final = String(LONGEST_ID)
+ID: Final = String(MAX_ID_LENGTH)
 
 
 class Base(DeclarativeBase):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-LEAST_CONTRAST: Final = 3.0
+MIN_CONTRAST: Final = 3.0
 """The contrast that WCAG 2.2 (1.4.11) asks of graphics; below it, cameras in poor light fail."""
 
 
@@ -59,10 +59,10 @@ def contrast_warnings(foreground: Rgba, background: Rgba) -> tuple[str, ...]:
     ratio = (lighter + 0.05) / (darker + 0.05)
     where = "" if background.alpha == 255 else " on a white page"
     found = []
-    if ratio < LEAST_CONTRAST:
+    if ratio < MIN_CONTRAST:
         shown = int(ratio * 10) / 10
         found.append(
-            f"The contrast of fgColor and bgColor is {shown}:1{where}; below {LEAST_CONTRAST:.0f}:1 many readers fail."
+            f"The contrast of fgColor and bgColor is {shown}:1{where}; below {MIN_CONTRAST:.0f}:1 many readers fail."
         )
     if ink.luminance > paper.luminance:
         found.append(f"fgColor is lighter than bgColor{where}; many readers do not recognise an inverted code.")

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Final
 
 _SHARES: Final = ((1.0, 0.285), (2.0, 0.157), (3.0, 0.110), (4.0, 0.080), (10.0, 0.025), (11.0, 0.009), (20.0, 0.004))
-_LEAST: Final = 0.001
+_MIN_RATE: Final = 0.001
 
 TARGET: Final = 3.0
 """The position that what could be won is computed for."""
@@ -27,7 +27,7 @@ def expected_ctr(position: float) -> float:
         if position <= high:
             part = (position - low) / (high - low)
             return math.exp((1 - part) * math.log(high_share) + part * math.log(low_share))
-    return max(_LEAST, _SHARES[-1][1] * _SHARES[-1][0] / position)
+    return max(_MIN_RATE, _SHARES[-1][1] * _SHARES[-1][0] / position)
 
 
 def potential_clicks(impressions: int, clicks: int, position: float) -> int:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import date, datetime
 from typing import Final
 
-from pressroom.tables import LONGEST_ID, NAMING, Timestamp
+from pressroom.tables import MAX_ID_LENGTH, NAMING, Timestamp
 from sqlalchemy import BigInteger, Date, ForeignKey, Index, Integer, MetaData, String, Text
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-ID: Final = String(LONGEST_ID)
+ID: Final = String(MAX_ID_LENGTH)
 
 
 class Base(DeclarativeBase):

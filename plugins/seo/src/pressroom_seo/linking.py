@@ -23,10 +23,10 @@ from pressroom_seo.scoring import Article, LinkStatus
 from pressroom_seo.scoring.document import clean_text, document_from_html, document_from_markdown
 from pressroom_seo.stored import judged
 
-MOST_LINKS: Final = 2000
+MAX_LINKS: Final = 2000
 """How many links one check looks at."""
 
-MOST_TOLD: Final = 200
+MAX_REPORTED: Final = 200
 """How many links with problems a job's result names."""
 
 ASKED: Final = Politeness(interval=0.25, connections=2, longest_wait=5.0, retries=1)
@@ -62,14 +62,14 @@ async def links_of_article(plugin: PluginContext, user_id: str, content_id: str)
 
 
 def link_targets(article: Article) -> dict[str, str]:
-    """Return the links of an article: the normalised address by what stands in the body, at most `MOST_LINKS`."""
+    """Return the links of an article: the normalised address by what stands in the body, at most `MAX_LINKS`."""
     body = clean_text(article.body)
     document = document_from_html(body) if article.format == "html" else document_from_markdown(body)
     written = [one.href for one in document.links if one.href] + [one.src for one in document.images if one.src]
     found: dict[str, str] = {}
     for href in dict.fromkeys(written):
         target = normalise(_joined(article.url, href))
-        if target is not None and len(found) < MOST_LINKS:
+        if target is not None and len(found) < MAX_LINKS:
             found[href] = target
     return found
 
@@ -94,7 +94,7 @@ async def links_of_website(plugin: PluginContext, user_id: str, website_id: str)
         raise InvalidInput(
             "website_id", f"{website.name} was not crawled yet; call get_seo_report with refresh true, then repeat"
         )
-    found = await Report(plugin.services.database, crawl).targets(MOST_LINKS)
+    found = await Report(plugin.services.database, crawl).targets(MAX_LINKS)
     return Links(found, Site.under(start_of(website)), is_own(plugin.config, website))
 
 
@@ -172,4 +172,4 @@ async def run_job(plugin: PluginContext, run: JobRun) -> Mapping[str, Any]:
     wrong = [one for one in reports if one.problems]
     counts = Counter(problem for one in wrong for problem in one.problems)
     shown = [{**asdict(one), "found_in": list(one.found_in), "problems": list(one.problems)} for one in wrong]
-    return {"checked": len(reports), "problems": dict(counts), "links": shown[:MOST_TOLD]}
+    return {"checked": len(reports), "problems": dict(counts), "links": shown[:MAX_REPORTED]}

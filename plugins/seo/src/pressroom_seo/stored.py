@@ -16,7 +16,7 @@ from sqlalchemy import select
 
 from pressroom_seo.scoring import Article, Author, ImageFacts, OtherArticle, World
 
-MOST_OTHERS: Final = 2000
+MAX_COMPARED_ARTICLES: Final = 2000
 """How many other articles an article is compared with, the last changed first."""
 
 
@@ -152,7 +152,7 @@ async def others_of(
     )
     mine = (ArticleRow.user_id == user_id, ArticleRow.id != but, ArticleRow.status != "trashed")
     same = ArticleRow.website_id.is_(None) if website_id is None else ArticleRow.website_id == website_id
-    wanted = select(*columns).where(*mine, same).order_by(ArticleRow.updated_at.desc()).limit(MOST_OTHERS)
+    wanted = select(*columns).where(*mine, same).order_by(ArticleRow.updated_at.desc()).limit(MAX_COMPARED_ARTICLES)
     async with content.services.database.reading() as session:
         rows = await session.execute(wanted)
         return tuple(

@@ -23,10 +23,10 @@ from pressroom_content.contract import (
 
 from pressroom_webhook.signing import key_of, signed
 
-_LARGEST: Final = 1_048_576
+_MAX_BODY_BYTES: Final = 1_048_576
 _SECONDS: Final = 30.0
 _OK, _REDIRECT, _REFUSED, _FAILED = 200, 300, 400, 500
-_LONGEST_TOLD: Final = 300
+_MAX_REPORTED_LENGTH: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Receiver:
         }
         try:
             answer = await self.fetcher.request(
-                "POST", self.endpoint, headers=headers, content=body, max_bytes=_LARGEST, seconds=_SECONDS
+                "POST", self.endpoint, headers=headers, content=body, max_bytes=_MAX_BODY_BYTES, seconds=_SECONDS
             )
         except FetchRefused as error:
             raise SiteRefused(f"{self.name} cannot be used: {error.message}") from None
@@ -109,5 +109,5 @@ def _words(content: bytes) -> str:
         return ""
     for words in (document.get("message"), document.get("error")):
         if isinstance(words, str) and words.strip():
-            return f": {' '.join(words.split())[:_LONGEST_TOLD]}"
+            return f": {' '.join(words.split())[:_MAX_REPORTED_LENGTH]}"
     return ""

@@ -12,7 +12,7 @@ from typing import Final
 from pressroom_content.contract import SiteRejected
 
 _PREFIX: Final = "whsec_"
-_SHORTEST, _LONGEST = 24, 64
+_MIN_KEY_BYTES, _MAX_KEY_BYTES = 24, 64
 
 
 def key_of(secret: str) -> bytes:
@@ -21,7 +21,7 @@ def key_of(secret: str) -> bytes:
         key = base64.b64decode(secret.strip().removeprefix(_PREFIX), validate=True)
     except (binascii.Error, ValueError):
         key = b""
-    if not secret.strip().startswith(_PREFIX) or not _SHORTEST <= len(key) <= _LONGEST:
+    if not secret.strip().startswith(_PREFIX) or not _MIN_KEY_BYTES <= len(key) <= _MAX_KEY_BYTES:
         raise SiteRejected("this is no signing secret: it is whsec_ and the base64 of 24 to 64 bytes")
     return key
 

@@ -50,8 +50,8 @@ CAPABILITIES: Final = Capabilities(
 )
 
 _REVISION = re.compile(r"(draft|live|trashed|gone) (evt_[0-9a-f]{48})")
-_LONGEST_ID: Final = 200
-_LONGEST_URL: Final = 2000
+_MAX_ID_LENGTH: Final = 200
+_MAX_URL_LENGTH: Final = 2000
 _CONTROL = re.compile(r"[\x00-\x20\x7f]")
 
 
@@ -181,7 +181,7 @@ class WebhookSite:
 
     def _page(self, post: Post) -> str:
         url = f"{self._address.url}/{quote(post.slug)}" if post.slug else self._address.url
-        return url if len(url) <= _LONGEST_URL else self._address.url
+        return url if len(url) <= _MAX_URL_LENGTH else self._address.url
 
     def _encrypted(self) -> Check:
         if self._receiver.endpoint.startswith("https://"):
@@ -194,13 +194,13 @@ def _id(answer: Mapping[str, Any]) -> str:
     """Return the id that a receiver gave to a post; empty where it gave none that can be kept."""
     given = answer.get("id")
     text = str(given) if isinstance(given, str | int) and not isinstance(given, bool) else ""
-    return text if len(text) <= _LONGEST_ID and not _CONTROL.search(text) else ""
+    return text if len(text) <= _MAX_ID_LENGTH and not _CONTROL.search(text) else ""
 
 
 def _url(answer: Mapping[str, Any]) -> str:
     """Return the address that a receiver gave to a post; empty where it gave none that can be looked at."""
     given = answer.get("url")
-    if not isinstance(given, str) or len(given) > _LONGEST_URL or _CONTROL.search(given):
+    if not isinstance(given, str) or len(given) > _MAX_URL_LENGTH or _CONTROL.search(given):
         return ""
     try:
         parts = urlsplit(given)

@@ -11,7 +11,7 @@ from typing import Any, Final
 from pressroom.sdk import Fetched, Fetcher, FetchFailed, FetchRefused
 from pressroom_content.contract import SiteRefused, SiteUnavailable, read_json_or_none
 
-_LARGEST: Final = 8_388_608
+_MAX_BODY_BYTES: Final = 8_388_608
 _SECONDS: Final = 20.0
 _PRETTY: Final = "/wp-json"
 _PLAIN: Final = "/?rest_route="
@@ -57,7 +57,9 @@ async def discover(url: str, fetcher: Fetcher) -> Discovered:
 async def _get(url: str, fetcher: Fetcher) -> Fetched:
     headers = {"Accept": "application/json"}
     try:
-        return await fetcher.request("GET", url, headers=headers, max_bytes=_LARGEST, seconds=_SECONDS, redirects=3)
+        return await fetcher.request(
+            "GET", url, headers=headers, max_bytes=_MAX_BODY_BYTES, seconds=_SECONDS, redirects=3
+        )
     except FetchRefused as error:
         raise SiteRefused(f"{url} cannot be used: {error.message}") from None
     except FetchFailed as error:

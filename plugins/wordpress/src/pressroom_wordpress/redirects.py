@@ -13,7 +13,7 @@ from pressroom_content.contract import RemoteRedirect, SiteApi, SiteGone, SiteRe
 NAMESPACE: Final = "redirection/v1"
 _PATH: Final = f"/{NAMESPACE}/redirect"
 _PAGE: Final = 200
-_MOST_PAGES: Final = 100
+_MAX_PAGES: Final = 100
 _PERMANENT: Final = frozenset({301, 308})
 _CODES: Final = frozenset({301, 302, 303, 307, 308})
 
@@ -59,12 +59,12 @@ class Redirection:
 
     async def _rows(self) -> Sequence[Mapping[str, Any]]:
         found: list[Mapping[str, Any]] = []
-        for page in range(_MOST_PAGES):
+        for page in range(_MAX_PAGES):
             rows = (await self._api.get(_PATH, {"per_page": _PAGE, "page": page, "orderby": "id"})).rows("items")
             found += rows
             if len(rows) < _PAGE:
                 return found
-        raise SiteRefused(f"the site has more than {_MOST_PAGES * _PAGE} redirects: they cannot be looked through")
+        raise SiteRefused(f"the site has more than {_MAX_PAGES * _PAGE} redirects: they cannot be looked through")
 
     async def _group(self) -> int:
         """Return the group that new redirects go into: the first of those that redirect visitors of this site."""

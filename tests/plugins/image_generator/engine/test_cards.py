@@ -14,7 +14,7 @@ from support.engine_pages import photographed_html, prepare
 
 CARDS = sorted((Path(__file__).parent / "cards").glob("*.html"))
 WIDTH, HEIGHT = 1200, 630
-LEAST, MEAN = 0.975, 0.985
+MIN_SIMILARITY, MIN_MEAN = 0.975, 0.985
 
 
 @pytest.fixture(scope="module")
@@ -37,8 +37,8 @@ def test_cards_look_as_in_chromium(page: Page) -> None:
     texts = {card: card.read_text("utf-8") for card in CARDS}
     scores = {card.stem: similarity(photographed_html(page, html), drawn(html)) for card, html in texts.items()}
     assert len(scores) >= 12
-    assert min(scores.values()) >= LEAST, scores
-    assert sum(scores.values()) / len(scores) >= MEAN, scores
+    assert min(scores.values()) >= MIN_SIMILARITY, scores
+    assert sum(scores.values()) / len(scores) >= MIN_MEAN, scores
 
 
 @pytest.mark.parametrize("card", CARDS, ids=lambda card: card.stem)

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from pressroom.sdk import InvalidInput
-from pressroom_image_generator.params import LONGEST_HTML, ImageParams
+from pressroom_image_generator.params import MAX_HTML_LENGTH, ImageParams
 from pressroom_image_generator.preparing import Prepared
-from pressroom_image_generator.rendering import MOST_WARNINGS, render
+from pressroom_image_generator.rendering import MAX_WARNINGS, render
 from pressroom_image_generator.templates import BUILT_IN, THEMES
 from support.html_grammar import BROKEN_DOCUMENTS, DOCUMENTS, TEXTS
 from support.sizes import rounds
@@ -39,12 +39,12 @@ def made(**body: object) -> None:
         assert len(str(refusal)) < 1000
         return
     assert artifact.content.startswith(b"\x89PNG")
-    assert len(artifact.warnings) <= MOST_WARNINGS + 1
+    assert len(artifact.warnings) <= MAX_WARNINGS + 1
     assert all(warning.isprintable() and len(warning) < 400 for warning in artifact.warnings)
 
 
 @fuzz
-@given(DOCUMENTS.map(lambda html: html[:LONGEST_HTML] or " "), SIZES)
+@given(DOCUMENTS.map(lambda html: html[:MAX_HTML_LENGTH] or " "), SIZES)
 def test_documents(html: str, size: tuple[int, int]) -> None:
     made(html=html, width=size[0], height=size[1])
 
@@ -53,7 +53,7 @@ def test_documents(html: str, size: tuple[int, int]) -> None:
 @example(html='<div><p onclic\u202ek="">a control that turns the reading direction</p></div>')
 @example(html='<p style="displ\u202eay:none">in the name of a property</p>')
 @example(html=f'<p style="{"x" * 5000}:none">a name that has no end</p>')
-@given(BROKEN_DOCUMENTS.map(lambda html: html[:LONGEST_HTML] or " "))
+@given(BROKEN_DOCUMENTS.map(lambda html: html[:MAX_HTML_LENGTH] or " "))
 def test_broken_documents(html: str) -> None:
     made(html=html, width=200, height=200)
 

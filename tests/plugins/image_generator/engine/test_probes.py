@@ -13,7 +13,7 @@ from support.engine_pages import photographed_html, prepare
 
 WIDTH, HEIGHT = 400, 300
 PROBES: dict[str, str] = json.loads((Path(__file__).parent / "probes.json").read_text("utf-8"))
-LEAST = 0.97
+MIN_SIMILARITY = 0.97
 """The structural similarity from which on a probe matches."""
 
 BASE = "width:100%;height:100%;font-family:Inter;font-size:16px;color:#1d1a17"
@@ -38,6 +38,6 @@ def test_properties_look_as_in_chromium() -> None:
         prepare(page, WIDTH, HEIGHT)
         for name, probe in PROBES.items():
             scores[name] = similarity(photographed_html(page, page_of(probe)), drawn(page_of(probe)))
-    failed = {name: round(score, 3) for name, score in scores.items() if score < LEAST}
+    failed = {name: round(score, 3) for name, score in scores.items() if score < MIN_SIMILARITY}
     assert len(scores) >= 100
     assert len(failed) <= 0.05 * len(scores), failed

@@ -20,7 +20,7 @@ WIDTH, HEIGHT = 240, 200
 COARSE = 8
 """Pictures are compared in squares of so many pixels: how an edge is antialiased is not what is asked here."""
 
-MOST = 24
+MAX_DIFFERENCE = 24
 """How far the mean colour of such a square may be off, of 255: at an edge, where the smoothing of both adds up."""
 
 FEW = 1.5
@@ -86,7 +86,7 @@ def test_translucent_gradients_look_as_in_chromium(
 ) -> None:
     html = html_of(gradient, radius, transform, opacity, blend, tile, clipped=clipped)
     found = off(render(html, WIDTH, HEIGHT).picture.convert("RGB"), photographed_html(page, html))
-    assert found.max() <= MOST
+    assert found.max() <= MAX_DIFFERENCE
     assert found.mean() <= FEW
 
 

@@ -12,7 +12,7 @@ from pressroom_seo.crawler.charset import decode, prescan
 from pressroom_seo.crawler.content import unpack
 from pressroom_seo.crawler.frontier import Frontier, Limits
 from pressroom_seo.crawler.llms_txt import read_llms_txt
-from pressroom_seo.crawler.parsing import MOST_ATTRIBUTES, read_page
+from pressroom_seo.crawler.parsing import MAX_ATTRIBUTES, read_page
 from pressroom_seo.crawler.records import PageRecord, page_from_json, to_json
 from pressroom_seo.crawler.robots import Robots
 from pressroom_seo.crawler.similarity import NEAR, distance, near_pairs, simhash, similar_texts, words_of
@@ -205,9 +205,9 @@ def test_links_are_read_against_the_base() -> None:
 
 def test_formatting_and_attributes_do_not_change_the_text() -> None:
     assert facts_of("<h1>One<b>two</b> <EM class=x>three</EM></h1>").headings == ((1, "Onetwo three"),)
-    many = " ".join(f"a{number}" for number in range(MOST_ATTRIBUTES + 1))
+    many = " ".join(f"a{number}" for number in range(MAX_ATTRIBUTES + 1))
     assert facts_of(f"<title {many}>A</title><h1>B</h1>").headings == ((1, "B"),)
-    few = " ".join(f"a{number}" for number in range(MOST_ATTRIBUTES - 10))
+    few = " ".join(f"a{number}" for number in range(MAX_ATTRIBUTES - 10))
     assert facts_of(f"<title {few}>A</title>").titles == ("A",)
 
 

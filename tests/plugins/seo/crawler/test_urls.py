@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pressroom.errors import FetchRefused
 from pressroom.fetch import parse_target
-from pressroom_seo.crawler.urls import LONGEST, Site, has_session, normalise, shape
+from pressroom_seo.crawler.urls import MAX_URL_LENGTH, Site, has_session, normalise, shape
 
 BASE = "https://www.example.org/d/e?x=1"
 
@@ -39,7 +39,7 @@ BASE = "https://www.example.org/d/e?x=1"
         ("https://[::1", None),
         ("https://", None),
         ("https://./", None),
-        ("/" + "a" * LONGEST, None),
+        ("/" + "a" * MAX_URL_LENGTH, None),
         ("/\ud800", None),
     ],
 )
@@ -57,7 +57,7 @@ def test_normalising_twice_is_normalising_once(reference: str) -> None:
     if url is not None:
         assert normalise(url) == url
         assert normalise(url, "https://other.example.net/") == url
-        assert len(url) <= LONGEST
+        assert len(url) <= MAX_URL_LENGTH
         assert url.startswith(("http://", "https://"))
         assert "#" not in url
         shape(url)

@@ -16,7 +16,7 @@ from pressroom.testing.running import settings_for_test
 from pressroom_content.records import Website
 from pressroom_content.websites.store import Websites
 from pressroom_seo.jobs import jobs
-from pressroom_seo.reports.running import MOST_WAITS
+from pressroom_seo.reports.running import MAX_WAITS
 from pressroom_seo.reports.store import Crawls
 from pressroom_seo.tables import CrawlRow, FindingRow, LinkRow, MarkRow, PageRow
 from sqlalchemy import func, select
@@ -177,7 +177,7 @@ async def test_a_crawl_that_has_waited_often_enough_ends_with_what_it_has(plugin
     crawls, busy = Crawls(plugin), BusySite(4, "3600")
     with serving(busy.pages()) as site:
         row, _ = await crawls.request("u_ada", await connected(plugin, site.origin), "free")
-        await crawls.change(row.id, restarts=MOST_WAITS)
+        await crawls.change(row.id, restarts=MAX_WAITS)
         done = await work(plugin, "seo.crawl", row)
     assert done["status"] == "finished"
 

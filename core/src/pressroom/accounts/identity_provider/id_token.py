@@ -27,10 +27,10 @@ ALGORITHMS: Final[Mapping[str, tuple[str, str, str]]] = {
 
 _SAME_KEYS: Final[Mapping[str, tuple[str, ...]]] = {"EdDSA": ("Ed25519",), "Ed25519": ("EdDSA",)}
 
-LONGEST_TOKEN: Final = 65_536
+MAX_TOKEN_LENGTH: Final = 65_536
 
-_SMALLEST_RSA: Final = 2048
-_LONGEST_SUBJECT: Final = 255
+_MIN_RSA_BITS: Final = 2048
+_MAX_SUBJECT_LENGTH: Final = 255
 _PUBLIC_MEMBERS: Final = frozenset({"kty", "kid", "n", "e", "crv", "x", "y"})
 
 JsonWebKeys = Sequence[Mapping[str, Any]]
@@ -69,7 +69,7 @@ class IdTokenVerifier:
         )
         self._signatures = jws.JWSRegistry(algorithms=list(ALGORITHMS), strict_check_header=False)
         self._signatures.max_header_length = self._signatures.max_signature_length = 4096
-        self._signatures.max_payload_length = LONGEST_TOKEN
+        self._signatures.max_payload_length = MAX_TOKEN_LENGTH
 
     async def verify(
         self, token: str, *, keys: Callable[[str], Awaitable[JsonWebKeys]], nonce: str, access_token: str
@@ -87,7 +87,7 @@ class IdTokenVerifier:
             ProviderError: the provider's keys cannot be had.
         """
         try:
-            compact = jws.extract_compact(token[: LONGEST_TOKEN + 1].encode("ascii"), None, self._signatures)
+            compact = jws.extract_compact(token[: MAX_TOKEN_LENGTH + 1].encode("ascii"), None, self._signatures)
             header = compact.headers()
         except (JoseError, ValueError, RecursionError) as error:
             raise InvalidIdToken(f"the ID token cannot be read ({type(error).__name__})") from None
@@ -122,7 +122,7 @@ class IdTokenVerifier:
             raise InvalidIdToken("the ID token belongs to another sign-in")
         if claims.get("at_hash") is not None and not _same(claims["at_hash"], _left_half(algorithm, access_token)):
             raise InvalidIdToken("the ID token belongs to another access token")
-        if not 0 < len(claims["sub"]) <= _LONGEST_SUBJECT or not claims["sub"].isprintable():
+        if not 0 < len(claims["sub"]) <= _MAX_SUBJECT_LENGTH or not claims["sub"].isprintable():
             raise InvalidIdToken("the ID token has a subject that is empty, too long or not printable")
 
 
@@ -148,8 +148,8 @@ def _signing_key(keys: JsonWebKeys, kid: str, algorithm: str) -> Key:
             raw: Any = found.get_op_key("verify")
     except (JoseError, ValueError, TypeError) as error:
         raise InvalidIdToken(f"the provider's key cannot be used ({type(error).__name__})") from None
-    if kty == "RSA" and raw.key_size < _SMALLEST_RSA:
-        raise InvalidIdToken(f"the provider's key is shorter than {_SMALLEST_RSA} bits")
+    if kty == "RSA" and raw.key_size < _MIN_RSA_BITS:
+        raise InvalidIdToken(f"the provider's key is shorter than {_MIN_RSA_BITS} bits")
     return found
 
 

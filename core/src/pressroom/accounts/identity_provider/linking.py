@@ -15,7 +15,7 @@ from pressroom.wire.echo import is_line
 
 log = structlog.get_logger()
 
-_LONGEST_NAME = 100
+_MAX_NAME_LENGTH = 100
 
 
 class Linking:
@@ -114,4 +114,4 @@ def _verified_email(claims: IdentityClaims) -> str:
 
 def _shown_name(name: str) -> str:
     trimmed = name.strip()
-    return trimmed[:_LONGEST_NAME].strip() if is_line(trimmed) else ""
+    return trimmed[:_MAX_NAME_LENGTH].strip() if is_line(trimmed) else ""

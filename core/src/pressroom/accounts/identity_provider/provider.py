@@ -25,7 +25,7 @@ from pressroom.wire.echo import quoted
 
 log = structlog.get_logger()
 
-_LONGEST_PARAMETER: Final = 4096
+_MAX_PARAMETER_LENGTH: Final = 4096
 _AGAIN: Final = "please sign in again"
 
 
@@ -87,7 +87,7 @@ class IdentityProvider:
         Raises:
             SignInFailed: the person did not sign in, or the answer cannot be believed; the message is for the person.
         """
-        if any(len(value) > _LONGEST_PARAMETER for value in callback_params.values()):
+        if any(len(value) > _MAX_PARAMETER_LENGTH for value in callback_params.values()):
             raise SignInFailed(f"the answer of {self.name} cannot be read; {_AGAIN}")
         # Before anything else of the answer is looked at: it may have been made up by another site.
         if not _same(callback_params.get("state", ""), request.state):

@@ -19,7 +19,7 @@ _APART: Final = {
 }
 """The brackets whose partner is not the next character (`BidiBrackets.txt` of the Unicode Character Database)."""
 
-_MOST_OPEN: Final = 63
+_MAX_OPEN_BRACKETS: Final = 63
 _STRONG: Final = {"L": "L", "R": "R", "AL": "R", "EN": "R", "AN": "R"}
 
 
@@ -56,7 +56,7 @@ def _pairs(characters: Sequence[_Character]) -> list[tuple[int, int]]:
         # Of two angle brackets each stands for another character, and pairs with its partner (BD16).
         bracket = unicodedata.normalize("NFC", character["ch"])
         if (closing := _closing(bracket)) is not None:
-            if len(waiting) == _MOST_OPEN:
+            if len(waiting) == _MAX_OPEN_BRACKETS:
                 break
             waiting.append((closing, place))
             continue

@@ -20,10 +20,10 @@ log = structlog.get_logger()
 
 OBSERVER_SECONDS = 30.0
 
-MOST_WAITING = 10_000
+MAX_WAITING = 10_000
 """How many calls may wait for an observer; beyond that it misses calls, which is counted as its failure."""
 
-MOST_AT_ONCE = 64
+MAX_CONCURRENT = 64
 """How many calls an observer deals with at the same time."""
 
 TRACED: Final = ("website_id",)
@@ -94,7 +94,7 @@ class _Audience:
 
     def tell(self, record: CallRecord) -> None:
         """Tell the observer; what it has to wait for then is done beside the answer to the call."""
-        if len(self._waiting) >= MOST_WAITING:
+        if len(self._waiting) >= MAX_WAITING:
             self._metrics.observer_failure(self._observer.name)
             return
         try:
@@ -107,7 +107,7 @@ class _Audience:
             return
         self._waiting.append(observing)
         # A task that has not begun yet will find this one too.
-        if not self._starting and len(self.tasks) < MOST_AT_ONCE:
+        if not self._starting and len(self.tasks) < MAX_CONCURRENT:
             self._starting = True
             task = asyncio.get_running_loop().create_task(self._do_all())
             self.tasks.add(task)

@@ -7,7 +7,7 @@ from typing import Final
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-_LONGEST_REASON: Final = 300
+_MAX_REASON_LENGTH: Final = 300
 
 _SQLSTATE_OUTAGES: Final = ("08", "25006", "40", "53", "55P03", "57", "58", "XX")
 """PostgreSQL's classes of errors of which no statement is to blame: connection, read-only, deadlock, resources, lock,
@@ -50,7 +50,7 @@ def reason_of(error: BaseException) -> str:
     cause = _driver_error(error)
     lines = str(cause).strip().splitlines()
     if lines:
-        return lines[0][:_LONGEST_REASON]
+        return lines[0][:_MAX_REASON_LENGTH]
     return "" if isinstance(cause, TimeoutError) else type(cause).__name__
 
 

@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 STATEMENT_ROWS: Final = (500, 25)
 """How many rows a statement may have: of few sizes, so that drivers know each of them, and the larger the better."""
 
-MOST_PARAMETERS: Final = 32_000
+MAX_PARAMETERS: Final = 32_000
 """How many parameters a statement may have. SQLite takes 32,766, PostgreSQL's protocol 65,535, asyncpg 32,767."""
 
 
@@ -35,7 +35,7 @@ async def insert_rows(
     name = dialect.identifier_preparer.format_table(table)
     start = 0
     for size in STATEMENT_ROWS:
-        while len(rows) - start >= size and size * len(columns) <= MOST_PARAMETERS:
+        while len(rows) - start >= size and size * len(columns) <= MAX_PARAMETERS:
             values = tuple(chain.from_iterable(rows[start : start + size]))
             await connection.exec_driver_sql(_statement(name, names, size, dialect.paramstyle), values)
             start += size

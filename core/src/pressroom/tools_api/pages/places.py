@@ -14,7 +14,7 @@ _LINE: Final = re.compile(r"\bline (\d{1,6})(?:, column (\d{1,6}))?")
 _QUOTED: Final = re.compile(r'(?:(?<![\w-])([\w-]++): [^"]{0,300}?)?"([^"]{2,}+)"')
 _NAMED: Final = re.compile(r"\b(?:property|attribute) ([\w-]+)")
 _WORD: Final = re.compile(r"[^\s<>\"']+")
-_LONGEST: Final = 72
+_MAX_LINE_LENGTH: Final = 72
 _BEFORE: Final = 24
 
 
@@ -52,9 +52,9 @@ def excerpt(text: str, message: str) -> Excerpt | None:
     end = text.find("\n", place.start)
     line = text[begin : len(text) if end < 0 else end]
     at = place.start - begin
-    marked = line[at : place.end - begin][:_LONGEST]
+    marked = line[at : place.end - begin][:_MAX_LINE_LENGTH]
     before, after = line[:at], line[at + len(marked) :]
-    room = max(0, _LONGEST - len(marked) - _BEFORE)
+    room = max(0, _MAX_LINE_LENGTH - len(marked) - _BEFORE)
     return Excerpt(
         line=text.count("\n", 0, place.start) + 1,
         column=at + 1,

@@ -13,7 +13,7 @@ from pressroom_content.records import BodyFormat
 from pressroom_content.rendering.words import words_of
 from pressroom_content.text_index.stems import stem_of
 
-LONGEST_ANCHOR: Final = 8
+MAX_ANCHOR_LENGTH: Final = 8
 """How many words an anchor has at most."""
 
 _BLANK: Final = "\0"
@@ -107,7 +107,7 @@ def words_with_places(text: str, language: str) -> list[Word]:
 
 def places_of(phrase: Sequence[str], words: Sequence[Word], text: str) -> Iterator[Place]:
     """Yield the places where a run of stems stands in a text, between which there is nothing but white space."""
-    if not phrase or len(phrase) > LONGEST_ANCHOR:
+    if not phrase or len(phrase) > MAX_ANCHOR_LENGTH:
         return
     for number in range(len(words) - len(phrase) + 1):
         run = words[number : number + len(phrase)]

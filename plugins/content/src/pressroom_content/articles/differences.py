@@ -11,10 +11,10 @@ from typing import Final
 from pressroom_content.articles.fields import FIELDS, Draft
 from pressroom_content.records import Article
 
-LONGEST_DIFF: Final = 60_000
+MAX_DIFF_LENGTH: Final = 60_000
 """How many characters of a difference are shown."""
 
-_MOST_WORK: Final = 10_000_000
+_MAX_WORK: Final = 10_000_000
 """The work of comparing two runs of lines; beyond that, one is shown as a whole instead of the other."""
 
 _CONTEXT: Final = 3
@@ -60,7 +60,7 @@ def _blocks(old: Sequence[str], new: Sequence[str], first_old: int, first_new: i
     first_old, first_new = first_old + start, first_new + start
     if not old and not new:
         return []
-    if matching_work(old, new) > _MOST_WORK:
+    if matching_work(old, new) > _MAX_WORK:
         return [(first_old, first_old + len(old), first_new, first_new + len(new))]
     return [
         (first_old + a, first_old + b, first_new + c, first_new + d)
@@ -114,9 +114,9 @@ def _unified(old: list[str], new: list[str], name_before: str, name_after: str) 
     if not blocks:
         return ""
     text = "\n".join([f"--- {name_before}", f"+++ {name_after}", *_hunks(old, new, blocks)])
-    if len(text) <= LONGEST_DIFF:
+    if len(text) <= MAX_DIFF_LENGTH:
         return text
-    return f"{text[:LONGEST_DIFF]}\n(cut: the whole difference has {len(text):,} characters)"
+    return f"{text[:MAX_DIFF_LENGTH]}\n(cut: the whole difference has {len(text):,} characters)"
 
 
 def _hunks(old: Sequence[str], new: Sequence[str], blocks: Sequence[Block]) -> Iterator[str]:

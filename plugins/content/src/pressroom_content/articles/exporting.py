@@ -26,8 +26,8 @@ Format = Literal["markdown", "json", "wxr"]
 
 PATH: Final = "/content/exports"
 LIFETIME: Final = timedelta(hours=1)
-MOST_ARTICLES: Final = 2_000
-LARGEST: Final = 33_554_432
+MAX_ARTICLES: Final = 2_000
+MAX_BYTES: Final = 33_554_432
 """How many bytes the bodies of an export may have together."""
 
 _BATCH: Final = 100
@@ -118,10 +118,10 @@ async def _articles(
             found += [article_of(row) for row in rows]
             size += sum(len(row.body.encode("utf-8", "replace")) for row in rows)
             last = rows[-1].id
-            if len(found) > MOST_ARTICLES or size > LARGEST:
+            if len(found) > MAX_ARTICLES or size > MAX_BYTES:
                 raise InvalidInput(
                     "content_ids",
-                    f"must name at most {MOST_ARTICLES:,} articles with {LARGEST >> 20} MB together; export in parts",
+                    f"must name at most {MAX_ARTICLES:,} articles with {MAX_BYTES >> 20} MB together; export in parts",
                 )
             session.expunge_all()
     missing = set(content_ids or ()) - {article.id for article in found}

@@ -9,7 +9,7 @@ from typing import Any, Final, Self
 
 from pressroom.sdk import InvalidInput
 
-from pressroom_content.articles.slugs import LONGEST_SLUG, as_slug, cut
+from pressroom_content.articles.slugs import MAX_SLUG_LENGTH, as_slug, cut
 from pressroom_content.records import Article, BodyFormat
 from pressroom_content.tables import ArticleRow
 
@@ -123,7 +123,7 @@ def _kept(changes: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _slug(text: str) -> str:
-    slug = cut(as_slug(text), LONGEST_SLUG)
+    slug = cut(as_slug(text), MAX_SLUG_LENGTH)
     if text.strip() and not slug:
         raise InvalidInput("slug", "must hold letters or digits; leave it out to have it made from the title")
     return slug

@@ -21,7 +21,7 @@ from pressroom_content.rendering.sanitising import sanitise
 from pressroom_content.rendering.text import text_of
 from pressroom_content.websites.store import Websites
 
-LARGEST_PAGE: Final = 5_242_880
+MAX_PAGE_BYTES: Final = 5_242_880
 SECONDS: Final = 20.0
 _SITES: Final = 200
 
@@ -51,7 +51,7 @@ async def import_page(
     """
     site_id = await _site_of(plugin, user_id, url, website_id)
     try:
-        answer = await plugin.services.fetcher.get(url, accept=_ACCEPT, max_bytes=LARGEST_PAGE, seconds=SECONDS)
+        answer = await plugin.services.fetcher.get(url, accept=_ACCEPT, max_bytes=MAX_PAGE_BYTES, seconds=SECONDS)
     except (FetchRefused, FetchFailed) as error:
         raise InvalidInput("url", f"cannot be fetched: {error.message}") from error
     if answer.status != 200:

@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_content.articles.analysis import plain_text
 from pressroom_content.articles.anchors import (
-    LONGEST_ANCHOR,
+    MAX_ANCHOR_LENGTH,
     Place,
     Word,
     as_link,
@@ -182,7 +182,7 @@ def _phrases(target: Target, language: str) -> list[tuple[tuple[str, ...], str]]
         found.append((phrase, f"the keyphrase of “{target.title}”"))
     title = [stem_of(word, language) for word in words_of(target.title)][:30]
     telling = set(stems_of(target.title, language))
-    for size in range(min(LONGEST_ANCHOR, len(title)), 1, -1):
+    for size in range(min(MAX_ANCHOR_LENGTH, len(title)), 1, -1):
         for start in range(len(title) - size + 1):
             run = tuple(title[start : start + size])
             if run[0] in telling and run[-1] in telling:

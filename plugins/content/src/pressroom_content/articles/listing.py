@@ -19,7 +19,7 @@ from pressroom_content.records import ArticleStatus
 from pressroom_content.tables import ArticleRow, PublicationRow, WordRow
 from pressroom_content.text_index.stems import variants_of
 
-MOST_QUERY_WORDS: Final = 12
+MAX_QUERY_WORDS: Final = 12
 LIVE: Final = ("published",)
 """The statuses of publications whose address people can open."""
 
@@ -130,7 +130,7 @@ def _conditions(user_id: str, wanted: Filter) -> list[ColumnElement[bool]]:
 async def _search(session: AsyncSession, user_id: str, query: str) -> Any:
     """Return the documents that have every word of a query, or `None` where all its words are too common."""
     languages = await session.scalars(select(ArticleRow.language).where(ArticleRow.user_id == user_id).distinct())
-    groups = variants_of(query, languages.all())[:MOST_QUERY_WORDS]
+    groups = variants_of(query, languages.all())[:MAX_QUERY_WORDS]
     if not groups:
         return None
     has_all = [func.sum(case((WordRow.stem.in_(group), 1), else_=0)) > 0 for group in groups]

@@ -6,7 +6,7 @@ import unicodedata
 from typing import Final
 
 _PLACES: Final = ("\n\n", "\n", ". ", "。", " ")
-_LEAST: Final = 0.5
+_MIN_FILLED: Final = 0.5
 """Which part of a page is filled before a better place to cut counts more than a full page."""
 
 _JOINERS: Final = frozenset("\u200c\u200d\ufe0e\ufe0f")
@@ -22,7 +22,7 @@ def part(text: str, offset: int, most: int) -> tuple[str, int | None]:
 
 
 def _end(text: str, most: int) -> int:
-    least = int(most * _LEAST)
+    least = int(most * _MIN_FILLED)
     for place in _PLACES:
         found = text.rfind(place, least, most - len(place) + 1)
         if found >= 0:

@@ -15,7 +15,7 @@ from pressroom_content.articles.slugs import free_slugs, slug_of
 from pressroom_content.tables import ArticleRow, WebsiteRow
 
 _AT_ONCE: Final = 50
-_MOST: Final = 25_000
+_MAX_NUMBER: Final = 25_000
 
 
 async def check_room(session: AsyncSession, user_id: str, most: int) -> None:
@@ -41,7 +41,7 @@ async def check_website(session: AsyncSession, user_id: str, website_id: str | N
 async def free_slug(session: AsyncSession, user_id: str, draft: Draft) -> str:
     """Return the slug of a draft, or one made of its title, with a number at its end where it is taken."""
     candidates = free_slugs(draft.slug or slug_of(draft.title))
-    for _ in range(_MOST // _AT_ONCE):
+    for _ in range(_MAX_NUMBER // _AT_ONCE):
         some = list(islice(candidates, _AT_ONCE))
         taken = await _taken(session, user_id, draft.website_id, some)
         for slug in some:

@@ -6,8 +6,8 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Final
 
-LONGEST_SLUG: Final = 200
-LONGEST_MADE: Final = 80
+MAX_SLUG_LENGTH: Final = 200
+MAX_GENERATED_LENGTH: Final = 80
 """How long a slug is that is made from a title."""
 
 _LATIN: Final = {
@@ -17,7 +17,7 @@ _LATIN: Final = {
 _QUOTES: Final = frozenset("'\u2019\u02bc")
 
 
-def slug_of(title: str, longest: int = LONGEST_MADE) -> str:
+def slug_of(title: str, longest: int = MAX_GENERATED_LENGTH) -> str:
     """Return a slug for a title: lower case, hyphens between the words, Latin letters without accents.
 
     Letters of other scripts stay as they are. It is empty where the title has neither letters nor digits.
@@ -54,7 +54,7 @@ def free_slugs(slug: str) -> Iterator[str]:
     number = 2
     while True:
         ending = f"-{number}"
-        yield cut(slug, LONGEST_SLUG - len(ending)) + ending
+        yield cut(slug, MAX_SLUG_LENGTH - len(ending)) + ending
         number += 1
 
 

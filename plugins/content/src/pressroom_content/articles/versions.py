@@ -15,7 +15,7 @@ from pressroom_content.articles.differences import line_counts
 from pressroom_content.articles.fields import Draft
 from pressroom_content.tables import ArticleRow, PublicationRow, VersionRow
 
-_LONGEST_ORIGIN = 200
+_MAX_ORIGIN_LENGTH = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ async def add(
             size=size,
             fields=draft.stored(),
             body=draft.body,
-            origin=origin[:_LONGEST_ORIGIN],
+            origin=origin[:_MAX_ORIGIN_LENGTH],
             changed=list(draft.changed_from(before)) if before else [],
             added=added,
             removed=removed,

@@ -19,7 +19,7 @@ _NAMESPACES: Final = (
     'xmlns:atom="http://www.w3.org/2005/Atom" xmlns:content="http://purl.org/rss/1.0/modules/content/" '
     'xmlns:dc="http://purl.org/dc/elements/1.1/"'
 )
-MOST_IN_SITEMAP: Final = 50_000
+MAX_SITEMAP_URLS: Final = 50_000
 """The bound of the sitemaps protocol."""
 
 
@@ -59,7 +59,7 @@ def rss(site: Mapping[str, str], items: Sequence[Mapping[str, Any]], language: s
 def sitemap(pages: Sequence[tuple[str, datetime]]) -> bytes:
     """Return a site map (sitemaps.org) of pairs of address and time of the last change."""
     lines = ['<?xml version="1.0" encoding="utf-8"?>', '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">']
-    for url, changed in pages[:MOST_IN_SITEMAP]:
+    for url, changed in pages[:MAX_SITEMAP_URLS]:
         lines.append(f"<url><loc>{escape(url)}</loc><lastmod>{changed.isoformat(timespec='seconds')}</lastmod></url>")
     return "\n".join([*lines, "</urlset>", ""]).encode("utf-8", "replace")
 

@@ -19,7 +19,7 @@ from pressroom.sdk import Fetched, HttpResponse, NotFound, PluginContext
 from sqlalchemy import select
 
 from pressroom_content.builtin_site import cards
-from pressroom_content.builtin_site.documents import MOST_IN_SITEMAP, json_script, sitemap
+from pressroom_content.builtin_site.documents import MAX_SITEMAP_URLS, json_script, sitemap
 from pressroom_content.builtin_site.store import BuiltinSite
 from pressroom_content.records import Website
 from pressroom_content.rendering.rules import FRAME_HOSTS
@@ -28,7 +28,7 @@ from pressroom_content.websites import settings as site_settings
 from pressroom_content.websites.store import Websites
 
 PER_PAGE: Final = 12
-_MOST_PAGES: Final = 10_000
+_MAX_PAGES: Final = 10_000
 _RTL: Final = frozenset({"ar", "dv", "fa", "he", "ps", "sd", "ug", "ur", "yi"})
 _WORDS_A_MINUTE: Final = 230
 _IMG = re.compile(r"<img (?![^<>]*\bloading=)")
@@ -81,7 +81,7 @@ class BuiltinPages:
         """Return a page of the list of posts. Raises `NotFound`."""
         website = await self._website(site_key)
         posts = BuiltinSite(self._plugin, website.id)
-        if not 1 <= page <= _MOST_PAGES:
+        if not 1 <= page <= _MAX_PAGES:
             return self._missing(website)
         found = list(await posts.live(limit=PER_PAGE + 1, offset=(page - 1) * PER_PAGE))
         if not found and page > 1:
@@ -150,7 +150,7 @@ class BuiltinPages:
     async def sitemap(self, site_key: str) -> HttpResponse:
         """Return the site map. Raises `NotFound`."""
         website = await self._website(site_key)
-        rows = await BuiltinSite(self._plugin, website.id).live(limit=MOST_IN_SITEMAP - 1)
+        rows = await BuiltinSite(self._plugin, website.id).live(limit=MAX_SITEMAP_URLS - 1)
         newest = max((row.updated_at for row in rows), default=website.created_at)
         # A post whose original is elsewhere is not one of ours.
         own = [row for row in rows if row.fields.get("canonical_url") in ("", None, _url(website, row))]

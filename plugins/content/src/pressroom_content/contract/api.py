@@ -24,10 +24,10 @@ from pressroom_content.contract.connectors import (
 from pressroom_content.contract.json_answers import UnreadableJson, read_json
 
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
-_LARGEST: Final = 16_777_216
+_MAX_BODY_BYTES: Final = 16_777_216
 _SECONDS: Final = 30.0
-_LONGEST_TOLD: Final = 300
-_LONGEST_PAUSE: Final = 86_400
+_MAX_REPORTED_LENGTH: Final = 300
+_MAX_PAUSE_SECONDS: Final = 86_400
 
 _OK, _REDIRECT, _REFUSED, _FAILED = 200, 300, 400, 500
 _UNAUTHORIZED: Final = frozenset({401, 403})
@@ -122,7 +122,7 @@ class SiteApi:
             sent["Content-Type"] = "application/json"
         try:
             fetched = await self._fetcher.request(
-                method, url, headers=sent, content=content, max_bytes=_LARGEST, seconds=_SECONDS
+                method, url, headers=sent, content=content, max_bytes=_MAX_BODY_BYTES, seconds=_SECONDS
             )
         except FetchRefused as error:
             raise SiteRefused(f"{self._name} cannot be used: {error.message}") from None
@@ -146,7 +146,7 @@ class SiteApi:
             message = f"{self._name} {problem or 'answered with nothing'} instead of its API; is there a firewall?"
             return SiteUnavailable(message) if method in _SAFE else UnknownOutcome(message)
         if status < _REFUSED:
-            location = headers.get("location", "elsewhere")[:_LONGEST_TOLD]
+            location = headers.get("location", "elsewhere")[:_MAX_REPORTED_LENGTH]
             return SiteRefused(f"{self._name} redirects to {location}; change the website's address to where it is now")
         if status in _UNAUTHORIZED:
             return SiteRejected(
@@ -172,12 +172,12 @@ def _seconds(value: str) -> int | None:
     """Return the seconds of a `Retry-After` (RFC 9110, 10.2.3), which may be a date."""
     value = value.strip()
     if value.isascii() and value.isdigit():
-        return min(int(value[:9]), _LONGEST_PAUSE)
+        return min(int(value[:9]), _MAX_PAUSE_SECONDS)
     try:
         seconds = (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds()
     except (ValueError, TypeError, OverflowError):
         return None
-    return min(max(0, ceil(seconds)), _LONGEST_PAUSE)
+    return min(max(0, ceil(seconds)), _MAX_PAUSE_SECONDS)
 
 
 def _words(body: Any) -> str:
@@ -188,5 +188,5 @@ def _words(body: Any) -> str:
     first = errors[0] if isinstance(errors, list) and errors and isinstance(errors[0], dict) else {}
     for words in (body.get("message"), body.get("error"), first.get("context"), first.get("message")):
         if isinstance(words, str) and words.strip():
-            return f": {' '.join(words.split())[:_LONGEST_TOLD]}"
+            return f": {' '.join(words.split())[:_MAX_REPORTED_LENGTH]}"
     return ""

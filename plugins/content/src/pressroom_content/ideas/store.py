@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_content.tables import IdeaRow
 
-MOST_IDEAS: Final = 5_000
+MAX_IDEAS: Final = 5_000
 OPEN: Final = ("idea", "planned", "writing")
 
 
@@ -105,8 +105,8 @@ class Ideas:
 
 async def _check_room(session: AsyncSession, user_id: str) -> None:
     count = await session.scalar(select(func.count()).select_from(IdeaRow).where(IdeaRow.user_id == user_id))
-    if (count or 0) >= MOST_IDEAS:
-        raise InvalidInput("", f"this account has {MOST_IDEAS:,} ideas, which is as many as it may keep")
+    if (count or 0) >= MAX_IDEAS:
+        raise InvalidInput("", f"this account has {MAX_IDEAS:,} ideas, which is as many as it may keep")
 
 
 def _idea(row: IdeaRow) -> Idea:

@@ -26,7 +26,7 @@ STATUSES: Final = (
     ("trashed", "Trash"),
 )
 
-_LONGEST_QUERY: Final = 300
+_MAX_QUERY_LENGTH: Final = 300
 
 
 class ArticleList:
@@ -73,7 +73,7 @@ def _chosen(query: Mapping[str, str], names: Mapping[str, str]) -> dict[str, str
     """Return search and filters; what is not known does not filter."""
     status, website = query.get("status", ""), query.get("website", "")
     return {
-        "q": query.get("q", "").replace("\0", "").strip()[:_LONGEST_QUERY],
+        "q": query.get("q", "").replace("\0", "").strip()[:_MAX_QUERY_LENGTH],
         "status": status if status in dict(STATUSES) else "",
         "website": website if website in names else "",
     }

@@ -15,16 +15,16 @@ from pressroom_content.ideas.store import Ideas
 from pressroom_content.pages.connect_frame import form_of, fragment, root_of, see_other
 from pressroom_content.pages.month import WEEKDAYS, Day, Month, weeks
 from pressroom_content.pages.shown import state
-from pressroom_content.publishing.overview import MOST_ENTRIES, entries
+from pressroom_content.publishing.overview import MAX_ENTRIES, entries
 from pressroom_content.records import Website
 from pressroom_content.websites.settings import zone_of
 from pressroom_content.websites.store import Websites
 
 PATH: Final = "/dashboard/calendar"
 SHOWN_ON_A_DAY: Final = 3
-MOST_IDEAS: Final = 200
+MAX_IDEAS: Final = 200
 _WEBSITES: Final = 200
-_LONGEST: Final = {"title": 500, "keyphrase": 200}
+_MAX_LENGTHS: Final = {"title": 500, "keyphrase": 200}
 _MESSAGES: Final = {
     "added": "The idea is saved. Your AI clients find it in their list of ideas.",
     "done": "The idea is marked as done.",
@@ -93,7 +93,7 @@ class CalendarPages:
         begin, end = month.bounds(zone)
         chosen = website.id if website else None
         found = await entries(self._plugin, request.subject, begin, end, chosen)
-        ideas = await Ideas(self._plugin).listed(request.subject, website_id=chosen, limit=MOST_IDEAS)
+        ideas = await Ideas(self._plugin).listed(request.subject, website_id=chosen, limit=MAX_IDEAS)
         names = await Websites(self._plugin).names(request.subject)
         kept = {"website": chosen or "", "tz": request.query.get("tz", "") if not wrong_zone else ""}
         return fragment(
@@ -114,7 +114,7 @@ class CalendarPages:
             message=message,
             ideas=[{**_idea(one), "overdue": one.due is not None and one.due < today} for one in ideas],
             count=len([entry for entry in found if _in(month, entry.at, zone)]),
-            cut=MOST_ENTRIES if len(found) >= MOST_ENTRIES else 0,
+            cut=MAX_ENTRIES if len(found) >= MAX_ENTRIES else 0,
             path=root_of(self._plugin) + PATH,
             action=f"{root_of(self._plugin)}{PATH}?{urlencode({**kept, 'month': month})}",
             links={name: _link(other, kept) for name, other in _neighbours(month, today)},
@@ -147,8 +147,8 @@ def _zone(asked: str, website: Website | None, websites: Sequence[Website]) -> t
 
 def _changes(typed: Mapping[str, str]) -> dict[str, Any]:
     """Return the idea that a form holds. Raises `InvalidInput`."""
-    changes: dict[str, Any] = {name: " ".join(typed.get(name, "").split()) for name in _LONGEST}
-    for name, most in _LONGEST.items():
+    changes: dict[str, Any] = {name: " ".join(typed.get(name, "").split()) for name in _MAX_LENGTHS}
+    for name, most in _MAX_LENGTHS.items():
         if len(changes[name]) > most:
             raise InvalidInput(name, f"has {len(changes[name]):,} characters; at most {most} are kept")
     if not changes["title"] and not changes["keyphrase"]:

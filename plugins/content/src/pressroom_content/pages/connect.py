@@ -22,7 +22,7 @@ from pressroom_content.pages.connect_frame import WEBSITES, form_of, fragment, r
 from pressroom_content.websites.connecting import Connect, Connecting, site_address
 from pressroom_content.websites.connectors import connectors
 
-_LONGEST_PROBLEM = 300
+_MAX_PROBLEM_LENGTH = 300
 
 
 class ConnectPages:
@@ -51,7 +51,7 @@ class ConnectPages:
         if connect.used:
             return see_other(self._plugin, WEBSITES)
         if request.method != "POST":
-            return self._form(request, connect, problem=request.query.get("problem", "")[:_LONGEST_PROBLEM])
+            return self._form(request, connect, problem=request.query.get("problem", "")[:_MAX_PROBLEM_LENGTH])
         typed = form_of(request)
         try:
             if typed.get("do") == "approve":
@@ -75,10 +75,10 @@ class ConnectPages:
                 token, connect, url=connect.url, name=connect.name, credential=credential
             )
         except CallError as error:
-            return see_other(self._plugin, f"{back}?problem={quote(error.message[:_LONGEST_PROBLEM])}")
+            return see_other(self._plugin, f"{back}?problem={quote(error.message[:_MAX_PROBLEM_LENGTH])}")
         if website is None:
             wrong = "; ".join(check.message for check in finding.checks if check.status == "error")
-            return see_other(self._plugin, f"{back}?problem={quote(wrong[:_LONGEST_PROBLEM])}")
+            return see_other(self._plugin, f"{back}?problem={quote(wrong[:_MAX_PROBLEM_LENGTH])}")
         return see_other(self._plugin, f"{WEBSITES}/{website.id}?connected=1")
 
     async def _finish(

@@ -20,7 +20,7 @@ _EMBEDDED: Final = re.compile(r'<(?:img|iframe)\b(?:[^<>"]|"[^"<>]*+")*+>(?:</if
 """An image, or a frame, in sanitised HTML: `<` and `>` are escaped in attributes, and nothing stands inside a frame."""
 
 _ATTRIBUTE: Final = re.compile(r'\s(src|srcset|alt|title)="([^"]*)"')
-_LONGEST_ALT: Final = 300
+_MAX_ALT_LENGTH: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ def _without_others(html: str, base_url: str) -> str:
         if is_image and is_own(src, base_url):
             return re.sub(r'\ssrcset="[^"]*"', "", match[0])
         what = "Image" if is_image else "Embedded page"
-        said = (found.get("alt") or found.get("title") or "").strip()[:_LONGEST_ALT]
+        said = (found.get("alt") or found.get("title") or "").strip()[:_MAX_ALT_LENGTH]
         host = _host(src)
         text = f"{what}{f' from {host}' if host else ''}{f': {said}' if said else ''}"
         return f'<span class="outside" title="{escape(src)}">{escape(text)}</span>'

@@ -14,21 +14,21 @@ from pressroom_content.articles.fields import FIELDS, Draft
 from pressroom_content.pages.shown import plural
 from pressroom_content.records import Article
 
-MOST_ROWS: Final = 600
+MAX_ROWS: Final = 600
 """Rows of a difference that are shown."""
 
-LONGEST_LINE: Final = 4_000
+MAX_LINE_LENGTH: Final = 4_000
 """Characters of a line that are shown."""
 
 _CONTEXT: Final = 2
-_MOST_WORK: Final = 1_000_000
+_MAX_WORK: Final = 1_000_000
 """The work of comparing the words of two lines; beyond that they are shown as wholes."""
 
-_MOST_WORK_OF_ALL: Final = 10_000_000
+_MAX_TOTAL_WORK: Final = 10_000_000
 """The same for all pairs of lines of a comparison."""
 
 _WORDS = re.compile(r"\w+|\s+|[^\w\s]")
-_LEAST_ALIKE: Final = 0.3
+_MIN_SIMILARITY: Final = 0.3
 
 Kind = Literal["same", "removed", "added", "gap"]
 
@@ -78,22 +78,22 @@ def compare(before: Article, after: Article) -> Comparison:
     """Return what differs between two versions. It may take a second for a megabyte: call it in a worker process."""
     words = WordDiff()
     fields = tuple(_fields(before, after, words))
-    rows = tuple(islice(_rows(before.body.splitlines(), after.body.splitlines(), words), MOST_ROWS + 1))
-    return Comparison(fields, rows[:MOST_ROWS], cut=len(rows) > MOST_ROWS)
+    rows = tuple(islice(_rows(before.body.splitlines(), after.body.splitlines(), words), MAX_ROWS + 1))
+    return Comparison(fields, rows[:MAX_ROWS], cut=len(rows) > MAX_ROWS)
 
 
 class WordDiff:
     """Compares lines by their words, until the work that it may do is done."""
 
     def __init__(self) -> None:
-        self._left = _MOST_WORK_OF_ALL
+        self._left = _MAX_TOTAL_WORK
 
     def changes(self, before: str, after: str) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
         """Return two lines in pieces, those marked that the other one does not have."""
-        before, after = before[:LONGEST_LINE], after[:LONGEST_LINE]
+        before, after = before[:MAX_LINE_LENGTH], after[:MAX_LINE_LENGTH]
         old, new = _WORDS.findall(before), _WORDS.findall(after)
         work = matching_work(filterfalse(str.isspace, old), filterfalse(str.isspace, new))
-        if not before or not after or work > min(_MOST_WORK, self._left):
+        if not before or not after or work > min(_MAX_WORK, self._left):
             return (Piece(before),), (Piece(after),)
         self._left -= work
         return _word_changes(old, new)
@@ -101,7 +101,7 @@ class WordDiff:
 
 def _word_changes(old: Sequence[str], new: Sequence[str]) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
     matcher = SequenceMatcher(str.isspace, old, new, autojunk=False)
-    if matcher.ratio() < _LEAST_ALIKE:
+    if matcher.ratio() < _MIN_SIMILARITY:
         return (Piece("".join(old)),), (Piece("".join(new)),)
     left, right = [], []
     for tag, a, b, c, d in matcher.get_opcodes():
@@ -141,10 +141,10 @@ def _rows(old: Sequence[str], new: Sequence[str], words: WordDiff) -> Iterator[R
 
 def _changed(old: Sequence[str], new: Sequence[str], first_old: int, first_new: int, words: WordDiff) -> Iterator[Row]:
     """Yield the lines of a block: where as many came as went, each pair that is shown is compared by its words."""
-    shown_old, shown_new = old[: MOST_ROWS + 1], new[: MOST_ROWS + 1]
+    shown_old, shown_new = old[: MAX_ROWS + 1], new[: MAX_ROWS + 1]
     pairs = [words.changes(*pair) for pair in zip(shown_old, shown_new, strict=True)] if len(old) == len(new) else []
-    removed = [left for left, _ in pairs] or [(Piece(line[:LONGEST_LINE]),) for line in shown_old]
-    added = [right for _, right in pairs] or [(Piece(line[:LONGEST_LINE]),) for line in shown_new]
+    removed = [left for left, _ in pairs] or [(Piece(line[:MAX_LINE_LENGTH]),) for line in shown_old]
+    added = [right for _, right in pairs] or [(Piece(line[:MAX_LINE_LENGTH]),) for line in shown_new]
     for at, pieces in enumerate(removed):
         yield Row("removed", first_old + at + 1, None, pieces)
     for at, pieces in enumerate(added):
@@ -152,7 +152,7 @@ def _changed(old: Sequence[str], new: Sequence[str], first_old: int, first_new: 
 
 
 def _same(line: str, old: int, new: int) -> Row:
-    return Row("same", old + 1, new + 1, (Piece(line[:LONGEST_LINE]),))
+    return Row("same", old + 1, new + 1, (Piece(line[:MAX_LINE_LENGTH]),))
 
 
 def _gap(count: int) -> Row:

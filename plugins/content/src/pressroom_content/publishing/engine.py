@@ -23,7 +23,7 @@ from pressroom_content.contract import (
     UnknownOutcome,
 )
 from pressroom_content.publishing.originals import check_original
-from pressroom_content.publishing.patience import LONGEST_ASKED, pause
+from pressroom_content.publishing.patience import MAX_RETRY_AFTER_SECONDS, pause
 from pressroom_content.publishing.posts import capabilities_of, manuscript
 from pressroom_content.publishing.steps import ACTIONS
 from pressroom_content.publishing.store import STEPS, Held, LeaseLost, PublicationStore
@@ -187,7 +187,7 @@ class Engine:
         if seconds is None:
             await self._fail(held, work, error)
             return
-        seconds = max(seconds, min(error.retry_after or 0.0, LONGEST_ASKED))
+        seconds = max(seconds, min(error.retry_after or 0.0, MAX_RETRY_AFTER_SECONDS))
         due_at = self._clock() + timedelta(seconds=seconds)
         status = "unknown" if open_question else "queued"
         told = f"{_told(error)} It is tried again by itself."

@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, and_, select
 from pressroom_content.records import PublicationStatus
 from pressroom_content.tables import ArticleRow, PublicationRow
 
-MOST_ENTRIES: Final = 400
+MAX_ENTRIES: Final = 400
 """Entries of a calendar at most, the first ones."""
 
 _AHEAD: Final = ("queued", "publishing", "draft", "scheduled", "failed", "unknown")
@@ -84,7 +84,7 @@ async def entries(
     )
     found = await _entries(plugin, user_id, live, PublicationRow.published_at, website_id)
     found += await _entries(plugin, user_id, ahead, PublicationRow.publish_at, website_id)
-    return sorted(found, key=lambda entry: (entry.at, entry.publication_id))[:MOST_ENTRIES]
+    return sorted(found, key=lambda entry: (entry.at, entry.publication_id))[:MAX_ENTRIES]
 
 
 async def _entries(
@@ -102,7 +102,7 @@ async def _entries(
         .join(ArticleRow, ArticleRow.id == PublicationRow.article_id)
         .where(PublicationRow.user_id == user_id, condition)
         .order_by(at, PublicationRow.id)
-        .limit(MOST_ENTRIES)
+        .limit(MAX_ENTRIES)
     )
     if website_id is not None:
         wanted = wanted.where(PublicationRow.website_id == as_id(website_id))

@@ -7,7 +7,7 @@ from typing import Final
 PATIENCE: Final = (5.0, 30.0, 120.0, 600.0, 1800.0)
 """Seconds after which a site is tried again, each time; then it is not tried any more."""
 
-LONGEST_ASKED: Final = 3600.0
+MAX_RETRY_AFTER_SECONDS: Final = 3600.0
 """Seconds that a site may ask for with `Retry-After`; it is not waited for longer."""
 
 SPREAD: Final = 0.25

@@ -13,7 +13,7 @@ from pressroom.sdk import BackendError, NotFound, PluginContext
 
 from pressroom_content.contract import MediaFile, MediaLibrary, RemoteMedia, SiteUnavailable
 
-MOST: Final = 100
+MAX_IMAGES: Final = 100
 """Images of one article that are sent at most."""
 
 _ID = re.compile(r"(?<![0-9A-Za-z])m_[0-9A-Za-z]{22}(?![0-9A-Za-z])", re.ASCII)
@@ -81,8 +81,8 @@ async def read_pictures(
     found: dict[str, Picture] = {}
     warnings: list[str] = []
     for number, identifier in enumerate(ids):
-        if number >= MOST:
-            warnings.append(f"the article has more than {MOST} images; the others were not sent")
+        if number >= MAX_IMAGES:
+            warnings.append(f"the article has more than {MAX_IMAGES} images; the others were not sent")
             break
         file = await _read(plugin, libraries, user_id, identifier)
         if file is None:

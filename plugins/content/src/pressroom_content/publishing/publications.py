@@ -29,7 +29,7 @@ from pressroom_content.websites.store import Websites
 Mode = Literal["publish", "draft", "schedule"]
 
 UNDER_WAY: Final = ("queued", "publishing", "unknown")
-LARGEST_OPTIONS: Final = 20_000
+MAX_OPTIONS_LENGTH: Final = 20_000
 
 
 class Publications:

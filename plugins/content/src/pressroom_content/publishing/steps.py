@@ -17,11 +17,11 @@ from pressroom_content.publishing.verifying import verify
 from pressroom_content.publishing.work import Later, Work
 from pressroom_content.websites.connectors import BUILTIN
 
-SHORTEST_NOTICE: Final = timedelta(seconds=90)
+MIN_NOTICE: Final = timedelta(seconds=90)
 """Platforms publish at once what they are to publish within a minute: then we wait ourselves."""
 
-LONGEST_EXTERNAL_ID: Final = 200
-_MOST_EDITS: Final = 5
+MAX_EXTERNAL_ID_LENGTH: Final = 200
+_MAX_EDITS: Final = 5
 _LATE: Final = timedelta(minutes=2)
 _LOOK: Final = timedelta(seconds=5)
 
@@ -75,7 +75,7 @@ async def draft(work: Work) -> None:
     if not work.row.external_id:
         post = work.post()
         remote, found = await work.once("post", look=lambda: work.site.find(post), send=lambda: work.site.create(post))
-        if not 0 < len(remote.id) <= LONGEST_EXTERNAL_ID:
+        if not 0 < len(remote.id) <= MAX_EXTERNAL_ID_LENGTH:
             raise SiteRefused(f"the site gave the post an id of {len(remote.id)} characters, which cannot be kept")
         values = {"external_id": remote.id, "url": web_url(remote.url), "revision": _short(remote.revision)}
         if not found or is_ours(post, remote):
@@ -121,7 +121,7 @@ async def _write(work: Work, remote: RemotePost) -> RemotePost:
     if edited and not work.force:
         if "update" in work.step.detail.get("sent", {}) and is_ours(post, remote):
             return remote  # it was our own request, whose answer never came
-        edits = "; ".join(differences(post, remote)[:_MOST_EDITS])
+        edits = "; ".join(differences(post, remote)[:_MAX_EDITS])
         raise RemoteChanged(
             "the post was edited on the site since it was last written from here; nothing was written over"
             + (f". Compared with what would be written: {edits}" if edits else ""),
@@ -174,7 +174,7 @@ async def _wait_for_its_time(work: Work, remote: RemotePost) -> None:
             raise Later("scheduled", now + _LOOK)
         work.step.detail["warnings"] = ["the site did not publish the post at its time; it was published from here"]
         return
-    native = work.able.schedule and at - now >= SHORTEST_NOTICE
+    native = work.able.schedule and at - now >= MIN_NOTICE
     if native and not (remote.state == "scheduled" and remote.publish_at == at):
         work.held.check()
         await work.site.set_state(remote.id, "scheduled", at)
@@ -212,7 +212,9 @@ def _seen(work: Work, remote: RemotePost) -> dict[str, Any]:
 
 def _short(revision: str) -> str:
     """Return a revision, or what stands for one that is too long to be kept."""
-    return revision if len(revision) <= LONGEST_EXTERNAL_ID else sha256(revision.encode("utf-8", "replace")).hexdigest()
+    return (
+        revision if len(revision) <= MAX_EXTERNAL_ID_LENGTH else sha256(revision.encode("utf-8", "replace")).hexdigest()
+    )
 
 
 def path_of(work: Work, url: str) -> str:

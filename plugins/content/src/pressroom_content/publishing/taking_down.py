@@ -14,7 +14,7 @@ from pressroom_content.articles.store import Articles
 from pressroom_content.contract import RecallingSite, RemotePost, Site, SiteGone, SiteUnavailable, UnknownOutcome
 from pressroom_content.publishing.engine import wake
 from pressroom_content.publishing.publications import Publications, busy
-from pressroom_content.publishing.steps import SHORTEST_NOTICE
+from pressroom_content.publishing.steps import MIN_NOTICE
 from pressroom_content.publishing.store import Held, LeaseLost, PublicationStore
 from pressroom_content.records import Publication
 from pressroom_content.websites.store import Websites
@@ -84,7 +84,7 @@ async def reschedule(
             await store.release(held, status=status, mode="draft", publish_at=None, due_at=None, error="")
         else:
             # Work goes on at once where the site's own scheduler is to be told.
-            at_once = native and publish_at - row.updated_at >= SHORTEST_NOTICE
+            at_once = native and publish_at - row.updated_at >= MIN_NOTICE
             due_at = row.updated_at if at_once else publish_at
             await store.release(held, status="scheduled", publish_at=publish_at, due_at=due_at, error="")
             await wake(plugin, row.id, user_id, due_at)

@@ -32,8 +32,8 @@ log = structlog.get_logger()
 Made = TypeVar("Made")
 
 _WITHOUT_EFFECT: Final = (SiteUnavailable, SiteRejected, SiteRefused, SiteGone, RemoteChanged)
-_SHORTEST_LOOK: Final = 0.2
-_LONGEST_LOOK: Final = 10.0
+_MIN_POLL_SECONDS: Final = 0.2
+_MAX_POLL_SECONDS: Final = 10.0
 
 
 class Later(Exception):
@@ -134,7 +134,7 @@ class Work:
     def first_look(self) -> float:
         """Return the seconds after which to look for what was sent just now."""
         settle = float(self.plugin.config.settle_seconds)
-        return min(_LONGEST_LOOK, max(_SHORTEST_LOOK, settle / 4))
+        return min(_MAX_POLL_SECONDS, max(_MIN_POLL_SECONDS, settle / 4))
 
     def _wait_until_settled(self, since: datetime) -> None:
         settled = since + timedelta(seconds=float(self.plugin.config.settle_seconds))

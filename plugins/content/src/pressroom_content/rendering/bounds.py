@@ -8,21 +8,21 @@ from typing import Final
 from pressroom.sdk import InvalidInput
 from selectolax.lexbor import LexborNode
 
-MOST_MARKS: Final = 400_000
+MAX_MARKS: Final = 400_000
 """Characters with a meaning in markdown that a text may hold: parsing them takes about 5 µs each."""
 
-MOST_LINES: Final = 100_000
-MOST_FOOTNOTES: Final = 5_000
-MOST_BRACKET_WORK: Final = 400_000_000
+MAX_LINES: Final = 100_000
+MAX_FOOTNOTES: Final = 5_000
+MAX_BRACKET_WORK: Final = 400_000_000
 """The sum over all paragraphs of their brackets squared: looking for the other half of a bracket takes that long."""
 
-DEEPEST: Final = 100
+MAX_DEPTH: Final = 100
 """How many elements of HTML may stand inside each other."""
 
-MOST_OPEN: Final = 2_000
+MAX_OPEN_ELEMENTS: Final = 2_000
 """How many tags may be open at once, as counted from tags alone: parsers take the square of it."""
 
-MOST_TAGS: Final = 300_000
+MAX_TAGS: Final = 300_000
 
 _MARKS: Final = "[]!*_`<>&|~^\\-+"
 _BLOCK = re.compile(r"\n[ \t]*\n")
@@ -41,15 +41,15 @@ Those that parsers put into each other without a bound, such as `dd` beside `li`
 
 def check_markdown(text: str) -> None:
     """Refuse markdown that is too intricate. Raises `InvalidInput` for the body."""
-    if sum(map(text.count, _MARKS)) > MOST_MARKS:
-        raise _too_much(f"it has more than {MOST_MARKS:,} characters with a meaning in markdown, such as * or [")
-    if text.count("\n") > MOST_LINES:
-        raise _too_much(f"it has more than {MOST_LINES:,} lines")
-    if text.count("[^") + text.count("^[") > MOST_FOOTNOTES:
-        raise _too_much(f"it has more than {MOST_FOOTNOTES:,} footnotes")
-    if text.count("[") ** 2 > MOST_BRACKET_WORK:
+    if sum(map(text.count, _MARKS)) > MAX_MARKS:
+        raise _too_much(f"it has more than {MAX_MARKS:,} characters with a meaning in markdown, such as * or [")
+    if text.count("\n") > MAX_LINES:
+        raise _too_much(f"it has more than {MAX_LINES:,} lines")
+    if text.count("[^") + text.count("^[") > MAX_FOOTNOTES:
+        raise _too_much(f"it has more than {MAX_FOOTNOTES:,} footnotes")
+    if text.count("[") ** 2 > MAX_BRACKET_WORK:
         work = sum(block.count("[") ** 2 for block in _BLOCK.split(text))
-        if work > MOST_BRACKET_WORK:
+        if work > MAX_BRACKET_WORK:
             raise _too_much("one of its paragraphs has tens of thousands of brackets")
 
 
@@ -63,10 +63,10 @@ def check_html(text: str) -> None:
         tags += 1
         if match[2].lower() not in _WITHOUT_END:
             is_open = max(0, is_open - 1) if match[1] else is_open + 1
-        if is_open > MOST_OPEN:
-            raise _too_much(f"at character {match.start():,} more than {MOST_OPEN:,} tags are open")
-    if tags > MOST_TAGS:
-        raise _too_much(f"it has more than {MOST_TAGS:,} tags")
+        if is_open > MAX_OPEN_ELEMENTS:
+            raise _too_much(f"at character {match.start():,} more than {MAX_OPEN_ELEMENTS:,} tags are open")
+    if tags > MAX_TAGS:
+        raise _too_much(f"it has more than {MAX_TAGS:,} tags")
 
 
 def check_depth(root: LexborNode) -> None:
@@ -74,8 +74,8 @@ def check_depth(root: LexborNode) -> None:
     stack = [(root, 0)]
     while stack:
         node, depth = stack.pop()
-        if depth > DEEPEST:
-            raise _too_much(f"more than {DEEPEST} of its elements stand inside each other")
+        if depth > MAX_DEPTH:
+            raise _too_much(f"more than {MAX_DEPTH} of its elements stand inside each other")
         child = node.first_child
         while child is not None:
             if child.first_child is not None:

@@ -26,7 +26,7 @@ _MARKED: Final = (
 )  # fmt: skip
 """How pages mark their article, the surest mark first."""
 
-_LEAST: Final = 200
+_MIN_LENGTH: Final = 200
 """Characters that a marked article has at least; a teaser has fewer."""
 
 
@@ -89,7 +89,7 @@ def _main(tree: LexborHTMLParser) -> tuple[LexborNode | None, bool]:
         return None, False
     for selector in _MARKED:
         found = max(tree.css(selector), key=_length, default=None)
-        if found is not None and _length(found) >= _LEAST:
+        if found is not None and _length(found) >= _MIN_LENGTH:
             return found, True
     return _densest(body), False
 
@@ -107,7 +107,7 @@ def _densest(body: LexborNode) -> LexborNode:
             nodes[parent.mem_id] = parent
             parent, share = parent.parent, share / 2
     best = max(scores, key=lambda key: scores[key], default=None)
-    return nodes[best] if best is not None and scores[best] >= _LEAST else body
+    return nodes[best] if best is not None and scores[best] >= _MIN_LENGTH else body
 
 
 def _length(node: LexborNode) -> int:

@@ -24,7 +24,7 @@ _EMPTY_FRAME = re.compile(
     r"<iframe(?:\s(?:allowfullscreen|height|loading|title|width|class|dir|id|lang)=\"[^\"<>]*+\")*+></iframe>"
 )
 _FRAME_OF_THE_PARSER: Final = frozenset({"html", "head", "body", "tbody"})
-_MOST_REMOVED: Final = 50
+_MAX_REMOVED: Final = 50
 COMMENTS: Final = "comments"
 
 _Parts = Counter[tuple[str, str]]
@@ -107,7 +107,7 @@ def _removed(gone: _Parts, sanitiser: Sanitiser) -> Iterator[str]:
         if attribute and gone[tag, ""] >= count:
             continue  # it went with its element
         shown += 1
-        if shown > _MOST_REMOVED:
+        if shown > _MAX_REMOVED:
             yield "and more"
             return
         times = f" ({count} times)" if count > 1 else ""

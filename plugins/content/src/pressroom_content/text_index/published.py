@@ -34,7 +34,7 @@ from pressroom_content.websites.control import speaks_for
 
 Twin = Literal["markdown", "text"]
 
-MOST_ENTRIES: Final = 1_000
+MAX_ENTRIES: Final = 1_000
 """How many articles the index names."""
 
 _MEDIA: Final[Mapping[Twin, str]] = {"markdown": "text/markdown; charset=utf-8", "text": "text/plain; charset=utf-8"}
@@ -227,7 +227,7 @@ def _listed() -> Any:
             speaks_for(PublicationRow.url),
         )
         .order_by(ArticleRow.published_at.desc(), PublicationRow.path.desc())
-        .limit(MOST_ENTRIES)
+        .limit(MAX_ENTRIES)
     )
 
 

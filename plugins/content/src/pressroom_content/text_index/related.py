@@ -23,7 +23,7 @@ _TERMS: Final = 20
 _CANDIDATE_TERMS: Final = 40
 _CANDIDATES: Final = 100
 _TITLE_WEIGHT: Final = 2.0
-_MOST_COMMON: Final = 0.1
+_MAX_SHARE_OF_DOCUMENTS: Final = 0.1
 """Stems that more than this part of all documents have tell little."""
 
 _ALWAYS_RARE: Final = 50
@@ -82,7 +82,7 @@ async def _weights(
 ) -> dict[str, float]:
     """Return the stems that tell most of a text, with what each counts."""
     first = sorted(stems, key=lambda stem: (stem not in weighty, -stems[stem], stem))[:_CANDIDATE_TERMS]
-    most = max(_ALWAYS_RARE, int(documents * _MOST_COMMON))
+    most = max(_ALWAYS_RARE, int(documents * _MAX_SHARE_OF_DOCUMENTS))
     found: dict[str, float] = {}
     for row in await session.execute(union_all(*(_frequency(user_id, stem, most) for stem in first))) if first else ():
         if 1 < row.number <= most:

@@ -22,12 +22,12 @@ ROWS: Final = 4
 """A signature has bands of so many rows: texts with half of their shingles in common most likely share a band."""
 
 _BINS: Final = BANDS * ROWS
-_MOST_WORDS: Final = 100_000
+_MAX_WORDS: Final = 100_000
 
 
 def shingles_of(text: str) -> frozenset[tuple[str, ...]]:
     """Return the runs of words that a text holds. A text of fewer words is one shingle; one without words has none."""
-    words = [normalised(word) for word in islice(words_of(text), _MOST_WORDS)]
+    words = [normalised(word) for word in islice(words_of(text), _MAX_WORDS)]
     if len(words) <= WORDS:
         return frozenset({tuple(words)}) if words else frozenset()
     return frozenset(zip(*(words[start:] for start in range(WORDS)), strict=False))

@@ -12,9 +12,9 @@ from typing import Any, Final
 from pressroom_content.rendering.words import words_of
 from pressroom_content.text_index.common_words import COMMON
 
-LONGEST_STEM: Final = 64
-MOST_STEMS: Final = 5_000
-MOST_WORDS: Final = 200_000
+MAX_STEM_LENGTH: Final = 64
+MAX_STEMS: Final = 5_000
+MAX_WORDS: Final = 200_000
 """Bounds on what is remembered of one text: its first words, and of those the most frequent."""
 
 DEFAULT_LANGUAGE: Final = "en"
@@ -45,10 +45,10 @@ def stem_of(word: str, language: str) -> str:
     """Return the stem of a word in a language; of a language without a stemmer, the word itself in lower case."""
     plain = normalised(word)
     algorithm = _ALGORITHMS.get(language, "")
-    if algorithm not in _known() or len(plain) > LONGEST_STEM:
-        return plain[:LONGEST_STEM]
+    if algorithm not in _known() or len(plain) > MAX_STEM_LENGTH:
+        return plain[:MAX_STEM_LENGTH]
     stem: str = _stemmer(algorithm).stemWord(plain)
-    return (stem or plain)[:LONGEST_STEM]
+    return (stem or plain)[:MAX_STEM_LENGTH]
 
 
 def stems_of(text: str, language: str) -> Iterator[str]:
@@ -61,10 +61,10 @@ def counted_stems(text: str, language: str) -> Counter[str]:
     """Return how often each stem stands in a text, within the bounds."""
     found: Counter[str] = Counter()
     for number, stem in enumerate(stems_of(text, language)):
-        if number == MOST_WORDS:
+        if number == MAX_WORDS:
             break
         found[stem] += 1
-    return found if len(found) <= MOST_STEMS else Counter(dict(found.most_common(MOST_STEMS)))
+    return found if len(found) <= MAX_STEMS else Counter(dict(found.most_common(MAX_STEMS)))
 
 
 def variants_of(query: str, languages: Iterable[str]) -> list[frozenset[str]]:

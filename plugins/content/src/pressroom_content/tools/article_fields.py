@@ -11,18 +11,18 @@ from pydantic import BaseModel, Field
 from pressroom_content.contract import Score
 from pressroom_content.records import Article
 
-LONGEST_LINE = 500
-MOST_IN_A_LIST = 100
+MAX_LINE_LENGTH = 500
+MAX_LIST_ITEMS = 100
 
 ContentId = Annotated[str, Field(min_length=1, max_length=64, description="The article, as list_content names it.")]
 Term = Annotated[str, Field(min_length=1, max_length=200)]
-Terms = Annotated[list[Term], Field(max_length=MOST_IN_A_LIST)]
+Terms = Annotated[list[Term], Field(max_length=MAX_LIST_ITEMS)]
 
 
 class FieldChanges(Params):
     """Fields of an article; those that are left out stay as they are, and an empty text or list empties the field."""
 
-    title: str | None = Field(default=None, max_length=LONGEST_LINE, description="The headline, without markup.")
+    title: str | None = Field(default=None, max_length=MAX_LINE_LENGTH, description="The headline, without markup.")
     body: str | None = Field(default=None, description="The whole body in body_format. For small changes use edits.")
     body_format: Literal["markdown", "html"] | None = Field(
         default=None, description="The format of body; it changes only together with body."
@@ -34,7 +34,7 @@ class FieldChanges(Params):
     excerpt: str | None = Field(default=None, max_length=5000, description="A summary for lists, as plain text.")
     keyphrase: str | None = Field(default=None, max_length=200, description="What it is to be found by.")
     synonyms: Terms | None = Field(default=None, description="Other words for the keyphrase.")
-    meta_title: str | None = Field(default=None, max_length=LONGEST_LINE, description="The title in search results.")
+    meta_title: str | None = Field(default=None, max_length=MAX_LINE_LENGTH, description="The title in search results.")
     meta_description: str | None = Field(default=None, max_length=2000, description="The text in search results.")
     tags: Terms | None = Field(default=None, description="Names of tags.")
     categories: Terms | None = Field(default=None, description="Names of categories of the website.")

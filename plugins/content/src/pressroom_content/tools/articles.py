@@ -16,7 +16,7 @@ from pressroom_content.articles.forms import read_as
 from pressroom_content.articles.paging import part
 from pressroom_content.articles.store import Articles, Written
 from pressroom_content.tools.article_fields import (
-    LONGEST_LINE,
+    MAX_LINE_LENGTH,
     ArticleView,
     ContentId,
     FieldChanges,
@@ -29,14 +29,14 @@ from pressroom_content.tools.article_fields import (
 )
 from pressroom_content.tools.websites import Cursor, Day, WebsiteId, context
 
-MOST_EDITS: Final = 100
+MAX_EDITS: Final = 100
 QUOTA: Final = "articles_created"
 
 
 class CreateParams(Params):
     """A new article."""
 
-    title: str = Field(min_length=1, max_length=LONGEST_LINE, description="The headline, without markup.")
+    title: str = Field(min_length=1, max_length=MAX_LINE_LENGTH, description="The headline, without markup.")
     body: str = Field(description="The text without the headline, in body_format. At most about 2 MB.")
     body_format: Literal["markdown", "html"] = Field(
         default="markdown", description="markdown is CommonMark with tables, strikethrough and footnotes."
@@ -48,7 +48,7 @@ class CreateParams(Params):
     excerpt: str = Field(default="", max_length=5000, description="A summary for lists, as plain text.")
     keyphrase: str = Field(default="", max_length=200, description="What it is to be found by.")
     synonyms: Terms = Field(default=[], description="Other words for the keyphrase.")
-    meta_title: str = Field(default="", max_length=LONGEST_LINE, description="The title in search results.")
+    meta_title: str = Field(default="", max_length=MAX_LINE_LENGTH, description="The title in search results.")
     meta_description: str = Field(default="", max_length=2000, description="The text in search results.")
     tags: Terms = Field(default=[], description="Names of tags.")
     categories: Terms = Field(default=[], description="Names of categories of the website.")
@@ -157,7 +157,7 @@ class UpdateParams(Params):
     fields: FieldChanges | None = Field(default=None, description="The fields to change, with their new values.")
     edits: list[EditParams] | None = Field(
         default=None,
-        max_length=MOST_EDITS,
+        max_length=MAX_EDITS,
         description="Parts of the body to replace, one after the other: cheaper than the whole body in fields.body.",
     )
 

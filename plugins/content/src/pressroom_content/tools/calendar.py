@@ -26,7 +26,7 @@ from pressroom_content.tools.websites import Day, WebsiteId, context
 from pressroom_content.websites import settings as site_settings
 from pressroom_content.websites.store import Websites
 
-MOST_DAYS = 400
+MAX_DAYS = 400
 
 
 class ScheduleParams(Params):
@@ -83,8 +83,8 @@ async def list_schedule(params: ScheduleParams, call: Call) -> ToolResult:
     """Return the schedule of the caller's account."""
     plugin, user_id = context(call), call.caller.subject
     first, last = date.fromisoformat(params.begin), date.fromisoformat(params.end)
-    if not timedelta(0) <= last - first <= timedelta(days=MOST_DAYS):
-        raise InvalidInput("to", f"must be a day from the one in from up to {MOST_DAYS} days later")
+    if not timedelta(0) <= last - first <= timedelta(days=MAX_DAYS):
+        raise InvalidInput("to", f"must be a day from the one in from up to {MAX_DAYS} days later")
     websites = Websites(plugin)
     zone = site_settings.zone_of((await websites.get(user_id, params.website_id)).settings if params.website_id else {})
     begin = datetime.combine(first, time(), zone).astimezone(UTC)

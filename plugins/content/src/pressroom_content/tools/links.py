@@ -12,7 +12,7 @@ from pressroom_content.text_index.duplicates import duplicates
 from pressroom_content.tools.article_fields import ContentId
 from pressroom_content.tools.websites import context
 
-MOST_LINKS: Final = 50
+MAX_LINKS: Final = 50
 
 
 class SuggestParams(Params):
@@ -88,7 +88,7 @@ class ApplyParams(Params):
 
     content_id: ContentId
     expected_version: Integer = Field(ge=1, le=2**31 - 1, description="The version that the suggestions were for.")
-    links: Annotated[list[LinkParams], Field(min_length=1, max_length=MOST_LINKS)] = Field(
+    links: Annotated[list[LinkParams], Field(min_length=1, max_length=MAX_LINKS)] = Field(
         description="The links to put in, as suggest_internal_links returned them: target_url, anchor_text, position."
     )
 

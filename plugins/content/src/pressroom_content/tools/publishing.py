@@ -11,7 +11,7 @@ from pressroom.sdk import Annotations, Call, InvalidInput, Params, PluginContext
 from pydantic import BaseModel, Field
 
 from pressroom_content.publishing.looking import author_warnings
-from pressroom_content.publishing.publications import LARGEST_OPTIONS, Publications
+from pressroom_content.publishing.publications import MAX_OPTIONS_LENGTH, Publications
 from pressroom_content.publishing.taking_down import unpublish
 from pressroom_content.publishing.times import moment
 from pressroom_content.records import Publication, PublicationStatus
@@ -248,8 +248,8 @@ async def _dry_run(plugin: PluginContext, user_id: str, params: PublishParams, o
 def _options(options: dict[str, Any] | None) -> dict[str, Any]:
     if not options:
         return {}
-    if len(json.dumps(options, default=str)) > LARGEST_OPTIONS:
-        raise InvalidInput("options", f"may have {LARGEST_OPTIONS} characters at most")
+    if len(json.dumps(options, default=str)) > MAX_OPTIONS_LENGTH:
+        raise InvalidInput("options", f"may have {MAX_OPTIONS_LENGTH} characters at most")
     for name in ("slug", "author", "excerpt", "canonical_url"):
         if name in options and not isinstance(options[name], str):
             raise InvalidInput(f"options.{name}", "must be a text")

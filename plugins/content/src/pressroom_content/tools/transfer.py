@@ -16,7 +16,7 @@ from pressroom_content.tools.article_fields import ContentId, preview_url
 from pressroom_content.tools.articles import QUOTA
 from pressroom_content.tools.websites import WebsiteId, context
 
-LONGEST_SHOWN: Final = 100_000
+MAX_SHOWN_LENGTH: Final = 100_000
 
 
 class ImportParams(Params):
@@ -26,7 +26,7 @@ class ImportParams(Params):
         default=None, min_length=8, max_length=2048, description="A page or feed of a connected website; or give html."
     )
     html: str | None = Field(
-        default=None, min_length=1, max_length=importing.LARGEST_PAGE, description="Pasted HTML; or give url."
+        default=None, min_length=1, max_length=importing.MAX_PAGE_BYTES, description="Pasted HTML; or give url."
     )
     website_id: WebsiteId | None = Field(default=None, description="The website that the article is meant for.")
 
@@ -147,7 +147,7 @@ class PreviewResult(BaseModel):
 async def preview_content(params: PreviewParams, call: Call) -> ToolResult:
     """Show what would be published of an article of the caller's account."""
     made = await preview(context(call), call.caller.subject, params.content_id, params.website_id)
-    html, following = part(made.html, 0, LONGEST_SHOWN)
+    html, following = part(made.html, 0, MAX_SHOWN_LENGTH)
     if following is not None:
         html += f"<!-- cut: {len(made.html):,} characters in all -->"
     data = PreviewResult(

@@ -17,7 +17,7 @@ from pressroom_content.voice.store import Voice, Voices
 from pressroom_content.websites import settings as site_settings
 from pressroom_content.websites.store import Websites
 
-LONGEST_TEXT: Final = 500_000
+MAX_TEXT_LENGTH: Final = 500_000
 _SHOWN: Final = 40
 
 Sentence = Annotated[str, Field(min_length=1, max_length=1000)]
@@ -131,7 +131,10 @@ class CheckVoiceParams(Params):
     website_id: WebsiteId
     content_id: ContentId | None = Field(default=None, description="The article to check; or give text.")
     text: str | None = Field(
-        default=None, min_length=1, max_length=LONGEST_TEXT, description="The plain text to check; or give content_id."
+        default=None,
+        min_length=1,
+        max_length=MAX_TEXT_LENGTH,
+        description="The plain text to check; or give content_id.",
     )
 
 

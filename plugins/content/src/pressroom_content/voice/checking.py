@@ -18,14 +18,14 @@ from pressroom_content.voice.spellings import other_spellings
 from pressroom_content.voice.store import Voice
 from pressroom_content.voice.terms import Terms
 
-LONGEST_SENTENCE: Final = 30
+MAX_SENTENCE_WORDS: Final = 30
 MEAN_SENTENCE: Final = 20.0
-LEAST_EASE: Final = 50.0
+MIN_EASE: Final = 50.0
 """Targets: words of a sentence, words of a sentence on average, and Flesch's reading ease, from 0 to 100."""
 
-MOST_OF_A_RULE: Final = 50
+MAX_FINDINGS_PER_RULE: Final = 50
 
-_FEWEST_WORDS: Final = 50
+_MIN_WORDS: Final = 50
 """A text of fewer words has no average that means anything."""
 
 _AROUND: Final = 30
@@ -115,7 +115,7 @@ class _Text:
 
 def _bounded(findings: Iterator[Finding]) -> Iterator[Finding]:
     for number, finding in enumerate(findings):
-        if number == MOST_OF_A_RULE:
+        if number == MAX_FINDINGS_PER_RULE:
             return
         yield finding
 
@@ -150,8 +150,8 @@ def _spelling(text: _Text, voice: Voice) -> Iterator[Finding]:
 def _long_sentences(text: _Text) -> Iterator[Finding]:
     for place, sentence in text.sentences:
         words = count_words(sentence)
-        if words > LONGEST_SENTENCE:
-            message = f"this sentence has {words} words; the target is at most {LONGEST_SENTENCE}"
+        if words > MAX_SENTENCE_WORDS:
+            message = f"this sentence has {words} words; the target is at most {MAX_SENTENCE_WORDS}"
             shown = sentence.strip()[:200]
             yield text.finding("sentence_length", place, shown, message, "Split it in two.", "warning")
 
@@ -159,15 +159,15 @@ def _long_sentences(text: _Text) -> Iterator[Finding]:
 def _averages(text: _Text, language: str) -> Iterator[Finding]:
     words = list(words_of(text.text))
     sentences = len(text.sentences)
-    if len(words) < _FEWEST_WORDS or not sentences:
+    if len(words) < _MIN_WORDS or not sentences:
         return
     mean = len(words) / sentences
     if mean > MEAN_SENTENCE:
         message = f"sentences have {mean:.1f} words on average; the target is at most {MEAN_SENTENCE:g}"
         yield Finding("sentence_length", "warning", message, "Make the longest ones shorter.")
     ease = reading_ease(words, sentences, language)
-    if ease is not None and ease < LEAST_EASE:
-        message = f"the reading ease is {ease:.0f} of 100; the target is at least {LEAST_EASE:.0f}"
+    if ease is not None and ease < MIN_EASE:
+        message = f"the reading ease is {ease:.0f} of 100; the target is at least {MIN_EASE:.0f}"
         yield Finding("reading_ease", "warning", message, "Use shorter words and shorter sentences.")
 
 

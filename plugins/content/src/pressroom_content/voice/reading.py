@@ -10,7 +10,7 @@ from typing import Final
 _VOWELS = re.compile(r"[aeiouyäöüáéíóúàèìòùâêîôûœæ]+")
 _SILENT_E = re.compile(r"[^aeiouyl]e$|[^aeiouy](?:es|ed)$")
 _SPOKEN_ED = re.compile(r"[td]ed$|[sxz]es$|[cs]hes$")
-_MOST_WORDS: Final = 100_000
+_MAX_WORDS: Final = 100_000
 
 
 def reading_ease(words: Sequence[str], sentences: int, language: str) -> float | None:
@@ -21,7 +21,7 @@ def reading_ease(words: Sequence[str], sentences: int, language: str) -> float |
     """
     if language not in ("en", "de") or not words or not sentences:
         return None
-    sample = list(islice(words, _MOST_WORDS))
+    sample = list(islice(words, _MAX_WORDS))
     length = len(words) / sentences
     syllables = sum(syllables_of(word, language) for word in sample) / len(sample)
     ease = 206.835 - 1.015 * length - 84.6 * syllables if language == "en" else 180 - length - 58.5 * syllables

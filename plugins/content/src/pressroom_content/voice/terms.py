@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
-_LONGEST: Final = 100
+_MAX_TOKENS: Final = 100
 """Tokens that a term has at most: the work for each word of a text is bounded by it."""
 
 
@@ -30,7 +30,7 @@ class Terms:
         self._root = _Node()
         for term, value in values.items():
             tokens = list(_tokens(term))
-            if not 0 < len(tokens) <= _LONGEST:
+            if not 0 < len(tokens) <= _MAX_TOKENS:
                 continue
             node = self._root
             for number, (word, _, _, spaced) in enumerate(tokens):
@@ -48,7 +48,7 @@ class Terms:
             if start < done or (start and _is_of_word(text[start - 1])):
                 continue
             node, end, value = self._root, 0, ""
-            for at in range(number, min(number + _LONGEST, len(tokens))):
+            for at in range(number, min(number + _MAX_TOKENS, len(tokens))):
                 word, _, stop, gap = tokens[at]
                 following = node.following.get((word, gap and at > number))
                 if following is None:

@@ -20,7 +20,7 @@ from pressroom_content.websites.checking import check_credential
 from pressroom_content.websites.connectors import connector_of
 from pressroom_content.websites.store import Websites
 
-_MOST_OPEN = 50
+_MAX_OPEN = 50
 _KEPT_AFTER = timedelta(days=1)
 
 
@@ -73,8 +73,8 @@ class Connecting:
         async with self._database.writing() as session:
             await session.execute(delete(ConnectRow).where(ConnectRow.expires_at < now - _KEPT_AFTER))
             mine = select(func.count()).where(ConnectRow.user_id == user_id, ConnectRow.expires_at > now)
-            if int(await session.scalar(mine) or 0) >= _MOST_OPEN:
-                raise InvalidInput("", f"{_MOST_OPEN} links to connect sites are open already; use one, or wait")
+            if int(await session.scalar(mine) or 0) >= _MAX_OPEN:
+                raise InvalidInput("", f"{_MAX_OPEN} links to connect sites are open already; use one, or wait")
             session.add(row)
         return f"{self._plugin.base_url}/dashboard/connect/{token}", expires_at
 

@@ -45,11 +45,11 @@ _WORDS: Final[Mapping[str, str]] = {
     "meta": "a meta tag that its owner put there",
 }
 _SECONDS: Final = 15.0
-_LARGEST_FILE: Final = 16_384
-_LARGEST_PAGE: Final = 5_000_000
+_MAX_FILE_BYTES: Final = 16_384
+_MAX_PAGE_BYTES: Final = 5_000_000
 _PARSED: Final = 65_536
 _READ_SECONDS: Final = 5.0
-_MOST_RENEWED: Final = 200
+_MAX_RENEWED: Final = 200
 
 
 class Controls:
@@ -144,7 +144,7 @@ class Controls:
             select(WebsiteRow.user_id, WebsiteRow.id)
             .where(or_(proven, provable), WebsiteRow.disconnected_at.is_(None))
             .order_by(WebsiteRow.checked_at)
-            .limit(_MOST_RENEWED)
+            .limit(_MAX_RENEWED)
         )
         async with self._database.reading() as session:
             found = [(row.user_id, row.id) for row in await session.execute(wanted)]
@@ -198,13 +198,13 @@ class Controls:
         return None if any(check.id == "reachable" and check.status == "error" for check in finding.checks) else False
 
     async def _in_file(self, url: str, line: str) -> bool | None:
-        content = await self._fetched(f"{url}/{FILE_NAME}", "text/plain", _LARGEST_FILE)
+        content = await self._fetched(f"{url}/{FILE_NAME}", "text/plain", _MAX_FILE_BYTES)
         if content is None:
             return None
         return line in (one.strip("\ufeff \t") for one in content.decode("utf-8", "replace").splitlines())
 
     async def _in_page(self, url: str, line: str) -> bool | None:
-        content = await self._fetched(f"{url}/", "text/html", _LARGEST_PAGE)
+        content = await self._fetched(f"{url}/", "text/html", _MAX_PAGE_BYTES)
         if content is None:
             return None
         head = content[:_PARSED]  # one that is longer is no head

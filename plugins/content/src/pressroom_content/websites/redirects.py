@@ -13,9 +13,9 @@ from pressroom.sdk import FetchFailed, FetchRefused, InvalidInput, PluginContext
 from pressroom_content.builtin_site.serving import BuiltinPages
 from pressroom_content.contract import RemoteRedirect
 
-MOST_CHECKED: Final = 100
+MAX_CHECKED: Final = 100
 _AT_ONCE: Final = 4
-_LONGEST_CHAIN: Final = 20
+_MAX_CHAIN_LENGTH: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,8 @@ async def check_targets(plugin: PluginContext, judged: Sequence[Judged], site_ur
         problems = (*item.problems, *([problem] if problem else []))
         return Judged(item.redirect, item.final, item.hops, problems, status)
 
-    checked = await asyncio.gather(*(one(item) for item in judged[:MOST_CHECKED]))
-    return [*checked, *judged[MOST_CHECKED:]]
+    checked = await asyncio.gather(*(one(item) for item in judged[:MAX_CHECKED]))
+    return [*checked, *judged[MAX_CHECKED:]]
 
 
 def read_path(text: str) -> str:
@@ -85,7 +85,7 @@ def _followed(one: RemoteRedirect, targets: Mapping[str, str], site_url: str) ->
         own = at.removeprefix(site_url) if at.startswith(f"{site_url}/") else at
         if own in seen:
             return Judged(one, at, len(seen), (f"it leads back to {own}: a loop",))
-        if own not in targets or len(seen) > _LONGEST_CHAIN:
+        if own not in targets or len(seen) > _MAX_CHAIN_LENGTH:
             break
         seen.append(own)
         at = targets[own]

@@ -27,8 +27,8 @@ from pressroom_content.websites.control import take_proof
 from pressroom_content.websites.paging import before, cursor_of
 
 RESERVED_KEYS: Final = frozenset({"static", "files", "api", "admin", "new"})
-_LONGEST_KEY: Final = 60
-_LONGEST_ERROR: Final = 1000
+_MAX_KEY_LENGTH: Final = 60
+_MAX_ERROR_LENGTH: Final = 1000
 
 
 class Websites:
@@ -78,7 +78,7 @@ class Websites:
 
     async def by_key(self, site_key: str) -> Website | None:
         """Return the built-in site with that segment in its address, whoever's it is, or `None`."""
-        wanted = select(WebsiteRow).where(WebsiteRow.site_key == site_key[:_LONGEST_KEY])
+        wanted = select(WebsiteRow).where(WebsiteRow.site_key == site_key[:_MAX_KEY_LENGTH])
         async with self._database.reading() as session:
             row = await session.scalar(wanted)
         return None if row is None else self._website(row)
@@ -247,7 +247,10 @@ class Websites:
     async def note_error(self, website_id: str, error: SiteError) -> None:
         """Keep what went wrong at a site; a credential that is not accepted makes the site one to be mended."""
         now = datetime.now(UTC)
-        values: dict[str, Any] = {"last_error": error.message.replace("\0", "")[:_LONGEST_ERROR], "last_error_at": now}
+        values: dict[str, Any] = {
+            "last_error": error.message.replace("\0", "")[:_MAX_ERROR_LENGTH],
+            "last_error_at": now,
+        }
         change = update(WebsiteRow).where(WebsiteRow.id == website_id)
         async with self._database.writing() as session:
             await session.execute(change.values(values))
@@ -326,7 +329,7 @@ def _take_finding(row: WebsiteRow, finding: Finding | None, now: datetime, base_
     row.checked_at = row.updated_at = now
     wrong = next((check.message for check in finding.checks if check.status == "error"), "")
     if wrong:
-        row.last_error, row.last_error_at = wrong[:_LONGEST_ERROR], now
+        row.last_error, row.last_error_at = wrong[:_MAX_ERROR_LENGTH], now
     if row.status != "paused":
         row.status = "error" if wrong else "active"
     rejected = any(check.id == "credential" and check.status == "error" for check in finding.checks)
@@ -346,7 +349,7 @@ def _own_settings(finding: Finding | None, names: Sequence[str]) -> dict[str, An
 
 
 def _key(name: str, number: int) -> str:
-    key = slugify(name, max_length=_LONGEST_KEY - 4, word_boundary=True) or "site"
+    key = slugify(name, max_length=_MAX_KEY_LENGTH - 4, word_boundary=True) or "site"
     key = f"{key}-site" if key in RESERVED_KEYS else key
     return key if number == 1 else f"{key}-{number}"
 

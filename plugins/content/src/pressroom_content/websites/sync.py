@@ -22,8 +22,8 @@ from pressroom_content.websites import settings as site_settings
 from pressroom_content.websites.store import Websites
 
 JOB: Final = "content.sync_website"
-_LONGEST_TEXT: Final = 2_000_000
-_LONGEST_EXCERPT: Final = 1000
+_MAX_TEXT_LENGTH: Final = 2_000_000
+_MAX_EXCERPT_LENGTH: Final = 1000
 MAX_PAGES: Final = 20_000
 """How many pages of one site are kept: a site may answer with new ones for ever."""
 
@@ -73,7 +73,7 @@ async def keep(plugin: PluginContext, website: Website, post: RemotePost) -> str
             row.seen_at = now
             return "unchanged"
     run, owner = plugin.services.workers.run, website.user_id
-    text = await run(text_of, _clean(post.html[:_LONGEST_TEXT]), owner=owner, what="a post")
+    text = await run(text_of, _clean(post.html[:_MAX_TEXT_LENGTH]), owner=owner, what="a post")
     language = str(post.fields.get("language") or site_settings.read(website.settings).language)
     found = await run(fingerprint_of, title, text, language, owner=owner, what="a post")
     async with plugin.services.database.writing() as session:
@@ -89,7 +89,7 @@ async def keep(plugin: PluginContext, website: Website, post: RemotePost) -> str
             session.add(row)
         row.article_id = article_id
         row.external_id, row.title, row.fingerprint = _clean(post.id)[:200], title, digest
-        row.excerpt = _clean(str(post.fields.get("excerpt", "")) or text)[:_LONGEST_EXCERPT]
+        row.excerpt = _clean(str(post.fields.get("excerpt", "")) or text)[:_MAX_EXCERPT_LENGTH]
         row.length, row.updated_at, row.seen_at = found.length, post.updated_at, now
         await session.flush()
         await remember(session, website.user_id, row.id, found)

@@ -13,7 +13,7 @@ from pressroom_content.contract import SiteError, SiteRefused, Term, TermKind
 from pressroom_content.websites.store import Websites
 
 SECONDS: Final = 600.0
-MOST: Final = 200
+MAX_TERMS: Final = 200
 _REMEMBERED: Final = 1000
 
 _Key = tuple[str, int, str, str]
@@ -37,7 +37,7 @@ class Taxonomies:
             return kept[1]
         _, site = await websites.open(user_id, website_id)
         try:
-            found = tuple(await site.terms(kind, query, MOST))
+            found = tuple(await site.terms(kind, query, MAX_TERMS))
         except SiteRefused:
             raise  # it has no terms of that kind, which is nothing that is wrong with the site
         except SiteError as error:

@@ -23,8 +23,8 @@ from pressroom_image_generator.engine.shorthand_values import tokens
 from pressroom_image_generator.engine.shorthands import SHORTHANDS, physical, wide_keyword
 from pressroom_image_generator.engine.values import Units, absolute
 
-DEEPEST_BRACKETS: Final = 32
-MOST_VALUES: Final = 5000
+MAX_BRACKET_DEPTH: Final = 32
+MAX_VALUES: Final = 5000
 """How many component values a declaration may have after its variables are filled in."""
 
 _FIRST: Final = ("direction", "font-size", "color")
@@ -251,8 +251,8 @@ def _refuse_deep(text: str) -> None:
     depth = 0
     for character in text:
         depth += (character in "([{") - (character in ")]}")
-        if depth > DEEPEST_BRACKETS:
-            raise InvalidInput("html", f"more than {DEEPEST_BRACKETS} brackets are nested in a style attribute")
+        if depth > MAX_BRACKET_DEPTH:
+            raise InvalidInput("html", f"more than {MAX_BRACKET_DEPTH} brackets are nested in a style attribute")
 
 
 def _refuse_addresses(nodes: Iterable[Node], name: str) -> None:
@@ -286,7 +286,7 @@ def _substituted(
             result.append(FunctionBlock(node.source_line, node.source_column, node.name, arguments))
         else:
             result.append(node)
-        if len(result) > MOST_VALUES:
+        if len(result) > MAX_VALUES:
             return None
     return result
 
@@ -296,7 +296,7 @@ def _variable(block: FunctionBlock, scope: Mapping[str, Sequence[Node]], visited
     comma = next((at for at, node in enumerate(arguments) if node.type == "literal" and node.value == ","), None)
     named = significant(arguments[:comma] if comma is not None else arguments)
     name = named[0].value if len(named) == 1 and named[0].type == "ident" else ""
-    if name in scope and name not in visited and len(visited) < DEEPEST_BRACKETS:
+    if name in scope and name not in visited and len(visited) < MAX_BRACKET_DEPTH:
         value = _substituted(scope[name], scope, (*visited, name))
         if value is not None:
             return value

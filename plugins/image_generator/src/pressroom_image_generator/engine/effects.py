@@ -15,9 +15,9 @@ from pressroom_image_generator.engine.pictures import Position, position
 from pressroom_image_generator.engine.readers import Shadow, shadows
 from pressroom_image_generator.engine.values import AnyLength, Units, any_length
 
-MOST_FUNCTIONS: Final = 16
-LARGEST_BLUR: Final = 200.0
-MOST_POINTS: Final = 500
+MAX_FUNCTIONS: Final = 16
+MAX_BLUR: Final = 200.0
+MAX_POINTS: Final = 500
 
 _COMMANDS: Final = re.compile(r"\s*[Mm][MmLlHhVvCcSsQqTtAaZz0-9eE+\-.,\s]*\Z")
 """What the commands of a path consist of (SVG 1.1, section 8.3)."""
@@ -64,7 +64,7 @@ def transform(nodes: Sequence[Node], units: Units) -> tuple[Transform, ...] | No
     """Read a list of transforms in two dimensions."""
     if len(nodes) == 1 and keyword(nodes[0]) == "none":
         return ()
-    found = [_transform(node) if isinstance(node, FunctionBlock) else None for node in nodes[:MOST_FUNCTIONS]]
+    found = [_transform(node) if isinstance(node, FunctionBlock) else None for node in nodes[:MAX_FUNCTIONS]]
     known = tuple(one for one in found if one is not None)
     return known if len(known) == len(found) else None
 
@@ -179,7 +179,7 @@ def filters(nodes: Sequence[Node], units: Units) -> tuple[Filter, ...] | None:
     """Read a list of filters."""
     if len(nodes) == 1 and keyword(nodes[0]) == "none":
         return ()
-    found = [_filter(node, units) if isinstance(node, FunctionBlock) else None for node in nodes[:MOST_FUNCTIONS]]
+    found = [_filter(node, units) if isinstance(node, FunctionBlock) else None for node in nodes[:MAX_FUNCTIONS]]
     known = tuple(one for one in found if one is not None)
     return known if len(known) == len(found) else None
 
@@ -196,7 +196,7 @@ def _filter(block: FunctionBlock, units: Units) -> Filter | None:
         length = any_length(arguments[0]) if arguments else Length()
         if not isinstance(length, Length) or length.part or length.pixels < 0:
             return None
-        return Filter(name, min(length.pixels, LARGEST_BLUR))
+        return Filter(name, min(length.pixels, MAX_BLUR))
     if name == "hue-rotate":
         turn = angle(arguments[0]) if arguments else 0.0
         return None if turn is None else Filter(name, turn)
@@ -280,7 +280,7 @@ def _polygon(block: FunctionBlock) -> Shape | None:
         even_odd = keyword(parts[0][0]) == "evenodd"
         parts = parts[1:]
     points: list[Position] = []
-    for part in parts[:MOST_POINTS]:
+    for part in parts[:MAX_POINTS]:
         if len(part) != 2:
             return None
         x, y = any_length(part[0]), any_length(part[1])

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-MOST_WARNINGS: Final = 50
-_LONGEST_SHOWN: Final = 60
-_LONGEST_WARNING: Final = 300
+MAX_WARNINGS: Final = 50
+_MAX_SHOWN_LENGTH: Final = 60
+_MAX_WARNING_LENGTH: Final = 300
 
 
 class Notes:
@@ -21,8 +21,8 @@ class Notes:
         What documents hold stands in warnings, in the middle of sentences: a sentence is kept on one line, printable,
         and not too long.
         """
-        if len(self._seen) < MOST_WARNINGS:
-            self._seen.setdefault(_cut(_printable(text), _LONGEST_WARNING), None)
+        if len(self._seen) < MAX_WARNINGS:
+            self._seen.setdefault(_cut(_printable(text), _MAX_WARNING_LENGTH), None)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -32,7 +32,7 @@ class Notes:
 
 def shown(text: str) -> str:
     """Return a text as messages show it: on one line, printable, not too long."""
-    return f'"{_cut(_printable(text), _LONGEST_SHOWN)}"'
+    return f'"{_cut(_printable(text), _MAX_SHOWN_LENGTH)}"'
 
 
 def _printable(text: str) -> str:

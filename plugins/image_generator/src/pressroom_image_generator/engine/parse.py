@@ -12,8 +12,8 @@ from selectolax.lexbor import LexborHTMLParser
 
 from pressroom_image_generator.engine.notes import Notes, shown
 
-MOST_ELEMENTS: Final = 5000
-DEEPEST: Final = 100
+MAX_ELEMENTS: Final = 5000
+MAX_DEPTH: Final = 100
 """How many elements may stand inside each other."""
 
 _REFUSED: Final = {
@@ -69,10 +69,10 @@ def parse_html(html: str, notes: Notes) -> Element:
         if not node.is_element_node:
             continue
         elements += 1
-        if elements > MOST_ELEMENTS:
-            raise InvalidInput("html", f"it has more than {MOST_ELEMENTS} elements; draw fewer of them")
-        if depth > DEEPEST:
-            raise InvalidInput("html", f"more than {DEEPEST} elements stand inside each other; nest fewer of them")
+        if elements > MAX_ELEMENTS:
+            raise InvalidInput("html", f"it has more than {MAX_ELEMENTS} elements; draw fewer of them")
+        if depth > MAX_DEPTH:
+            raise InvalidInput("html", f"more than {MAX_DEPTH} elements stand inside each other; nest fewer of them")
         element = _element(node, html, notes)
         if element is None:
             continue

@@ -14,7 +14,7 @@ from tinycss2.ast import FunctionBlock, Node, URLToken
 from pressroom_image_generator.engine.readers import Reader, T
 from pressroom_image_generator.engine.values import AnyLength, Mixed, Size, Units, any_length
 
-MOST_LAYERS: Final = 16
+MAX_LAYERS: Final = 16
 _REPEATS: Final = {
     "repeat": ("repeat", "repeat"), "no-repeat": ("no-repeat", "no-repeat"), "repeat-x": ("repeat", "no-repeat"),
     "repeat-y": ("no-repeat", "repeat"), "space": ("space", "space"), "round": ("round", "round"),
@@ -41,7 +41,7 @@ def layers(read_one: Reader[T]) -> Reader[tuple[T, ...]]:
     """Return a reader of a list of layers."""
 
     def read(nodes: Sequence[Node], units: Units) -> tuple[T, ...] | None:
-        found = [read_one(part, units) if part else None for part in split_commas(nodes)[:MOST_LAYERS]]
+        found = [read_one(part, units) if part else None for part in split_commas(nodes)[:MAX_LAYERS]]
         known = tuple(one for one in found if one is not None)
         return known if len(known) == len(found) else None
 

@@ -17,7 +17,7 @@ from pressroom_image_generator.engine.values import AnyLength, Size, Units, any_
 T = TypeVar("T")
 Reader = Callable[[Sequence[Node], Units], T | None]
 
-LARGEST_FONT: Final = 2000.0
+MAX_FONT_SIZE: Final = 2000.0
 _WEIGHTS: Final = {"normal": 400.0, "bold": 700.0, "lighter": 300.0, "bolder": 700.0}
 _FONT_SIZES: Final = {
     "xx-small": 9.0, "x-small": 10.0, "small": 13.0, "medium": 16.0, "large": 18.0, "x-large": 24.0, "xx-large": 32.0,
@@ -25,7 +25,7 @@ _FONT_SIZES: Final = {
 }  # fmt: skip
 _FEATURE_TAG: Final = re.compile(r"[ -~]{4}\Z")
 _FEATURE_WORDS: Final = {"on": 1, "off": 0}
-_LARGEST_FEATURE: Final = 65_535
+_MAX_FEATURE_VALUE: Final = 65_535
 _THICKNESSES: Final = {"thin": 1.0, "medium": 3.0, "thick": 5.0}
 
 
@@ -143,11 +143,11 @@ def font_size(nodes: Sequence[Node], units: Units) -> float | None:
     if word in _FONT_SIZES:
         return _FONT_SIZES[word]
     if word in ("smaller", "larger"):
-        return min(LARGEST_FONT, units.em * (1.2 if word == "larger" else 1 / 1.2))
+        return min(MAX_FONT_SIZE, units.em * (1.2 if word == "larger" else 1 / 1.2))
     value = any_length(nodes[0])
     if value is None or (found := value.of(units.em)) < 0:
         return None
-    return min(found, LARGEST_FONT)
+    return min(found, MAX_FONT_SIZE)
 
 
 def font_weight(nodes: Sequence[Node], units: Units) -> float | None:
@@ -180,7 +180,7 @@ def spacing(nodes: Sequence[Node], units: Units) -> float | None:
     if keyword(nodes[0]) == "normal":
         return 0.0
     value = any_length(nodes[0])
-    return None if value is None else min(max(value.of(units.em), -LARGEST_FONT), LARGEST_FONT)
+    return None if value is None else min(max(value.of(units.em), -MAX_FONT_SIZE), MAX_FONT_SIZE)
 
 
 def aspect_ratio(nodes: Sequence[Node], units: Units) -> float | str | None:
@@ -263,7 +263,7 @@ def font_features(nodes: Sequence[Node], units: Units) -> tuple[tuple[str, int],
         if not 1 <= len(part) <= 2 or part[0].type != "string" or not _FEATURE_TAG.match(part[0].value):
             return None
         value = _FEATURE_WORDS.get(keyword(part[1]), whole_number(part[1:], units)) if len(part) == 2 else 1
-        if value is None or not 0 <= value <= _LARGEST_FEATURE:
+        if value is None or not 0 <= value <= _MAX_FEATURE_VALUE:
             return None
         found.append((str(part[0].value), value))
     return tuple(found)

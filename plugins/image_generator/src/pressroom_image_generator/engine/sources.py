@@ -17,8 +17,8 @@ from pressroom_image_generator.engine.notes import Notes, shown
 from pressroom_image_generator.engine.svg import Svg, UnsafeSvg, safe_svg
 from pressroom_image_generator.engine.vectors import TooCostly, VectorBudget
 
-MOST_PIXELS: Final = 25_000_000
-LARGEST_EDGE: Final = 4096
+MAX_PIXELS: Final = 25_000_000
+MAX_EDGE: Final = 4096
 _FORMATS: Final = ("PNG", "JPEG", "GIF", "WEBP", "AVIF")
 _NEUTRAL: Final = (128, 128, 128, 64)
 _DATA: Final = re.compile(r"data:([^;,]*)((?:;[^;,]*)*),", re.IGNORECASE)
@@ -126,11 +126,11 @@ class Sources:
         try:
             with Image.open(io.BytesIO(content), formats=_FORMATS) as opened:
                 width, height = opened.size
-                if width * height > MOST_PIXELS:
-                    self._notes.warn(f"{what} has {width} by {height} pixels, more than {MOST_PIXELS // 10**6} million")
+                if width * height > MAX_PIXELS:
+                    self._notes.warn(f"{what} has {width} by {height} pixels, more than {MAX_PIXELS // 10**6} million")
                     return None
                 # A JPEG can be decoded at a fraction of its size, which is all that a canvas shows.
-                opened.draft(None, (LARGEST_EDGE // 2, LARGEST_EDGE // 2))
+                opened.draft(None, (MAX_EDGE // 2, MAX_EDGE // 2))
                 scale = width / opened.width
                 turned = ImageOps.exif_transpose(opened)
                 opaque = turned.mode in ("RGB", "L", "CMYK", "YCbCr", "1", "I;16") and "transparency" not in turned.info

@@ -32,12 +32,12 @@ _COSTLY: Final = re.compile(
 )
 """Attributes, and declarations in `style`, that have parts drawn apart, or again and again."""
 
-MOST_BYTES: Final = 5 * 2**20
-MOST_ELEMENTS: Final = 20_000
+MAX_BYTES: Final = 5 * 2**20
+MAX_ELEMENTS: Final = 20_000
 """How many elements may be drawn, each counted as often as others refer to it."""
 
-DEEPEST: Final = 200
-LARGEST_BLUR: Final = 200.0
+MAX_DEPTH: Final = 200
+MAX_BLUR: Final = 200.0
 
 
 class UnsafeSvg(ValueError):
@@ -70,7 +70,7 @@ def safe_svg(text: str) -> Svg:
     Raises:
         UnsafeSvg: it is no SVG, declares entities, or is too large once its references are followed.
     """
-    if len(text) > MOST_BYTES:
+    if len(text) > MAX_BYTES:
         raise UnsafeSvg("the SVG is too large")
     # Entities are the one part of XML that grows and that reads files; no picture needs them.
     if "<!ENTITY" in text or _declares(text):
@@ -80,8 +80,8 @@ def safe_svg(text: str) -> Svg:
         raise UnsafeSvg("there is no <svg> in it")
     _strip(root)
     elements = _drawn(root)
-    if elements > MOST_ELEMENTS:
-        raise UnsafeSvg(f"the SVG draws more than {MOST_ELEMENTS} elements")
+    if elements > MAX_ELEMENTS:
+        raise UnsafeSvg(f"the SVG draws more than {MAX_ELEMENTS} elements")
     ET.register_namespace("", _SVG)
     ET.register_namespace("xlink", _XLINK)
     width, height = _length(root.get("width")), _length(root.get("height"))
@@ -137,7 +137,7 @@ class _Builder(ET.TreeBuilder):
     def start(self, tag: Any, attrs: dict[Any, Any], /) -> Any:
         """Open an element."""
         self._depth += 1
-        if self._depth > DEEPEST:
+        if self._depth > MAX_DEPTH:
             raise UnsafeSvg("the SVG is nested too deeply")
         element = super().start(tag, attrs)
         self._root = element if self._root is None else self._root
@@ -187,7 +187,7 @@ def _strip_attribute(element: Element, name: str, value: str) -> None:
 
 def _capped(deviation: str) -> str:
     try:
-        return " ".join(str(min(float(part), LARGEST_BLUR)) for part in re.split(r"[\s,]+", deviation.strip()))
+        return " ".join(str(min(float(part), MAX_BLUR)) for part in re.split(r"[\s,]+", deviation.strip()))
     except ValueError:
         return "0"
 
@@ -222,7 +222,7 @@ def _drawn(root: Element) -> int:
         targets = [*element, *(named[name] for name in _references(element) if name in named)]
         if done:
             open_elements.discard(element)
-            counts[element] = min(1 + sum(counts.get(target, 0) for target in targets), MOST_ELEMENTS + 1)
+            counts[element] = min(1 + sum(counts.get(target, 0) for target in targets), MAX_ELEMENTS + 1)
         elif element not in counts and element not in open_elements:
             open_elements.add(element)
             stack.append((element, True))

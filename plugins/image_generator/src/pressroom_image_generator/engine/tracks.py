@@ -11,7 +11,7 @@ from tinycss2.ast import DimensionToken, FunctionBlock, Node
 
 from pressroom_image_generator.engine.values import Size, Units, any_length
 
-MOST_TRACKS: Final = 200
+MAX_TRACKS: Final = 200
 FARTHEST_LINE: Final = 200
 
 
@@ -48,7 +48,7 @@ def track_list(nodes: Sequence[Node], units: Units) -> tuple[Track, ...] | None:
     if len(nodes) == 1 and keyword(nodes[0]) in ("none", "auto"):
         return (Track(),) if keyword(nodes[0]) == "auto" else ()
     tracks = _tracks(nodes, units)
-    return None if tracks is None else tuple(tracks[:MOST_TRACKS])
+    return None if tracks is None else tuple(tracks[:MAX_TRACKS])
 
 
 def _tracks(nodes: Sequence[Node], units: Units) -> list[Track] | None:
@@ -83,7 +83,7 @@ def _repeated(block: FunctionBlock, units: Units) -> list[Track] | None:
     times = number(parts[0][0])
     if times is None or not times.is_integer() or times < 1:
         return None
-    return (known * int(min(times, MOST_TRACKS)))[:MOST_TRACKS]
+    return (known * int(min(times, MAX_TRACKS)))[:MAX_TRACKS]
 
 
 def areas(nodes: Sequence[Node], units: Units) -> tuple[tuple[str, ...], ...] | None:
@@ -93,8 +93,8 @@ def areas(nodes: Sequence[Node], units: Units) -> tuple[tuple[str, ...], ...] | 
     if not nodes or any(node.type != "string" for node in nodes):
         return None
     rows = [
-        tuple("" if not cell.strip(".") else cell for cell in node.value.split())[:MOST_TRACKS]
-        for node in nodes[:MOST_TRACKS]
+        tuple("" if not cell.strip(".") else cell for cell in node.value.split())[:MAX_TRACKS]
+        for node in nodes[:MAX_TRACKS]
     ]
     if not rows[0] or len({len(row) for row in rows}) != 1:
         return None

@@ -19,19 +19,19 @@ from PIL import Image
 
 from pressroom_image_generator.engine.svg import Svg
 
-MOST_SECONDS: Final = 2
+MAX_SECONDS: Final = 2
 """The time of a processor for all the drawings of one render that are drawn apart."""
 
-MOST_MEBIBYTES: Final = 640
-LARGEST_EDGE: Final = 4096
+MAX_MEMORY_MIB: Final = 640
+MAX_EDGE: Final = 4096
 
-MOST_PIXELS: Final = 64_000_000
+MAX_PIXELS: Final = 64_000_000
 """How many pixels all the drawings of one render may have."""
 
-_MOST_PAINTED: Final = 100_000_000
+_MAX_PAINTED_PIXELS: Final = 100_000_000
 """How many pixels the shapes of a simple drawing may cover, were each as large as the drawing."""
 
-_MOST_SWEPT: Final = 50_000_000
+_MAX_SWEPT_PIXELS: Final = 50_000_000
 """How long the text of a simple drawing may be, times its height: an edge costs as much as it is high."""
 
 _CHILD: Final = Path(__file__).with_name("vector_process.py")
@@ -45,8 +45,8 @@ class VectorBudget:
     """What is left of the time and the pixels for the drawings of one render."""
 
     def __init__(self) -> None:
-        self._left = float(MOST_SECONDS)
-        self._pixels = MOST_PIXELS
+        self._left = float(MAX_SECONDS)
+        self._pixels = MAX_PIXELS
 
     def draw(self, svg: Svg, width: int, height: int) -> Image.Image:
         """Return a drawing as an `RGBA` picture of that many pixels, at most 4096 each way before it is enlarged.
@@ -55,7 +55,7 @@ class VectorBudget:
             TooCostly: it takes too long, or too much memory.
             ValueError: it cannot be drawn.
         """
-        size = min(width, LARGEST_EDGE), min(height, LARGEST_EDGE)
+        size = min(width, MAX_EDGE), min(height, MAX_EDGE)
         self._pixels -= size[0] * size[1]
         if self._pixels < 0:
             raise TooCostly
@@ -68,7 +68,7 @@ class VectorBudget:
         if self._left <= 0:
             raise TooCostly
         # The interpreter of this server, and its own file: nothing of the caller's is part of the command.
-        command = [sys.executable, "-I", str(_CHILD), *map(str, (width, height, MOST_MEBIBYTES, math.ceil(self._left)))]
+        command = [sys.executable, "-I", str(_CHILD), *map(str, (width, height, MAX_MEMORY_MIB, math.ceil(self._left)))]
         text = svg.sized(width, height).encode()
         before = _spent()
         try:
@@ -97,7 +97,11 @@ def _spent() -> float:
 
 
 def _cheap(svg: Svg, width: int, height: int) -> bool:
-    return svg.simple and svg.elements * width * height <= _MOST_PAINTED and len(svg.text) * height <= _MOST_SWEPT
+    return (
+        svg.simple
+        and svg.elements * width * height <= _MAX_PAINTED_PIXELS
+        and len(svg.text) * height <= _MAX_SWEPT_PIXELS
+    )
 
 
 def _png(svg: Svg, width: int, height: int) -> bytes:

@@ -26,7 +26,7 @@ EXTENSIONS: Final = {
     "image/avif": "avif",
 }
 
-MOST_PIXELS: Final = 60_000_000
+MAX_PIXELS: Final = 60_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +50,16 @@ def inspect(content: bytes, most_bytes: int) -> Inspected:
     try:
         with Image.open(io.BytesIO(content), formats=tuple(MEDIA_TYPES)) as image:
             width, height = image.size
-            if width * height <= MOST_PIXELS:
+            if width * height <= MAX_PIXELS:
                 image.load()
     except UnidentifiedImageError:
         raise InvalidInput("", "that file is not a JPEG, PNG, GIF, WebP or AVIF image") from None
     except Image.DecompressionBombError:
-        raise InvalidInput("", f"the image has too many pixels; at most {MOST_PIXELS:,} are allowed") from None
+        raise InvalidInput("", f"the image has too many pixels; at most {MAX_PIXELS:,} are allowed") from None
     except MemoryError:
         raise
     except Exception:  # noqa: BLE001 - decoders raise whatever they like for a file that is damaged
         raise InvalidInput("", "the image is damaged: it cannot be read to its end") from None
-    if width * height > MOST_PIXELS:
-        raise InvalidInput("", f"the image has {width} x {height} pixels; at most {MOST_PIXELS:,} are allowed")
+    if width * height > MAX_PIXELS:
+        raise InvalidInput("", f"the image has {width} x {height} pixels; at most {MAX_PIXELS:,} are allowed")
     return Inspected(MEDIA_TYPES[image.format or ""], width, height, content)

@@ -24,11 +24,11 @@ from pressroom_images.library.store import Library
 
 HEAVY_BYTES: Final = 200_000
 TOO_HEAVY_BYTES: Final = 500_000
-LARGEST_SIDE: Final = 2560
-LONGEST_ALT: Final = 125
-MOST_IMAGES: Final = 50
-_MOST_FETCHED: Final = 20
-_MOST_BYTES: Final = 10_485_760
+MAX_SIDE: Final = 2560
+MAX_ALT_LENGTH: Final = 125
+MAX_IMAGES: Final = 50
+_MAX_FETCHED: Final = 20
+_MAX_BYTES: Final = 10_485_760
 _SECONDS: Final = 8.0
 _OLD_FORMATS: Final = frozenset({"image/gif", "image/png", "image/bmp"})
 
@@ -92,7 +92,7 @@ async def review(plugin: PluginContext, article: Article) -> tuple[list[ImageRep
 
     async def report(number: int, image: _Seen) -> ImageReport:
         async with slots:
-            return await _report(plugin, article.user_id, image, fetch=number < _MOST_FETCHED)
+            return await _report(plugin, article.user_id, image, fetch=number < _MAX_FETCHED)
 
     reports = await asyncio.gather(*(report(number, image) for number, image in enumerate(seen)))
     for image, found in zip(seen, reports, strict=True):
@@ -116,7 +116,7 @@ async def _images(plugin: PluginContext, article: Article) -> Sequence[_Seen]:
         seen.append(_Seen(url, "featured", article.featured_alt, media, lazy=True, sized=True, first=True))
     run, owner = plugin.services.workers.run, article.user_id
     html = (await run(render, article.body, article.body_format, owner=owner, what="the article")).html
-    for position, node in enumerate(LexborHTMLParser(html).css("img")[:MOST_IMAGES]):
+    for position, node in enumerate(LexborHTMLParser(html).css("img")[:MAX_IMAGES]):
         attributes = node.attributes
         url = attributes.get("src") or ""
         match = _MEDIA_ID.search(url)
@@ -151,10 +151,10 @@ async def _report(plugin: PluginContext, owner: str, image: _Seen, *, fetch: boo
     if report.reachable or not fetch or not image.url.startswith(("https://", "http://")):
         return report
     try:
-        answer = await plugin.services.fetcher.get(image.url, accept="image/*", max_bytes=_MOST_BYTES, seconds=_SECONDS)
+        answer = await plugin.services.fetcher.get(image.url, accept="image/*", max_bytes=_MAX_BYTES, seconds=_SECONDS)
         if answer.status != 200:
             return report
-        file = await plugin.services.workers.run(inspect, answer.content, _MOST_BYTES, owner=owner, what="an image")
+        file = await plugin.services.workers.run(inspect, answer.content, _MAX_BYTES, owner=owner, what="an image")
     except (FetchFailed, FetchRefused, InvalidInput):
         return report
     sizes = {"media_type": file.media_type, "width": file.width, "height": file.height, "bytes": len(file.content)}
@@ -183,9 +183,9 @@ def _about_texts(image: _Seen) -> Iterator[ImageIssue]:
         yield _issue("critical", "image_alt", image.url, message, "Say in a few words what it shows.")
     elif _FILE_NAME.fullmatch(alt):
         yield _issue("warning", "image_alt", image.url, f"the alt text {alt!r} is a file name", "Say what it shows.")
-    elif len(alt) > LONGEST_ALT:
+    elif len(alt) > MAX_ALT_LENGTH:
         message = f"the alt text has {len(alt)} characters"
-        yield _issue("notice", "image_alt", image.url, message, f"Keep it below {LONGEST_ALT}.")
+        yield _issue("notice", "image_alt", image.url, message, f"Keep it below {MAX_ALT_LENGTH}.")
 
 
 def _about_files(image: _Seen, report: ImageReport) -> Iterator[ImageIssue]:
@@ -203,9 +203,9 @@ def _about_files(image: _Seen, report: ImageReport) -> Iterator[ImageIssue]:
     if report.media_type in _OLD_FORMATS and report.bytes > HEAVY_BYTES:
         name = report.media_type.removeprefix("image/").upper()
         yield _issue("notice", "image_format", image.url, f"a {name} of {size}", "WebP or AVIF holds the same in less.")
-    if max(report.width, report.height) > LARGEST_SIDE:
+    if max(report.width, report.height) > MAX_SIDE:
         message = f"the image has {report.width} x {report.height} pixels"
-        fix = f"{LARGEST_SIDE} pixels are enough for any screen."
+        fix = f"{MAX_SIDE} pixels are enough for any screen."
         yield _issue("notice", "image_dimensions", image.url, message, fix)
     if image.role == "inline" and not image.sized:
         message = "the image says no width and height: the page jumps while it loads"

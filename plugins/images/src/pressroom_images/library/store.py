@@ -20,7 +20,7 @@ from pressroom_images.library.inspecting import EXTENSIONS, Inspected
 from pressroom_images.library.media import Media, media_of
 from pressroom_images.tables import BytesRow, MediaRow, ThumbnailRow, UseRow
 
-_LONGEST_NAME: Final = 80
+_MAX_NAME_LENGTH: Final = 80
 
 
 async def _measure(session: AsyncSession, user_id: str) -> int:
@@ -253,7 +253,7 @@ def _unknown(media_id: str) -> NotFound:
 
 
 def _filename(name: str, media_type: str) -> str:
-    stem = slugify(name.rpartition(".")[0] or name, max_length=_LONGEST_NAME, word_boundary=True) or "image"
+    stem = slugify(name.rpartition(".")[0] or name, max_length=_MAX_NAME_LENGTH, word_boundary=True) or "image"
     return f"{stem}.{EXTENSIONS.get(media_type, 'img')}"
 
 

@@ -12,7 +12,7 @@ from pressroom.tables import as_id
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 
-from pressroom_images.library.inspecting import MEDIA_TYPES, MOST_PIXELS
+from pressroom_images.library.inspecting import MAX_PIXELS, MEDIA_TYPES
 from pressroom_images.tables import BytesRow, MediaRow, ThumbnailRow
 
 EDGE: Final = 120
@@ -37,7 +37,7 @@ def make(content: bytes) -> bytes:
     """Return a thumbnail as WebP, upright, without the metadata of the image. Raises whatever the decoder does."""
     edge = EDGE * _DENSITY
     with Image.open(io.BytesIO(content), formats=tuple(MEDIA_TYPES)) as image:
-        if image.width * image.height > MOST_PIXELS:
+        if image.width * image.height > MAX_PIXELS:
             raise ValueError("the image has too many pixels")
         image.draft("RGB", (edge, edge))  # a JPEG is decoded at a fraction of its size
         picture = ImageOps.exif_transpose(image)

@@ -14,7 +14,7 @@ from pressroom_images.sources.requesting import JsonApi, is_address, listed, num
 
 NAME: Final = "openverse"
 
-_MOST_PER_PAGE: Final = 20
+_MAX_PER_PAGE: Final = 20
 """What the API gives to those without a key."""
 
 _RATIOS: Final = {"landscape": "wide", "portrait": "tall", "square": "square"}
@@ -32,7 +32,7 @@ def source(config: ImagesConfig) -> ImageSource:
             {
                 "q": query.text,
                 "page": query.page,
-                "page_size": min(query.per_page, _MOST_PER_PAGE),
+                "page_size": min(query.per_page, _MAX_PER_PAGE),
                 "aspect_ratio": _RATIOS.get(query.orientation, ""),
                 "license_type": _LICENSES.get(query.license, ""),
                 "license": "cc0,pdm" if query.license == "public_domain" else "",

@@ -21,8 +21,8 @@ LICENSE: Final = ImageLicense(
     attribution_required=False,
 )
 _DAY: Final = 86_400.0
-_LONGEST_QUERY: Final = 100
-_FEWEST: Final = 3
+_MAX_QUERY_LENGTH: Final = 100
+_MIN_PER_PAGE: Final = 3
 _ORIENTATIONS: Final = {"landscape": "horizontal", "portrait": "vertical"}
 
 
@@ -33,13 +33,13 @@ def source(config: ImagesConfig, key: str) -> ImageSource:
     async def search(plugin: PluginContext, query: ImageQuery) -> ImagePage:
         if query.license == "public_domain":
             return ImagePage((), note="Pixabay does not say which images are in the public domain.")
-        per_page = max(_FEWEST, query.per_page)
+        per_page = max(_MIN_PER_PAGE, query.per_page)
         answer = await api.get(
             plugin,
             "",
             {
                 "key": key,
-                "q": query.text[:_LONGEST_QUERY],
+                "q": query.text[:_MAX_QUERY_LENGTH],
                 "image_type": "photo",
                 "orientation": _ORIENTATIONS.get(query.orientation, "all"),
                 "min_width": query.min_width or "",

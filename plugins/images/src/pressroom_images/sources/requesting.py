@@ -11,11 +11,11 @@ from urllib.parse import urlencode
 from pressroom.sdk import CallError, FetchFailed, FetchRefused, NotFound, PluginContext
 from pressroom_content.contract import read_json_or_none
 
-_LARGEST: Final = 4_194_304
+_MAX_BODY_BYTES: Final = 4_194_304
 _SECONDS: Final = 10.0
-_MOST_REMEMBERED: Final = 256
-_MOST_BYTES_REMEMBERED: Final = 262_144
-_MOST: Final = 2_147_483_647
+_MAX_CACHED: Final = 256
+_MAX_CACHED_BYTES: Final = 262_144
+_MAX_INTEGER: Final = 2_147_483_647
 """What a column holds."""
 
 _GONE: Final = frozenset({404, 410})
@@ -60,11 +60,11 @@ class JsonApi:
         if time.monotonic() < until:
             return document
         document, size = await self._ask(plugin, url)
-        if size > _MOST_BYTES_REMEMBERED:
+        if size > _MAX_CACHED_BYTES:
             return document
         self._known[url] = time.monotonic() + self._remember, document
         self._known.move_to_end(url)
-        while len(self._known) > _MOST_REMEMBERED:
+        while len(self._known) > _MAX_CACHED:
             self._known.popitem(last=False)
         return document
 
@@ -76,7 +76,7 @@ class JsonApi:
         """Return the JSON of an answer, and how many bytes it had."""
         try:
             answer = await plugin.services.fetcher.request(
-                "GET", url, headers=self._headers, max_bytes=_LARGEST, seconds=_SECONDS, redirects=2
+                "GET", url, headers=self._headers, max_bytes=_MAX_BODY_BYTES, seconds=_SECONDS, redirects=2
             )
         except (FetchFailed, FetchRefused):
             raise ProviderUnavailable(f"{self._title} cannot be reached at the moment; try another provider") from None
@@ -107,7 +107,7 @@ def text(value: Any, longest: int = 500) -> str:
 
 def number(value: Any) -> int:
     """Return a number of pixels or of an image; 0 where an answer has none, or a larger one than can be kept."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= _MOST else 0
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= _MAX_INTEGER else 0
 
 
 def member(document: Any, *path: str) -> str:

@@ -23,7 +23,7 @@ _COMMON: Final = {
     "iiextmetadatafilter": "LicenseShortName|LicenseUrl|License|Artist|ObjectName|AttributionRequired|Restrictions",
     "iiurlwidth": 640,
 }
-_LONGEST: Final = 10_000
+_MAX_MEMBER_LENGTH: Final = 10_000
 """Characters of a member of the metadata that are read."""
 
 _RASTER: Final = frozenset({"image/jpeg", "image/png", "image/webp", "image/gif"})
@@ -118,5 +118,5 @@ def _meta(info: dict[str, Any], name: str) -> str:
     html = member(info, "extmetadata", name, "value")
     if "<" not in html and "&" not in html:
         return html
-    body = LexborHTMLParser(html[:_LONGEST]).body
+    body = LexborHTMLParser(html[:_MAX_MEMBER_LENGTH]).body
     return " ".join(body.text().split()) if body is not None else ""

@@ -16,10 +16,10 @@ from pressroom_search_performance.tables import FigureRow
 
 Reason = Literal["ranking", "demand", "click_through"]
 
-_LEAST_LOST: Final = 3
+_MIN_LOST_CLICKS: Final = 3
 """Fewer clicks than these come and go by chance."""
 
-_MOST_QUERIES: Final = 5
+_MAX_QUERIES: Final = 5
 _WORSE: Final = 1.0
 _LESS: Final = 0.85
 
@@ -62,7 +62,7 @@ async def declining(
     pages = (
         matching(select(FigureRow.page, *sums), connection_id, "page", question)
         .group_by(FigureRow.page)
-        .having(lost >= _LEAST_LOST, lost * 100.0 >= sums[3] * min_drop_pct)
+        .having(lost >= _MIN_LOST_CLICKS, lost * 100.0 >= sums[3] * min_drop_pct)
         .order_by(lost.desc(), FigureRow.page)
         .limit(limit)
     )
@@ -75,7 +75,7 @@ async def declining(
         for row in await session.execute(rows):
             by_page[row[0]].append(_change(row[1:]))
     return [
-        Decline(one, tuple(sorted(by_page[one.name], key=lambda each: (-each.lost, each.name))[:_MOST_QUERIES]))
+        Decline(one, tuple(sorted(by_page[one.name], key=lambda each: (-each.lost, each.name))[:_MAX_QUERIES]))
         for one in found
     ]
 

@@ -13,7 +13,7 @@ from sqlalchemy.exc import IntegrityError
 
 from pressroom_search_performance.tables import KeywordRow
 
-MOST: Final = 500
+MAX_KEYWORDS: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +54,10 @@ class Following:
             row = await session.get(KeywordRow, (self._website_id, phrase))
             if row is None:
                 counted = select(func.count()).where(KeywordRow.website_id == self._website_id)
-                if int(await session.scalar(counted) or 0) >= MOST:
-                    raise InvalidInput("phrase", f"a website follows at most {MOST} phrases; stop one with remove=true")
+                if int(await session.scalar(counted) or 0) >= MAX_KEYWORDS:
+                    raise InvalidInput(
+                        "phrase", f"a website follows at most {MAX_KEYWORDS} phrases; stop one with remove=true"
+                    )
                 row = KeywordRow(
                     website_id=self._website_id,
                     phrase=phrase,

@@ -17,8 +17,8 @@ from pressroom_search_performance.tables import FigureRow
 
 Source = Literal["gap", "search_query", "title"]
 
-_MOST_QUERIES: Final = 2000
-_MOST_TITLES: Final = 2000
+_MAX_QUERIES: Final = 2000
+_MAX_TITLES: Final = 2000
 _GOOD: Final = 10.0
 _WORDS = re.compile(r"\w+")
 
@@ -59,7 +59,7 @@ async def topics(plugin: PluginContext, user_id: str, website_id: str) -> Sequen
     )
     articles = articles.order_by(ArticleRow.created_at, ArticleRow.id)
     async with plugin.services.database.reading() as session:
-        rows = [tuple(row) for wanted in (pages, articles) for row in await session.execute(wanted.limit(_MOST_TITLES))]
+        rows = [tuple(row) for wanted in (pages, articles) for row in await session.execute(wanted.limit(_MAX_TITLES))]
     return [Topic(keyphrase or title, words_of(f"{keyphrase} {title}"), url) for keyphrase, title, url in rows]
 
 
@@ -71,7 +71,7 @@ async def searched_queries(plugin: PluginContext, connection_id: str, question: 
     )
     wanted = wanted.group_by(FigureRow.query, FigureRow.page).order_by(impressions.desc(), FigureRow.query)
     async with plugin.services.database.reading() as session:
-        rows = [tuple(row) for row in await session.execute(wanted.limit(_MOST_QUERIES))]
+        rows = [tuple(row) for row in await session.execute(wanted.limit(_MAX_QUERIES))]
     best: dict[str, Counted] = {}
     for query, page, *sums in rows:
         best.setdefault(query, Counted({"query": query, "page": page}, figures_of(*sums)))

@@ -14,9 +14,9 @@ from pressroom_search_performance.figures.asking import Counted, Figures, Questi
 from pressroom_search_performance.figures.reading import SUMS, figures_of, matching
 from pressroom_search_performance.tables import FigureRow
 
-_MOST_CANDIDATES: Final = 2000
-_MOST_QUERIES: Final = 500
-_LEAST_SHARE: Final = 0.1
+_MAX_CANDIDATES: Final = 2000
+_MAX_QUERIES: Final = 500
+_MIN_SHARE: Final = 0.1
 """A page competes for a query if it has at least this share of the impressions."""
 
 
@@ -52,7 +52,7 @@ async def quick_wins(
             weighted <= position_max * impressions,
         )
         .order_by(impressions.desc(), FigureRow.query, FigureRow.page)
-        .limit(_MOST_CANDIDATES)
+        .limit(_MAX_CANDIDATES)
     )
     async with plugin.services.database.reading() as session:
         rows = [
@@ -77,7 +77,7 @@ async def cannibalisation(
         .group_by(FigureRow.query)
         .having(func.count(func.distinct(FigureRow.page)) > 1, impressions >= max(1, min_impressions))
         .order_by(impressions.desc(), FigureRow.query)
-        .limit(_MOST_QUERIES)
+        .limit(_MAX_QUERIES)
     )
     async with plugin.services.database.reading() as session:
         queries = list(await session.scalars(shared))
@@ -94,6 +94,6 @@ def _competition(query: str, pages: Sequence[tuple[str, Figures]]) -> Competitio
     shown = sum(figures.impressions for _, figures in pages)
     clicks = sum(figures.clicks for _, figures in pages)
     weighted = sum(figures.position * figures.impressions for _, figures in pages)
-    competing = [one for one in pages if one[1].impressions >= shown * _LEAST_SHARE]
+    competing = [one for one in pages if one[1].impressions >= shown * _MIN_SHARE]
     competing.sort(key=lambda one: (-one[1].clicks, -one[1].impressions, one[0]))
     return Competition(query, figures_of(clicks, shown, weighted), tuple(competing))

@@ -14,7 +14,7 @@ from pressroom_content.contract import CheckSite, CredentialField
 
 By = Literal["page", "source", "country", "device", "date"]
 
-_MOST = 2**53
+_MAX_INTEGER = 2**53
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -106,7 +106,7 @@ def fraction(value: Any) -> float | None:
         return None
     if isinstance(value, float) and not math.isfinite(value):  # an integer may be larger than any float
         return None
-    return float(min(max(value, 0), _MOST))
+    return float(min(max(value, 0), _MAX_INTEGER))
 
 
 def share(part: float | None, whole: float | None) -> float | None:

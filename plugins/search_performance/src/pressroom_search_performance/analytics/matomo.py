@@ -45,7 +45,7 @@ _METHODS: Final[Mapping[By, str]] = {
     "country": "UserCountry.getCountry",
     "device": "DevicesDetection.getType",
 }
-_LONGEST_SITE: Final = 9
+_MAX_SITE_ID_LENGTH: Final = 9
 
 
 class Matomo:
@@ -53,7 +53,7 @@ class Matomo:
 
     async def check(self, site_url: str, credential: Mapping[str, str], fetcher: Fetcher) -> None:
         """See `Analytics`."""
-        if not site_url.isascii() or not site_url.isdecimal() or len(site_url) > _LONGEST_SITE:
+        if not site_url.isascii() or not site_url.isdecimal() or len(site_url) > _MAX_SITE_ID_LENGTH:
             raise InvalidInput("property", "must be the number of a site in Matomo, such as 1")
         if not server_of(credential):
             raise InvalidInput("server", "must be filled in")

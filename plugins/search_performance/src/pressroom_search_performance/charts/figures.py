@@ -28,7 +28,7 @@ _GRAINS: Final[Mapping[Dimension, Sequence[Grain]]] = {
 }
 """The grains that can be split by a dimension, the best first."""
 
-_MOST_CHANGING: Final = 10
+_MAX_CHANGING_DAYS: Final = 10
 """Days after the last final one that a chart shows at most."""
 
 
@@ -106,7 +106,7 @@ class Board:
         before = period.before()
         compared = self.site.first is not None and self.site.first <= before.start
         days = await reading.days(
-            self._plugin, self._id, self._type, before.start, period.end + timedelta(days=_MOST_CHANGING)
+            self._plugin, self._id, self._type, before.start, period.end + timedelta(days=_MAX_CHANGING_DAYS)
         )
         found = await self._by_day(Period(before.start, max(days, default=period.end)))
         figures = {day: found.get(day, Figures()) for day in days}

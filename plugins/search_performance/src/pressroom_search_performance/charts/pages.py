@@ -31,7 +31,7 @@ ROWS: Final = 50
 """How many rows a table has that stands alone."""
 
 _SHOWN: Final = 10
-_MOST_PAGES: Final = 1000
+_MAX_PAGES: Final = 1000
 _TABLES: Final[Mapping[str, tuple[Dimension, str, str]]] = {
     "queries": ("query", "Queries", "Query"),
     "pages": ("page", "Pages", "Page"),
@@ -133,7 +133,7 @@ class PerformancePages:
             back=link(wanted),
             number=number,
             newer=link(wanted, f"/{key}", number - 1) if number > 1 else "",
-            further=link(wanted, f"/{key}", number + 1) if len(rows) > ROWS and number < _MOST_PAGES else "",
+            further=link(wanted, f"/{key}", number + 1) if len(rows) > ROWS and number < _MAX_PAGES else "",
         )
 
     async def _opened(self, request: HttpRequest) -> tuple[Website, Board | None, Sequence[str]]:
@@ -260,7 +260,7 @@ def _notes(board: Board, missing: int, *, truncated: bool, wanted: Range) -> Seq
 
 
 def _number(text: str) -> int:
-    return min(max(1, int(text)), _MOST_PAGES) if text.isascii() and text.isdigit() and len(text) < 6 else 1
+    return min(max(1, int(text)), _MAX_PAGES) if text.isascii() and text.isdigit() and len(text) < 6 else 1
 
 
 @cache

@@ -19,8 +19,8 @@ from pressroom_search_performance.host import config_of, sources_of
 from pressroom_search_performance.sources import google
 from pressroom_search_performance.sources.google_auth import key_file
 
-_LONGEST: dict[str, int] = {"service_account": 8192}
-_LONGEST_USUAL = 2048
+_MAX_LENGTHS: dict[str, int] = {"service_account": 8192}
+_DEFAULT_MAX_LENGTH = 2048
 _VISITS = "Visits by page, source, country, device and date, fetched on demand."
 
 
@@ -82,7 +82,7 @@ async def connect(
             operator's credential is to be used for a website that is not proven to control its URL.
     """
     site_url = " ".join(typed.get("property", "").split())
-    if not site_url or len(site_url) > _LONGEST_USUAL or not site_url.isprintable():
+    if not site_url or len(site_url) > _DEFAULT_MAX_LENGTH or not site_url.isprintable():
         raise InvalidInput("property", f"must be given as {offer.title} names the site")
     credential = _credential(offer, typed)
     if offer.fetched:
@@ -118,7 +118,7 @@ def _credential(offer: Offer, typed: Mapping[str, str]) -> Mapping[str, str]:
         value = given.get(field.name, "")
         if field.required and not value:
             raise InvalidInput(field.name, "must be filled in")
-        if len(value) > _LONGEST.get(field.name, _LONGEST_USUAL):
+        if len(value) > _MAX_LENGTHS.get(field.name, _DEFAULT_MAX_LENGTH):
             raise InvalidInput(field.name, "is too long")
         if value and field.pattern and not re.fullmatch(field.pattern, value):
             raise InvalidInput(field.name, f"is not of the form that is expected. {field.hint}")

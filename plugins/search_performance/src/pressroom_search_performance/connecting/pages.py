@@ -17,7 +17,7 @@ from pressroom_search_performance.connecting.store import Connection, Connection
 from pressroom_search_performance.figures.fetching import wake
 from pressroom_search_performance.host import PAGE, config_of, content_of, root_of
 
-_MOST_FIELDS = 40
+_MAX_FIELDS = 40
 _NOTHING = '<span class="muted">not connected</span>'
 
 
@@ -235,7 +235,7 @@ def _moment(at: datetime) -> str:
 def _typed(request: HttpRequest) -> Mapping[str, str]:
     text = request.body.decode("utf-8", "replace")
     try:
-        pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=_MOST_FIELDS)
+        pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=_MAX_FIELDS)
     except ValueError:
         raise InvalidInput("", "the form has too many fields") from None
     return {name: value.replace("\0", "") for name, value in pairs}

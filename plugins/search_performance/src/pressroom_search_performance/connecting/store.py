@@ -20,7 +20,7 @@ from pressroom_search_performance.connecting.ownership import claim_name, requir
 from pressroom_search_performance.host import content_of, sources_of
 from pressroom_search_performance.tables import ClaimRow, ConnectionRow, DayRow
 
-_LONGEST_ERROR: Final = 1000
+_MAX_ERROR_LENGTH: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ class Connections:
             return
         noted = {
             "status": "error" if error else "active",
-            "last_error": error.replace("\0", "")[:_LONGEST_ERROR],
+            "last_error": error.replace("\0", "")[:_MAX_ERROR_LENGTH],
             "last_error_at": datetime.now(UTC) if error else None,
         }
         async with self._database.writing() as session:

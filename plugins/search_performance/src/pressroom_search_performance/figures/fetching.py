@@ -21,8 +21,8 @@ JOB: Final = "search_performance.fetch"
 SWEEP: Final = "search_performance.fetch_due"
 RESEAL: Final = "search_performance.reseal"
 _DAY: Final = 86_400.0
-_LONGEST_ERROR: Final = 1000
-_MOST_DAY_ROWS: Final = 25_000
+_MAX_ERROR_LENGTH: Final = 1000
+_MAX_DAY_ROWS: Final = 25_000
 _AWAY: Final = timedelta(hours=1)
 _REJECTED: Final = timedelta(days=1)
 
@@ -94,7 +94,7 @@ async def fetch_connection(plugin: PluginContext, connection_id: str, run: JobRu
 
 
 def _error(message: str) -> dict[str, Any]:
-    return {"last_error": message.replace("\0", "")[:_LONGEST_ERROR], "last_error_at": datetime.now(UTC)}
+    return {"last_error": message.replace("\0", "")[:_MAX_ERROR_LENGTH], "last_error_at": datetime.now(UTC)}
 
 
 class _Work:
@@ -157,7 +157,7 @@ class _Work:
         truncated = False
         for grain in source.grains:
             # Totals come from these few rows, so none of them may be missing.
-            most = _MOST_DAY_ROWS if grain == "day" else self._config.max_rows
+            most = _MAX_DAY_ROWS if grain == "day" else self._config.max_rows
             query = SearchQuery(self._lease.site_url, day, search_type, grain, most)
             found = source.rows(query, credential, self._plugin.services.fetcher)
             rows[grain] = [row async for row in found][:most]

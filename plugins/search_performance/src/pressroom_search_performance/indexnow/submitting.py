@@ -16,9 +16,9 @@ from pressroom_search_performance.host import config_of, content_of
 from pressroom_search_performance.indexnow.keys import key_of
 
 BUILTIN: Final = "builtin"
-MOST: Final = 10_000
+MAX_URLS: Final = 10_000
 _SECONDS: Final = 30.0
-_LARGEST: Final = 65_536
+_MAX_BODY_BYTES: Final = 65_536
 _TAKEN: Final = frozenset({200, 202})
 
 
@@ -45,8 +45,8 @@ async def submit(plugin: PluginContext, website: Website, urls: Sequence[str]) -
         IndexNowFailed: see there.
     """
     urls = list(dict.fromkeys(urls))
-    if len(urls) > MOST:
-        raise InvalidInput("urls", f"at most {MOST} at once (got {len(urls)})")
+    if len(urls) > MAX_URLS:
+        raise InvalidInput("urls", f"at most {MAX_URLS} at once (got {len(urls)})")
     for url in urls:
         _check(url, website.url)
     if website.platform != BUILTIN and is_below(website.url, f"{plugin.base_url}/"):
@@ -71,7 +71,7 @@ async def _send(plugin: PluginContext, content: bytes) -> int:
             config_of(plugin).indexnow_url,
             headers={"Content-Type": "application/json; charset=utf-8"},
             content=content,
-            max_bytes=_LARGEST,
+            max_bytes=_MAX_BODY_BYTES,
             seconds=_SECONDS,
         )
     except (FetchFailed, FetchRefused, FetchUnknown) as error:
@@ -92,7 +92,7 @@ async def _look(plugin: PluginContext, key: str, key_url: str) -> None:
     advice = f"put a text file at {key_url} that holds nothing but {key}, then call again"
     try:
         answer = await plugin.services.fetcher.get(
-            key_url, accept="text/plain", max_bytes=_LARGEST, seconds=_SECONDS, redirects=0
+            key_url, accept="text/plain", max_bytes=_MAX_BODY_BYTES, seconds=_SECONDS, redirects=0
         )
     except (FetchFailed, FetchRefused) as error:
         raise IndexNowFailed(f"the key file cannot be read: {error.message}. If it is missing: {advice}") from None

@@ -22,10 +22,10 @@ from pressroom_search_performance.sources.requesting import SourceRefused, ask, 
 
 NAME: Final = "dataforseo"
 TITLE: Final = "DataForSEO"
-LONGEST: Final = 80
+MAX_PHRASE_LENGTH: Final = 80
 """Characters of a phrase (Google Ads)."""
 
-MOST_WORDS: Final = 10
+MAX_WORDS: Final = 10
 """Words of a phrase (Google Ads)."""
 
 _VOLUME: Final = "/v3/keywords_data/google_ads/search_volume/live"
@@ -34,7 +34,7 @@ _LOCATIONS: Final = "/v3/keywords_data/google_ads/locations"
 _OK: Final = 20000
 _TOO_MANY: Final = frozenset({40202, 40209, 50303})
 _PAUSE: Final = 60
-_MOST_KNOWN: Final = 300
+_MAX_CACHED: Final = 300
 _NOT_TAKEN: Final = str.maketrans(dict.fromkeys(",!@%^()={};~`<>?\\|\u2015", " "))
 """Characters that Google Ads takes in no phrase; it finds the same searches without them."""
 
@@ -58,8 +58,10 @@ class DataForSeo:
     async def ask(self, question: KeywordQuestion, fetcher: Fetcher) -> KeywordAnswer:
         """See `AskKeywords`. Difficulty is asked first: where that fails, the dearer question is not asked."""
         for phrase in question.phrases:
-            if len(phrase) > LONGEST or len(phrase.split()) > MOST_WORDS:
-                raise InvalidInput("phrases", f"{phrase!r} has more than {LONGEST} characters or {MOST_WORDS} words")
+            if len(phrase) > MAX_PHRASE_LENGTH or len(phrase.split()) > MAX_WORDS:
+                raise InvalidInput(
+                    "phrases", f"{phrase!r} has more than {MAX_PHRASE_LENGTH} characters or {MAX_WORDS} words"
+                )
         location = await self._location(question.country, fetcher)
         sent = {phrase: _sent(phrase) for phrase in question.phrases}
         keywords = list(dict.fromkeys(filter(None, sent.values())))
@@ -68,7 +70,7 @@ class DataForSeo:
         body = [{"keywords": keywords, "location_code": location, "language_code": question.language}]
         difficulties, cost = await self._difficulties(body, fetcher)
         answer = await self._send("POST", _VOLUME, fetcher, body)
-        volumes = {text(one.get("keyword"), LONGEST): one for one in _results(answer)}
+        volumes = {text(one.get("keyword"), MAX_PHRASE_LENGTH): one for one in _results(answer)}
         figures = tuple(
             _figures(phrase, volumes.get(words, {}), difficulties.get(words)) for phrase, words in sent.items()
         )
@@ -81,7 +83,7 @@ class DataForSeo:
             return {}, 0.0
         items = [one for result in _results(answer) for one in objects(result, "items")]
         found = {
-            text(one.get("keyword"), LONGEST): min(100, round(number(one["keyword_difficulty"])))
+            text(one.get("keyword"), MAX_PHRASE_LENGTH): min(100, round(number(one["keyword_difficulty"])))
             for one in items
             if _is_number(one.get("keyword_difficulty"))
         }
@@ -100,7 +102,7 @@ class DataForSeo:
             code = one.get("location_code")
             if one.get("location_type") == "Country" and one.get("country_iso_code") == country and type(code) is int:
                 self._locations[country] = code
-                while len(self._locations) > _MOST_KNOWN:
+                while len(self._locations) > _MAX_CACHED:
                     self._locations.popitem(last=False)
                 return code
         raise InvalidInput("country", f"{TITLE} has no figures of {country}; give a code of two letters such as US")

@@ -29,7 +29,7 @@ GRAINS: Final[tuple[Grain, ...]] = ("day", "page", "query", "page_query")
 NOTE: Final = (
     "Bing counts queries and pages by the week, each under one date; it gives no position of daily totals, which is 0."
 )
-MOST_PAGES: Final = 40
+MAX_PAGES: Final = 40
 """Pages whose queries are asked for, one request each: those that were shown most."""
 
 FIELDS: Final = (
@@ -47,7 +47,7 @@ _METHODS: Final[Mapping[Grain, str]] = {
     "query": "GetQueryStats",
 }
 _KEPT_SECONDS: Final = 900
-_MOST_KEPT: Final = 256
+_MAX_CACHED: Final = 256
 _WEEK: Final = timedelta(days=7)
 _OLDEST: Final = timedelta(days=21)
 _PAUSE: Final = 3600
@@ -83,7 +83,7 @@ class BingWebmaster:
             days = await self._days(grain, site_url, credential, fetcher)
             self._kept[name] = time.monotonic() + _KEPT_SECONDS, days
             self._kept.move_to_end(name)
-            while len(self._kept) > _MOST_KEPT:
+            while len(self._kept) > _MAX_CACHED:
                 self._kept.popitem(last=False)
         return days
 
@@ -219,4 +219,4 @@ def _most_shown(pages: _Days) -> Sequence[str]:
     for rows in pages.values():
         for row in rows:
             shown[row.page] += row.impressions
-    return sorted(shown, key=lambda page: (-shown[page], page))[:MOST_PAGES]
+    return sorted(shown, key=lambda page: (-shown[page], page))[:MAX_PAGES]

@@ -18,7 +18,7 @@ from pressroom_search_performance.sources.requesting import ask, number, objects
 
 NAME: Final = "google"
 TITLE: Final = "Google Search Console"
-MOST_ROWS: Final = 25_000
+MAX_ROWS: Final = 25_000
 """Rows of one answer (`rowLimit`)."""
 
 LAG_DAYS: Final = 3
@@ -167,7 +167,7 @@ class _Reader:
         dimensions = GRAINS[query.grain]
         read = 0
         while read < query.most_rows:
-            asked = min(MOST_ROWS, query.most_rows - read)
+            asked = min(MAX_ROWS, query.most_rows - read)
             body = {
                 "startDate": query.day.isoformat(),
                 "endDate": query.day.isoformat(),

@@ -21,7 +21,7 @@ from pressroom_search_performance.sources.requesting import ask, number
 SCOPE: Final = "https://www.googleapis.com/auth/webmasters"
 _LIFETIME: Final = 3600
 _EARLY: Final = 300
-_MOST_KNOWN: Final = 512
+_MAX_CACHED: Final = 512
 _JWT_BEARER: Final = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 
 
@@ -49,7 +49,7 @@ class GoogleAuth:
             token, lifetime = await self._new(credential, fetcher)
             self._known[name] = time.monotonic() + lifetime - _EARLY, token
             self._known.move_to_end(name)
-            while len(self._known) > _MOST_KNOWN:
+            while len(self._known) > _MAX_CACHED:
                 self._known.popitem(last=False)
         return {"Authorization": f"Bearer {token}"}
 

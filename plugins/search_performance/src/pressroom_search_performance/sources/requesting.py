@@ -12,14 +12,14 @@ from pressroom.sdk import BackendError, Fetched, Fetcher, FetchFailed, FetchRefu
 from pressroom_content.contract import SearchLimited, read_json_or_none
 
 _SECONDS: Final = 60.0
-_LARGEST: Final = 33_554_432
+_MAX_BODY_BYTES: Final = 33_554_432
 _MAX_VALUES: Final = 1_000_000
 """Google answers with up to 25,000 rows."""
 
 _PAUSE: Final = 900
-_LONGEST_PAUSE: Final = 86_400
-_LONGEST_MESSAGE: Final = 300
-_MOST: Final = 2_147_483_647
+_MAX_PAUSE_SECONDS: Final = 86_400
+_MAX_MESSAGE_LENGTH: Final = 300
+_MAX_INTEGER: Final = 2_147_483_647
 Failure = Callable[[int, Any], BackendError | Rejected | None]
 """Tells from the status and the JSON of an answer if it is an error of the source's own kind."""
 
@@ -71,7 +71,9 @@ async def ask(
         sent["Content-Type"] = "application/json"
         content = json.dumps(body, ensure_ascii=False).encode()
     try:
-        answer = await fetcher.request(method, url, headers=sent, content=content, max_bytes=_LARGEST, seconds=_SECONDS)
+        answer = await fetcher.request(
+            method, url, headers=sent, content=content, max_bytes=_MAX_BODY_BYTES, seconds=_SECONDS
+        )
     except (FetchFailed, FetchRefused, FetchUnknown) as error:
         raise BackendError(f"{title} cannot be reached at the moment: {error.message}") from None
     document = read_json_or_none(answer.content, max_values=_MAX_VALUES)
@@ -112,7 +114,7 @@ def _pause(answer: Fetched) -> int:
             seconds = int((parsedate_to_datetime(text) - datetime.now(UTC)).total_seconds())
         except (TypeError, ValueError, OverflowError):
             seconds = _PAUSE
-    return max(1, min(seconds, _LONGEST_PAUSE))
+    return max(1, min(seconds, _MAX_PAUSE_SECONDS))
 
 
 def _error(document: Any) -> Any:
@@ -126,7 +128,7 @@ def _told(document: Any) -> str:
         message = error.get("message")
     else:
         message = document.get("error_description", error) if isinstance(document, dict) else None
-    return " ".join(message.split())[:_LONGEST_MESSAGE] if isinstance(message, str) else ""
+    return " ".join(message.split())[:_MAX_MESSAGE_LENGTH] if isinstance(message, str) else ""
 
 
 def _reasons(document: Any) -> set[str]:
@@ -142,7 +144,7 @@ def number(value: Any) -> float:
     """Return a number of an answer, at least 0 and at most what a column holds; 0 where it is none."""
     if not isinstance(value, int | float) or isinstance(value, bool) or value != value:  # noqa: PLR0124 - NaN
         return 0.0
-    return float(min(max(value, 0), _MOST))
+    return float(min(max(value, 0), _MAX_INTEGER))
 
 
 def text(value: Any, longest: int = 2048) -> str:

@@ -20,8 +20,8 @@ from pressroom_search_performance.tables import FigureRow
 from pressroom_search_performance.tools.common import Count, NotConnected, Period, Searched, count, line, searched
 from pressroom_search_performance.tools.traffic import visits_of_pages
 
-_MOST_QUERIES: Final = 20
-_MOST_EVENTS: Final = 50
+_MAX_QUERIES: Final = 20
+_MAX_EVENTS: Final = 50
 
 
 class ContentParams(Params):
@@ -114,7 +114,7 @@ async def get_content_performance(params: ContentParams, call: Call) -> ToolResu
     result = ContentResult(
         search=ContentSearch(totals=count(totals), pages=pages, not_connected=missing),
         traffic=traffic,
-        queries=shown[:_MOST_QUERIES],
+        queries=shown[:_MAX_QUERIES],
         events=events,
     )
     return ToolResult(_text(article.title, totals, result), result)
@@ -182,7 +182,7 @@ async def _queries(site: Searched, url: str, period: Period) -> Sequence[tuple[s
         Question(period.start, period.end),
     )
     wanted = wanted.where(FigureRow.page.in_(_same(url))).group_by(FigureRow.query)
-    wanted = wanted.order_by(clicks.desc(), impressions.desc(), FigureRow.query).limit(_MOST_QUERIES)
+    wanted = wanted.order_by(clicks.desc(), impressions.desc(), FigureRow.query).limit(_MAX_QUERIES)
     async with site.plugin.services.database.reading() as session:
         return [(row[0], figures_of(*row[1:])) for row in await session.execute(wanted)]
 
@@ -200,7 +200,7 @@ async def _events(plugin: PluginContext, article_id: str, days: int) -> list[Eve
         for one in versions
     ]
     events += [(at, "published", f"version {version} went to {url}") for at, url, version in published]
-    recent = sorted((one for one in events if one[0].timestamp() >= since), reverse=True)[:_MOST_EVENTS]
+    recent = sorted((one for one in events if one[0].timestamp() >= since), reverse=True)[:_MAX_EVENTS]
     return [Event.model_validate({"at": at.isoformat(), "kind": kind, "what": what}) for at, kind, what in recent]
 
 

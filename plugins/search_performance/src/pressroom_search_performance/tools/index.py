@@ -16,7 +16,7 @@ from pressroom_search_performance.sources import google
 from pressroom_search_performance.sources.requesting import number, text
 from pressroom_search_performance.tools.common import WebsiteId, connected, spoken
 
-_MOST_SITEMAPS: Final = 200
+_MAX_SITEMAPS: Final = 200
 
 
 class InspectParams(Params):
@@ -68,7 +68,7 @@ async def inspect_url_index(params: InspectParams, call: Call) -> ToolResult:
         user_canonical=text(found.get("userCanonical")) or None,
         last_crawl_time=text(found.get("lastCrawlTime"), 50) or None,
         robots=text(found.get("robotsTxtState"), 50) or "ROBOTS_TXT_STATE_UNSPECIFIED",
-        sitemaps=[text(one) for one in listed[:_MOST_SITEMAPS]] if isinstance(listed, list) else [],
+        sitemaps=[text(one) for one in listed[:_MAX_SITEMAPS]] if isinstance(listed, list) else [],
     )
     told = f"{params.url}: {result.verdict}, {result.coverage_state}; last crawled {result.last_crawl_time or 'never'}"
     if result.google_canonical and result.google_canonical != params.url:
@@ -128,7 +128,7 @@ async def submit_sitemap(params: SitemapParams, call: Call) -> ToolResult:
         if params.sitemap_url is not None:
             await console.submit_sitemap(connection.property, params.sitemap_url, credential, fetcher)
         found = await console.sitemaps(connection.property, credential, fetcher)
-    sitemaps = [_sitemap(one) for one in found[:_MOST_SITEMAPS]]
+    sitemaps = [_sitemap(one) for one in found[:_MAX_SITEMAPS]]
     lines = [
         f"{one.path}: {one.submitted_urls} addresses, {one.errors} errors, {one.warnings} warnings, "
         f"read {one.last_downloaded or 'not yet'}"

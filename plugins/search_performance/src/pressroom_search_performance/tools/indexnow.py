@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 from sqlalchemy import select
 
 from pressroom_search_performance.host import content_of, plugin_of, website_of
-from pressroom_search_performance.indexnow.submitting import MOST, submit
+from pressroom_search_performance.indexnow.submitting import MAX_URLS, submit
 from pressroom_search_performance.tools.common import WebsiteId
 
 
@@ -21,7 +21,7 @@ class IndexNowParams(Params):
     website_id: WebsiteId
     urls: tuple[Annotated[str, Field(min_length=8, max_length=2048)], ...] = Field(
         default=(),
-        max_length=MOST,
+        max_length=MAX_URLS,
         strict=False,
         description="Whole addresses of the website that are new, changed or gone.",
     )

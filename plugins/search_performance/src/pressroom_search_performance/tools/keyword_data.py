@@ -28,7 +28,7 @@ from pressroom_search_performance.keyword_data.store import Kept, KeywordData
 from pressroom_search_performance.sources.requesting import SourceRefused
 from pressroom_search_performance.tools.common import ProviderUnavailable
 
-MOST: Final = 100
+MAX_PHRASES: Final = 100
 _CURRENCY: Final = "USD"
 
 
@@ -36,7 +36,10 @@ class KeywordDataParams(Params):
     """Which phrases."""
 
     phrases: tuple[Annotated[str, Field(min_length=1, max_length=80)], ...] = Field(
-        min_length=1, max_length=MOST, strict=False, description="As people type them; case and spaces do not matter."
+        min_length=1,
+        max_length=MAX_PHRASES,
+        strict=False,
+        description="As people type them; case and spaces do not matter.",
     )
     country: Annotated[str, Field(pattern=r"^[A-Za-z]{2}$")] | None = Field(
         default=None, description="ISO 3166-1 code of two letters such as US; left out, the server's usual one."

@@ -43,7 +43,7 @@ from pressroom_search_performance.tools.common import (
 )
 
 _DEFAULT_DAYS: Final = 28
-_LONGEST_OFFSET: Final = 50_000
+_MAX_OFFSET: Final = 50_000
 
 
 class Filter(BaseModel):
@@ -211,7 +211,7 @@ async def _answer(params: PerformanceParams, asked: _Asked) -> ToolResult:
             last_final_date=site.last.isoformat() if site.last else None, first_incomplete_date=incomplete
         ),
         truncated=stored and await reading.is_truncated(site.plugin, site.connection.id, question),
-        next_cursor=_cursor(params, following) if more and following <= _LONGEST_OFFSET else None,
+        next_cursor=_cursor(params, following) if more and following <= _MAX_OFFSET else None,
     )
     return ToolResult(_text(site, period, totals, rows, result), result)
 
@@ -314,7 +314,7 @@ def _offset(params: PerformanceParams) -> int:
     except (binascii.Error, ValueError):
         text = ""
     offset, _, mark = text.partition(".")
-    if mark != _mark(params) or not offset.isdecimal() or len(offset) > 6 or int(offset) > _LONGEST_OFFSET:
+    if mark != _mark(params) or not offset.isdecimal() or len(offset) > 6 or int(offset) > _MAX_OFFSET:
         raise InvalidInput("cursor", "belongs to another question; repeat the call with the same arguments, or without")
     return int(offset)
 

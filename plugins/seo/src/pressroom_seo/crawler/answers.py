@@ -24,8 +24,8 @@ KEPT_HEADERS: Final = (
 )
 """What a record keeps of an answer's headers."""
 
-_LONGEST_HEADER: Final = 500
-_LONGEST_POLICY: Final = 20_000
+_MAX_HEADER_LENGTH: Final = 500
+_MAX_POLICY_LENGTH: Final = 20_000
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
 _CANONICAL = re.compile(r"<([^<>]*+)>\s*+;[^,<]*\brel\s*+=\s*+\"?canonical\b", re.IGNORECASE)
 
@@ -61,10 +61,10 @@ def record_of(answer: Answer, depth: int | None) -> PageRecord:
 
 def _kept(name: str, value: str) -> str:
     """Return what is kept of a header. Policies are long, and what is looked for in them comes first."""
-    if name == "content-security-policy" and len(value) > _LONGEST_HEADER:
-        directives = [one.strip() for one in re.split("[;,]", value[:_LONGEST_POLICY])]
+    if name == "content-security-policy" and len(value) > _MAX_HEADER_LENGTH:
+        directives = [one.strip() for one in re.split("[;,]", value[:_MAX_POLICY_LENGTH])]
         value = "; ".join(sorted(directives, key=lambda one: not one.lower().startswith("frame-ancestors")))
-    return value[:_LONGEST_HEADER]
+    return value[:_MAX_HEADER_LENGTH]
 
 
 def _is_html(answer: Answer) -> bool:

@@ -11,7 +11,7 @@ ENCODINGS: Final = "gzip, deflate"
 
 _GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
 _RAW = -zlib.MAX_WBITS
-_MOST_CODINGS = 2
+_MAX_CODINGS = 2
 _KNOWN = frozenset({"gzip", "x-gzip", "deflate"})
 
 
@@ -36,7 +36,7 @@ def unpack(content: bytes, codings: str, most: int) -> Unpacked:
     """
     names = [name for name in (one.strip().lower() for one in codings.split(",")) if name not in ("", "identity")]
     unknown = next((name for name in names if name not in _KNOWN), None)
-    if unknown is not None or len(names) > _MOST_CODINGS:
+    if unknown is not None or len(names) > _MAX_CODINGS:
         return Unpacked(b"", whole=False, problem=f"the content is encoded as {codings[:60]}, which was not asked for")
     unpacked = Unpacked(content[:most], whole=len(content) <= most)
     for _ in names:

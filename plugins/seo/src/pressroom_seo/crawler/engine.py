@@ -21,7 +21,7 @@ from pressroom_seo.crawler.records import LinkRecord, PageRecord
 from pressroom_seo.crawler.robots import Robots
 from pressroom_seo.crawler.survey import SiteFacts, begin_survey, survey, survey_from_json, survey_to_json
 from pressroom_seo.crawler.urls import Site, host_of, normalise, origin_of
-from pressroom_seo.crawler.visiting import MOST_BYTES, SECONDS, Visitor
+from pressroom_seo.crawler.visiting import MAX_BYTES, SECONDS, Visitor
 
 PageSink = Callable[[PageRecord], Awaitable[None]]
 LinkSink = Callable[[LinkRecord], Awaitable[None]]
@@ -67,7 +67,7 @@ class CrawlPlan:
     max_links: int = 500
     limits: Limits | None = None
     seconds: float = SECONDS
-    max_bytes: int = MOST_BYTES
+    max_bytes: int = MAX_BYTES
     plain_url: str | None = None
     whole_host: bool = True
     patience: float = math.inf

@@ -21,9 +21,9 @@ path, pages that differ in numbers only, more addresses than are kept."""
 _VERSION: Final = 1
 _SAMPLES = 5
 _WINDOW = 40
-_FEWEST_NEW = 8
-_MOST_FORMS = 500
-_MOST_SHAPES = 5000
+_MIN_NEW = 8
+_MAX_FORMS = 500
+_MAX_SHAPES = 5000
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +189,7 @@ class Frontier:
 
     def _shape(self, url: str) -> _Shape:
         key = shape(url)
-        if key not in self._shapes and len(self._shapes) >= _MOST_SHAPES:
+        if key not in self._shapes and len(self._shapes) >= _MAX_SHAPES:
             self._shapes.pop(next(iter(self._shapes)))
         return self._shapes.setdefault(key, _Shape())
 
@@ -234,14 +234,14 @@ class _Shape:
     @property
     def is_endless(self) -> bool:
         """Whether of the last forty pages fewer than eight said something that none before had said."""
-        return len(self.recent) >= _WINDOW and self.recent.count("1") < _FEWEST_NEW
+        return len(self.recent) >= _WINDOW and self.recent.count("1") < _MIN_NEW
 
     def note(self, form: str) -> None:
         """Take in one page's form."""
         short = form[:12]
         self.recent = (self.recent + ("0" if short in self._forms else "1"))[-_WINDOW:]
         self._forms[short] = None
-        if len(self._forms) > _MOST_FORMS:
+        if len(self._forms) > _MAX_FORMS:
             del self._forms[next(iter(self._forms))]
 
     def state(self) -> list[Any]:

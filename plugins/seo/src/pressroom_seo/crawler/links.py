@@ -9,14 +9,14 @@ from typing import Final, Literal
 
 from pressroom_seo.crawler.records import LinkRecord
 from pressroom_seo.crawler.urls import Site, normalise, origin_of
-from pressroom_seo.crawler.visiting import ANYTHING, MOST_REDIRECTS, Answer, Visitor
+from pressroom_seo.crawler.visiting import ANYTHING, MAX_REDIRECTS, Answer, Visitor
 
 LinkProblem = Literal["broken", "redirected", "insecure"]
 Progress = Callable[[float, str], Awaitable[None]]
 
 _AT_ONCE: Final = 8
 _PEEK: Final = 65_536
-_MOST_FOUND_IN: Final = 20
+_MAX_FOUND_IN: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class LinkChecker:
         first = ""
         seen: set[str] = set()
         at: str | None = url
-        while at is not None and at not in seen and len(seen) <= MOST_REDIRECTS:
+        while at is not None and at not in seen and len(seen) <= MAX_REDIRECTS:
             seen.add(at)
             robots = await self._visitor.robots(origin_of(at))
             # Where not even robots.txt has an answer, the address has none either, and that is worth saying.
@@ -140,7 +140,7 @@ def link_report(record: LinkRecord, found_in: Sequence[str]) -> LinkReport:
         url=record.url,
         status=record.status,
         location=record.location,
-        found_in=tuple(dict.fromkeys(found_in))[:_MOST_FOUND_IN],
+        found_in=tuple(dict.fromkeys(found_in))[:_MAX_FOUND_IN],
         problems=tuple(problems),
         message=record.message,
         checked=record.failure in ("", "failed"),

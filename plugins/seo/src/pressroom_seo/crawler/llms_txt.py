@@ -8,14 +8,14 @@ from typing import Final
 
 from pressroom_seo.crawler.urls import normalise
 
-LARGEST: Final = 2_000_000
+MAX_LLMS_TXT_BYTES: Final = 2_000_000
 """How many bytes of one are read."""
 
 _ENTRY = re.compile(r"^\s*[-*+]\s+\[([^\]]*)\]\(\s*<?([^)\s>]+)[^)]*\)\s*:?\s*(.*)$")
 _LIST = re.compile(r"^\s*[-*+]\s+")
-_LONGEST_LINE = 4000
-_MOST_ENTRIES = 5000
-_MOST_PROBLEMS = 20
+_MAX_LINE_LENGTH = 4000
+_MAX_ENTRIES = 5000
+_MAX_PROBLEMS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +46,13 @@ def read_llms_txt(content: bytes, url: str) -> LlmsTxt:
         content: its bytes; they are UTF-8.
         url: where it lies; relative links are relative to it.
     """
-    text = content[:LARGEST].decode("utf-8", "replace").removeprefix("\ufeff")
+    text = content[:MAX_LLMS_TXT_BYTES].decode("utf-8", "replace").removeprefix("\ufeff")
     title = summary = ""
     sections: list[str] = []
     entries: list[LlmsEntry] = []
     problems: list[str] = []
     for number, whole in enumerate(text.splitlines(), 1):
-        line = whole[:_LONGEST_LINE]
+        line = whole[:_MAX_LINE_LENGTH]
         if line.startswith("# "):
             problems += [f"line {number}: a second title"] if title else []
             title = title or line[2:].strip()[:200]
@@ -60,7 +60,7 @@ def read_llms_txt(content: bytes, url: str) -> LlmsTxt:
             sections.append(line[3:].strip()[:200])
         elif line.startswith(">") and not sections:
             summary = f"{summary} {line[1:].strip()}".strip()[:1000]
-        elif _LIST.match(line) and sections and len(entries) < _MOST_ENTRIES:
+        elif _LIST.match(line) and sections and len(entries) < _MAX_ENTRIES:
             entry = _entry(line, url, sections[-1])
             if entry is None:
                 problems.append(f"line {number}: no link of the form - [title](url): note")
@@ -70,7 +70,7 @@ def read_llms_txt(content: bytes, url: str) -> LlmsTxt:
         problems.insert(0, "it has no title: its first line must be # and the site's name")
     if not entries:
         problems.append("it lists no pages: below a line of ## come lines of the form - [title](url): note")
-    return LlmsTxt(title, summary, tuple(sections[:100]), tuple(entries), tuple(problems[:_MOST_PROBLEMS]))
+    return LlmsTxt(title, summary, tuple(sections[:100]), tuple(entries), tuple(problems[:_MAX_PROBLEMS]))
 
 
 def _entry(line: str, base: str, section: str) -> LlmsEntry | None:

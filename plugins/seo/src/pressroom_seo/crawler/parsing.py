@@ -23,22 +23,22 @@ from pressroom_seo.crawler.structured import structured_data
 from pressroom_seo.crawler.urls import has_session, normalise
 from pressroom_seo.scoring.document import safe_html
 
-LONGEST: Final = 2_000_000
+MAX_PAGE_LENGTH: Final = 2_000_000
 """How many characters of a page are read; search engines read no more."""
 
-MOST_TAGS: Final = 20_000
+MAX_TAGS: Final = 20_000
 """How many tags of a page are read, opening and closing ones."""
 
-MOST_ATTRIBUTES: Final = 300
+MAX_ATTRIBUTES: Final = 300
 """How many attributes a tag may have."""
 
-MOST_LINKS: Final = 1000
-MOST_IMAGES: Final = 300
+MAX_LINKS: Final = 1000
+MAX_IMAGES: Final = 300
 
 _TAG = re.compile(r"</?[A-Za-z]")
 _ONE = r"""[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>"'][^\s>]*+)?+)?+"""
 _ATTRIBUTE = re.compile(_ONE)
-_ATTRIBUTES = re.compile(rf"[^\s/>]*+(?:{_ONE}){{0,{MOST_ATTRIBUTES}}}+")
+_ATTRIBUTES = re.compile(rf"[^\s/>]*+(?:{_ONE}){{0,{MAX_ATTRIBUTES}}}+")
 _FORMATTING = re.compile(r"(</?)(?:big|b|code|em|font|i|nobr|small|strike|strong|s|tt|u)(?=[\s/>]|\Z)", re.IGNORECASE)
 _DOCTYPE = re.compile(r"\s*+(?:<!--(?:(?!-->).)*+-->\s*+)*+<!doctype\s+html", re.IGNORECASE | re.DOTALL)
 _DIGITS = re.compile(r"\d+")
@@ -48,9 +48,9 @@ _SPACES = re.compile(r"\s+")
 _SILENT = ["script", "style", "noscript", "template", "svg", "iframe"]
 _INLINE = frozenset({"-text", "-comment", "span", "a", "abbr", "mark", "q", "sub", "sup", "wbr"})
 _FRAME = ["nav", "header", "footer", "aside"]
-_MOST_BYTES = 2 * LONGEST
+_MAX_BYTES = 2 * MAX_PAGE_LENGTH
 _SAMPLES = 10
-_FEWEST_WORDS = 20
+_MIN_WORDS = 20
 
 
 def read_page(content: bytes, content_type: str, url: str) -> PageFacts:
@@ -61,8 +61,8 @@ def read_page(content: bytes, content_type: str, url: str) -> PageFacts:
         content_type: the header's whole value; it may name the encoding.
         url: where it lies; relative addresses are relative to it.
     """
-    cut = len(content) > _MOST_BYTES
-    decoded = decode(_whole_letters(content[:_MOST_BYTES]) if cut else content, content_type)
+    cut = len(content) > _MAX_BYTES
+    decoded = decode(_whole_letters(content[:_MAX_BYTES]) if cut else content, content_type)
     return _Page(decoded, url, cut=cut).facts()
 
 
@@ -76,7 +76,7 @@ def _whole_letters(content: bytes) -> bytes:
 
 def _bounded(text: str) -> tuple[str, bool]:
     """Return as much of a text as is read, made harmless, and whether that is less than all."""
-    end = min(len(text), LONGEST)
+    end = min(len(text), MAX_PAGE_LENGTH)
     budget = 8 * end + 100_000
     kept: list[str] = []
     after = 0
@@ -84,7 +84,7 @@ def _bounded(text: str) -> tuple[str, bool]:
         attributes = _ATTRIBUTES.match(text, tag.end(), end)
         ends = attributes.end() if attributes else tag.end()
         budget -= ends - tag.start()
-        if count == MOST_TAGS or budget < 0:
+        if count == MAX_TAGS or budget < 0:
             end = tag.start()
             break
         if _ATTRIBUTE.match(text, ends, end):
@@ -204,7 +204,7 @@ class _Page:
         unreadable: list[str] = []
         sessions: list[str] = []
         nodes = self._css("a[href]")
-        for node in nodes[:MOST_LINKS]:
+        for node in nodes[:MAX_LINKS]:
             href = (node.attributes.get("href") or "").strip()
             url = self._absolute(href)
             if url is None:
@@ -228,7 +228,7 @@ class _Page:
     def _images(self) -> dict[str, Any]:
         nodes = self._css("img")
         images = []
-        for node in nodes[:MOST_IMAGES]:
+        for node in nodes[:MAX_IMAGES]:
             attributes = node.attributes
             source = attributes.get("src") or attributes.get("data-src") or ""
             url = "" if source.startswith("data:") else self._absolute(source) or ""
@@ -278,7 +278,7 @@ class _Page:
             body.strip_tags(_FRAME, recursive=True)
             main = body
         words = words_of(_text_of(main))
-        return _Text(words if len(words) >= _FEWEST_WORDS else whole, placeholder)
+        return _Text(words if len(words) >= _MIN_WORDS else whole, placeholder)
 
 
 _LOADED: Final = (
@@ -301,7 +301,7 @@ def _parent(node: LexborNode) -> str:
     return (parent.tag or "") if parent is not None else ""
 
 
-def _text_of(node: LexborNode, most: int = LONGEST) -> str:
+def _text_of(node: LexborNode, most: int = MAX_PAGE_LENGTH) -> str:
     """Return an element's text, with a space where a block begins or ends: a word that is partly bold is one word.
 
     Reading ends after about `most` characters, or as many nodes.

@@ -10,14 +10,14 @@ from protego import Protego
 AGENT: Final = "Pressroom"
 """The product token that groups of robots.txt are matched with (RFC 9309, section 2.2.1)."""
 
-LARGEST: Final = 512_000
+MAX_ROBOTS_BYTES: Final = 512_000
 """How many bytes of robots.txt are read (RFC 9309, section 2.5)."""
 
 _KNOWN: Final = frozenset(
     {"user-agent", "allow", "disallow", "sitemap", "crawl-delay", "host", "clean-param", "request-rate", "visit-time"}
 )
-_MOST_SITEMAPS = 100
-_MOST_PROBLEMS = 20
+_MAX_SITEMAPS = 100
+_MAX_PROBLEMS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,8 @@ class Robots:
             return cls(status, unreachable=True)
         if status >= 300:
             return cls(status)
-        text = content[:LARGEST].decode("utf-8", "replace").removeprefix("\ufeff").replace("\0", "")
-        return cls(status, text=text, truncated=truncated or len(content) > LARGEST, rules=Protego.parse(text))
+        text = content[:MAX_ROBOTS_BYTES].decode("utf-8", "replace").removeprefix("\ufeff").replace("\0", "")
+        return cls(status, text=text, truncated=truncated or len(content) > MAX_ROBOTS_BYTES, rules=Protego.parse(text))
 
     def allows(self, url: str, agent: str = AGENT) -> bool:
         """Return whether an address may be fetched."""
@@ -64,7 +64,7 @@ class Robots:
     @property
     def sitemaps(self) -> list[str]:
         """The addresses of sitemaps, as they are written."""
-        return [] if self.rules is None else list(dict.fromkeys(self.rules.sitemaps))[:_MOST_SITEMAPS]
+        return [] if self.rules is None else list(dict.fromkeys(self.rules.sitemaps))[:_MAX_SITEMAPS]
 
     def problems(self) -> list[str]:
         """Return the lines that no crawler understands, each as `line 3: …`."""
@@ -80,6 +80,6 @@ class Robots:
                 found.append(f"line {number}: {rule[:80]}")
             elif name in ("allow", "disallow") and not grouped:
                 found.append(f"line {number}: {rule[:80]} stands before any user-agent")
-            if len(found) >= _MOST_PROBLEMS:
+            if len(found) >= _MAX_PROBLEMS:
                 break
         return found

@@ -19,8 +19,8 @@ NEAR: Final = 6
 """In how many bits the fingerprints of near-duplicates differ at most; they share about nine shingles of ten."""
 
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]|[^\W_]+")
-_FEWEST = 40
-_MOST = 5000
+_MIN_WORDS = 40
+_MAX_WORDS = 5000
 _LANE = 32
 _SPREAD: Final = tuple(sum(1 << (bit * _LANE) for bit in range(8) if byte >> bit & 1) for byte in range(256))
 
@@ -39,9 +39,9 @@ def shingles(words: Sequence[str], length: int = 5) -> set[tuple[str, ...]]:
 
 def simhash(words: Sequence[str]) -> int:
     """Return a fingerprint of 64 bits of the first 5000 words; 0 where there are fewer than 40."""
-    if len(words) < _FEWEST:
+    if len(words) < _MIN_WORDS:
         return 0
-    words = words[:_MOST]
+    words = words[:_MAX_WORDS]
     # Eight counters lie side by side in each of these numbers, so that one addition counts eight bits.
     counters = [0] * 8
     total = len(words) - 2
@@ -74,14 +74,14 @@ def near_pairs(fingerprints: Mapping[str, int], most: int = NEAR) -> Iterator[tu
             continue
         met: set[str] = set()
         for key in enumerate(fingerprint.to_bytes(8, "little")):
-            for other in alike[key][-_MOST_COMPARED:]:
+            for other in alike[key][-_MAX_COMPARED:]:
                 if other not in met and distance(fingerprint, fingerprints[other]) <= most:
                     yield other, name
                 met.add(other)
             alike[key].append(name)
 
 
-_MOST_COMPARED = 200
+_MAX_COMPARED = 200
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,10 @@ from defusedxml.ElementTree import DefusedXMLParser
 from pressroom_seo.crawler.content import gunzip
 from pressroom_seo.crawler.urls import normalise
 
-MOST_URLS: Final = 50_000
+MAX_URLS: Final = 50_000
 """How many addresses one sitemap may list; the protocol's own bound."""
 
-LARGEST: Final = 52_428_800
+MAX_SITEMAP_BYTES: Final = 52_428_800
 """How many bytes one sitemap may have unpacked; the protocol's own bound."""
 
 _SPACE_OF_NAMES = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
@@ -23,8 +23,8 @@ _CHUNK = 65_536
 """Bytes that are parsed at once. No tag and no text may fill a whole chunk: a tag is parsed in one go, however many
 attributes it has, and nothing else runs meanwhile."""
 
-_LONGEST_TEXT = 4096
-_DEEPEST = 32
+_MAX_TEXT_LENGTH = 4096
+_MAX_DEPTH = 32
 
 Kind = Literal["urlset", "index", "text", "unknown"]
 
@@ -51,7 +51,7 @@ class Sitemap:
     problem: str = ""
 
 
-def read_sitemap(url: str, content: bytes, *, whole: bool = True, most_urls: int = MOST_URLS) -> Sitemap:
+def read_sitemap(url: str, content: bytes, *, whole: bool = True, most_urls: int = MAX_URLS) -> Sitemap:
     """Return what a sitemap lists, as much of it as can be read.
 
     No document type, no entity and nothing outside of the document is ever read.
@@ -64,7 +64,7 @@ def read_sitemap(url: str, content: bytes, *, whole: bool = True, most_urls: int
     """
     sitemap = Sitemap(url)
     if content[:2] == b"\x1f\x8b":
-        unpacked = gunzip(content, LARGEST)
+        unpacked = gunzip(content, MAX_SITEMAP_BYTES)
         content, whole = unpacked.content, whole and unpacked.whole
         sitemap.problem = unpacked.problem
     sitemap.too_large = not whole
@@ -132,14 +132,14 @@ class _Target:
         if not self._path and name in ("urlset", "sitemapindex"):
             self._sitemap.kind = "urlset" if name == "urlset" else "index"
         self._path.append(name)
-        if len(self._path) > _DEEPEST:
+        if len(self._path) > _MAX_DEPTH:
             raise _Enough("its elements are nested too deep")
         if len(self._path) == 2:
             self._values = {}
         self._text, self._length = ([], 0) if len(self._path) == 3 and name in ("loc", "lastmod") else (None, 0)
 
     def data(self, text: str) -> None:
-        if self._text is not None and self._length < _LONGEST_TEXT:
+        if self._text is not None and self._length < _MAX_TEXT_LENGTH:
             self._text.append(text)
             self._length += len(text)
 

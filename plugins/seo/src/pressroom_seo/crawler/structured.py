@@ -36,9 +36,9 @@ REQUIRED: Final[dict[str, tuple[str, ...]]] = {
 }
 """What an item of a type must have."""
 
-_MOST_ITEMS = 50
-_MOST_MARKED = 20
-_LONGEST = 500_000
+_MAX_ITEMS = 50
+_MAX_MARKED = 20
+_MAX_LENGTH = 500_000
 
 
 def structured_data(tree: LexborHTMLParser) -> tuple[StructuredData, ...]:
@@ -46,13 +46,13 @@ def structured_data(tree: LexborHTMLParser) -> tuple[StructuredData, ...]:
     found: list[StructuredData] = []
     for script in tree.css('script[type="application/ld+json" i]'):
         found.extend(_json_ld(script.text()))
-        if len(found) >= _MOST_ITEMS:
+        if len(found) >= _MAX_ITEMS:
             break
-    microdata = tree.css("[itemscope][itemtype]")[:_MOST_MARKED]
+    microdata = tree.css("[itemscope][itemtype]")[:_MAX_MARKED]
     found += [StructuredData("microdata", _names(node.attributes.get("itemtype"))) for node in microdata]
-    rdfa = tree.css("[typeof][vocab]")[:_MOST_MARKED]
+    rdfa = tree.css("[typeof][vocab]")[:_MAX_MARKED]
     found += [StructuredData("rdfa", _names(node.attributes.get("typeof"))) for node in rdfa]
-    return tuple(found[:_MOST_ITEMS])
+    return tuple(found[:_MAX_ITEMS])
 
 
 def _names(value: str | None) -> tuple[str, ...]:
@@ -65,7 +65,7 @@ def _json_ld(text: str) -> Iterator[StructuredData]:
         yield StructuredData("json-ld", (), "it is empty")
         return
     try:
-        data = json.loads(text[:_LONGEST])
+        data = json.loads(text[:_MAX_LENGTH])
     except RecursionError:
         yield StructuredData("json-ld", (), "it is nested too deep")
     except ValueError as error:
@@ -76,14 +76,14 @@ def _json_ld(text: str) -> Iterator[StructuredData]:
 
 def _items(data: Any) -> Iterator[StructuredData]:
     whole = data if isinstance(data, list) else [data]
-    for one in whole[:_MOST_ITEMS]:
+    for one in whole[:_MAX_ITEMS]:
         if not isinstance(one, dict):
             yield StructuredData("json-ld", (), "it is not an object")
             continue
         known = _is_schema_org(one.get("@context"))
         graph = one.get("@graph")
         parts = graph if isinstance(graph, list) else [one]
-        for part in parts[:_MOST_ITEMS]:
+        for part in parts[:_MAX_ITEMS]:
             if isinstance(part, dict):
                 yield _item(part, known=known)
 

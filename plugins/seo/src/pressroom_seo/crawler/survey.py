@@ -9,12 +9,11 @@ from typing import Any, Final, Literal
 
 from pydantic import TypeAdapter
 
-from pressroom_seo.crawler.llms_txt import LARGEST as LARGEST_LLMS_TXT
-from pressroom_seo.crawler.llms_txt import LlmsTxt, read_llms_txt
+from pressroom_seo.crawler.llms_txt import MAX_LLMS_TXT_BYTES, LlmsTxt, read_llms_txt
 from pressroom_seo.crawler.robots import Robots
-from pressroom_seo.crawler.sitemaps import MOST_URLS, Kind, Sitemap, read_sitemap
+from pressroom_seo.crawler.sitemaps import MAX_URLS, Kind, Sitemap, read_sitemap
 from pressroom_seo.crawler.urls import Site, host_of, normalise
-from pressroom_seo.crawler.visiting import ANYTHING, MOST_REDIRECTS, Answer, Visitor
+from pressroom_seo.crawler.visiting import ANYTHING, MAX_REDIRECTS, Answer, Visitor
 
 SEARCH_ENGINE: Final = "Googlebot"
 _XML: Final = "application/xml, text/xml, text/plain;q=0.8, */*;q=0.5"
@@ -24,11 +23,11 @@ _ASKED: Final[Mapping[str, Mapping[str, Any]]] = {
     "missing": _PROBED,
     "plain": _PROBED,
     "other_host": _PROBED,
-    "llms": {"accept": "text/markdown, text/plain, */*;q=0.5", "max_bytes": LARGEST_LLMS_TXT},
+    "llms": {"accept": "text/markdown, text/plain, */*;q=0.5", "max_bytes": MAX_LLMS_TXT_BYTES},
 }
 _IMPOSSIBLE: Final = "/pressroom-looks-for-a-page-that-is-not-there"
-_MOST_FILES = 50
-_DEEPEST_INDEX = 3
+_MAX_FILES = 50
+_MAX_INDEX_DEPTH = 3
 _SAMPLES = 10
 
 
@@ -215,13 +214,13 @@ async def survey(
         later: called with an address before it is asked, and with the seconds that its host asks for where it is busy;
             returns whether the address is left for later. Left out, none is.
     """
-    most_urls = min(most_urls, MOST_URLS)
+    most_urls = min(most_urls, MAX_URLS)
     while facts.todo:
         step = facts.todo[0]
         if step.kind == "sitemap" and (
-            len(facts.sitemaps) >= _MOST_FILES or len(facts.listed) >= most_urls or not await visitor.allowed(step.url)
+            len(facts.sitemaps) >= _MAX_FILES or len(facts.listed) >= most_urls or not await visitor.allowed(step.url)
         ):
-            facts.listed_whole = facts.listed_whole and len(facts.sitemaps) < _MOST_FILES
+            facts.listed_whole = facts.listed_whole and len(facts.sitemaps) < _MAX_FILES
             facts.todo.pop(0)
             continue
         if later(step.url, None):
@@ -249,23 +248,23 @@ def _other(host: str) -> str:
 
 def _take_sitemap(facts: SiteFacts, step: Step, answer: Answer, *, now: float, most_urls: int) -> None:
     """Take in the answer to a sitemap: what it lists, or where it leads."""
-    if answer.location is not None and step.hops < MOST_REDIRECTS and answer.location != step.url:
+    if answer.location is not None and step.hops < MAX_REDIRECTS and answer.location != step.url:
         facts.todo.insert(0, replace(step, url=answer.location, hops=step.hops + 1))
         return
     if answer.status != 200:
         facts.sitemaps.append(SitemapFile(step.named, answer.status, "unknown", 0, answer.message))
         return
-    sitemap = read_sitemap(answer.url, answer.content, whole=answer.whole, most_urls=MOST_URLS)
+    sitemap = read_sitemap(answer.url, answer.content, whole=answer.whole, most_urls=MAX_URLS)
     facts.sitemaps.append(_file(step.named, answer, sitemap))
     if sitemap.kind != "index":
         _take(facts, sitemap, now=now, most_urls=most_urls)
         return
     seen = {one.url for one in facts.sitemaps} | {one.named for one in facts.todo}
     new = [url for url in dict.fromkeys(entry.url for entry in sitemap.entries) if url not in seen]
-    steps = [Step("sitemap", url, url, step.depth + 1) for url in new if step.depth < _DEEPEST_INDEX]
+    steps = [Step("sitemap", url, url, step.depth + 1) for url in new if step.depth < _MAX_INDEX_DEPTH]
     probes = [one for one in facts.todo if one.kind != "sitemap"]
     waiting = [one for one in facts.todo if one.kind == "sitemap"]
-    room = max(0, _MOST_FILES - len(facts.sitemaps) - len(waiting))
+    room = max(0, _MAX_FILES - len(facts.sitemaps) - len(waiting))
     facts.listed_whole = facts.listed_whole and len(steps) <= room
     facts.todo = [*waiting, *steps[:room], *probes]
 

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from ada_url import URL
 
-LONGEST: Final = 2048
+MAX_URL_LENGTH: Final = 2048
 """How many characters an address may have."""
 
 TRACKING: Final = re.compile(
@@ -46,7 +46,7 @@ def normalise(reference: str, base: str | None = None) -> str | None:
     Returns:
         `None` where it is no http or https address, has a user name or password, or is too long.
     """
-    if len(reference) > 4 * LONGEST:
+    if len(reference) > 4 * MAX_URL_LENGTH:
         return None
     try:
         url = URL(reference, base=base) if base else URL(reference)
@@ -60,7 +60,7 @@ def normalise(reference: str, base: str | None = None) -> str | None:
     except ValueError:
         return None
     text = text.removesuffix("?")
-    return text if len(text) <= LONGEST and _VISIBLE.fullmatch(text) else None
+    return text if len(text) <= MAX_URL_LENGTH and _VISIBLE.fullmatch(text) else None
 
 
 def _plain(text: str) -> str:

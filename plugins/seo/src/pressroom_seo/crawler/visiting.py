@@ -15,16 +15,16 @@ from pressroom_seo.crawler.clock import Clock, SystemClock
 from pressroom_seo.crawler.content import ENCODINGS, unpack
 from pressroom_seo.crawler.politeness import HostGate, Politeness, retry_after
 from pressroom_seo.crawler.records import Failure
-from pressroom_seo.crawler.robots import LARGEST, Robots
+from pressroom_seo.crawler.robots import MAX_ROBOTS_BYTES, Robots
 from pressroom_seo.crawler.urls import host_of, normalise, origin_of
 
 SECONDS: Final = 10.0
 """How long one answer may take."""
 
-MOST_BYTES: Final = 10_000_000
+MAX_BYTES: Final = 10_000_000
 """How large one answer may be, as it is sent and unpacked."""
 
-MOST_REDIRECTS: Final = 10
+MAX_REDIRECTS: Final = 10
 PAGES: Final = "text/html, application/xhtml+xml;q=0.9, */*;q=0.5"
 ANYTHING: Final = "*/*"
 _ROBOTS: Final = "text/plain, */*;q=0.5"
@@ -32,7 +32,7 @@ _ROBOTS: Final = "text/plain, */*;q=0.5"
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _BUSY: Final = frozenset({429, 503})
 _FIRST_WAIT = 5.0
-_MOST_HOSTS = 500
+_MAX_HOSTS = 500
 _ROBOTS_REDIRECTS = 5
 
 
@@ -94,7 +94,7 @@ class Visitor:
         own: Mapping[str, Politeness] | None = None,
         clock: Clock | None = None,
         seconds: float = SECONDS,
-        max_bytes: int = MOST_BYTES,
+        max_bytes: int = MAX_BYTES,
     ) -> None:
         self._fetcher = fetcher
         self._politeness = politeness or Politeness()
@@ -116,7 +116,7 @@ class Visitor:
         gate = self._gates.get(host)
         if gate is None:
             gate = self._gates[host] = HostGate(self.politeness_of(host), self._clock)
-            if len(self._gates) > _MOST_HOSTS:
+            if len(self._gates) > _MAX_HOSTS:
                 self._gates.popitem(last=False)
         self._gates.move_to_end(host)
         return gate
@@ -168,17 +168,17 @@ class Visitor:
         task = self._robots.get(origin)
         if task is None or (task.done() and task.cancelled()):
             task = self._robots[origin] = asyncio.ensure_future(self._ask_for_robots(origin))
-            while len(self._robots) > _MOST_HOSTS:
+            while len(self._robots) > _MAX_HOSTS:
                 self._robots.popitem(last=False)[1].cancel()
         return await task
 
     async def _ask_for_robots(self, origin: str) -> Robots:
-        answer = await self.visit(f"{origin}/robots.txt", accept=_ROBOTS, max_bytes=LARGEST)
+        answer = await self.visit(f"{origin}/robots.txt", accept=_ROBOTS, max_bytes=MAX_ROBOTS_BYTES)
         for _ in range(_ROBOTS_REDIRECTS):
             following = answer.location
             if following is None:
                 break
-            answer = await self.visit(following, accept=_ROBOTS, max_bytes=LARGEST)
+            answer = await self.visit(following, accept=_ROBOTS, max_bytes=MAX_ROBOTS_BYTES)
         robots = Robots.read(answer.status, answer.content, truncated=not answer.whole)
         if answer.busy is not None:
             robots = replace(robots, busy=answer.busy)
@@ -207,7 +207,7 @@ class Visitor:
         """
         answers = [await self.visit(url, accept=accept)]
         seen = {url}
-        while len(answers) <= MOST_REDIRECTS:
+        while len(answers) <= MAX_REDIRECTS:
             following = answers[-1].location
             if following is None or following in seen:
                 break

@@ -15,7 +15,7 @@ _SAMPLE: Final = 3000
 _SURE: Final = 0.8
 """From this confidence on the answer is taken as known; short texts and mixtures stay below."""
 
-_SHORTEST: Final = 120
+_MIN_LENGTH: Final = 120
 """Texts with fewer characters say too little."""
 
 
@@ -30,7 +30,7 @@ class Detection:
 def detect_language(text: str) -> Detection | None:
     """Return the language of the text, or None where it is too short or too mixed to tell."""
     sample = text[:_SAMPLE].strip()
-    if len(sample) < _SHORTEST and sample.isascii():
+    if len(sample) < _MIN_LENGTH and sample.isascii():
         return None
     found, confidence = _identifier().classify(sample)
     if confidence < _SURE or found == "zxx" or not found:

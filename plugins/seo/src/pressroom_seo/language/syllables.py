@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Final
 
-_LONGEST: Final = 60
+_MAX_WORD_LENGTH: Final = 60
 """A word with more letters is no word; it is counted without the corrections."""
 
 
@@ -36,7 +36,7 @@ class Syllables:
 
     def _count(self, word: str) -> int:
         """Return how many syllables a lower-case word has; a part after a hyphen counts for itself. At least 1."""
-        if len(word) > _LONGEST:
+        if len(word) > _MAX_WORD_LENGTH:
             return max(1, len(self._nucleus.findall(word)))
         if "-" in word:
             return sum(self.count(part) for part in word.split("-") if part) or 1

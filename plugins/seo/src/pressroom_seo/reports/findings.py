@@ -19,7 +19,7 @@ from pressroom_seo.site_checks.registry import CHECKS
 from pressroom_seo.site_checks.score import health, score
 from pressroom_seo.tables import CrawlRow, FindingRow, MarkRow, PageRow
 
-MOST_EVIDENCE: Final = 5
+MAX_EVIDENCE: Final = 5
 """How many things that one check found at one address are kept."""
 
 _LETTERS: Final = 22
@@ -56,7 +56,7 @@ def finding_rows(crawl_id: str, website_id: str, issues: Iterable[Issue]) -> lis
                 "evidence": [],
             },
         )
-        if len(row["evidence"]) < MOST_EVIDENCE:
+        if len(row["evidence"]) < MAX_EVIDENCE:
             row["evidence"].append(dict(one.evidence))
     return list(rows.values())
 

@@ -15,7 +15,7 @@ from pressroom_seo.reports.rows import plain, upsert
 from pressroom_seo.site_checks.registry import CHECKS
 from pressroom_seo.tables import CrawlRow, FindingRow, MarkRow
 
-LONGEST_NOTE: Final = 1000
+MAX_NOTE_LENGTH: Final = 1000
 
 
 async def mark(plugin: PluginContext, user_id: str, issue_id: str, status: str, note: str) -> tuple[Found, CrawlRow]:
@@ -68,6 +68,6 @@ def _row(crawl: CrawlRow, finding: FindingRow, status: str, note: str) -> dict[s
         "check_id": finding.check_id,
         "url": finding.url,
         "status": status,
-        "note": plain(note, LONGEST_NOTE),
+        "note": plain(note, MAX_NOTE_LENGTH),
         "updated_at": datetime.now(UTC),
     }

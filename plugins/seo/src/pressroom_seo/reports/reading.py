@@ -20,7 +20,7 @@ from pressroom_seo.tables import CrawlRow, FindingRow, LinkRow, PageRow
 SAMPLES: Final = 5
 """How many addresses a list of issues names for each check."""
 
-DEEPEST: Final = 4
+MAX_DEPTH: Final = 4
 """Links from the first page; pages further away are too deep."""
 
 
@@ -130,7 +130,7 @@ class Report:
 
     async def orphans(self, limit: int) -> list[dict[str, Any]]:
         """Return pages that nothing links to, then those that are too deep, the deepest first."""
-        bad = or_(PageRow.orphan.is_(True), PageRow.depth > DEEPEST)
+        bad = or_(PageRow.orphan.is_(True), PageRow.depth > MAX_DEPTH)
         wanted = select(PageRow.url, PageRow.inlinks, PageRow.depth).where(PageRow.crawl_id == self._crawl.id, bad)
         wanted = wanted.order_by(PageRow.orphan.desc(), PageRow.depth.desc(), PageRow.url).limit(limit)
         async with self._database.reading() as session:

@@ -18,10 +18,10 @@ from pressroom_seo.reports.store import Crawls
 from pressroom_seo.site_checks.report import SiteReport
 from pressroom_seo.tables import CrawlRow
 
-MOST_WAITS: Final = 20
+MAX_WAITS: Final = 20
 """How often a crawl waits for a site or for another crawl of the same host before it ends with what it has."""
 
-LONGEST_WAIT: Final = timedelta(hours=6)
+MAX_WAIT: Final = timedelta(hours=6)
 _HOST_TAKEN: Final = timedelta(seconds=30)
 
 
@@ -53,7 +53,7 @@ async def crawl_website(plugin: PluginContext, run: JobRun) -> Mapping[str, Any]
     facts, report = await _crawl(plugin, run, row)
     if facts.stopped == "paused":
         return Pause(facts.retry_after)
-    if facts.stopped == "busy" and row.restarts < MOST_WAITS and facts.retry_after <= LONGEST_WAIT.total_seconds():
+    if facts.stopped == "busy" and row.restarts < MAX_WAITS and facts.retry_after <= MAX_WAIT.total_seconds():
         return await _wait(crawls, row, timedelta(seconds=facts.retry_after))
     await close(plugin.services.database, row, report, facts, plugin.config.kept_reports)
     done = await crawls.read(row.id)
@@ -109,7 +109,7 @@ async def _crawl(plugin: PluginContext, run: JobRun, row: CrawlRow) -> tuple[Sit
 
 async def _wait(crawls: Crawls, row: CrawlRow, pause: timedelta) -> Mapping[str, Any]:
     """Let a crawl go on later, in a job of its own."""
-    if row.restarts >= MOST_WAITS * 6:
+    if row.restarts >= MAX_WAITS * 6:
         await crawls.fail(row.id, "Another crawl of the same host takes too long. Ask again later.")
         return {"crawl_id": row.id, "status": "failed", "message": "another crawl of the same host takes too long"}
     row.restarts += 1

@@ -20,7 +20,7 @@ from pressroom_seo.scoring.document import (
 
 Severity = Literal["error", "warning", "notice"]
 
-LONGEST_ALT: Final = 100
+MAX_ALT_LENGTH: Final = 100
 HEAVY, TOO_HEAVY = 500_000, 1_000_000
 SHARE_WIDTH: Final = 1200
 _ABOVE_FOLD: Final = 1
@@ -168,9 +168,11 @@ def _alt_issues(image: Image) -> Iterator[ImageIssue]:
     fix = "Say in a few words what the image shows and why it is there."
     if image.alt is None or not alt:
         yield _issue(image, "alt_missing", "error", "The image has no alt text.", fix)
-    elif len(alt) > LONGEST_ALT:
+    elif len(alt) > MAX_ALT_LENGTH:
         message = f"The alt text has {len(alt)} characters; screen readers cannot pause in it."
-        yield _issue(image, "alt_too_long", "warning", message, f"Cut it to {LONGEST_ALT} characters; use a caption.")
+        yield _issue(
+            image, "alt_too_long", "warning", message, f"Cut it to {MAX_ALT_LENGTH} characters; use a caption."
+        )
     elif _FILE_NAME.fullmatch(alt) or _EMPTY_ALT.fullmatch(alt):
         yield _issue(image, "alt_says_nothing", "warning", f"The alt text “{alt}” says nothing of the image.", fix)
     elif _PHRASE_OPENING.match(alt):

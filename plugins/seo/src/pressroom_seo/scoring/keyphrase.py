@@ -11,12 +11,12 @@ from pressroom_seo.language import LanguagePack, fold, infinitive_forms, stem
 from pressroom_seo.scoring.document import clean_text
 from pressroom_seo.scoring.text.words import is_unspaced, lowered, split_words, word_parts
 
-_LONGEST: Final = 300
+_MAX_LENGTH: Final = 300
 """How many characters of a keyphrase are read."""
 
 _SHORT: Final = 3
 
-_LONGEST_WORD: Final = 60
+_MAX_WORD_LENGTH: Final = 60
 
 _LINKS: Final = ("", "e", "en", "ens", "er", "es", "n", "s")
 """What may stand between the stems of two words that are written as one: `Wärmepumpe` and `Kosten` in German are
@@ -42,7 +42,7 @@ class Keyphrase:
     """
 
     def __init__(self, phrase: str, pack: LanguagePack | None, language: str) -> None:
-        text = " ".join(clean_text(phrase[:_LONGEST]).split())
+        text = " ".join(clean_text(phrase[:_MAX_LENGTH]).split())
         self.quoted = len(text) > 2 and _QUOTES.get(text[0]) == text[-1]
         self.text = text[1:-1].strip() if self.quoted else text
         self._language = language
@@ -116,7 +116,7 @@ class Keyphrase:
 
     def same_as(self, phrase: str) -> bool:
         """Tell whether another phrase has the same content words in any form and order, and no others."""
-        parts = self.parts(lowered(split_words(clean_text(phrase[:_LONGEST]))))
+        parts = self.parts(lowered(split_words(clean_text(phrase[:_MAX_LENGTH]))))
         content = [part for part in parts if part not in self._function_words] or parts
         return bool(content) and Counter(map(self._key, content)) == self._needed
 
@@ -153,7 +153,7 @@ class Keyphrase:
 
     def _written_together(self, part: str) -> list[tuple[str, str]]:
         """Return the two words of the keyphrase that a word is put together from, if it is."""
-        if len(self._needed) < 2 or len(part) > _LONGEST_WORD:
+        if len(self._needed) < 2 or len(part) > _MAX_WORD_LENGTH:
             return []
         letters = fold(part)
         for first in self._needed:

@@ -11,7 +11,7 @@ from pressroom_seo.scoring.report import Evidence, Status, Value
 _SHOWN: Final = 5
 """How many pieces of evidence a check gives; its message says how many there are."""
 
-_LONGEST: Final = 300
+_MAX_LENGTH: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,9 @@ def shown(evidence: Iterable[Evidence]) -> tuple[Evidence, ...]:
     for piece in evidence:
         if len(pieces) == _SHOWN:
             break
-        pieces.append(piece if len(piece.text) <= _LONGEST else Evidence(f"{piece.text[: _LONGEST - 1]}…", piece.place))
+        pieces.append(
+            piece if len(piece.text) <= _MAX_LENGTH else Evidence(f"{piece.text[: _MAX_LENGTH - 1]}…", piece.place)
+        )
     return tuple(pieces)
 
 

@@ -12,7 +12,7 @@ from typing import Final
 from pressroom_seo.crawler.records import LinkRecord, PageRecord
 from pressroom_seo.crawler.survey import SiteFacts
 
-MOST_HOPS: Final = 20
+MAX_HOPS: Final = 20
 _SOURCES = 5
 
 
@@ -210,11 +210,11 @@ class SiteIndex:
         hops: list[str] = []
         seen = {entry.url}
         at: Entry | None = entry
-        while at is not None and at.location and len(hops) < MOST_HOPS:
+        while at is not None and at.location and len(hops) < MAX_HOPS:
             hops.append(at.location)
             if at.location in seen:
                 return RedirectPath(entry.url, tuple(hops), entry.status, None, loop=True)
             seen.add(at.location)
             at = self.entries.get(at.location)
         end = None if at is None or at.failure == "disallowed" else at.status
-        return RedirectPath(entry.url, tuple(hops), entry.status, end, loop=len(hops) >= MOST_HOPS)
+        return RedirectPath(entry.url, tuple(hops), entry.status, end, loop=len(hops) >= MAX_HOPS)

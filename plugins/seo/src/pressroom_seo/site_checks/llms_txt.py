@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
-from pressroom_seo.crawler.llms_txt import LARGEST, LlmsTxt, read_llms_txt
+from pressroom_seo.crawler.llms_txt import MAX_LLMS_TXT_BYTES, LlmsTxt, read_llms_txt
 from pressroom_seo.crawler.urls import Site
 from pressroom_seo.crawler.visiting import Answer, Visitor
 
@@ -14,7 +14,7 @@ SAMPLES: Final = 10
 """How many pages are looked up in Markdown, and how many links of the file are followed."""
 
 _TEXT: Final = "text/markdown, text/plain, */*;q=0.5"
-_MOST_MISSING = 100
+_MAX_MISSING = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ async def check_llms_txt(visitor: Visitor, site: Site, listed: Collection[str]) 
             message=f"{url} {_said(answer)}",
             fix="Add it: a line of # and the site's name, a quoted summary, and sections of links.",
         )
-        return LlmsReport((missing,), 0, tuple(listed)[:_MOST_MISSING])
+        return LlmsReport((missing,), 0, tuple(listed)[:_MAX_MISSING])
     llms = read_llms_txt(answer.content, answer.url)
     named = {entry.url for entry in llms.entries}
     absent = [one for one in listed if one not in named and not named.intersection(twins(one))]
@@ -66,7 +66,7 @@ async def check_llms_txt(visitor: Visitor, site: Site, listed: Collection[str]) 
         await _full(visitor, site),
         await _twins(visitor, listed),
     ]
-    return LlmsReport(tuple(checks), len(llms.entries), tuple(absent[:_MOST_MISSING]))
+    return LlmsReport(tuple(checks), len(llms.entries), tuple(absent[:_MAX_MISSING]))
 
 
 def twins(url: str) -> tuple[str, ...]:
@@ -126,7 +126,11 @@ async def _links(visitor: Visitor, site: Site, llms: LlmsTxt) -> LlmsCheck:
 
 async def _full(visitor: Visitor, site: Site) -> LlmsCheck:
     url = f"{site.origin}/llms-full.txt"
-    answer = (await visitor.visit(url, accept=_TEXT, max_bytes=LARGEST)) if await visitor.allowed(url) else Answer(url)
+    answer = (
+        (await visitor.visit(url, accept=_TEXT, max_bytes=MAX_LLMS_TXT_BYTES))
+        if await visitor.allowed(url)
+        else Answer(url)
+    )
     if _is_text(answer):
         return LlmsCheck("llms_full_txt_exists", passed=True, message=f"{url} is there")
     return LlmsCheck(

@@ -12,8 +12,8 @@ SLOW_FIRST_BYTE: Final = 0.8
 
 _WORTH_COMPRESSING: Final = 1400
 _LARGE_PAGE: Final = 500_000
-_MOST_ELEMENTS: Final = 1400
-_MOST_BLOCKING: Final = 8
+_MAX_ELEMENTS: Final = 1400
+_MAX_BLOCKING: Final = 8
 
 
 def _frames_allowed(record: PageRecord) -> bool:
@@ -120,16 +120,16 @@ CHECKS: Final = (
         "too_many_elements",
         "notice",
         "speed",
-        f"The page has more than {_MOST_ELEMENTS} elements.",
+        f"The page has more than {_MAX_ELEMENTS} elements.",
         "Simplify the template, and show long lists in parts.",
-        lambda record, page: when(page.elements > _MOST_ELEMENTS, elements=page.elements, cut=page.cut),
+        lambda record, page: when(page.elements > _MAX_ELEMENTS, elements=page.elements, cut=page.cut),
     ),
     PageCheck(
         "render_blocking",
         "notice",
         "speed",
-        f"More than {_MOST_BLOCKING} scripts and styles must arrive before anything is drawn.",
+        f"More than {_MAX_BLOCKING} scripts and styles must arrive before anything is drawn.",
         "Load scripts with defer, and join styles.",
-        lambda record, page: when(page.blocking > _MOST_BLOCKING, count=page.blocking),
+        lambda record, page: when(page.blocking > _MAX_BLOCKING, count=page.blocking),
     ),
 )

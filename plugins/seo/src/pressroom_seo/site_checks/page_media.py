@@ -19,8 +19,8 @@ _GENERIC: Final = frozenset(
 """Words that do not say where a link leads."""
 
 _PRIVATE = re.compile(r"localhost|127\.\d+\.\d+\.\d+|10\.\d+\.\d+\.\d+|192\.168\.\d+\.\d+|.*\.(?:local|test|internal)")
-_LONGEST_ALT = 125
-_MOST_LINKS = 300
+_MAX_ALT_LENGTH = 125
+_MAX_LINKS = 300
 _OPEN_GRAPH = ("og:title", "og:type", "og:url")
 
 
@@ -87,9 +87,9 @@ CHECKS: Final = (
         "too_many_links",
         "notice",
         "links",
-        f"The page has more than {_MOST_LINKS} links.",
+        f"The page has more than {_MAX_LINKS} links.",
         "Leave out those that few people need, or spread them over several pages.",
-        lambda record, page: when(page.links_total > _MOST_LINKS, links=page.links_total),
+        lambda record, page: when(page.links_total > _MAX_LINKS, links=page.links_total),
     ),
     PageCheck(
         "link_insecure",
@@ -164,11 +164,11 @@ CHECKS: Final = (
         "image_alt_long",
         "notice",
         "images",
-        f"The alt text of a picture has more than {_LONGEST_ALT} characters.",
+        f"The alt text of a picture has more than {_MAX_ALT_LENGTH} characters.",
         "Shorten it, and say the rest in the text.",
         lambda record, page: when(
-            [image for image in page.images if len(image.alt or "") > _LONGEST_ALT],
-            images=[image.url for image in page.images if len(image.alt or "") > _LONGEST_ALT][:5],
+            [image for image in page.images if len(image.alt or "") > _MAX_ALT_LENGTH],
+            images=[image.url for image in page.images if len(image.alt or "") > _MAX_ALT_LENGTH][:5],
         ),
     ),
     PageCheck(

@@ -12,8 +12,8 @@ from pressroom_seo.site_checks.model import Evidence, PageCheck, RecordCheck, wh
 _GONE = frozenset({404, 410})
 _TEMPORARY = frozenset({302, 303, 307})
 _SAYS_MISSING = re.compile(r"^\W*(?:error\W*)?404\b|\b(?:page|site|file) not found\b|\bnot found\W*$", re.IGNORECASE)
-_LONGEST_URL = 115
-_MOST_PARAMETERS = 3
+_MAX_URL_LENGTH = 115
+_MAX_PARAMETERS = 3
 
 
 def _soft_404(record: PageRecord, page: PageFacts) -> Evidence | None:
@@ -132,9 +132,9 @@ RECORD_CHECKS: Final = (
         "url_too_long",
         "notice",
         "urls",
-        f"The address has more than {_LONGEST_URL} characters.",
+        f"The address has more than {_MAX_URL_LENGTH} characters.",
         "Use a few words that say what the page is about.",
-        lambda record: when(record.status == 200 and len(record.url) > _LONGEST_URL, length=len(record.url)),
+        lambda record: when(record.status == 200 and len(record.url) > _MAX_URL_LENGTH, length=len(record.url)),
     ),
     RecordCheck(
         "url_uppercase",
@@ -172,10 +172,10 @@ RECORD_CHECKS: Final = (
         "url_parameters",
         "notice",
         "urls",
-        f"The address has more than {_MOST_PARAMETERS} parameters.",
+        f"The address has more than {_MAX_PARAMETERS} parameters.",
         "Give the page an address without them, or name one such address as canonical.",
         lambda record: when(
-            record.status == 200 and _query(record).count("&") >= _MOST_PARAMETERS,
+            record.status == 200 and _query(record).count("&") >= _MAX_PARAMETERS,
             parameters=_query(record).count("&") + 1,
         ),
     ),

@@ -22,7 +22,7 @@ TITLE_WIDTHS: Final = (200, 600)
 DESCRIPTION_WIDTHS: Final = (400, 985)
 """Pixels; beyond the second figure search results cut a description."""
 
-FEWEST_WORDS: Final = 100
+MIN_WORDS: Final = 100
 """Below this many words there is little that a page could be found by."""
 
 
@@ -164,9 +164,9 @@ CHECKS: Final = (
         "thin_content",
         "notice",
         "content",
-        f"The page has fewer than {FEWEST_WORDS} words.",
+        f"The page has fewer than {MIN_WORDS} words.",
         "Say more about its subject, or let search engines leave it out with noindex.",
-        lambda record, page: when(page.words < FEWEST_WORDS and not record.noindex, words=page.words),
+        lambda record, page: when(page.words < MIN_WORDS and not record.noindex, words=page.words),
     ),
     PageCheck(
         "placeholder_text",

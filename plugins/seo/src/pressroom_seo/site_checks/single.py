@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pressroom_seo.crawler.answers import record_of
 from pressroom_seo.crawler.records import PageRecord
 from pressroom_seo.crawler.urls import normalise
-from pressroom_seo.crawler.visiting import MOST_REDIRECTS, Answer, Visitor
+from pressroom_seo.crawler.visiting import MAX_REDIRECTS, Answer, Visitor
 from pressroom_seo.site_checks.model import Check, PageCheck, found_by
 from pressroom_seo.site_checks.registry import OF_PAGES
 from pressroom_seo.site_checks.score import health
@@ -60,7 +60,7 @@ async def check_page(visitor: Visitor, url: str) -> PageReport:
     last = answers[-1]
     record = await asyncio.to_thread(record_of, last, 0)
     results = tuple(_result(check, record) for check in OF_PAGES)
-    loop = last.is_redirect and (len(answers) > MOST_REDIRECTS or last.location in {one.url for one in answers})
+    loop = last.is_redirect and (len(answers) > MAX_REDIRECTS or last.location in {one.url for one in answers})
     failed = [one.check.severity for one in results if one.status == "failed"]
     return PageReport(
         score=0 if loop else round(100 * health(failed)),

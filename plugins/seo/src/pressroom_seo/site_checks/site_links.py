@@ -8,7 +8,7 @@ from typing import Final
 from pressroom_seo.site_checks.index import Entry, SiteIndex
 from pressroom_seo.site_checks.model import Evidence, SiteCheck
 
-DEEPEST: Final = 4
+MAX_DEPTH: Final = 4
 """Links from the first page; pages further away are seldom read or crawled."""
 
 HEAVY_IMAGE: Final = 200_000
@@ -77,7 +77,7 @@ def _orphans(index: SiteIndex) -> Found:
 def _deep(index: SiteIndex) -> Found:
     for entry in index.indexable():
         depth = index.depths.get(entry.url)
-        if depth is not None and depth > DEEPEST:
+        if depth is not None and depth > MAX_DEPTH:
             yield entry.url, {"depth": depth}
 
 
@@ -162,7 +162,7 @@ CHECKS: Final = (
         "page_too_deep",
         "notice",
         "links",
-        f"The page is more than {DEEPEST} links away from the first page.",
+        f"The page is more than {MAX_DEPTH} links away from the first page.",
         "Link to it from a page nearer to the first one.",
         _deep,
     ),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Term = Annotated[str, Field(min_length=1, max_length=200)]
 Terms = Annotated[list[Term], Field(max_length=100)]
 
-_LONGEST_LINE: Final = 500
+_MAX_LINE_LENGTH: Final = 500
 _EVIDENCE: Final = 3
 _LINK_SECONDS: Final = 30.0
 
@@ -31,8 +31,8 @@ class ArticleInput(Params):
 
     body: str = Field(max_length=4_000_000, description="The text without the headline, in body_format.")
     body_format: Literal["markdown", "html"] = Field(default="markdown", description="How body is written.")
-    title: str = Field(default="", max_length=_LONGEST_LINE, description="The headline.")
-    meta_title: str = Field(default="", max_length=_LONGEST_LINE, description="The title in search results.")
+    title: str = Field(default="", max_length=_MAX_LINE_LENGTH, description="The headline.")
+    meta_title: str = Field(default="", max_length=_MAX_LINE_LENGTH, description="The title in search results.")
     meta_description: str = Field(default="", max_length=2000, description="The text in search results.")
     slug: str = Field(default="", max_length=200, description="The end of its URL; left out: made from the title.")
     url: str = Field(default="", max_length=2048, description="Where it is, or will be.")

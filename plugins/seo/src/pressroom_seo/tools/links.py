@@ -25,7 +25,7 @@ _PATIENCE: Final = 25.0
 _SAME_JOB: Final = 600
 """Seconds in which a repeated call gets the job that was begun."""
 
-_MOST_TOLD: Final = 200
+_MAX_REPORTED: Final = 200
 
 
 class LinksParams(Params):
@@ -91,7 +91,7 @@ async def _of_article(plugin: PluginContext, user_id: str, content_id: str, *, e
             pass
         else:
             wrong = [_row(one) for one in reports if one.problems]
-            return LinksAnswer(links=wrong[:_MOST_TOLD], checked=len(reports), crawled_at=None, job_id=None)
+            return LinksAnswer(links=wrong[:_MAX_REPORTED], checked=len(reports), crawled_at=None, job_id=None)
     job_id = await _begin(plugin, user_id, "content_id", content_id, external=external)
     return LinksAnswer(links=[], checked=0, crawled_at=None, job_id=job_id)
 
@@ -105,7 +105,7 @@ async def _of_website(plugin: PluginContext, user_id: str, website_id: str, *, e
     crawl = await Crawls(plugin).newest(user_id, website_id)
     known: list[dict[str, Any]] = []
     if crawl is not None:
-        known, _ = await Report(plugin.services.database, crawl).links(limit=_MOST_TOLD, external=external)
+        known, _ = await Report(plugin.services.database, crawl).links(limit=_MAX_REPORTED, external=external)
     rows = sorted((LinkRow.model_validate(one) for one in known), key=lambda one: "broken" not in one.problems)
     job_id = await _begin(plugin, user_id, "website_id", website_id, external=external)
     return LinksAnswer(links=rows, checked=0, crawled_at=crawl.finished_at if crawl else None, job_id=job_id)

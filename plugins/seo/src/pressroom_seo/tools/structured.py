@@ -13,7 +13,7 @@ from pressroom_seo.tools.common import ContentId, Url, context, exactly_one
 if TYPE_CHECKING:
     from pressroom_seo.scoring import Validation
 
-_MOST: Final = 50
+_MAX_ITEMS: Final = 50
 
 
 class GenerateParams(Params):
@@ -127,21 +127,21 @@ def _answer(found: Validation) -> ValidateAnswer:
     groups = (found.items, found.errors, found.warnings)
     items = [
         ItemRow(type=one.type, format=one.format, supported=one.supported, missing=list(one.missing))
-        for one in found.items[:_MOST]
+        for one in found.items[:_MAX_ITEMS]
     ]
     problems = [
-        [ProblemRow(path=one.path, message=one.message, fix=one.fix) for one in group[:_MOST]]
+        [ProblemRow(path=one.path, message=one.message, fix=one.fix) for one in group[:_MAX_ITEMS]]
         for group in (found.errors, found.warnings)
     ]
-    more = sum(max(0, len(group) - _MOST) for group in groups)
+    more = sum(max(0, len(group) - _MAX_ITEMS) for group in groups)
     return ValidateAnswer(items=items, errors=problems[0], warnings=problems[1], more=more)
 
 
 def _lines(found: Validation) -> Iterator[str]:
-    items = ", ".join(one.type or "an item without a type" for one in found.items[:_MOST])
+    items = ", ".join(one.type or "an item without a type" for one in found.items[:_MAX_ITEMS])
     yield f"{len(found.items)} items{f': {items}' if items else ''}."
     for name, group in (("Error", found.errors), ("Warning", found.warnings)):
-        yield from (f"{name}: {one.message} {one.fix}".rstrip() for one in group[:_MOST])
+        yield from (f"{name}: {one.message} {one.fix}".rstrip() for one in group[:_MAX_ITEMS])
     if found.items and not found.errors:
         yield "There are no errors."
 

@@ -24,7 +24,7 @@ from pressroom_image_generator.engine.layout.sizing import (
 )
 from pressroom_image_generator.engine.notes import Notes
 
-MOST_STEPS: Final = 60_000
+MAX_STEPS: Final = 60_000
 """How many boxes may be laid out, each counted as often as its parents try a size; pages need a few hundred."""
 
 
@@ -52,7 +52,7 @@ class Layout:
         if found is not None:
             return found
         self._steps += 1
-        if self._steps > MOST_STEPS:
+        if self._steps > MAX_STEPS:
             raise InvalidInput("html", "the layout is too complex; nest fewer flexible boxes of automatic size")
         fragment = self._laid_out(box, space)
         root = box.sequence == 1

@@ -13,7 +13,7 @@ from pressroom_image_generator.engine.layout.fragments import Fragment, Pending,
 from pressroom_image_generator.engine.layout.grid_places import Cell, named_lines, placed_cells
 from pressroom_image_generator.engine.layout.grid_tracks import Contribution, track_sizes
 from pressroom_image_generator.engine.layout.sizing import Sizing, known, margin_edges
-from pressroom_image_generator.engine.tracks import MOST_TRACKS, Track
+from pressroom_image_generator.engine.tracks import MAX_TRACKS, Track
 
 if TYPE_CHECKING:
     from pressroom_image_generator.engine.layout.engine import Layout
@@ -200,7 +200,7 @@ def _filled(tracks: tuple[Track, ...], width: float | None, gap: float) -> list[
     others = [track for track in tracks if not track.fill]
     taken = sum((known(track.most, width) or 0.0) + gap for track in others)
     count = 1 if width is None else math.floor((width - taken + gap + 0.01) / (single + gap))
-    count = min(max(1, count), MOST_TRACKS // len(repeated))
+    count = min(max(1, count), MAX_TRACKS // len(repeated))
     first = next(index for index, track in enumerate(tracks) if track.fill)
     return [*tracks[:first], *repeated * count, *(track for track in tracks[first:] if not track.fill)]
 

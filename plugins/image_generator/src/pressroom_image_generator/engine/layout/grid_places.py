@@ -9,7 +9,7 @@ from typing import Final
 from pressroom_image_generator.engine.boxes import Box
 from pressroom_image_generator.engine.tracks import FARTHEST_LINE, GridLine, Track
 
-MOST_ROWS: Final = 1000
+MAX_ROWS: Final = 1000
 
 
 @dataclass(slots=True, eq=False)
@@ -138,7 +138,7 @@ class _Finder:
             if minor < at_minor and major is None:
                 at_major += 1
             at_minor = minor
-        while at_major < MOST_ROWS:
+        while at_major < MAX_ROWS:
             while at_minor + span <= self._across:
                 cell.column, cell.row = (at_major, at_minor) if self._by_column else (at_minor, at_major)
                 if self._free(cell):

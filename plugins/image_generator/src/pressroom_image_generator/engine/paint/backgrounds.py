@@ -17,8 +17,8 @@ from pressroom_image_generator.engine.pictures import BackgroundSize, Picture, U
 from pressroom_image_generator.engine.properties import Style
 from pressroom_image_generator.engine.sources import Sources
 
-LARGEST_TILE: Final = 4096
-MOST_TILES: Final = 250_000
+MAX_TILE: Final = 4096
+MAX_TILES: Final = 250_000
 
 
 def paint_background(
@@ -101,7 +101,7 @@ def _paint_layer(
     )
     x = _starts(at_x.of(origin.width - width), width, origin.width, across, repeats[0])
     y = _starts(at_y.of(origin.height - height), height, origin.height, down, repeats[1])
-    if len(x) * len(y) > MOST_TILES:
+    if len(x) * len(y) > MAX_TILES:
         return
     tile = _rendered(canvas, layer, max(1, nearest(width)), max(1, nearest(height)), sources)
     if tile is None:
@@ -188,7 +188,7 @@ def _contained(whole: tuple[float, float], ratio: float) -> tuple[float, float]:
 
 def _rendered(canvas: Canvas, layer: Picture, width: int, height: int, sources: Sources) -> Image.Image | None:
     """Return a tile; one that is too large for anybody to see whole is drawn smaller and stretched."""
-    drawn = (min(width, LARGEST_TILE), min(height, LARGEST_TILE))
+    drawn = (min(width, MAX_TILE), min(height, MAX_TILE))
     if isinstance(layer, (LinearGradient, RadialGradient, ConicGradient)):
         canvas.budget.spend(drawn, GRADIENT)
         picture = paint_image(layer, *drawn)

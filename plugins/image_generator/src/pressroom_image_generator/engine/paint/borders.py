@@ -18,7 +18,7 @@ from pressroom_image_generator.engine.paint.rounded import SQUARE, Corners, roun
 from pressroom_image_generator.engine.properties import Style
 
 _FINE: Final = 4
-MOST_DASHES: Final = 4000
+MAX_DASHES: Final = 4000
 _Point = tuple[float, float]
 
 
@@ -216,7 +216,7 @@ def _dashes(bounds: Rect, across: bool, kind: str, window: Rect) -> Image.Image:
     dash, gap = _dash(length, width, kind, closed=False)
     mask = Image.new("L", (window.width * _FINE, window.height * _FINE), 0)
     draw = ImageDraw.Draw(mask)
-    if length / max(dash + gap, 0.01) > MOST_DASHES:
+    if length / max(dash + gap, 0.01) > MAX_DASHES:
         return Image.new("L", window.size, 0)
     at = 0.0
     while at < length:
@@ -242,7 +242,7 @@ def _dashed_ring(canvas: Canvas, rect: Rect, border: Edges, corners: Corners, ki
     points = _path(rect, corners, width / 2)
     lengths = [math.dist(one, other) for one, other in pairwise(points)]
     total = sum(lengths)
-    if window.empty or total / max(width, 0.01) > MOST_DASHES or not total:
+    if window.empty or total / max(width, 0.01) > MAX_DASHES or not total:
         return
     dash, gap = _dash(total, width, kind, closed=True)
     mask = Image.new("L", (window.width * _FINE, window.height * _FINE), 0)

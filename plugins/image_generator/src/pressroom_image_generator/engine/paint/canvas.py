@@ -11,7 +11,7 @@ from pressroom.sdk import InvalidInput
 from pressroom_image_generator.engine.paint.rects import Rect
 from pressroom_image_generator.engine.paint.rounded import Corners, rounded_mask
 
-MOST_WORK: Final = 800_000_000
+MAX_WORK: Final = 800_000_000
 """How many pixels may be painted for one picture, layers, gradients and blurs counted several times."""
 
 LAYER, GRADIENT, BLUR, OUTLINE, FINE = 4, 8, 6, 12, 24
@@ -22,7 +22,7 @@ class Budget:
     """The work that one picture may take: hostile styles ask for hours of it."""
 
     def __init__(self) -> None:
-        self._left = MOST_WORK
+        self._left = MAX_WORK
 
     def spend(self, size: tuple[int, int], times: float = 1) -> None:
         """Take the work of an area away.

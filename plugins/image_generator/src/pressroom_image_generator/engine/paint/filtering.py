@@ -21,7 +21,7 @@ from pressroom_image_generator.engine.sources import Sources
 from pressroom_image_generator.engine.values import AnyLength
 
 _Matrix = NDArray[np.float32]
-LARGEST_REACH: Final = 700.0
+MAX_REACH: Final = 700.0
 """A shadow that is thrown farther is cut off."""
 
 _LUMINANCE: Final = (0.2126, 0.7152, 0.0722)
@@ -35,7 +35,7 @@ def filter_reach(filters: Sequence[Filter]) -> int:
             reach += 3 * one.amount
         elif one.shadow is not None:
             reach += 1.5 * one.shadow.blur + max(abs(one.shadow.x), abs(one.shadow.y))
-    return math.ceil(min(reach, LARGEST_REACH))
+    return math.ceil(min(reach, MAX_REACH))
 
 
 def filtered(picture: Image.Image, filters: Sequence[Filter], current: Color) -> Image.Image:

@@ -16,7 +16,7 @@ from pressroom_image_generator.engine.paint.rects import Rect, nearest
 from pressroom_image_generator.engine.paint.rounded import Corners, rounded_mask
 
 _PLACEHOLDER = Color(0.5, 0.5, 0.5, 0.25)
-LARGEST_EDGE = 6000
+MAX_EDGE = 6000
 
 
 def paint_picture(canvas: Canvas, box: Box, rect: Rect, frame: Edges, corners: Corners, library: FontLibrary) -> None:
@@ -40,8 +40,8 @@ def paint_picture(canvas: Canvas, box: Box, rect: Rect, frame: Edges, corners: C
     if seen.empty:
         return
     # A picture that is far larger than what is seen of it is scaled to a bounded size only.
-    canvas.budget.spend((min(area.width, LARGEST_EDGE), min(area.height, LARGEST_EDGE)), LAYER)
-    drawn = box.source.image(min(area.width, LARGEST_EDGE), min(area.height, LARGEST_EDGE))
+    canvas.budget.spend((min(area.width, MAX_EDGE), min(area.height, MAX_EDGE)), LAYER)
+    drawn = box.source.image(min(area.width, MAX_EDGE), min(area.height, MAX_EDGE))
     part = (
         drawn if seen == area else drawn.crop((seen.left - left, seen.top - top, seen.right - left, seen.bottom - top))
     )

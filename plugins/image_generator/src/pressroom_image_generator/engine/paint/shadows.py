@@ -15,7 +15,7 @@ from pressroom_image_generator.engine.paint.rounded import Corners, rounded_mask
 from pressroom_image_generator.engine.properties import Style
 from pressroom_image_generator.engine.readers import Shadow
 
-LARGEST_BLUR: Final = 400.0
+MAX_BLUR: Final = 400.0
 
 
 def paint_shadows(canvas: Canvas, style: Style, rect: Rect, corners: Corners) -> None:
@@ -38,7 +38,7 @@ def paint_inset_shadows(canvas: Canvas, style: Style, rect: Rect, border: Edges,
 
 def _outer(canvas: Canvas, style: Style, rect: Rect, corners: Corners, shadow: Shadow) -> None:
     color = shadow.color or style.color
-    sigma = min(shadow.blur, LARGEST_BLUR) / 2
+    sigma = min(shadow.blur, MAX_BLUR) / 2
     reach = math.ceil(3 * sigma)
     spread = nearest(shadow.spread)
     x, y = nearest(shadow.x), nearest(shadow.y)
@@ -57,7 +57,7 @@ def _outer(canvas: Canvas, style: Style, rect: Rect, corners: Corners, shadow: S
 
 def _inset(canvas: Canvas, style: Style, rect: Rect, corners: Corners, shadow: Shadow) -> None:
     color = shadow.color or style.color
-    sigma = min(shadow.blur, LARGEST_BLUR) / 2
+    sigma = min(shadow.blur, MAX_BLUR) / 2
     x, y, spread = nearest(shadow.x), nearest(shadow.y), nearest(shadow.spread)
     window = rect.within(canvas.rect)
     if window.empty or color.alpha <= 0:

@@ -22,9 +22,9 @@ from pressroom_image_generator.engine.paint.rects import Rect, nearest
 from pressroom_image_generator.engine.paint.tilted import TiltedCanvas
 from pressroom_image_generator.engine.readers import Shadow
 
-LARGEST_STROKE: Final = 40.0
-LARGEST_BLUR: Final = 200.0
-_LONGEST_LINE: Final = 10_000
+MAX_STROKE: Final = 40.0
+MAX_BLUR: Final = 200.0
+_MAX_LINE_LENGTH: Final = 10_000
 _INK: Final = 60
 
 
@@ -32,7 +32,7 @@ def text_rect(piece: TextPiece, x: float, y: float) -> Rect:
     """Return where the glyphs of a text may leave ink, for a paragraph at a place of the page."""
     size = piece.style.font_size
     left, baseline = x + piece.x, y + piece.baseline
-    reach = size * 0.5 + min(piece.style.text_stroke_width, LARGEST_STROKE)
+    reach = size * 0.5 + min(piece.style.text_stroke_width, MAX_STROKE)
     return Rect(
         math.floor(left - reach), math.floor(baseline - size * 1.3 - reach),
         math.ceil(left + piece.text.width + reach), math.ceil(baseline + size * 0.6 + reach),
@@ -56,9 +56,9 @@ def paint_text(canvas: Canvas, piece: TextPiece, x: float, y: float) -> None:
     if color.alpha > 0:
         _glyphs(canvas, piece, left, baseline, color, rect)
     if style.text_stroke_width > 0:
-        seen = rect.within(canvas.rect.grown(int(LARGEST_STROKE)))
-        canvas.budget.spend(seen.size, min(style.text_stroke_width, LARGEST_STROKE) ** 2)
-        mask = stroke_mask(glyph_mask(piece, left, baseline, seen), min(style.text_stroke_width, LARGEST_STROKE))
+        seen = rect.within(canvas.rect.grown(int(MAX_STROKE)))
+        canvas.budget.spend(seen.size, min(style.text_stroke_width, MAX_STROKE) ** 2)
+        mask = stroke_mask(glyph_mask(piece, left, baseline, seen), min(style.text_stroke_width, MAX_STROKE))
         canvas.tint(style.text_stroke_color or style.color, mask, seen.left, seen.top)
     for decoration in piece.decorations:
         _decorate(canvas, piece, decoration, left, baseline, over=True)
@@ -107,7 +107,7 @@ def glyph_mask(piece: TextPiece, left: float, baseline: float, window: Rect) -> 
 
 def _shadow(canvas: Canvas, piece: TextPiece, left: float, baseline: float, rect: Rect, shadow: Shadow) -> None:
     x, y, color = shadow.x, shadow.y, shadow.color or piece.style.color
-    sigma = min(shadow.blur, LARGEST_BLUR) / 2
+    sigma = min(shadow.blur, MAX_BLUR) / 2
     reach = math.ceil(3 * sigma)
     moved = Rect(
         rect.left + math.floor(x), rect.top + math.floor(y), rect.right + math.ceil(x), rect.bottom + math.ceil(y)
@@ -171,7 +171,7 @@ def _decorate(
 def _descenders(piece: TextPiece, left: float, baseline: float, top: int, line: int) -> list[tuple[int, int]]:
     """Return from where to where an underline leaves room for descenders (CSS Text Decoration 4, section 2.7)."""
     window = Rect(nearest(left), top, nearest(left + piece.text.width), top + line)
-    if window.empty or window.width > _LONGEST_LINE:
+    if window.empty or window.width > _MAX_LINE_LENGTH:
         return []
     inked = np.flatnonzero(np.asarray(glyph_mask(piece, left, baseline, window)).max(axis=0) > _INK)
     gaps: list[tuple[int, int]] = []

@@ -23,7 +23,7 @@ _STEP: Final = re.compile(
     re.IGNORECASE,
 )
 _QUESTION_MARKS: Final = ("?", "？", "؟")  # noqa: RUF001
-_MOST: Final = 100
+_MAX_ITEMS: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ def _faq(context: Context) -> dict[str, Any]:
             answer = _text_under(blocks, at)
             reply = {"@type": "Answer", "text": answer} if answer else ""
             questions.append({"@type": "Question", "name": block.text, "acceptedAnswer": reply})
-    return {"mainEntity": questions[:_MOST], "inLanguage": primary_subtag(context.article.language)}
+    return {"mainEntity": questions[:_MAX_ITEMS], "inLanguage": primary_subtag(context.article.language)}
 
 
 def _how_to(context: Context) -> dict[str, Any]:
@@ -115,7 +115,7 @@ def _how_to(context: Context) -> dict[str, Any]:
         "name": article.title.strip() or context.title,
         "description": context.description,
         "image": _addresses([article.featured_image]),
-        "step": _steps(context)[:_MOST],
+        "step": _steps(context)[:_MAX_ITEMS],
     }
 
 

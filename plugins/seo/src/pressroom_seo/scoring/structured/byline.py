@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from pressroom_seo.scoring.structured.types import ARTICLE_TYPES
 
-_MOST_ITEMS: Final = 500
-_MOST_AUTHORS: Final = 20
-_LONGEST_NAME: Final = 200
+_MAX_ITEMS: Final = 500
+_MAX_AUTHORS: Final = 20
+_MAX_NAME_LENGTH: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +26,11 @@ class Byline:
 
 def byline(documents: Sequence[Any]) -> Byline:
     """Return what documents of structured data say of the article; they may be anything."""
-    items = list(islice(_items(documents), _MOST_ITEMS))
+    items = list(islice(_items(documents), _MAX_ITEMS))
     named = {one["@id"]: one for one in reversed(items) if isinstance(one.get("@id"), str)}
     articles = [one for one in items if _is_article(one)]
     for one in [*articles, *(one for one in items if "datePublished" in one)]:
-        authors = tuple(islice(_names(one.get("author"), named), _MOST_AUTHORS))
+        authors = tuple(islice(_names(one.get("author"), named), _MAX_AUTHORS))
         found = Byline(authors, moment(one.get("datePublished")), moment(one.get("dateModified")))
         if found != Byline():
             return found
@@ -76,4 +76,4 @@ def _names(author: Any, named: dict[str, dict[str, Any]]) -> Iterator[str]:
         if isinstance(one, list):
             one = one[0] if one else None  # noqa: PLW2901
         if isinstance(one, str) and one.strip():
-            yield " ".join(one.split())[:_LONGEST_NAME]
+            yield " ".join(one.split())[:_MAX_NAME_LENGTH]

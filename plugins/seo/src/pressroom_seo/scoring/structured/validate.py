@@ -25,7 +25,7 @@ from pressroom_seo.scoring.structured.types import (
 _MAX_DEPTH: Final = 40
 _MAX_ITEMS: Final = 500
 _MAX_PROBLEMS: Final = 1000
-_LONGEST_HEADLINE: Final = 110
+_MAX_HEADLINE_LENGTH: Final = 110
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,9 +253,9 @@ def _form_fault(name: str, value: object) -> tuple[str, str] | None:
 
 def _check_whole(node: Mapping[str, Any], rule: TypeRule, path: str, found: _Findings) -> None:
     headline = node.get("headline")
-    if rule.name == "Article" and isinstance(headline, str) and len(headline) > _LONGEST_HEADLINE:
+    if rule.name == "Article" and isinstance(headline, str) and len(headline) > _MAX_HEADLINE_LENGTH:
         message = f"{path}.headline has {len(headline)} characters and may be cut."
-        found.warn(f"{path}.headline", message, f"Cut it to {_LONGEST_HEADLINE} characters.")
+        found.warn(f"{path}.headline", message, f"Cut it to {_MAX_HEADLINE_LENGTH} characters.")
     published, modified = node.get("datePublished"), node.get("dateModified")
     if isinstance(published, str) and isinstance(modified, str) and modified[:10] < published[:10]:
         found.warn(f"{path}.dateModified", f"{path} was modified before it was published.", "Correct the dates.")

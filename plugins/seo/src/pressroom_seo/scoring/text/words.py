@@ -22,7 +22,7 @@ _UNSPACED: Final = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
 _JOINTS: Final = re.compile(r"[-‐‑/]")  # noqa: RUF001
-_LONGEST: Final = 100
+_MAX_WORD_LENGTH: Final = 100
 """What is longer is no word, and is not taken apart."""
 
 _APOSTROPHES: Final = str.maketrans("’ʼ", "''")  # noqa: RUF001
@@ -49,7 +49,7 @@ def is_unspaced(text: str) -> bool:
 
 def word_parts(word: str, elisions: Collection[str] = ()) -> list[str]:
     """Return what a lower-case word is put together from: `open-source`, `l'eau` are two, `baker's` is `baker`."""
-    if word.isalpha() or len(word) > _LONGEST:
+    if word.isalpha() or len(word) > _MAX_WORD_LENGTH:
         return [word]
     found: list[str] = []
     for part in _JOINTS.split(word):
