@@ -75,7 +75,7 @@ def _quota(_compiled: Compiled, entry: PlanTool, _plan: str) -> str:
     if not entry.tool.quota:
         return "not counted against a quota"
     if entry.quota_limit is None:
-        return f"counted as {entry.tool.quota}, without a bound"
+        return f"counted as {entry.tool.quota}, unlimited"
     return f"counted as {entry.tool.quota}: {entry.quota_limit} a month for each account"
 
 

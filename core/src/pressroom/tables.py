@@ -80,5 +80,5 @@ def new_secret() -> str:
 
 
 def hash_of(secret: str) -> bytes:
-    """Return the SHA-256 that is stored in the place of a random secret of at least 160 bits."""
+    """Return the SHA-256 that is stored instead of a random secret of at least 160 bits."""
     return hashlib.sha256(secret.encode(errors="surrogatepass")).digest()

@@ -10,7 +10,7 @@ from support.compiling import Compile, record_of, statuses
 from support.plugin_distributions import BROKEN, Distribution, healthy
 from support.plugin_source import SOUND, install_plugin, needing
 
-MEND: Final = "mend {0} first: `pressroom plugins show {0}` says what is wrong with it"
+MEND: Final = "fix {0} first: `pressroom plugins show {0}` says what is wrong with it"
 
 
 def test_requirements_cascade_and_each_record_names_what_it_misses(tmp_path: Path, compile_with: Compile) -> None:

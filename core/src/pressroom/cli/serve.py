@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.option("--strict", is_flag=True, help="Refuse to start while a plugin does not work.")
 @command_options
 def serve(invocation: Invocation, host: str | None, port: int | None, strict: bool) -> None:
-    """Run the server until it is told to stop (SIGTERM, Ctrl-C)."""
+    """Start the server; SIGTERM or Ctrl-C stops it."""
     from pressroom.compiled import Compiled  # noqa: PLC0415 - loads plugins, which takes time
     from pressroom.observability.logs import configure_logging  # noqa: PLC0415
     from pressroom.server.serve import bind, serve_until_told  # noqa: PLC0415
@@ -71,7 +71,7 @@ async def _announce(invocation: Invocation, compiled: Compiled, host: Host) -> N
     invocation.output.table(["Open", "URL"], list(urls.items()))
     if setup_url is not None:
         # Not in the table: there a terminal would break the address over lines.
-        invocation.output.line("There is no account yet. Make the first one within a day, with this address:")
+        invocation.output.line("There is no account yet. Create the first one (the link is valid for 24 hours):")
         invocation.output.line(setup_url)
     for record in compiled.plugins.failed:
         invocation.output.note(f"{record.id} does not work: {record.hint}")

@@ -16,7 +16,7 @@ from pressroom.config.models import Settings
 from pressroom.config.origins import KeyPath, dotted
 
 MASK: Final = "********"
-"""Stands in the place of a secret; it has the same length for all of them."""
+"""Shown instead of a secret; it has the same length for all of them."""
 
 _PASSWORD = re.compile(r"(?<=://)[^/?#@\s]*(?=@)")
 

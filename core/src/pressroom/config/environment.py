@@ -6,7 +6,7 @@ A variable is named after its key, in upper case, with two underscores where the
 - The name of a setting may be written in any case.
 - The name of an entry (a plugin, a plan, a tool, a key of a plugin's own configuration) is the one that the file has,
   if there is one that differs in case and in `-` and `_` only. Otherwise a name without lower-case letters stands for
-  the one in lower case, and for tools with hyphens in the place of underscores, as slugs are written:
+  the one in lower case, and for tools with hyphens instead of underscores, as slugs are written:
   `PRESSROOM_TOOLS__QR_CODE_GENERATOR__ENABLED` is `tools.qr-code-generator.enabled`. Any other name is taken as it
   is: `PRESSROOM_TOOLS__list_pages__ENABLED` is `tools.list_pages.enabled`.
 

@@ -48,11 +48,11 @@ def validate_section(
         return model.model_validate(data)
     except ValidationError as error:
         problems = problems_of(error, model, path, origins)
-    mended = _with_texts(data, path, origins, {problem.key for problem in problems})
-    if mended is data:
+    fixed = _with_texts(data, path, origins, {problem.key for problem in problems})
+    if fixed is data:
         raise InvalidConfig(problems)
     try:
-        return model.model_validate(mended)
+        return model.model_validate(fixed)
     except ValidationError as error:
         remaining = {problem.key: problem for problem in problems_of(error, model, path, origins)}
     # A value that fits in neither form is explained as what it looks like.

@@ -190,7 +190,7 @@ def _folder(value: Path) -> Path:
     try:
         return value.expanduser()
     except RuntimeError:
-        raise ValueError("must name a folder; there is no home folder to put in the place of ~") from None
+        raise ValueError("must name a folder; there is no home folder to put in place of ~") from None
 
 
 Duration = Annotated[float, BeforeValidator(_duration), _OrText(r"^\s*\d+(\.\d+)? *(ms|s|m|h|d)?\s*$")]

@@ -49,7 +49,7 @@ class Lease:
 
 @dataclass(frozen=True, slots=True)
 class GivenUp:
-    """A job that was failed in the place of being leased: its last attempt ended with the process that ran it."""
+    """A job that was failed instead of being leased: its last attempt ended with the process that ran it."""
 
     id: str
     kind: str

@@ -84,4 +84,4 @@ def _remedy(plugin: str, status: Status | None) -> str:
         case "disabled":
             return f"set enabled = true in [plugins.{plugin}]"
         case _:
-            return f"mend {plugin} first: `pressroom plugins show {plugin}` says what is wrong with it"
+            return f"fix {plugin} first: `pressroom plugins show {plugin}` says what is wrong with it"

@@ -25,7 +25,7 @@ from pressroom.wire.messages import input_error
 HTTP_METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 RESERVED_SLUGS: Final = frozenset({"api", "static"})
-"""What stands below `/tools/` in the place of a slug: the catalog, and the files of the pages."""
+"""What stands below `/tools/` in place of a slug: the catalog, and the files of the pages."""
 
 _JOB_KIND: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}", re.ASCII)
 

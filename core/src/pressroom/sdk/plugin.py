@@ -148,7 +148,7 @@ class HostServices:
         return found
 
     def fill(self, *parts: Any) -> None:
-        """Take the parts that are open now, in the place of all before. The host calls it."""
+        """Take the parts that are open now, in place of all before. The host calls it."""
         self._parts = list(parts)
         self._found.clear()
 

@@ -32,19 +32,19 @@ class CodeImageParams(Params):
     code: Annotated[str, AfterValidator(_code)] = Field(
         min_length=1,
         max_length=8000,
-        description="The source code, with real line breaks. Long lines wrap; blank lines at the end are left out.",
+        description="The source code, with real line breaks. Long lines wrap; trailing blank lines are removed.",
         examples=["const answer: number = 42;"],
     )
     language: Language = Field(
         default="typescript",
-        description="The language that the colours follow; plaintext has none.",
+        description="Used for syntax highlighting; plaintext has none.",
         examples=["python"],
     )
-    theme: ThemeName = Field(default="tokyo-night", description="The colours.", examples=["github-light"])
+    theme: ThemeName = Field(default="tokyo-night", description="Syntax colours.", examples=["github-light"])
     title: str = Field(
         default="example.ts",
         max_length=60,
-        description="The name in the title bar; an empty text hides it. One that is too long for the bar is cut.",
+        description="The name in the title bar; an empty text hides it. Long names are shortened.",
         examples=["main.py"],
     )
     windowControls: bool = Field(  # noqa: N815 - the contract's name

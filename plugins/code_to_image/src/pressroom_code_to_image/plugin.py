@@ -108,8 +108,8 @@ EXAMPLES = (
 )
 
 NOTES = (
-    "A tab goes to the next of every 4 columns. Long lines wrap, at a space or a bracket where one is near.",
-    "Characters that cannot be seen or that steer the direction of text, such as U+202E, show as their code points.",
+    "Tab stops are every 4 columns. Long lines wrap, at a space or a bracket where one is near.",
+    "Invisible and direction-changing characters, such as U+202E, are shown as code points.",
     "A picture is at most 20,000 pixels high and has at most 24 million pixels: 800 rows at a width of 900.",
 )
 

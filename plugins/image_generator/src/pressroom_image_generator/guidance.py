@@ -15,7 +15,7 @@ EXAMPLE: Final = (
 
 GUIDANCE: Final = f"""\
 Makes a picture (PNG or JPEG) for links, social networks, banners and stories. Returns a link that works for \
-three hours, and the picture itself: look at it before you pass it on, and mend what its warnings name. It \
+three hours, and the picture itself: look at it before you pass it on, and fix what its warnings name. It \
 counts as one generated image.
 Give template or html, never both.
 1. template: og (1200x630), twitter-header, linkedin-banner, square or story, with props such as title, \

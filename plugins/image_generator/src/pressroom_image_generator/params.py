@@ -85,7 +85,7 @@ class TemplateProps(Params):
     siteName: Annotated[str, Field(max_length=60), AfterValidator(_visible)] = Field(  # noqa: N815 - the contract's name
         default="", description="The name of the site, beside the logo.", examples=["example.com"]
     )
-    theme: Theme = Field(default="light", description="The look.", examples=["dark"])
+    theme: Theme = Field(default="light", description="Light, dark, gradient, minimal or bold.", examples=["dark"])
     accentColor: HexColor = Field(  # noqa: N815 - the contract's name
         default="#b9502a",
         description="The brand's colour. Colours of texts are chosen so that they can be read beside it.",
@@ -117,10 +117,7 @@ class ImageParams(Params):
         min_length=1,
         max_length=MAX_HTML_LENGTH,
         json_schema_extra={"contentMediaType": "text/html"},
-        description=(
-            "HTML with inline styles. Every element must be display:flex or a leaf; <img src> takes https:// and "
-            "data:image/ addresses only."
-        ),
+        description=("HTML with inline styles. <img src> takes https:// and data:image/ URLs only."),
         examples=[
             '<div style="display:flex;width:100%;height:100%;padding:80px;background:#1d1a17;color:#fff">Hello</div>'
         ],
@@ -128,7 +125,7 @@ class ImageParams(Params):
     template: Annotated[str, AfterValidator(_template)] | None = Field(
         default=None,
         json_schema_extra={"enum": list(BUILT_IN)},
-        description="A designed template, in the place of html.",
+        description="Start from a template instead of HTML.",
         examples=["og"],
     )
     props: TemplateProps | None = Field(
@@ -173,7 +170,7 @@ class ImageParams(Params):
         return self
 
     def _settle(self, size: Size) -> None:
-        """Put the size in the place of what it follows from, so that equal pictures have equal parameters."""
+        """Put the size in place of what it follows from, so that equal pictures have equal parameters."""
         self.__dict__.update(width=size.width, height=size.height, aspectRatio=None)
 
     def size(self, natural: Size) -> Size:

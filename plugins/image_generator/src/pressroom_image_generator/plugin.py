@@ -34,7 +34,7 @@ PLUGIN = Plugin(
     id="image_generator",
     api="1",
     title="Image generator",
-    summary="Makes PNG and JPEG pictures of HTML with inline styles, and of designed templates.",
+    summary="Turns a template or HTML with inline styles into a PNG or JPEG.",
     hookspecs=ImageTemplateHooks,
     unique={"pressroom_image_templates": "name"},
 )
@@ -91,7 +91,7 @@ NOTES = (
 @generator(
     slug="image-generator",
     name="Image generator",
-    summary="Makes PNG and JPEG pictures of HTML with inline styles, and of designed templates.",
+    summary="Turns a template or HTML with inline styles into a PNG or JPEG.",
     tags=("image", "open-graph", "html", "template", "png", "jpeg"),
     rate_limit=per_hour(60),
     lane="process",

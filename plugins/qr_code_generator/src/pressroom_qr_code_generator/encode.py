@@ -22,7 +22,7 @@ _ALPHANUMERIC: Final = frozenset("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ $%*+-./:"
 def encode(text: str, level: ErrorCorrection) -> Rows:
     """Return the modules of the smallest symbol that holds the text at that error correction level.
 
-    It is never a Micro QR code. The level is raised where the symbol does not grow by it. Text outside ASCII is
+    It is never a Micro QR code. The level is raised where that costs no extra space. Text outside ASCII is
     UTF-8 and says so by an ECI, since readers guess differently where it is missing.
 
     Raises:

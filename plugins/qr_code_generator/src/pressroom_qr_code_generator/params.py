@@ -36,7 +36,7 @@ class QrCodeParams(Params):
     )
     fgColor: HexColor = Field(  # noqa: N815 - the contract's name
         default="#000000",
-        description="Colour of the dark modules, with or without alpha; it is painted over bgColor.",
+        description="Colour of the squares, with or without alpha; it is painted over bgColor.",
         examples=["#1d1a17"],
     )
     bgColor: HexColor = Field(  # noqa: N815 - the contract's name
@@ -47,8 +47,8 @@ class QrCodeParams(Params):
     errorCorrection: ErrorCorrection = Field(  # noqa: N815 - the contract's name
         default="M",
         description=(
-            "How much of the symbol may be damaged or covered: L about 7%, M 15%, Q 25%, H 30%. A higher level is "
-            "used where the symbol does not grow by it, a lower one never."
+            "How much of the symbol may be damaged or covered: L about 7%, M 15%, Q 25%, H 30%. Raised "
+            "automatically when it costs no extra space; never lowered."
         ),
         examples=["Q"],
     )

@@ -78,7 +78,7 @@ function withPlace(warning, editors) {
   return link ? element("span", `${warning} `, link) : warning;
 }
 
-// The texts to copy, with what was made in the place of `{name}`.
+// The texts to copy, with what was made in place of `{name}`.
 function fillSnippets(data) {
   for (const place of $$("[data-snippet]")) {
     place.textContent = place.dataset.snippet.replace(/\{([a-z_]\w*)\}/gi, (whole, name) => (name in data ? escaped(String(data[name])) : whole));

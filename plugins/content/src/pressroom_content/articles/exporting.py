@@ -1,4 +1,4 @@
-"""Articles as files to take along: markdown with front matter, JSON, and WordPress's own format."""
+"""Articles as files to download: markdown with front matter, JSON, and WordPress's own format."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class Suggestion:
 
 @dataclass(frozen=True, slots=True)
 class ChosenLink:
-    """A link that is to be put in."""
+    """A link to add."""
 
     target_url: str
     anchor_text: str

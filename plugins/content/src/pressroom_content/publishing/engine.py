@@ -268,7 +268,7 @@ def _never_answered(error: UnknownOutcome, times: int, *, lost: bool) -> Unknown
     what = "whether the post is there is not known" if lost else "what it did of that is not known"
     return UnknownOutcome(
         f"{error.message.rstrip('.')}; that was so {times} times in a row, and {what}",
-        hint="Nothing more is sent by itself. Look at the site, mend what keeps it from answering, then use "
+        hint="Nothing more is sent by itself. Look at the site, fix what keeps it from answering, then use "
         "retry_publication: it looks there first, and goes on at this step",
     )
 

@@ -36,7 +36,7 @@ def fingerprint_of(title: str, text: str, language: str) -> Fingerprint:
 
 
 async def remember(session: AsyncSession, user_id: str, document_id: str, fingerprint: Fingerprint) -> None:
-    """Put a document in the place of what was remembered of it before."""
+    """Put a document in place of what was remembered of it before."""
     await forget(session, document_id)
     words = [
         {

@@ -94,7 +94,7 @@ async def _weights(
 
 
 def _frequency(user_id: str, stem: str, most: int) -> Select[str, int]:
-    """Return the query for how many documents have a stem; it stops to count beyond `most`."""
+    """Return the query for how many documents have a stem; it stops counting beyond `most`."""
     some = select(WordRow.document_id).where(WordRow.user_id == user_id, WordRow.stem == stem).limit(most + 1)
     return select(literal(stem).label("stem"), func.count().label("number")).select_from(some.subquery())
 

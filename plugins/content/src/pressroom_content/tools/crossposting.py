@@ -117,8 +117,8 @@ class RetryAnswer(BaseModel):
     name="retry_publication",
     title="Retry a publication",
     description=(
-        "Goes on with a failed publication at the step that failed, once what was wrong has been mended. What is done "
-        "already is not done again, and what may have arrived at the site is looked for first. Returns status and "
+        "Resumes a failed publication at the failed step; fix the cause first. What is done already "
+        "is not done again, and what may have arrived at the site is looked for first. Returns status and "
         "attempt."
     ),
     result=RetryAnswer,

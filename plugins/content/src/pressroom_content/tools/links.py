@@ -76,7 +76,7 @@ async def suggest_internal_links(params: SuggestParams, call: Call) -> ToolResul
 
 
 class LinkParams(Params):
-    """A link to put in."""
+    """A link to add."""
 
     target_url: str = Field(min_length=1, max_length=2048, description="Where it leads.")
     anchor_text: str = Field(min_length=1, max_length=500, description="The text that becomes the link, exactly.")
@@ -89,7 +89,7 @@ class ApplyParams(Params):
     content_id: ContentId
     expected_version: Integer = Field(ge=1, le=2**31 - 1, description="The version that the suggestions were for.")
     links: Annotated[list[LinkParams], Field(min_length=1, max_length=MAX_LINKS)] = Field(
-        description="The links to put in, as suggest_internal_links returned them: target_url, anchor_text, position."
+        description="The links to add, as suggest_internal_links returned them: target_url, anchor_text, position."
     )
 
 
@@ -98,16 +98,16 @@ class Applied(BaseModel):
 
     content_id: str = Field(description="The article.")
     version: int = Field(description="The newest version.")
-    applied: int = Field(description="How many links were put in.")
+    applied: int = Field(description="How many links were added.")
 
 
 @mcp_tool(
     name="apply_internal_links",
-    title="Put internal links in",
+    title="Add internal links",
     description=(
         "Puts links into an article at exact places, as suggest_internal_links returned them: all of them, or none "
         "where one cannot stand there. Give the version that the suggestions were for. Live posts stay as they are "
-        "until update_publication. Returns the new version and how many were put in."
+        "until update_publication. Returns the new version and how many were added."
     ),
     result=Applied,
     annotations=Annotations(idempotent=True),
@@ -126,7 +126,7 @@ async def apply_internal_links(params: ApplyParams, call: Call) -> ToolResult:
     )
     article = written.article
     data = Applied(content_id=article.id, version=article.version, applied=len(chosen))
-    return ToolResult(f"{len(chosen)} links put in; {article.id} is at version {article.version}.", data)
+    return ToolResult(f"{len(chosen)} links added; {article.id} is at version {article.version}.", data)
 
 
 class DuplicateParams(Params):

@@ -137,5 +137,5 @@ def raise_failure(done: Publication) -> None:
     """Refuse a call whose publication failed, so that it costs nothing. Raises `SiteError`."""
     if done.status == "failed":
         raise SiteError(
-            f"{done.id} failed: {done.error} Nothing is lost: mend what is wrong, then use retry_publication."
+            f"{done.id} failed: {done.error} Nothing is lost: fix what is wrong, then use retry_publication."
         )

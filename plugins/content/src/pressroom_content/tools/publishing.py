@@ -55,7 +55,7 @@ class PublishParams(Params):
     options: dict[str, Any] | None = Field(
         default=None,
         description=(
-            "For this website only: slug, author, excerpt, canonical_url, tags, categories in the place of the "
+            "For this website only: slug, author, excerpt, canonical_url, tags, categories instead of the "
             "article's own; anything else is the platform's."
         ),
     )

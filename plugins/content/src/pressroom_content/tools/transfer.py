@@ -193,7 +193,7 @@ class Exported(BaseModel):
     name="export_content",
     title="Export articles",
     description=(
-        "Makes a file of articles to take along: markdown with front matter in a zip, JSON, or WXR for WordPress. Give "
+        "Exports articles to a file: markdown with front matter in a zip, JSON, or WXR for WordPress. Give "
         "website_id or content_ids for some of them, or neither for all. Returns a download link that works for an "
         "hour, for the user, and how many articles are in the file. An earlier link to a file in the same format stops "
         "working."

@@ -43,7 +43,7 @@ class TaxonomyAnswer(BaseModel):
     title="Terms of a website",
     description=(
         "Lists the categories, tags, authors, blogs or collections that exist on a website, so that articles use those "
-        "in the place of near-duplicates. Answers are remembered for ten minutes. Returns items; use query where there "
+        "instead of near-duplicates. Answers are remembered for ten minutes. Returns items; use query where there "
         "are many."
     ),
     result=TaxonomyAnswer,

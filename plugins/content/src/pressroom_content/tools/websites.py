@@ -56,7 +56,7 @@ class WebsiteSummary(BaseModel):
     name: str
     url: str
     platform: str
-    status: Literal["active", "error", "paused"] = Field(description="error: it has to be connected anew or mended.")
+    status: Literal["active", "error", "paused"] = Field(description="error: it has to be connected anew or fixed.")
     capabilities: dict[str, bool] = Field(description="What can be done there.")
     last_published_at: datetime | None
 

@@ -197,6 +197,6 @@ def read_fields(fields: tuple[CredentialField, ...], typed: Mapping[str, str]) -
         if field.options and value not in field.options:
             raise InvalidInput(field.name, f"{field.label} must be one of {', '.join(field.options)}")
         if field.pattern and not re.fullmatch(field.pattern, value):
-            raise InvalidInput(field.name, f"{field.label} does not have the form that it should. {field.hint}".strip())
+            raise InvalidInput(field.name, f"{field.label} does not look right. {field.hint}".strip())
         values[field.name] = value
     return values

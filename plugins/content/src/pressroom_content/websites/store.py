@@ -166,7 +166,7 @@ class Websites:
     async def reconnect(
         self, user_id: str, website_id: str, *, credential: Mapping[str, str], url: str, finding: Finding
     ) -> Website:
-        """Put a new credential in the place of the old one. Raises `NotFound`."""
+        """Put a new credential in place of the old one. Raises `NotFound`."""
         now = datetime.now(UTC)
         async with self._database.writing() as session:
             row = await self._row(session, user_id, website_id)
@@ -245,7 +245,7 @@ class Websites:
             return self._website(row)
 
     async def note_error(self, website_id: str, error: SiteError) -> None:
-        """Keep what went wrong at a site; a credential that is not accepted makes the site one to be mended."""
+        """Keep what went wrong at a site; a rejected credential makes the site one that needs attention."""
         now = datetime.now(UTC)
         values: dict[str, Any] = {
             "last_error": error.message.replace("\0", "")[:_MAX_ERROR_LENGTH],

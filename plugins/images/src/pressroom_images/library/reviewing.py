@@ -57,7 +57,7 @@ class ImageReport(BaseModel):
 
 
 class ImageIssue(BaseModel):
-    """Something to mend."""
+    """Something to fix."""
 
     severity: Severity
     check_id: str
@@ -80,7 +80,7 @@ class _Seen:
 
 
 async def review(plugin: PluginContext, article: Article) -> tuple[list[ImageReport], list[ImageIssue]]:
-    """Return what is known of an article's images, and what to mend, the most important first."""
+    """Return what is known of an article's images, and what to fix, the most important first."""
     seen = await _images(plugin, article)
     issues: list[ImageIssue] = []
     if not article.featured_media_id:

@@ -40,7 +40,7 @@ class CheckResult(BaseModel):
     """The answer of `check_image_seo`."""
 
     images: list[ImageReport]
-    issues: list[ImageIssue] = Field(description="What to mend, the most important first.")
+    issues: list[ImageIssue] = Field(description="What to fix, the most important first.")
 
 
 @mcp_tool(

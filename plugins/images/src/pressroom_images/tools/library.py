@@ -92,9 +92,9 @@ class DeleteResult(BaseModel):
     name="create_upload_url",
     title="Make an upload link",
     description=(
-        "Makes a link with which the user uploads one own image from a browser or with curl. Use it when the user has "
-        "a picture on their machine. Returns upload_url, which works once, media_id and expires_at. Nothing is in the "
-        "library before the upload; ask list_media afterwards, then add the alt text with update_media."
+        "Makes a link with which the user uploads one of their images from a browser or with curl. Use it when the "
+        "user has an image on their machine. Returns upload_url, which works once, media_id and expires_at. Nothing is "
+        "in the library before the upload; ask list_media afterwards, then add the alt text with update_media."
     ),
 )
 async def create_upload_url(params: UploadParams, call: Call) -> UploadResult:

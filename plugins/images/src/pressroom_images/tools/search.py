@@ -68,7 +68,7 @@ class ImportParams(Params):
     """Which image to take."""
 
     image_ref: str = Field(
-        min_length=3, max_length=2048, description="The ref of a search result, or the https address of an own image."
+        min_length=3, max_length=2048, description="The ref of a search result, or the https URL of your own image."
     )
     alt_text: str = Field(
         min_length=1, max_length=500, description="What the image shows, for people who cannot see it. No 'image of'."
@@ -123,7 +123,7 @@ async def search_images(params: SearchParams, call: Call) -> SearchResult:
     name="import_image",
     title="Import an image",
     description=(
-        "Takes a search result, or an own image from an https address, into the media library by the provider's rule: "
+        "Takes a search result, or your own image from an https URL, into the media library by the provider's rule: "
         "a copy, or a hotlink, and tells providers that count uses. Stores the licence and the credit line. Repeating "
         "it returns the same image. Returns media with the url to use in an article and credit_html, the line that has "
         "to stand by the image; publishing adds it by itself. With role featured it becomes the featured image."

@@ -36,7 +36,7 @@ async def write_day(
     final: bool,
     truncated: bool,
 ) -> None:
-    """Put the rows of a day in the place of those that are there. All of it counts, or nothing. Raises `LeaseLost`."""
+    """Put the rows of a day in place of those that are there. All of it counts, or nothing. Raises `LeaseLost`."""
     id_ = lease.connection_id
     async with plugin.services.database.writing() as session:
         await keep(session, lease)

@@ -120,8 +120,8 @@ class TrackResult(BaseModel):
     title="Follow a keyphrase",
     description=(
         "Follows a phrase, so that list_tracked_keywords shows its position over time, also for the days before; with "
-        "remove=true, stops to. Positions are those of the website's own search figures: a phrase by which nobody has "
-        "found it has none. Returns the phrase as it is kept. Safe to repeat."
+        "remove=true, stops following it. Positions are those of the website's own search figures: a phrase by which "
+        "nobody has found it has none. Returns the phrase as it is kept. Safe to repeat."
     ),
     result=TrackResult,
     annotations=Annotations(idempotent=True),

@@ -97,7 +97,7 @@ def _said(answer: Answer) -> str:
 
 def _parses(llms: LlmsTxt) -> LlmsCheck:
     if llms.problems:
-        return LlmsCheck("llms_txt_parses", passed=False, message="; ".join(llms.problems), fix="Mend these lines.")
+        return LlmsCheck("llms_txt_parses", passed=False, message="; ".join(llms.problems), fix="Fix these lines.")
     return LlmsCheck(
         "llms_txt_parses", passed=True, message=f"{len(llms.entries)} links in {len(llms.sections)} sections"
     )
@@ -119,7 +119,7 @@ async def _links(visitor: Visitor, site: Site, llms: LlmsTxt) -> LlmsCheck:
     broken = [url for url in own if (await _last(visitor, url)).status != 200]
     if broken:
         return LlmsCheck(
-            "llms_txt_links", passed=False, message=f"not there: {', '.join(broken)}", fix="Mend or remove these links."
+            "llms_txt_links", passed=False, message=f"not there: {', '.join(broken)}", fix="Fix or remove these links."
         )
     return LlmsCheck("llms_txt_links", passed=True, message=f"{len(own)} links looked at")
 

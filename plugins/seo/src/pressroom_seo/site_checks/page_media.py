@@ -112,7 +112,7 @@ CHECKS: Final = (
         "warning",
         "links",
         "The page has links that are no addresses.",
-        "Mend the spelling of these links.",
+        "Fix the spelling of these links.",
         lambda record, page: when(page.unreadable, links=page.unreadable),
     ),
     PageCheck(

@@ -51,7 +51,7 @@ RECORD_CHECKS: Final = (
         "critical",
         "status",
         "The server fails (a status of the 500s).",
-        "Read the server's log for this address and mend what fails.",
+        "Read the server's log for this address and fix what fails.",
         lambda record: when(record.status >= 500, status=record.status),
     ),
     RecordCheck(
@@ -165,7 +165,7 @@ RECORD_CHECKS: Final = (
         "notice",
         "urls",
         "The path has two slashes in a row.",
-        "Mend the link or template that makes it, and redirect to the address with one slash.",
+        "Fix the link or template that makes it, and redirect to the address with one slash.",
         lambda record: when(record.status == 200 and "//" in f"/{_path(record)}"),
     ),
     RecordCheck(

@@ -131,7 +131,7 @@ CHECKS: Final = (
         "critical",
         "links",
         "The page links to a page or file of the site that is not there.",
-        "Mend or remove the link, or redirect its address.",
+        "Fix or remove the link, or redirect its address.",
         _broken_internal,
     ),
     SiteCheck(

@@ -214,7 +214,7 @@ CHECKS: Final = (
         "notice",
         "crawl",
         "llms.txt does not follow its convention.",
-        "Mend the lines that are named.",
+        "Fix the lines that are named.",
         _llms_problems,
     ),
     SiteCheck(
@@ -222,7 +222,7 @@ CHECKS: Final = (
         "notice",
         "crawl",
         "llms.txt links to a page that is not there.",
-        "Mend or remove the link.",
+        "Fix or remove the link.",
         _llms_links,
     ),
     SiteCheck(

@@ -176,7 +176,7 @@ class LlmsAnswer(BaseModel):
     name="check_llms_txt",
     title="Check llms.txt",
     description=(
-        "Looks whether a site tells language models about itself: whether /llms.txt and /llms-full.txt exist, can be "
+        "Checks whether a site describes itself to language models: whether /llms.txt and /llms-full.txt exist, can be "
         "read and match the sitemap, have links that work, and whether pages can be had as Markdown. Give website_id, "
         "or url of any site. Returns checks with what to do, and the pages of the sitemap that are "
         "not named. Takes up to a minute."
