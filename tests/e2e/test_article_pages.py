@@ -111,6 +111,33 @@ async def test_a_person_without_articles_is_told_what_to_do(browser: Browser, ho
     await context.close()
 
 
+async def test_the_calendar_is_in_the_browsers_time_zone(browser: Browser, host: RunningHost) -> None:
+    person = await asyncio.to_thread(add_person, host, "tokyo@example.org")
+    context = await signed_in(browser, host, person.id, timezone_id="Asia/Tokyo")
+    page = await context.new_page()
+    await page.goto(f"{host.url}/dashboard/calendar?month=2026-11")
+    await page.wait_for_url("**/calendar?month=2026-11&tz=Asia*")
+    zone = page.get_by_label("Time zone")
+    await expect(zone).to_have_value("Asia/Tokyo")
+    await zone.fill("UTC")
+    await page.get_by_role("button", name="Show").click()
+    await expect(zone).to_have_value("UTC")
+    await context.close()
+
+
+async def test_on_a_phone_the_navigation_is_one_row(browser: Browser, host: RunningHost, work: Work) -> None:
+    context = await signed_in(browser, host, work.client.user_id, viewport={"width": 390, "height": 800})
+    page = await context.new_page()
+    for path in ("/dashboard", "/dashboard/websites", "/dashboard/account"):
+        await page.goto(f"{host.url}{path}")
+        navigation = page.get_by_role("navigation", name="Dashboard")
+        box = await navigation.bounding_box()
+        assert box is not None
+        assert box["height"] < 60
+        await expect(navigation.locator("[aria-current]")).to_be_in_viewport(ratio=0.9)
+    await context.close()
+
+
 async def test_a_person_finds_an_article_and_looks_at_everything(page: Page, host: RunningHost, work: Work) -> None:
     await page.goto(f"{host.url}/dashboard/articles")
     await page.get_by_label("Search").fill("starter")

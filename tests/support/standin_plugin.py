@@ -231,7 +231,7 @@ def pressroom_site_connectors(plugin: PluginContext) -> Iterable[SiteConnector]:
     """Offer the platform."""
     del plugin
     fields = (
-        CredentialField("token", "Token", "It stands in the platform's settings.", pattern=r"[a-z-]+"),
+        CredentialField("token", "Token", "In the platform's settings.", pattern=r"[a-z-]+", page="settings#token"),
         CredentialField("seconds", "Patience", secret=False, required=False, pattern=r"[0-9.]+"),
     )
     return [

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from pressroom.errors import InvalidClient, InvalidGrant, InvalidInput, InvalidTarget, Rejected, UnauthorizedClient
 from pressroom.models import CodeRow, ConnectionRow, RefreshTokenRow, TokenFamilyRow
-from pressroom.oauth.records import TokenSet
+from pressroom.oauth.records import Client, TokenSet
 from pressroom.sdk import Credentials, Identity
 from sqlalchemy import func, select
 from support.oauth_world import MakeWorld, World
@@ -339,3 +339,28 @@ async def test_used_tokens_are_remembered_until_they_expire(world: World) -> Non
     with pytest.raises(InvalidGrant, match="used before"):
         await world.server.refresh(client, first.refresh_token, "", [])
     assert not await is_valid(world, second.access_token)
+
+
+async def test_a_program_that_registers_anew_leaves_no_connection_that_it_never_used(world: World) -> None:
+    user = await world.user()
+
+    async def editor(port: int) -> Client:
+        return await world.client(client_name="My editor", redirect_uris=[f"http://127.0.0.1:{port}/callback"])
+
+    await world.approve(user, await editor(1001))  # the program never comes for its token
+    used = await world.connect(user, await editor(1002))
+    await world.approve(user, await world.client(client_name="Another program"))
+    waiting = await editor(1003)
+    code = await world.approve(user, waiting)
+    assert await connected(world, user) == ["Another program", "My editor", "My editor", "My editor"]
+    world.clock.advance(seconds=61)  # a code is valid for a minute
+    again = await world.connect(user, await editor(1004))
+    assert await connected(world, user) == ["Another program", "My editor", "My editor"]
+    assert await is_valid(world, used.access_token)
+    assert await is_valid(world, again.access_token)
+    with pytest.raises(InvalidGrant):
+        await world.server.exchange_code(waiting, code, [])
+
+
+async def connected(world: World, user: str) -> list[str]:
+    return sorted(one.name for one in await world.accounts.connections.list(user))

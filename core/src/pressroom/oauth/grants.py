@@ -11,11 +11,11 @@ import hashlib
 import hmac
 import re
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 import structlog
-from sqlalchemy import ColumnElement, Select, and_, delete, exists, select, update
+from sqlalchemy import ColumnElement, Select, Update, and_, delete, exists, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
@@ -89,7 +89,8 @@ class Grants:
     async def approve(self, user_id: str, request: AuthorizationRequest) -> str:
         """Remember that a person approved a client, and return the authorization code.
 
-        A client has one connection in each account: approving it again keeps its name and its switches.
+        A client has one connection in each account: approving it again keeps its name and its switches. A program
+        that registers anew for each attempt leaves none behind that it never fetched a token for.
 
         Raises:
             InvalidInput: the account has as many connections as it may.
@@ -105,7 +106,9 @@ class Grants:
                 raise InvalidClient("the client was removed while it was approved; connect again from the program")
             connection_id = await session.scalar(_connection_of(user_id, request.client.id))
             if connection_id is None:
-                connection_id = await self._connections.add(session, user_id, "oauth", connection_name(request))
+                name = connection_name(request)
+                await session.execute(_abandoned(user_id, name, now).values(revoked_at=now))
+                connection_id = await self._connections.add(session, user_id, "oauth", name)
             family = TokenFamilyRow(
                 id=new_id("f"),
                 connection_id=connection_id,
@@ -315,6 +318,23 @@ def _connection_of(user_id: str, client_id: str) -> Select[str]:
         )
         .order_by(TokenFamilyRow.created_at.desc())
         .limit(1)
+    )
+
+
+def _abandoned(user_id: str, name: str, now: datetime) -> Update:
+    """Return the update of the connections of that name that no token was fetched for, and none can be any more."""
+    of_family = exists().where(TokenFamilyRow.connection_id == ConnectionRow.id).correlate(ConnectionRow)
+    code = of_family.where(
+        CodeRow.family_id == TokenFamilyRow.id, or_(CodeRow.used_at.is_not(None), CodeRow.expires_at > now)
+    )
+    return update(ConnectionRow).where(
+        ConnectionRow.user_id == user_id,
+        ConnectionRow.kind == "oauth",
+        ConnectionRow.name == name,
+        ConnectionRow.revoked_at.is_(None),
+        ConnectionRow.last_used_at.is_(None),
+        ~code,
+        ~of_family.where(RefreshTokenRow.family_id == TokenFamilyRow.id),
     )
 
 

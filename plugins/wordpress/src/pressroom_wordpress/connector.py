@@ -73,6 +73,7 @@ CONNECTOR: Final = SiteConnector(
             "Application password",
             "In WordPress under Users, Profile, Application Passwords. It is not the password that you sign in with.",
             pattern=r"[A-Za-z0-9 ]{16,60}",
+            page="wp-admin/profile.php#application-passwords-section",
         ),
     ),
     approval=approval,

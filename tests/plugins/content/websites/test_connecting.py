@@ -77,9 +77,23 @@ def test_a_wrong_credential_is_told_and_not_shown_again(
         page = browser.submit(page, path, url="not an address", token=TOKEN, do="connect")
         assert "must be the address of a site" in page.text
         page = browser.submit(page, path, url=platform.url, token="NOT A TOKEN", do="connect")
-        assert "does not have the form" in page.text
+        assert "does not look right" in page.text
         assert "NOT A TOKEN" not in page.html
         assert "is connected" in browser.submit(page, path, url=platform.url, token=TOKEN, do="connect").text
+
+
+def test_the_page_leads_to_where_the_site_shows_the_credential(
+    host: RunningHost, ada: Client, platform: StandInPlatform
+) -> None:
+    path = link(ada)
+    label = "Open that page of your site"
+    with browser_of(host, ada) as browser:
+        page = browser.get(path)
+        assert label not in page.text  # whose site it is has not been said yet
+        page = browser.submit(page, path, url="javascript:alert(1)//x", token=TOKEN, do="connect")
+        assert (page.status, label in page.text) == (400, False)
+        page = browser.submit(page, path, url=platform.url, token="a-wrong-token", do="connect")
+        assert attribute_of(page.tree, f'a[href^="{platform.url}"]', "href") == f"{platform.url}/settings#token"
 
 
 def test_the_link_works_for_the_account_that_made_it_alone(

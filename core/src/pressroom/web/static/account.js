@@ -39,3 +39,17 @@ document.addEventListener("submit", (event) => {
 addEventListener("pageshow", () => {
   for (const form of $$("form[data-sent]")) delete form.dataset.sent;
 });
+
+// Where nobody has said which time zone a page is in, it is the browser's.
+
+const guessed = $("[data-guessed-zone]");
+const ownZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+if (guessed && ownZone && ownZone !== guessed.value) {
+  const url = new URL(location.href);
+  url.searchParams.set(guessed.name, ownZone);
+  location.replace(url);
+}
+
+// On a phone the dashboard's navigation is one row that scrolls.
+
+$(".account-nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });

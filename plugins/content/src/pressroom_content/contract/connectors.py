@@ -115,7 +115,8 @@ class Capabilities:
 class CredentialField:
     """A field of the form in which people type a site's credential. `secret` ones are never shown again.
 
-    `pattern` is a regular expression that the whole value has to match; `hint` says where people find the value.
+    `pattern` is a regular expression that the whole value has to match; `hint` says where people find the value, and
+    `page` leads there: a path on the website, such as `wp-admin/profile.php`.
     """
 
     name: str
@@ -125,6 +126,7 @@ class CredentialField:
     required: bool = True
     pattern: str = ""
     options: tuple[str, ...] = ()
+    page: str = ""
 
 
 @dataclass(frozen=True, slots=True)

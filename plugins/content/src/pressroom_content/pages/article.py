@@ -39,7 +39,7 @@ _MESSAGES: Final = {
     "trashed": "The article is in the trash. You can bring it back from here.",
 }
 _TOOLS: Final = {"export": "export_content", "trash": "delete_content", "restore": "restore_content"}
-_RATINGS: Final = {"good": "Good to publish", "ok": "Fair: some things to mend", "poor": "Needs work"}
+_RATINGS: Final = {"good": "Good to publish", "ok": "Fair: some things to fix", "poor": "Needs work"}
 _GROUPS: Final = (
     ("bad", "Fix first", "What holds the article back most."),
     ("ok", "Could be better", "Fair, and worth a look."),

@@ -88,6 +88,7 @@ class CalendarPages:
         websites, _ = await Websites(self._plugin).page(request.subject, limit=_WEBSITES)
         website = next((one for one in websites if one.id == request.query.get("website")), None)
         zone, wrong_zone = _zone(request.query.get("tz", ""), website, websites)
+        guessed = "tz" not in request.query and zone.key == "UTC"
         today = datetime.now(zone).date()
         month = Month.read(request.query.get("month", ""), today)
         begin, end = month.bounds(zone)
@@ -107,6 +108,7 @@ class CalendarPages:
             zone=zone.key,
             zones=sorted({zone.key, "UTC", *(zone_of(one.settings).key for one in websites)} | _COMMON_ZONES),
             wrong_zone=wrong_zone,
+            guessed_zone=guessed,
             websites=[(one.id, one.name) for one in websites],
             chosen=kept,
             typed=typed or {},

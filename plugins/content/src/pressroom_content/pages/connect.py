@@ -126,7 +126,8 @@ class ConnectPages:
         if connector is None:
             raise InvalidInput("platform", "its connector is not on this server any more")
         typed, errors = typed or {}, errors or {}
-        fields = [_field(one) for one in connector.fields]
+        url = typed.get("url", connect.url)
+        fields = [_field(one, url) for one in connector.fields]
         shown = {one.name: typed.get(one.name, "") for one in connector.fields if not one.secret}
         known = {"url", *(one.name for one in connector.fields)}
         general = [text for name, text in errors.items() if name not in known]
@@ -141,7 +142,7 @@ class ConnectPages:
             action=f"{root_of(self._plugin)}{request.path}",
             needs_url=connector.needs_url,
             offers_approval=connector.approval is not None,
-            url=typed.get("url", connect.url),
+            url=url,
             name=typed.get("name", connect.name),
             fields=fields,
             values=shown,
@@ -153,8 +154,13 @@ class ConnectPages:
         )
 
 
-def _field(one: CredentialField) -> dict[str, Any]:
+def _field(one: CredentialField, url: str) -> dict[str, Any]:
+    try:
+        link = f"{site_address(url)}/{one.page}" if one.page else ""
+    except InvalidInput:
+        link = ""
     return {
+        "link": link,
         "name": one.name,
         "label": one.label,
         "hint": one.hint,

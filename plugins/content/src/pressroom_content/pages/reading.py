@@ -88,7 +88,7 @@ def is_own(url: str, base_url: str) -> bool:
 
 
 def _without_others(html: str, base_url: str) -> str:
-    """Put a note in the place of images and frames of other servers, which the pages' security policy does not load."""
+    """Put a note in place of images and frames of other servers, which the pages' security policy does not load."""
 
     def shown(match: re.Match[str]) -> str:
         found = {name: unescape(value) for name, value in _ATTRIBUTE.findall(match[0])}
