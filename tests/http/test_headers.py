@@ -101,7 +101,7 @@ def test_metrics_behind_a_token_count_what_happened(start: Start) -> None:
     assert 'pressroom_requests_total{code="validation_error",tool="text-file"} 1.0' in text
     assert 'pressroom_cache_hits_total{tool="text-file"} 1.0' in text
     assert re.search(r'pressroom_render_seconds_count\{tool="text-file"\} 1\.0', text)
-    assert re.search(r'pressroom_queue_length\{lane="process"\} 0\.0', text)
+    assert re.search(r'pressroom_queue_length\{executor="process"\} 0\.0', text)
     assert "xxxx" not in text
 
 

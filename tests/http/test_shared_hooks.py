@@ -36,7 +36,7 @@ SEEN = []
 
 @generator(
     slug="shout", name="Shout", summary="Text in capitals.", rate_limit=per_hour(100), produces=("text/plain",),
-    lane="async", tags=("loud",), examples=(Example("Hello", {"text": "hello"}),),
+    executor="async", tags=("loud",), examples=(Example("Hello", {"text": "hello"}),),
 )
 async def shout(params: ShoutParams, call: Call) -> Artifact:
     """Writes a text in capitals."""
@@ -256,7 +256,12 @@ async def panic(params: ShoutParams, call: Call) -> Calm:
     raise Panic("the secret ingredient is nutmeg")
 
 @generator(
-    slug="panics", name="Panics", summary="It panics.", rate_limit=per_hour(9), produces=("text/plain",), lane="async"
+    slug="panics",
+    name="Panics",
+    summary="It panics.",
+    rate_limit=per_hour(9),
+    produces=("text/plain",),
+    executor="async",
 )
 async def panics(params: ShoutParams, call: Call) -> Artifact:
     \"\"\"Panics as native code does.\"\"\"

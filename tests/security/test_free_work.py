@@ -61,15 +61,15 @@ def test_a_stranger_cannot_go_on_past_the_limit_with_runs_that_time_out(tmp_path
 
 
 def test_a_stranger_cannot_fill_the_queue_of_the_workers(tmp_path: Path) -> None:
-    config: dict[str, Any] = {"server": {"trusted_proxies": 1}, "lanes": {"processes": 1, "process_queue": 3}}
+    config: dict[str, Any] = {"server": {"trusted_proxies": 1}, "executors": {"processes": 1, "process_queue": 3}}
     with tool_host(tmp_path, **config) as host, ThreadPoolExecutor(8) as pool:
         first = pool.submit(gate, host, tmp_path, "one", ATTACKER)
         until((tmp_path / "one").exists)
         waiting = pool.submit(gate, host, tmp_path, "two", ATTACKER)
-        until(lambda: host.host.services.lanes.queue_length("process") == 1)
+        until(lambda: host.host.services.executors.queue_length("process") == 1)
         refused = gate(host, tmp_path, "three", ATTACKER)
         other = pool.submit(gate, host, tmp_path, "other", OTHER)
-        until(lambda: host.host.services.lanes.queue_length("process") == 2)
+        until(lambda: host.host.services.executors.queue_length("process") == 2)
         (tmp_path / "gate").touch()
         answers = [one.result() for one in (first, waiting, other)]
         again = gate(host, tmp_path, "three", ATTACKER)
@@ -103,7 +103,7 @@ def test_a_stranger_who_hangs_up_does_not_make_room_for_more(tmp_path: Path, cac
         until((tmp_path / "one").exists)
         refused = gate(host, tmp_path, "two", {})
         (tmp_path / "gate").touch()
-        until(lambda: host.host.services.lanes.running("process") == 0)
+        until(lambda: host.host.services.executors.running("process") == 0)
         until(lambda: gate(host, tmp_path, "two", {}).status_code == 200)
     assert refused.status_code == 503
 

@@ -11,8 +11,8 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from pressroom.config.models import LanesSettings
-from pressroom.lanes.workers import WorkerPool
+from pressroom.config.models import ExecutorsSettings
+from pressroom.executors.workers import WorkerPool
 from pressroom.sdk import BackendError, Fetched, Fetcher, PluginContext
 from pressroom_content.contract import (
     ImageQuery,
@@ -251,7 +251,7 @@ async def test_a_live_page_that_keeps_a_parser_busy_is_read_in_another_process(
     part: str, count: int, problem: str
 ) -> None:
     page = f"<p{''.join(part % number for number in range(count))}>".encode()
-    workers = WorkerPool(LanesSettings(plugin_processes=1, niceness=0))
+    workers = WorkerPool(ExecutorsSettings(plugin_processes=1, niceness=0))
     services = SimpleNamespace(fetcher=Answering(page, media_type="text/html"), workers=workers)
     plugin = SimpleNamespace(base_url="https://press.example", services=services)
     try:

@@ -2,5 +2,5 @@
 
 import os
 
-if os.environ.get("LANES_SERVER") != str(os.getpid()):
+if os.environ.get("EXECUTORS_SERVER") != str(os.getpid()):
     raise RuntimeError("this module wants to be imported by the server")

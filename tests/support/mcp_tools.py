@@ -176,7 +176,7 @@ _TYPES = {"png": "image/png", "jpeg": "image/jpeg", "svg": "image/svg+xml", "zip
     rate_limit=per_hour(1000),
     produces=tuple(_TYPES.values()),
     details=PictureDetails,
-    lane="async",
+    executor="async",
     mcp=Mcp("make_picture", "Makes a picture. Use it for tests. Returns a link."),
     examples=(Example("Small", {}),),
 )

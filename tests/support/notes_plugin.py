@@ -26,7 +26,7 @@ class NoteParams(Params):
 
 @generator(
     slug="add-note", name="Add a note", summary="Keeps a text.", rate_limit=per_hour(60), produces=("text/plain",),
-    lane="async", examples=(Example("A note", {"text": "hello"}),),
+    executor="async", examples=(Example("A note", {"text": "hello"}),),
 )
 async def add_note(params: NoteParams, call: Call) -> Artifact:
     """Keeps a text."""

@@ -38,7 +38,7 @@ SLOW_SECONDS: Final = 0.6
 
 
 def healthy(folder: Path, id_: str = "healthy") -> Distribution:
-    """Install a plugin that works; its generator's slug is `slug_of(id_)`, and it runs in the async lane."""
+    """Install a plugin that works; its generator's slug is `slug_of(id_)`, and it runs in the async executor."""
     return install_plugin(folder, id_)
 
 

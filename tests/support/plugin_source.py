@@ -58,7 +58,7 @@ class TextParams(Params):
 
 @generator(
     slug="$slug", name="Shout", summary="Text in capitals.", rate_limit=per_hour(60), produces=("text/plain",),
-    lane="async", examples=(Example("Hello", {"text": "hello"}),),
+    executor="async", examples=(Example("Hello", {"text": "hello"}),),
 )
 async def shout(params: TextParams, call: Call) -> Artifact:
     \"\"\"Writes a text in capitals.\"\"\"

@@ -153,7 +153,7 @@ _TITLES: Final = {
     "pressroom.sdk.plugin": "Plugins",
     "pressroom.sdk.generator": "Generators",
     "pressroom.sdk.mcp_tool": "MCP tools",
-    "pressroom.sdk.declaration": "Lanes",
+    "pressroom.sdk.declaration": "Executors",
     "pressroom.sdk.params": "Parameters",
     "pressroom.sdk.call": "Calls and results",
     "pressroom.sdk.rates": "Rates",
@@ -301,19 +301,19 @@ def _kinds(kind: type[CallError]) -> Iterator[type[CallError]]:
         yield from _kinds(child)
 
 
-class _Lanes:
-    def queue_length(self, lane: str) -> int:
-        del lane
+class _Executors:
+    def queue_length(self, executor: str) -> int:
+        del executor
         return 0
 
-    def running(self, lane: str) -> int:
-        del lane
+    def running(self, executor: str) -> int:
+        del executor
         return 0
 
 
 def metrics() -> str:
     """Return the table of the host's own metrics."""
-    registry = Metrics(["tool"], _Lanes(), lambda: True).registry
+    registry = Metrics(["tool"], _Executors(), lambda: True).registry
     rows = []
     for collector in list(registry._collector_to_names):
         names = getattr(collector, "_labelnames", None)

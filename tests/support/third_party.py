@@ -26,7 +26,7 @@ GENERATOR = '''
     summary="Writes a text in capitals.",
     rate_limit=per_hour(2),
     produces=("text/plain",),
-    lane="thread",
+    executor="thread",
     mcp=Mcp("shout"),
     examples=(
         Example("A greeting", {"text": "hello", "marks": 2}),

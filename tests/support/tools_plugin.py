@@ -46,7 +46,7 @@ class TextDetails(BaseModel):
     rate_limit=per_hour(20),
     produces=("text/plain",),
     details=TextDetails,
-    lane="async",
+    executor="async",
     mcp=Mcp("write_text_file"),
     examples=(Example("Hello", {"text": "hello"}),),
 )

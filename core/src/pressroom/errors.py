@@ -176,7 +176,7 @@ class RateLimited(CallError):
 
 
 class Overloaded(CallError):
-    """The queue of a lane is full, or the storage does not answer. `retry_after` is in whole seconds, at least 1."""
+    """An executor's queue is full, or the storage does not answer. `retry_after` is in whole seconds, at least 1."""
 
     code = "overloaded"
 

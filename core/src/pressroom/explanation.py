@@ -80,8 +80,10 @@ def _quota(_compiled: Compiled, entry: PlanTool, _plan: str) -> str:
 
 
 def _run(_compiled: Compiled, entry: PlanTool, _plan: str) -> str:
-    memory = f", {entry.tool.declaration.memory_mib} MiB" if entry.tool.lane == "process" else ""
-    return f"{entry.tool.lane} lane, at most {entry.tool.timeout:g} s{memory}: {entry.tool.declaration.reference}"
+    memory = f", {entry.tool.declaration.memory_mib} MiB" if entry.tool.executor == "process" else ""
+    return (
+        f"{entry.tool.executor} executor, at most {entry.tool.timeout:g} s{memory}: {entry.tool.declaration.reference}"
+    )
 
 
 def _store(compiled: Compiled, entry: PlanTool, _plan: str) -> str:

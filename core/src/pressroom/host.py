@@ -10,11 +10,11 @@ import structlog
 
 from pressroom.accounts.service import AccountServices
 from pressroom.compiled import Compiled
+from pressroom.executors import Executors
+from pressroom.executors.workers import WorkerPool
 from pressroom.fetch import GuardedFetcher
 from pressroom.graphics.font_sources import use_font_folders
 from pressroom.jobs.queue import JobQueue
-from pressroom.lanes import Lanes
-from pressroom.lanes.workers import WorkerPool
 from pressroom.lifespans import RunningLifespan
 from pressroom.oauth.service import AuthorizationServer
 from pressroom.observability.metrics import Metrics
@@ -78,7 +78,7 @@ class Host:
             self._deadline = monotonic() + self.settings.server.shutdown_timeout
 
     async def start(self) -> None:
-        """Enter the plugins' lifespans, open the backends and start the lanes.
+        """Enter the plugins' lifespans, open the backends and start the executors.
 
         A plugin whose lifespan fails is taken out. Raises `ConfigError` or `BackendError` where the host itself cannot
         work; everything that was open is closed again then.
@@ -101,8 +101,8 @@ class Host:
         self.drain()
         await self._open.aclose()
 
-    async def _close_lanes(self, lanes: Lanes) -> None:
-        await lanes.close(self.time_left)
+    async def _close_executors(self, executors: Executors) -> None:
+        await executors.close(self.time_left)
 
     async def _close_jobs(self) -> None:
         await self.jobs.close(self.time_left)
@@ -132,8 +132,8 @@ class Host:
             anonymous_bytes=settings.fetch.anonymous_bytes,
             private_networks=settings.fetch.private_networks,
         )
-        setup = compiled.plugins.worker_setup if settings.lanes.start_plugin_processes else ()
-        workers = self._workers = WorkerPool(settings.lanes, settings.graphics.fonts, setup)
+        setup = compiled.plugins.worker_setup if settings.executors.start_plugin_processes else ()
+        workers = self._workers = WorkerPool(settings.executors, settings.graphics.fonts, setup)
         parts: tuple[Openable, ...] = (self.accounts, self.authorization_server, fetcher, workers)
         for part in parts:
             await part.open()
@@ -173,13 +173,13 @@ class Host:
         files, cache, limiter = await open_backends(compiled, opened)
         fonts = settings.graphics.fonts
         use_font_folders(fonts)
-        lanes = Lanes(settings.lanes, preload=tuple(self._worker_modules()), font_folders=fonts)
-        await lanes.start()
-        if settings.lanes.start_plugin_processes and compiled.plugins.worker_modules:
+        executors = Executors(settings.executors, preload=tuple(self._worker_modules()), font_folders=fonts)
+        await executors.start()
+        if settings.executors.start_plugin_processes and compiled.plugins.worker_modules:
             self._workers.start()
-        opened.push_async_callback(self._close_lanes, lanes)
+        opened.push_async_callback(self._close_executors, executors)
         contributions = compiled.plugins.contributions
-        metrics = Metrics(compiled.catalog.tools, lanes, lambda: self.database_probe.up)
+        metrics = Metrics(compiled.catalog.tools, executors, lambda: self.database_probe.up)
         for plugin, _ in compiled.models():
             metrics.schema(plugin, matches=True)
         for plugin in compiled.schema_mismatches:
@@ -197,7 +197,7 @@ class Host:
             files=files,
             cache=cache,
             limiter=limiter,
-            lanes=lanes,
+            executors=executors,
             metrics=metrics,
             quotas=self.accounts.quotas,
         )
@@ -205,5 +205,5 @@ class Host:
     def _worker_modules(self) -> set[str]:
         """Return the modules that worker processes import before their first call."""
         tools = self.compiled.catalog.tools.values()
-        of_tools = {tool.declaration.reference.partition(":")[0] for tool in tools if tool.lane == "process"}
+        of_tools = {tool.declaration.reference.partition(":")[0] for tool in tools if tool.executor == "process"}
         return of_tools | self.compiled.plugins.worker_modules

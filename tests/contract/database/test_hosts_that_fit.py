@@ -197,7 +197,7 @@ def test_two_hosts_by_the_recipe_publish_to_the_websites_of_each_other(
         here = {
             "fetch": {"private_networks": ["127.0.0.0/8"]},
             "jobs": {"poll_interval": 0.1},
-            "lanes": {"processes": 1},
+            "executors": {"processes": 1},
         }
         settings = [load(host.file, environment, here).settings for host in hosts]
         with RunningHost(settings[0]) as a, RunningHost(settings[1]) as b:

@@ -17,7 +17,7 @@ def offering(site: Path, id_: str, *slugs: str) -> Distribution:
         f"""
 @generator(
     slug="{slug}", name="x y", summary="Text in capitals.", rate_limit=per_hour(60), produces=("text/plain",),
-    lane="async",
+    executor="async",
 )
 async def generate{number}(params: TextParams, call: Call) -> Artifact: ...
 """
@@ -99,7 +99,7 @@ def test_an_alias_may_repeat_the_tools_own_name(tmp_path: Path, compile_with: Co
 
 
 def test_a_generator_may_have_its_slug_as_its_mcp_name(tmp_path: Path, compile_with: Compile) -> None:
-    module = SOUND.replace('lane="async",', 'lane="async", mcp=Mcp("$slug"),')
+    module = SOUND.replace('executor="async",', 'executor="async", mcp=Mcp("$slug"),')
     compiled = compile_with(install_plugin(tmp_path, "plain", module))
     assert statuses(compiled) == {"plain": "active"}
     assert compiled.catalog.plan("anonymous").mcp_tools["plain"].tool.name == "plain"

@@ -60,7 +60,7 @@ class DrawParams(Params):
 
 
 @generator(slug="draw", name="Draw", summary="Draws.", rate_limit=per_hour(1000), produces=("text/plain",),
-           lane="async", mcp=Mcp("draw", quota="images_generated"), examples=(Example("One", {"text": "x"}),))
+           executor="async", mcp=Mcp("draw", quota="images_generated"), examples=(Example("One", {"text": "x"}),))
 async def draw(params: DrawParams, call: Call) -> Artifact:
     """Draws a text."""
     await asyncio.sleep(0.01)

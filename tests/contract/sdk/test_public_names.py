@@ -68,7 +68,7 @@ PUBLIC = [
     "JobState",
     "JobStatus",
     "Jobs",
-    "Lane",
+    "ExecutorName",
     "Lifespan",
     "LimitStatus",
     "Limiter",

@@ -117,8 +117,8 @@ def test_neither_the_environment_nor_a_file_matters(tmp_path: Path, monkeypatch:
 
 
 def test_the_configuration_of_a_test_wins_over_the_defaults_for_tests(tmp_path: Path) -> None:
-    settings = settings_for_test({"storage": {"retention": "3h"}, "lanes": {"processes": 2}}, tmp_path)
-    assert (settings.storage.path, settings.storage.retention, settings.lanes.processes) == (tmp_path, 10_800, 2)
+    settings = settings_for_test({"storage": {"retention": "3h"}, "executors": {"processes": 2}}, tmp_path)
+    assert (settings.storage.path, settings.storage.retention, settings.executors.processes) == (tmp_path, 10_800, 2)
 
 
 def test_an_mcp_tool_answers_with_its_data(host: RunningHost) -> None:

@@ -28,7 +28,7 @@ def _generate(**params: object) -> Artifact:
 def test_the_declaration_is_sound() -> None:
     assert list(pressroom_generators()) == [generate]
     assert generate.problems() == []
-    assert (generate.slug, generate.rate_limit, generate.lane) == ("qr-code-generator", per_hour(300), "process")
+    assert (generate.slug, generate.rate_limit, generate.executor) == ("qr-code-generator", per_hour(300), "process")
     assert generate.mcp is not None
     assert generate.mcp.name == "generate_qr_code"
 

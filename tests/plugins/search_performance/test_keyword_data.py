@@ -116,7 +116,7 @@ def test_who_asks_at_the_same_moment_pays_once(
     with ThreadPoolExecutor(2) as threads:
         calls = [threads.submit(client.data, "get_keyword_data", phrases=["compost"]) for _ in range(2)]
         deadline = time.monotonic() + 20
-        while full_host.host.services.lanes.running("async") < 2:
+        while full_host.host.services.executors.running("async") < 2:
             assert time.monotonic() < deadline
             time.sleep(0.01)
         apis.gate.set()

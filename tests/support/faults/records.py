@@ -11,7 +11,7 @@ _GENERATORS: Final = "\n@hookimpl\ndef pressroom_generators():\n    return [shou
 _WHISPER: Final = """
 @generator(
     slug="whisper", name="Whisper", summary="Text in small letters.", rate_limit=per_hour(60),
-    produces=("text/plain",), lane="async", OPTIONS
+    produces=("text/plain",), executor="async", OPTIONS
 )
 async def whisper(params: TextParams, call: Call) -> Artifact: ...
 """
@@ -98,13 +98,13 @@ _FAULTS: Final = (
         _WHISPER.replace("OPTIONS", "").replace('slug="whisper"', 'slug="static"'),
     ),
     _generator(
-        "lane_mismatch",
-        "generator whisper: lane 'thread' needs a plain function",
+        "executor_mismatch",
+        "generator whisper: executor 'thread' needs a plain function",
         _WHISPER.replace("OPTIONS", "").replace('"async"', '"thread"'),
     ),
     _generator(
-        "unknown_lane",
-        "generator whisper: lane must be one of async, thread, process, not str 'gpu'",
+        "unknown_executor",
+        "generator whisper: executor must be one of async, thread, process, not str 'gpu'",
         _WHISPER.replace("OPTIONS", "").replace('"async"', '"gpu"'),
     ),
     _generator(
@@ -151,7 +151,7 @@ class Params2(Params):
     _option("no_memory", "generator whisper: memory_mib must be at least 1 (got 0)", "memory_mib=0"),
     _generator(
         "closure",
-        ("the process lane cannot import ", "make.<locals>.whisper", "at the top level"),
+        ("worker processes cannot import ", "make.<locals>.whisper", "at the top level"),
         """
 def make():
     @generator(
@@ -165,7 +165,7 @@ whisper = make()
     ),
     _generator(
         "local_params",
-        ("the process lane cannot import 'make.<locals>.Params2'", "at the top level"),
+        ("worker processes cannot import 'make.<locals>.Params2'", "at the top level"),
         """
 def make():
     class Params2(Params):
@@ -180,7 +180,7 @@ def whisper(params: Params2, call: Call) -> Artifact: ...
     ),
     _generator(
         "without_reference",
-        "the process lane cannot import ''",
+        "worker processes cannot import ''",
         """
 def function(params: TextParams, call: Call) -> Artifact: ...
 

@@ -25,7 +25,7 @@ _GENERATORS: Final = "\n@hookimpl\ndef pressroom_generators():\n    return [shou
 _WHISPER: Final = """
 @generator(
     slug="whisper", name="Whisper", summary="Text in small letters.", rate_limit=per_hour(60),
-    produces=("text/plain",), lane="async", mcp=Mcp("whisper"),
+    produces=("text/plain",), executor="async", mcp=Mcp("whisper"),
 )
 async def whisper(params: TextParams, call: Call) -> Artifact: ...
 """

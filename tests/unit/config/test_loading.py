@@ -75,14 +75,19 @@ def test_the_command_line_beats_the_environment_and_that_the_file() -> None:
     write("[server]\nhost = 'file'\nport = 1\ntrusted_proxies = 1\n")
     loaded = load(
         environ={"PRESSROOM_SERVER__HOST": "environment", "PRESSROOM_SERVER__PORT": "2"},
-        overrides={"server.port": 3, "server.host": None, "lanes": {"threads": 4}},
+        overrides={"server.port": 3, "server.host": None, "executors": {"threads": 4}},
     )
     server = loaded.settings.server
-    assert (server.trusted_proxies, server.host, server.port, loaded.settings.lanes.threads) == (1, "environment", 3, 4)
+    assert (server.trusted_proxies, server.host, server.port, loaded.settings.executors.threads) == (
+        1,
+        "environment",
+        3,
+        4,
+    )
     assert str(loaded.origin_of("server.trusted_proxies")) == "pressroom.toml:4"
     assert str(loaded.origin_of("server.host")) == "PRESSROOM_SERVER__HOST"
     assert str(loaded.origin_of("server.port")) == "command line"
-    assert loaded.origin_of("lanes.threads").kind == "command line"
+    assert loaded.origin_of("executors.threads").kind == "command line"
 
 
 def test_the_process_environment_is_read_unless_another_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,14 +99,14 @@ def test_the_process_environment_is_read_unless_another_is_given(monkeypatch: py
 def test_all_problems_are_reported_at_once_in_the_order_of_their_places() -> None:
     found = problems(
         "[server]\nport = 70000\nprt = 1\n\n[loging]\nlevel = 'info'\n",
-        {"PRESSROOM_LANES__THREADS": "many", "PRESSROOM_LIMITS__BACKEN": "redis"},
+        {"PRESSROOM_EXECUTORS__THREADS": "many", "PRESSROOM_LIMITS__BACKEN": "redis"},
         {"branding.accent": "red"},
     )
     assert [str(problem.origin) for problem in found] == [
         "pressroom.toml:2",
         "pressroom.toml:3",
         "pressroom.toml:5",
-        "PRESSROOM_LANES__THREADS",
+        "PRESSROOM_EXECUTORS__THREADS",
         "PRESSROOM_LIMITS__BACKEN",
         "command line",
     ]
@@ -150,8 +155,8 @@ def test_names_of_plugins_tools_and_plans_that_can_never_match_are_refused() -> 
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("[lanes]\nthreads = true\n", "must be a whole number"),
-        ("[lanes]\nthreads = 1.5\n", "must be a whole number"),
+        ("[executors]\nthreads = true\n", "must be a whole number"),
+        ("[executors]\nthreads = 1.5\n", "must be a whole number"),
         ("[server]\nhost = ''\n", "must be at least 1 character"),
         ("[storage]\nprune_interval = nan\n", "must be a finite number"),
         ("[storage]\nprune_interval = '2w'\n", 'such as "90s" or "24h"'),

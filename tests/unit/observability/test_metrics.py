@@ -5,20 +5,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pressroom.observability.metrics import Metrics
-from pressroom.sdk import Lane
+from pressroom.sdk import ExecutorName
 from prometheus_client.parser import text_string_to_metric_families
 
 Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 
 
 class Busy:
-    """Lanes in a known state."""
+    """Executors in a known state."""
 
-    def queue_length(self, lane: Lane) -> int:
-        return {"async": 0, "thread": 1, "process": 7}[lane]
+    def queue_length(self, executor: ExecutorName) -> int:
+        return {"async": 0, "thread": 1, "process": 7}[executor]
 
-    def running(self, lane: Lane) -> int:
-        return {"async": 3, "thread": 0, "process": 2}[lane]
+    def running(self, executor: ExecutorName) -> int:
+        return {"async": 3, "thread": 0, "process": 2}[executor]
 
 
 def read(metrics: Metrics) -> Samples:
@@ -69,11 +69,11 @@ def test_failures_are_counted_by_what_failed() -> None:
     assert value(metrics, "pressroom_observer_failures_total", observer='an "odd"\nname') == 1
 
 
-def test_lanes_are_asked_when_the_metrics_are_read() -> None:
+def test_executors_are_asked_when_the_metrics_are_read() -> None:
     metrics = Metrics([], Busy())
-    assert value(metrics, "pressroom_queue_length", lane="process") == 7
-    assert value(metrics, "pressroom_running", lane="async") == 3
-    assert value(metrics, "pressroom_running", lane="thread") == 0
+    assert value(metrics, "pressroom_queue_length", executor="process") == 7
+    assert value(metrics, "pressroom_running", executor="async") == 3
+    assert value(metrics, "pressroom_running", executor="thread") == 0
 
 
 @given(st.lists(st.tuples(st.text(), st.text(), st.text()), max_size=200))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from pressroom.accounts.records import PlanSummary
-from pressroom.sdk import CachePolicy, Caller, Generator, Lane, McpTool, Params, PluginContext, Rate, ToolInfo
+from pressroom.sdk import CachePolicy, Caller, ExecutorName, Generator, McpTool, Params, PluginContext, Rate, ToolInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +37,9 @@ class Tool:
         return self.info.kind
 
     @property
-    def lane(self) -> Lane:
+    def executor(self) -> ExecutorName:
         """Where it runs."""
-        return self.declaration.lane
+        return self.declaration.executor
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,12 +28,12 @@ def catalog(invocation: Invocation, plan: str) -> None:
             entry.tool.name,
             entry.tool.mcp_name,
             entry.tool.info.plugin,
-            entry.tool.lane,
+            entry.tool.executor,
             ", ".join(str(rule.rate) for rule in entry.limits) or "no limit",
         )
         for entry in view.tools.values()
     ]
-    invocation.output.table(["Tool", "MCP name", "Plugin", "Lane", "Limit"], rows)
+    invocation.output.table(["Tool", "MCP name", "Plugin", "ExecutorName", "Limit"], rows)
 
 
 @click.command()

@@ -166,8 +166,8 @@ class CacheSettings(Section):
     max_entries: WholeNumber = Field(50_000, ge=1, description="How many results the memory backend remembers.")
 
 
-class LanesSettings(Section):
-    """`[lanes]`: how much runs at once."""
+class ExecutorsSettings(Section):
+    """`[executors]`: how much runs at once."""
 
     processes: WholeNumber = Field(
         0, ge=0, le=256, description="Worker processes; 0 means one for each core, at most 8."
@@ -337,7 +337,7 @@ class Settings(Section):
     storage: StorageSettings = Field(default_factory=StorageSettings)
     limits: LimitsSettings = LimitsSettings()
     cache: CacheSettings = CacheSettings()
-    lanes: LanesSettings = LanesSettings()
+    executors: ExecutorsSettings = ExecutorsSettings()
     graphics: GraphicsSettings = GraphicsSettings()
     auth: AuthSettings = AuthSettings()
     accounts: AccountsSettings = AccountsSettings()

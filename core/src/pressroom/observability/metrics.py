@@ -17,7 +17,7 @@ from prometheus_client.metrics import MetricWrapperBase
 from prometheus_client.metrics_core import Metric
 
 from pressroom.errors import CallError
-from pressroom.sdk import Lane
+from pressroom.sdk import ExecutorName
 
 CONTENT_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
 """The media type of what `Metrics.render` returns."""
@@ -25,34 +25,34 @@ CONTENT_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
 OTHER: Final = "other"
 
 _BACKENDS: Final = ("files", "cache", "limits", "database")
-_LANES: Final[tuple[Lane, ...]] = ("async", "thread", "process")
+_EXECUTORS: Final[tuple[ExecutorName, ...]] = ("async", "thread", "process")
 _MAX_NAMES: Final = 64
 _SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
 _Metric = TypeVar("_Metric", bound=MetricWrapperBase)
 
 
-class LaneState(Protocol):
-    """What the lanes tell of themselves."""
+class ExecutorState(Protocol):
+    """What the executors tell of themselves."""
 
-    def queue_length(self, lane: Lane) -> int:
-        """Return how many calls wait in a lane."""
+    def queue_length(self, executor: ExecutorName) -> int:
+        """Return how many calls wait in an executor."""
 
-    def running(self, lane: Lane) -> int:
-        """Return how many calls run in a lane."""
+    def running(self, executor: ExecutorName) -> int:
+        """Return how many calls run in an executor."""
 
 
 class Metrics:
     """Counts calls and measures times. Every method may be called from any thread.
 
-    `tools` are the names of the tools in the catalog. `lanes` and `database_up` are asked each time the metrics are
+    `tools` are the names of the tools in the catalog. `executors` and `database_up` are asked each time the metrics are
     read.
     """
 
     def __init__(
         self,
         tools: Iterable[str],
-        lanes: LaneState | None = None,
+        executors: ExecutorState | None = None,
         database_up: Callable[[], bool] | None = None,
     ) -> None:
         self.registry: CollectorRegistry = _Registry()
@@ -78,8 +78,8 @@ class Metrics:
             # A rate can be taken from a counter only if it was there, at zero, before its first event.
             for counter in (self._hits, self._misses, self._limited):
                 counter.of(tool)
-        if lanes is not None:
-            self._watch(lanes)
+        if executors is not None:
+            self._watch(executors)
         if database_up is not None:
             gauge = Gauge("database_up", "Whether the database answers: 1 or 0.", **self._options())
             gauge.set_function(database_up)
@@ -133,15 +133,15 @@ class Metrics:
     def _options(self) -> dict[str, Any]:
         return {"namespace": "pressroom", "registry": self.registry}
 
-    def _watch(self, lanes: LaneState) -> None:
-        gauges: tuple[tuple[str, str, Callable[[Lane], int]], ...] = (
-            ("queue_length", "Calls that wait in a lane now.", lanes.queue_length),
-            ("running", "Calls that run in a lane now.", lanes.running),
+    def _watch(self, executors: ExecutorState) -> None:
+        gauges: tuple[tuple[str, str, Callable[[ExecutorName], int]], ...] = (
+            ("queue_length", "Calls that wait in an executor now.", executors.queue_length),
+            ("running", "Calls that run in an executor now.", executors.running),
         )
         for name, text, read in gauges:
-            gauge = Gauge(name, text, ("lane",), namespace="pressroom", registry=self.registry)
-            for lane in _LANES:
-                gauge.labels(lane).set_function(partial(read, lane))
+            gauge = Gauge(name, text, ("executor",), namespace="pressroom", registry=self.registry)
+            for executor in _EXECUTORS:
+                gauge.labels(executor).set_function(partial(read, executor))
 
 
 class _Children(Generic[_Metric]):

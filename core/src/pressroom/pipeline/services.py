@@ -9,7 +9,7 @@ from typing import Any
 from pressroom.accounts.quotas import Quotas
 from pressroom.catalog.tool import Catalog
 from pressroom.config.models import Settings
-from pressroom.lanes import Lanes
+from pressroom.executors import Executors
 from pressroom.observability.metrics import Metrics
 from pressroom.pipeline.flights import Flights
 from pressroom.sdk import Authenticator, Authorizer, CacheIndex, FileStore, Limiter, Observer
@@ -28,7 +28,7 @@ class Services:
     files: FileStore
     cache: CacheIndex
     limiter: Limiter
-    lanes: Lanes
+    executors: Executors
     metrics: Metrics
     quotas: Quotas
     flights: Flights = field(default_factory=Flights)

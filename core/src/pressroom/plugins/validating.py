@@ -94,8 +94,8 @@ def _own_problems(tool: Generator | McpTool) -> Iterator[str]:
 
 def _deeper_problems(tool: Generator | McpTool) -> Iterator[str]:
     """Yield what only shows once the declaration itself is sound."""
-    if tool.lane == "process":
-        yield from _process_lane_problems(tool)
+    if tool.executor == "process":
+        yield from _process_executor_problems(tool)
     yield from _schema_problems(tool.params)
     output = tool.result if isinstance(tool, McpTool) else tool.details
     if output is not None:
@@ -104,18 +104,18 @@ def _deeper_problems(tool: Generator | McpTool) -> Iterator[str]:
         yield from _example_problems(tool)
 
 
-def _process_lane_problems(tool: Generator | McpTool) -> Iterator[str]:
+def _process_executor_problems(tool: Generator | McpTool) -> Iterator[str]:
     module_name, _, name = tool.reference.partition(":")
     found = getattr(importlib.import_module(module_name), name, None) if module_name else None
     if getattr(found, "function", found) is not tool.function:
         yield (
-            f"the process lane cannot import {tool.reference!r}; "
+            f"worker processes cannot import {tool.reference!r}; "
             "define the function at the top level of its module, under its own name"
         )
     try:
         pickle.dumps(tool.params)
     except Exception:  # noqa: BLE001 - pickle reports in several ways
-        yield f"the process lane cannot import {tool.params.__qualname__!r}; define it at the top level of its module"
+        yield f"worker processes cannot import {tool.params.__qualname__!r}; define it at the top level of its module"
 
 
 @lru_cache(maxsize=2048)

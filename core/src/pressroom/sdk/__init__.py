@@ -40,7 +40,7 @@ from pressroom.sdk.call import (
     ToolResult,
 )
 from pressroom.sdk.data import Accounts, AccountUsage, Activity, Database, Models, QuotaUse
-from pressroom.sdk.declaration import Lane
+from pressroom.sdk.declaration import ExecutorName
 from pressroom.sdk.fetching import Exchange, Fetched, Fetcher, publishing
 from pressroom.sdk.framing import sandboxed_frame
 from pressroom.sdk.generator import Example, Generator, Mcp, Mode, Page, Preview, Promo, Snippet, generator
@@ -110,6 +110,7 @@ __all__ = [
     "EmbeddedResource",
     "Example",
     "Exchange",
+    "ExecutorName",
     "Extensions",
     "FetchFailed",
     "FetchRefused",
@@ -134,7 +135,6 @@ __all__ = [
     "JobState",
     "JobStatus",
     "Jobs",
-    "Lane",
     "Lifespan",
     "LimitStatus",
     "Limiter",

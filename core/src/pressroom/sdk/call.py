@@ -49,11 +49,11 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """The context of one call. It is pickled where a tool runs in the process lane.
+    """The context of one call. It is pickled where a tool runs in the process executor.
 
     `config` is the plugin's own validated configuration, or `None` where it declares none.
     `timeout` is the number of seconds that the tool has in all. `plugin` is the context of the tool's plugin; it is
-    `None` in the process lane. `services` are the server's parts, such as `call.services.database`. `prepared` is
+    `None` in the process executor. `services` are the server's parts, such as `call.services.database`. `prepared` is
     what the generator's `prepare` returned, if it has one.
     """
 
@@ -68,9 +68,9 @@ class Call:
 
     @property
     def services(self) -> HostServices:
-        """The server's parts. Raises `RuntimeError` in the process lane, which has none."""
+        """The server's parts. Raises `RuntimeError` in the process executor, which has none."""
         if self.plugin is None:
-            raise RuntimeError(f"{self.tool} has no services in the process lane; take the lane async or thread")
+            raise RuntimeError(f"{self.tool} has no services in a worker process; declare executor='async' or 'thread'")
         return self.plugin.services
 
 

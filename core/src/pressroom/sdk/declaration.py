@@ -10,10 +10,10 @@ from typing import Any, Literal
 
 from pressroom.sdk.params import Params
 
-Lane = Literal["async", "thread", "process"]
+ExecutorName = Literal["async", "thread", "process"]
 """Where a tool runs: on the event loop, on a worker thread, or in a worker process.
 
-Only the process lane can stop a tool that does not return, and contain one that crashes.
+Only the process executor can stop a tool that does not return, and contain one that crashes.
 """
 
 MCP_TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
@@ -53,13 +53,13 @@ def params_problems(params: Any) -> list[str]:
     ]
 
 
-def run_problems(function: Callable[..., Any], lane: str, timeout: float) -> list[str]:
+def run_problems(function: Callable[..., Any], executor: str, timeout: float) -> list[str]:
     """Return what is wrong with where and how long a tool runs."""
     found: list[str] = []
     if timeout <= 0:
         found.append(f"timeout must be above 0 seconds (got {timeout})")
-    if lane not in typing.get_args(Lane):
-        found.append(f"lane must be one of async, thread, process (got {lane!r})")
-    elif (lane == "async") != inspect.iscoroutinefunction(function):
-        found.append(f"lane {lane!r} needs {'an async' if lane == 'async' else 'a plain'} function")
+    if executor not in typing.get_args(ExecutorName):
+        found.append(f"executor must be one of async, thread, process (got {executor!r})")
+    elif (executor == "async") != inspect.iscoroutinefunction(function):
+        found.append(f"executor {executor!r} needs {'an async' if executor == 'async' else 'a plain'} function")
     return found

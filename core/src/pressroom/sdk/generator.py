@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from pressroom.sdk.call import EXTENSIONS, Artifact, Call
 from pressroom.sdk.declaration import (
-    Lane,
+    ExecutorName,
     first_argument_type,
     is_model,
     mcp_name_problems,
@@ -149,7 +149,7 @@ class Generator:
     rate_limit: Rate
     tags: tuple[str, ...] = ()
     details: type[BaseModel] | None = None
-    lane: Lane = "process"
+    executor: ExecutorName = "process"
     timeout: float = 10.0
     memory_mib: int = 1024
     cache_discount: float = 0.1
@@ -169,7 +169,7 @@ class Generator:
 
     def problems(self) -> list[str]:
         """Return what is wrong with the declaration, a sentence each; empty if it is sound."""
-        found = params_problems(self.params) + run_problems(self.function, self.lane, self.timeout)
+        found = params_problems(self.params) + run_problems(self.function, self.executor, self.timeout)
         if not SLUG.fullmatch(self.slug):
             found.append(f"slug {self.slug!r} must be lower-case words joined by hyphens")
         if self.mcp:

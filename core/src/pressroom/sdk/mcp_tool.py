@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from pressroom.sdk.call import Call, ToolResult
 from pressroom.sdk.declaration import (
-    Lane,
+    ExecutorName,
     first_argument_type,
     is_model,
     mcp_name_problems,
@@ -70,7 +70,7 @@ class McpTool:
     repeats: Callable[[Params, Call], Awaitable[bool]] | None = None
     free: str = ""
     rate_limit: Rate | None = None
-    lane: Lane = "async"
+    executor: ExecutorName = "async"
     timeout: float = 30.0
     memory_mib: int = 1024
     aliases: tuple[str, ...] = ()
@@ -86,7 +86,7 @@ class McpTool:
         """Return what is wrong with the declaration, a sentence each; empty if it is sound."""
         found = mcp_name_problems(self.name) + params_problems(self.params)
         found += [f"aliases: {problem}" for alias in self.aliases for problem in mcp_name_problems(alias)]
-        found += run_problems(self.function, self.lane, self.timeout)
+        found += run_problems(self.function, self.executor, self.timeout)
         found += self._choices_problems()
         if not self.description:
             found.append("description is empty; write it for a model: what it does, when to use it, what it returns")
@@ -102,8 +102,8 @@ class McpTool:
                 found.append(f"choices: {self.params.__name__} has no parameter {name}")
             elif known[name].annotation is not str or known[name].metadata:
                 found.append(f"choices: the parameter {name} must be a plain str, without bounds or validators")
-        if self.choices and self.lane == "process":
-            found.append("choices are for the async and thread lanes; give the process lane a Literal")
+        if self.choices and self.executor == "process":
+            found.append("choices are for the async and thread executors; give the process executor a Literal")
         return found
 
 

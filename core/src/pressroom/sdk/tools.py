@@ -13,7 +13,7 @@ class Tools(Protocol):
     async def make_file(self, slug: str, params: Mapping[str, Any]) -> tuple[bytes, str]:
         """Run a generator as the server itself would, and return the file and its media type.
 
-        It passes the server's pipeline with its lanes and its cache; no limit, no quota and no observer counts it.
+        It passes the server's pipeline with its executors and its cache; no limit, no quota and no observer counts it.
         `params` are those of the tool's API. Raises `NotFound` where there is no such generator, or the operator
         switched it off, `InvalidInput` for parameters that it does not take, and another `CallError` where it failed.
         """

@@ -18,8 +18,8 @@ from typing import Any, Final
 import structlog
 
 from pressroom.compiled import Compiled
-from pressroom.lanes.coroutine import CoroutineLane
-from pressroom.lanes.work import Work
+from pressroom.executors.coroutine import CoroutineExecutor
+from pressroom.executors.work import Work
 from pressroom.lifespans import SLOW_SECONDS
 
 log = structlog.get_logger()
@@ -104,7 +104,7 @@ class Supervisor:
         if not frames:
             return {}
         plugin = next(((id_, frame) for frame in frames if (id_ := self._plugin(frame))), None)
-        run = next((frame for frame in frames if frame.f_code is CoroutineLane.run.__code__), None)
+        run = next((frame for frame in frames if frame.f_code is CoroutineExecutor.run.__code__), None)
         work = run.f_locals.get("work") if run is not None else None
         return {
             **({"plugin": plugin[0]} if plugin else {}),

@@ -200,8 +200,8 @@ def settings_for_test(config: Mapping[str, Any], folder: Path) -> Settings:
         pydantic.ValidationError: the configuration is wrong.
     """
     storage = {"path": folder, **config.get("storage", {})}
-    lanes = {"processes": 1, "niceness": 0, "start_plugin_processes": False, **config.get("lanes", {})}
-    return Settings.model_validate({**config, "storage": storage, "lanes": lanes})
+    executors = {"processes": 1, "niceness": 0, "start_plugin_processes": False, **config.get("executors", {})}
+    return Settings.model_validate({**config, "storage": storage, "executors": executors})
 
 
 def _plain(result: ToolResult | BaseModel | None) -> Any:

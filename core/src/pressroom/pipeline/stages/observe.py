@@ -10,7 +10,7 @@ from typing import Final
 
 import structlog
 
-from pressroom.lanes.within import within
+from pressroom.executors.within import within
 from pressroom.observability.metrics import Metrics
 from pressroom.pipeline.exchange import Exchange
 from pressroom.pipeline.services import Services

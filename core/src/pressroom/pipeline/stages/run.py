@@ -12,8 +12,8 @@ import structlog
 
 from pressroom.catalog.tool import Tool
 from pressroom.errors import BackendError, CallError, CallTimeout, InternalError, Overloaded
+from pressroom.executors import Work
 from pressroom.fetch.shares import Share, current_share, shared_by
-from pressroom.lanes import Work
 from pressroom.pipeline.exchange import Exchange, Made
 from pressroom.pipeline.run_places import RunPlaces
 from pressroom.pipeline.services import Services
@@ -24,20 +24,20 @@ log = structlog.get_logger()
 
 
 class Run:
-    """Runs the tool in its lane. Identical calls to a generator share one run, which ends when its result is stored."""
+    """Runs the tool in its executor. Identical calls to a generator share one run, and with it the stored result."""
 
     name = "run"
 
     def __init__(self, services: Services, store: Store) -> None:
         self._base_url = services.settings.public_url
-        self._lanes = services.lanes
+        self._executors = services.executors
         self._flights = services.flights
         self._places = RunPlaces(services.settings)
         self._metrics = services.metrics
         self._store = store
 
     async def __call__(self, exchange: Exchange) -> None:
-        """Set `made`, or `result` for an MCP tool. Raises what the tool or the lane raises."""
+        """Set `made`, or `result` for an MCP tool. Raises what the tool or the executor raises."""
         plan_tool = exchange.known_tool
         if exchange.made is not None:
             return
@@ -72,24 +72,24 @@ class Run:
         caller = exchange.known_caller
         with _share_of(caller) as share:
             if isinstance(declaration, Generator) and declaration.prepare is not None:
-                with self._lanes.expecting(declaration.lane):
+                with self._executors.expecting(declaration.executor):
                     call = replace(call, prepared=await _prepared(declaration, exchange.known_params, call, share))
-            return await self._run_in_lane(exchange, call)
+            return await self._run_in_executor(exchange, call)
 
-    async def _run_in_lane(self, exchange: Exchange, call: Call) -> Any:
+    async def _run_in_executor(self, exchange: Exchange, call: Call) -> Any:
         tool = exchange.known_tool.tool
         declaration = tool.declaration
         work = Work(
             reference=declaration.reference,
             function=declaration.function,
             params=exchange.known_params,
-            call=replace(call, plugin=None) if declaration.lane == "process" else call,
+            call=replace(call, plugin=None) if declaration.executor == "process" else call,
             timeout=tool.timeout,
             memory_mib=declaration.memory_mib,
         )
         started = time.perf_counter()
         try:
-            return await self._lanes.run(declaration.lane, work)
+            return await self._executors.run(declaration.executor, work)
         except BackendError as error:
             log.warning("a tool met an outage", tool=tool.name, request_id=exchange.request_id, error=error.message)
             raise Overloaded(

@@ -2,18 +2,18 @@
 
 from typing import TYPE_CHECKING, Any
 
-from pressroom.lanes.work import Work
+from pressroom.executors.work import Work
 
 if TYPE_CHECKING:
-    from pressroom.lanes.lanes import Lanes
+    from pressroom.executors.executors import Executors
 
-__all__ = ["Lanes", "Work"]
+__all__ = ["Executors", "Work"]
 
 
 def __getattr__(name: str) -> Any:
     # Worker processes import this package too, and have no use for the server's side of it.
-    if name != "Lanes":
+    if name != "Executors":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from pressroom.lanes.lanes import Lanes  # noqa: PLC0415  # that is the point
+    from pressroom.executors.executors import Executors  # noqa: PLC0415  # that is the point
 
-    return Lanes
+    return Executors

@@ -18,7 +18,7 @@ from typing import Any
 UNEXPECTED_EXIT = 70
 """Stands for exit status 0 of a worker (`EX_SOFTWARE` of sysexits.h)."""
 
-_PRELOAD = ("pressroom.lanes.preload", "pressroom.lanes.forkserver", "pressroom.lanes.child", "pebble")
+_PRELOAD = ("pressroom.executors.preload", "pressroom.executors.forkserver", "pressroom.executors.child", "pebble")
 _hiding = threading.Lock()
 
 

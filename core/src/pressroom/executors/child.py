@@ -82,7 +82,7 @@ def execute(reference: str, arguments: bytes, memory_mib: int) -> Reply:
 
 
 def applied(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """Return what a function returns; see `pressroom.lanes.workers`."""
+    """Return what a function returns; see `pressroom.executors.workers`."""
     return function(*arguments)
 
 

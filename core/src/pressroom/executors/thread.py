@@ -1,28 +1,28 @@
-"""The thread lane: plain functions that wait for something, beside the event loop."""
+"""The thread executor: plain functions that wait for something, beside the event loop."""
 
 from __future__ import annotations
 
 import asyncio
 from typing import Any, ClassVar
 
-from pressroom.lanes.base import TaskLane
-from pressroom.lanes.daemon import on_daemon_thread
-from pressroom.lanes.failures import timed_out
-from pressroom.lanes.work import Work
-from pressroom.sdk import Lane
+from pressroom.executors.base import TaskExecutor
+from pressroom.executors.daemon import on_daemon_thread
+from pressroom.executors.failures import timed_out
+from pressroom.executors.work import Work
+from pressroom.sdk import ExecutorName
 
 
-class ThreadLane(TaskLane):
+class ThreadExecutor(TaskExecutor):
     """Runs plain functions on threads, one for each call.
 
     A thread cannot be stopped: when a tool runs out of time its caller is told so, but the thread goes on and
     keeps its place until the function returns.
     """
 
-    name: ClassVar[Lane] = "thread"
+    name: ClassVar[ExecutorName] = "thread"
 
     async def run(self, work: Work) -> Any:
-        """Run a tool and return what it returned; see `BaseLane.run`."""
+        """Run a tool and return what it returned; see `BaseExecutor.run`."""
         task = await self._begin(work)
         try:
             async with asyncio.timeout(work.timeout):
@@ -31,4 +31,4 @@ class ThreadLane(TaskLane):
             raise timed_out(work, self.gate.retry_after()) from None
 
     async def _execute(self, work: Work) -> Any:
-        return await on_daemon_thread(f"thread lane: {work.call.tool}", work.function, work.params, work.call)
+        return await on_daemon_thread(f"thread executor: {work.call.tool}", work.function, work.params, work.call)

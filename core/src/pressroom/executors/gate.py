@@ -1,4 +1,4 @@
-"""Who may run in a lane, who waits, and who is turned away."""
+"""Who may run in an executor, who waits, and who is turned away."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from pressroom.errors import Overloaded
-from pressroom.sdk import Lane
+from pressroom.sdk import ExecutorName
 
 MAX_RETRY_SECONDS = 60
-"""The largest `Retry-After` that a lane asks for, in seconds: an estimate is worth no more."""
+"""The largest `Retry-After` that an executor asks for, in seconds: an estimate is worth no more."""
 
 _NEWEST_RUN_WEIGHT = 0.1
 _FULL = "too many calls are waiting already"
@@ -20,8 +20,8 @@ _FULL = "too many calls are waiting already"
 class Gate:
     """Lets `capacity` calls run at once and `queue` more wait, in the order in which they came."""
 
-    def __init__(self, lane: Lane, capacity: int, queue: int) -> None:
-        self._lane = lane
+    def __init__(self, executor: ExecutorName, capacity: int, queue: int) -> None:
+        self._executor = executor
         self._capacity = capacity
         self._queue = queue
         self._places = asyncio.Semaphore(capacity)

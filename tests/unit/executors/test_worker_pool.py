@@ -10,10 +10,10 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from pressroom.config.models import LanesSettings
+from pressroom.config.models import ExecutorsSettings
 from pressroom.errors import CallTimeout, InternalError, InvalidInput, Overloaded
+from pressroom.executors.workers import WorkerPool
 from pressroom.fetch.shares import shared_by
-from pressroom.lanes.workers import WorkerPool
 from support.worker_functions import (
     doubled,
     endless,
@@ -40,7 +40,7 @@ def released(path: Path) -> Iterator[None]:
 
 @pytest.fixture
 async def pool() -> AsyncIterator[WorkerPool]:
-    made = WorkerPool(LanesSettings(plugin_processes=2, niceness=0))
+    made = WorkerPool(ExecutorsSettings(plugin_processes=2, niceness=0))
     try:
         yield made
     finally:
@@ -55,7 +55,7 @@ async def test_a_function_runs_in_another_process(pool: WorkerPool) -> None:
 
 async def test_what_plugins_load_is_there_before_the_first_work() -> None:
     setup = ("support.worker_functions:failing", "support.worker_functions:load")
-    pool = WorkerPool(LanesSettings(plugin_processes=1, niceness=0), setup=setup)
+    pool = WorkerPool(ExecutorsSettings(plugin_processes=1, niceness=0), setup=setup)
     try:
         pool.start()
         assert await pool.run(loaded_by) == [await pool.run(process_id)]
@@ -139,7 +139,7 @@ async def test_work_that_waits_goes_when_its_caller_goes(pool: WorkerPool, tmp_p
 
 
 async def test_closing_ends_what_runs_and_what_waits(tmp_path: Path) -> None:
-    pool = WorkerPool(LanesSettings(plugin_processes=1, niceness=0))
+    pool = WorkerPool(ExecutorsSettings(plugin_processes=1, niceness=0))
     assert await pool.run(doubled, 1) == 2
     tasks = [asyncio.create_task(pool.run(until, tmp_path / "never", owner=name)) for name in ("ann", "bob")]
     await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""The process lane: tools that compute, in processes that can be limited and killed."""
+"""The process executor: tools that compute, in processes that can be limited and killed."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pressroom.lanes import forkserver
-from pressroom.lanes.base import TaskLane
-from pressroom.lanes.child import Reply
-from pressroom.lanes.failures import out_of_memory, timed_out, tool_failed_in_worker, worker_lost
-from pressroom.lanes.work import Work
-from pressroom.lanes.worker import Worker, WorkerLost
-from pressroom.sdk import Lane
+from pressroom.executors import forkserver
+from pressroom.executors.base import TaskExecutor
+from pressroom.executors.child import Reply
+from pressroom.executors.failures import out_of_memory, timed_out, tool_failed_in_worker, worker_lost
+from pressroom.executors.work import Work
+from pressroom.executors.worker import Worker, WorkerLost
+from pressroom.sdk import ExecutorName
 
 _MAX_DEFAULT_PROCESSES = 8
 
 
-class ProcessLane(TaskLane):
+class ProcessExecutor(TaskExecutor):
     """Runs plain functions in worker processes.
 
     A tool that runs out of time or memory, or ends its process, costs its own call and nothing else. A call whose
@@ -29,7 +29,7 @@ class ProcessLane(TaskLane):
     than the result, which may still be wanted.
     """
 
-    name: ClassVar[Lane] = "process"
+    name: ClassVar[ExecutorName] = "process"
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class ProcessLane(TaskLane):
         await asyncio.gather(*(asyncio.shield(worker.open()) for worker in self._workers))
 
     async def run(self, work: Work) -> Any:
-        """Run a tool and return what it returned; see `BaseLane.run`."""
+        """Run a tool and return what it returned; see `BaseExecutor.run`."""
         return await self._outcome(asyncio.shield(await self._begin(work)))
 
     async def close(self) -> None:

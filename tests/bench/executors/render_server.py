@@ -1,31 +1,31 @@
-"""A server with a trivial address and one that renders for 100 ms, on the event loop or in the process lane."""
+"""A server with a trivial address and one that renders for 100 ms, on the event loop or in the process executor."""
 
 from __future__ import annotations
 
 import sys
 from typing import Any
 
-from pressroom.config.models import LanesSettings
-from pressroom.lanes.lanes import Lanes
+from pressroom.config.models import ExecutorsSettings
+from pressroom.executors.executors import Executors
 from sanic import HTTPResponse, Request, Sanic, text
-from support import lane_tools
+from support import executor_tools
 
 PLACE, PORT = sys.argv[1], int(sys.argv[2])
-RENDER = lane_tools.work(lane_tools.burn, number=100)
+RENDER = executor_tools.work(executor_tools.burn, number=100)
 
 app = Sanic("bench", configure_logging=False)
-lanes = Lanes(LanesSettings(), preload=["support.lane_tools"])
+executors = Executors(ExecutorsSettings(), preload=["support.executor_tools"])
 
 
 @app.before_server_start
 async def start(_: Any) -> None:
-    await lanes.start()
-    await lanes.ready()
+    await executors.start()
+    await executors.ready()
 
 
 @app.after_server_stop
 async def stop(_: Any) -> None:
-    await lanes.close(0)
+    await executors.close(0)
 
 
 @app.get("/ping")
@@ -37,7 +37,7 @@ async def ping(_: Request) -> HTTPResponse:
 async def render(_: Request) -> HTTPResponse:
     if PLACE == "inline":
         return text(RENDER.function(RENDER.params, RENDER.call))
-    return text(await lanes.run("process", RENDER))
+    return text(await executors.run("process", RENDER))
 
 
 if __name__ == "__main__":

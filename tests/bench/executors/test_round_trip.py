@@ -1,4 +1,4 @@
-"""What a trip through a lane costs, beside the standard library's process pool."""
+"""What a trip through an executor costs, beside the standard library's process pool."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
-from pressroom.config.models import LanesSettings
-from pressroom.lanes.lanes import Lanes
-from support import lane_tools
-from support.lane_tools import work
+from pressroom.config.models import ExecutorsSettings
+from pressroom.executors.executors import Executors
+from support import executor_tools
+from support.executor_tools import work
 
 ROUNDS = 8
 CALLS = 50
@@ -26,29 +26,29 @@ async def microseconds(call: Callable[[], Awaitable[Any]]) -> float:
     return (time.perf_counter() - began) / CALLS * 1e6
 
 
-async def test_a_call_through_the_process_lane_costs_no_more_than_a_few_through_the_standard_pool() -> None:
-    small = work(lane_tools.echo, text="hello")
-    large = work(lane_tools.return_much, number=1_000_000)
-    lanes = Lanes(LanesSettings(processes=2, niceness=0), preload=["support.lane_tools"])
-    await lanes.start()
-    await lanes.ready()
+async def test_a_call_through_the_process_executor_costs_no_more_than_a_few_through_the_standard_pool() -> None:
+    small = work(executor_tools.echo, text="hello")
+    large = work(executor_tools.return_much, number=1_000_000)
+    executors = Executors(ExecutorsSettings(processes=2, niceness=0), preload=["support.executor_tools"])
+    await executors.start()
+    await executors.ready()
     loop = asyncio.get_running_loop()
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("forkserver")) as executor:
         ways: dict[str, Callable[[], Awaitable[Any]]] = {
             "standard pool": lambda: loop.run_in_executor(executor, small.function, small.params, small.call),
             "standard pool, 1 MB": lambda: loop.run_in_executor(executor, large.function, large.params, large.call),
-            "process lane": lambda: lanes.run("process", small),
-            "process lane, 1 MB": lambda: lanes.run("process", large),
-            "thread lane": lambda: lanes.run("thread", small),
-            "async lane": lambda: lanes.run("async", work(lane_tools.echo_soon)),
+            "process executor": lambda: executors.run("process", small),
+            "process executor, 1 MB": lambda: executors.run("process", large),
+            "thread executor": lambda: executors.run("thread", small),
+            "async executor": lambda: executors.run("async", work(executor_tools.echo_soon)),
         }
         for way in ways.values():
             await microseconds(way)
         rounds = [{name: await microseconds(way) for name, way in ways.items()} for _ in range(ROUNDS)]
-    await lanes.close(1)
+    await executors.close(1)
     costs = {name: statistics.median(figures[name] for figures in rounds) for name in ways}
     for name, cost in costs.items():
         print(f"{name:>20}: {cost:7.0f} µs a call")
-    assert costs["process lane"] < 8 * costs["standard pool"]
-    assert costs["process lane, 1 MB"] < 8 * costs["standard pool, 1 MB"]
-    assert costs["async lane"] < costs["process lane"]
+    assert costs["process executor"] < 8 * costs["standard pool"]
+    assert costs["process executor, 1 MB"] < 8 * costs["standard pool, 1 MB"]
+    assert costs["async executor"] < costs["process executor"]

@@ -1,4 +1,4 @@
-"""The lanes of a server: each call runs in the one that its tool declares."""
+"""The executors of a server: each call runs in the one that its tool declares."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from pressroom.config.models import LanesSettings
-from pressroom.lanes.base import BaseLane
-from pressroom.lanes.coroutine import CoroutineLane
-from pressroom.lanes.process import ProcessLane
-from pressroom.lanes.thread import ThreadLane
-from pressroom.lanes.work import Work
-from pressroom.sdk import Lane
+from pressroom.config.models import ExecutorsSettings
+from pressroom.executors.base import BaseExecutor
+from pressroom.executors.coroutine import CoroutineExecutor
+from pressroom.executors.process import ProcessExecutor
+from pressroom.executors.thread import ThreadExecutor
+from pressroom.executors.work import Work
+from pressroom.sdk import ExecutorName
 
 
-class Lanes:
+class Executors:
     """Runs tools on the event loop, on threads and in worker processes, so many at once and no more.
 
     `preload` names modules that worker processes should have imported before their first call: those of the plugins.
@@ -25,9 +25,9 @@ class Lanes:
     """
 
     def __init__(
-        self, settings: LanesSettings, preload: Sequence[str] = (), font_folders: tuple[Path, ...] = ()
+        self, settings: ExecutorsSettings, preload: Sequence[str] = (), font_folders: tuple[Path, ...] = ()
     ) -> None:
-        self._process = ProcessLane(
+        self._process = ProcessExecutor(
             settings.processes,
             settings.process_queue,
             niceness=settings.niceness,
@@ -35,9 +35,9 @@ class Lanes:
             preload=preload,
             font_folders=font_folders,
         )
-        self._lanes: dict[Lane, BaseLane] = {
-            "async": CoroutineLane(settings.coroutines, settings.coroutine_queue),
-            "thread": ThreadLane(settings.threads, settings.thread_queue),
+        self._executors: dict[ExecutorName, BaseExecutor] = {
+            "async": CoroutineExecutor(settings.coroutines, settings.coroutine_queue),
+            "thread": ThreadExecutor(settings.threads, settings.thread_queue),
             "process": self._process,
         }
 
@@ -59,16 +59,16 @@ class Lanes:
         A call that comes now, or is cut off, ends with `Overloaded`. Worker processes are gone afterwards; a thread
         that is still busy is left behind, and ends with the server.
         """
-        for lane in self._lanes.values():
-            lane.gate.close()
-        drained = [asyncio.create_task(lane.gate.drained()) for lane in self._lanes.values()]
+        for executor in self._executors.values():
+            executor.gate.close()
+        drained = [asyncio.create_task(executor.gate.drained()) for executor in self._executors.values()]
         _, late = await asyncio.wait(drained, timeout=grace)
         for task in late:
             task.cancel()
-        await asyncio.gather(*(lane.close() for lane in self._lanes.values()))
+        await asyncio.gather(*(executor.close() for executor in self._executors.values()))
 
-    def run(self, lane: Lane, work: Work) -> Coroutine[Any, Any, Any]:
-        """Run a tool in a lane and return what it returned.
+    def run(self, executor: ExecutorName, work: Work) -> Coroutine[Any, Any, Any]:
+        """Run a tool in an executor and return what it returned.
 
         A call that has to wait waits at most `work.timeout` seconds, which do not count against its own time.
 
@@ -79,19 +79,19 @@ class Lanes:
             InternalError: the tool raised anything else, needed too much memory, ended its process, or returned
                 something that cannot be pickled. The log has the reason.
         """
-        return self._lanes[lane].run(work)
+        return self._executors[executor].run(work)
 
-    def expecting(self, lane: Lane) -> AbstractContextManager[None]:
-        """Keep a place in a lane's queue while a call is prepared for its run; leave it just before `run`.
+    def expecting(self, executor: ExecutorName) -> AbstractContextManager[None]:
+        """Keep a place in an executor's queue while a call is prepared for its run; leave it just before `run`.
 
         Entering raises `Overloaded` where the queue is full: what could not run anyway is not prepared.
         """
-        return self._lanes[lane].gate.expecting()
+        return self._executors[executor].gate.expecting()
 
-    def queue_length(self, lane: Lane) -> int:
-        """Return how many calls wait in a lane."""
-        return self._lanes[lane].gate.waiting
+    def queue_length(self, executor: ExecutorName) -> int:
+        """Return how many calls wait in an executor."""
+        return self._executors[executor].gate.waiting
 
-    def running(self, lane: Lane) -> int:
-        """Return how many calls run in a lane."""
-        return self._lanes[lane].gate.running
+    def running(self, executor: ExecutorName) -> int:
+        """Return how many calls run in an executor."""
+        return self._executors[executor].gate.running

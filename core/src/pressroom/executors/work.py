@@ -1,4 +1,4 @@
-"""One run of a tool, as the pipeline hands it to a lane."""
+"""One run of a tool, as the pipeline hands it to an executor."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ class Work:
     """One run of a tool.
 
     `reference` (`package.module:name`) is what a worker process imports: a `Generator`, an `McpTool` or a plain
-    function. `function` is what the other lanes call, a coroutine function in the async lane. `params` and `call`
-    can be pickled. `timeout` is in seconds, counted from when the tool begins; a call waits at most as long again
-    for its turn. `memory_mib` is what a worker process may allocate for this run.
+    function. `function` is what the other executors call, a coroutine function in the async executor. `params` and
+    `call` can be pickled. `timeout` is in seconds, counted from when the tool begins; a call waits at most as long
+    again for its turn. `memory_mib` is what a worker process may allocate for this run.
     """
 
     reference: str

@@ -14,13 +14,13 @@ from typing import Any, Final, TypeVar
 
 import structlog
 
-from pressroom.config.models import LanesSettings
+from pressroom.config.models import ExecutorsSettings
 from pressroom.errors import CallTimeout, InternalError, Overloaded
+from pressroom.executors.child import Reply
+from pressroom.executors.gate import Gate
+from pressroom.executors.process import usable_cores
+from pressroom.executors.worker import Worker, WorkerLost
 from pressroom.fetch.shares import current_share
-from pressroom.lanes.child import Reply
-from pressroom.lanes.gate import Gate
-from pressroom.lanes.process import usable_cores
-from pressroom.lanes.worker import Worker, WorkerLost
 
 log = structlog.get_logger()
 
@@ -33,7 +33,7 @@ _PATIENCE: Final = 60.0
 _MAX_CALLS_OF_OWNER: Final = 16
 """How much work of one owner runs and waits at most."""
 
-_APPLIED: Final = "pressroom.lanes.child:applied"
+_APPLIED: Final = "pressroom.executors.child:applied"
 _TIMED_OUT: Final = b"timed out"
 
 
@@ -65,7 +65,7 @@ class WorkerPool:
     """
 
     def __init__(
-        self, settings: LanesSettings, font_folders: tuple[Path, ...] = (), setup: tuple[str, ...] = ()
+        self, settings: ExecutorsSettings, font_folders: tuple[Path, ...] = (), setup: tuple[str, ...] = ()
     ) -> None:
         count = settings.plugin_processes or min(_MAX_DEFAULT_PROCESSES, usable_cores())
         self._gate = Gate("process", count, settings.process_queue)

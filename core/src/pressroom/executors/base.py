@@ -1,4 +1,4 @@
-"""What the three lanes have in common: turns, bookkeeping and the way down."""
+"""What the three executors have in common: turns, bookkeeping and the way down."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from collections.abc import Awaitable
 from typing import Any, ClassVar
 
 from pressroom.errors import PressroomError
-from pressroom.lanes.failures import tool_failed
-from pressroom.lanes.gate import Gate
-from pressroom.lanes.work import Work
-from pressroom.sdk import Lane
+from pressroom.executors.failures import tool_failed
+from pressroom.executors.gate import Gate
+from pressroom.executors.work import Work
+from pressroom.sdk import ExecutorName
 
 _CUT_OFF_SECONDS = 1.0
 
 
-class BaseLane(ABC):
+class BaseExecutor(ABC):
     """Lets calls in by its gate, and knows the tasks in which their tools run."""
 
-    name: ClassVar[Lane]
+    name: ClassVar[ExecutorName]
 
     def __init__(self, capacity: int, queue: int) -> None:
         self.gate = Gate(self.name, capacity, queue)
@@ -48,7 +48,7 @@ class BaseLane(ABC):
             await asyncio.wait(self._tasks, timeout=_CUT_OFF_SECONDS)
 
 
-class TaskLane(BaseLane):
+class TaskExecutor(BaseExecutor):
     """Runs each call in a task of its own, which holds a place of the gate for as long as the tool runs."""
 
     @abstractmethod
@@ -58,7 +58,7 @@ class TaskLane(BaseLane):
     async def _begin(self, work: Work) -> asyncio.Task[Any]:
         await self.gate.enter(work.timeout)
         began = time.monotonic()
-        task = asyncio.create_task(self._guarded(work), name=f"{self.name} lane: {work.call.tool}")
+        task = asyncio.create_task(self._guarded(work), name=f"{self.name} executor: {work.call.tool}")
 
         # A task that is cancelled before its first step never reaches a `finally` of its own.
         def leave(done: asyncio.Task[Any]) -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 import structlog
 from pebble import ProcessExpired, ProcessPool
 
-from pressroom.lanes import child, forkserver
-from pressroom.lanes.daemon import on_daemon_thread
+from pressroom.executors import child, forkserver
+from pressroom.executors.daemon import on_daemon_thread
 
 _STUCK_AFTER = 10.0
 """Seconds after which something that should have happened long before is not waited for any more."""

@@ -1,4 +1,4 @@
-"""The async lane: coroutines on the server's own event loop."""
+"""The async executor: coroutines on the server's own event loop."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ import time
 from typing import Any, ClassVar
 
 from pressroom.errors import PressroomError
-from pressroom.lanes.base import BaseLane
-from pressroom.lanes.failures import timed_out, tool_failed
-from pressroom.lanes.within import OutOfTime, within
-from pressroom.lanes.work import Work
-from pressroom.sdk import Lane
+from pressroom.executors.base import BaseExecutor
+from pressroom.executors.failures import timed_out, tool_failed
+from pressroom.executors.within import OutOfTime, within
+from pressroom.executors.work import Work
+from pressroom.sdk import ExecutorName
 
 
-class CoroutineLane(BaseLane):
+class CoroutineExecutor(BaseExecutor):
     """Runs coroutine functions in the tasks of their callers: a task of its own would cost more than many a tool.
 
     A tool that runs out of time, or whose caller is cancelled, is cancelled at its next `await`.
-    One that never awaits blocks the whole server: such work belongs in another lane.
+    One that never awaits blocks the whole server: such work belongs in another executor.
     """
 
-    name: ClassVar[Lane] = "async"
+    name: ClassVar[ExecutorName] = "async"
 
     async def run(self, work: Work) -> Any:
-        """Run a tool and return what it returned; see `BaseLane.run`."""
+        """Run a tool and return what it returned; see `BaseExecutor.run`."""
         await self.gate.enter(work.timeout)
         began = time.monotonic()
         caller = asyncio.current_task()

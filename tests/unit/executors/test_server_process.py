@@ -12,10 +12,10 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-import support.lane_server
-from support.lane_tools import ended, until
+import support.executor_server
+from support.executor_tools import ended, until
 
-SCRIPT = Path(support.lane_server.__file__)
+SCRIPT = Path(support.executor_server.__file__)
 
 
 @contextlib.asynccontextmanager
@@ -84,8 +84,14 @@ async def test_a_worker_imports_neither_the_main_script_nor_the_servers_parts() 
     first, *more = output.decode().splitlines()
     assert more == []
     modules = json.loads(first)["modules"]
-    assert "support.lane_tools" in modules
-    for unwanted in ("support.lane_server", "sanic", "structlog", "pressroom.lanes.lanes", "pressroom.config.models"):
+    assert "support.executor_tools" in modules
+    for unwanted in (
+        "support.executor_server",
+        "sanic",
+        "structlog",
+        "pressroom.executors.executors",
+        "pressroom.config.models",
+    ):
         assert unwanted not in modules
 
 

@@ -1,4 +1,4 @@
-"""Who gets into a lane, who waits, and who is turned away."""
+"""Who gets into an executor, who waits, and who is turned away."""
 
 import asyncio
 import math
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pressroom.errors import Overloaded
-from pressroom.lanes.gate import Gate
+from pressroom.executors.gate import Gate
 
 LONG = 30.0
 

@@ -1,19 +1,19 @@
-"""The errors that a lane itself answers with: the reason goes to the log, the client learns the request id."""
+"""The errors that an executor itself answers with: the reason goes to the log, the client learns the request id."""
 
 from __future__ import annotations
 
 import structlog
 
 from pressroom.errors import CallTimeout, InternalError
-from pressroom.lanes.work import Work
-from pressroom.sdk import Lane
+from pressroom.executors.work import Work
+from pressroom.sdk import ExecutorName
 
 _log = structlog.get_logger()
 
 
-def tool_failed(work: Work, lane: Lane, error: BaseException) -> InternalError:
+def tool_failed(work: Work, executor: ExecutorName, error: BaseException) -> InternalError:
     """Log what a tool raised in this process, and return what the client is told."""
-    _log.error("tool failed", **_where(work, lane), exc_info=error)
+    _log.error("tool failed", **_where(work, executor), exc_info=error)
     return _failed(work)
 
 
@@ -49,8 +49,8 @@ def timed_out(work: Work, retry_after: int) -> CallTimeout:
     return error
 
 
-def _where(work: Work, lane: Lane) -> dict[str, str]:
-    return {"tool": work.call.tool, "request_id": work.call.request_id, "lane": lane}
+def _where(work: Work, executor: ExecutorName) -> dict[str, str]:
+    return {"tool": work.call.tool, "request_id": work.call.request_id, "executor": executor}
 
 
 def _failed(work: Work) -> InternalError:

@@ -1,4 +1,4 @@
-"""Tools for the tests of the lanes: well-behaved ones, and every kind that is not."""
+"""Tools for the tests of the executors: well-behaved ones, and every kind that is not."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from pressroom.errors import InvalidInput, PressroomError
-from pressroom.lanes.work import Work
+from pressroom.executors.work import Work
 from pressroom.sdk import Artifact, Call, Caller, Generator, Integer, Params, generator, per_hour
 
 Tool = Callable[..., Any]

@@ -1,4 +1,4 @@
-"""How a trivial request fares while the server renders: on its event loop, and in the process lane."""
+"""How a trivial request fares while the server renders: on its event loop, and in the process executor."""
 
 from __future__ import annotations
 
@@ -109,13 +109,13 @@ async def measure(place: str, renders: int) -> Latency:
     return Latency(latencies[len(latencies) // 2], latencies[math.ceil(len(latencies) * 0.99) - 1], done)
 
 
-async def test_renders_in_the_process_lane_leave_the_server_responsive() -> None:
+async def test_renders_in_the_process_executor_leave_the_server_responsive() -> None:
     results = {
         "no renders": await measure("process", 0),
         "inline": await measure("inline", RENDERS),
-        "process lane": await measure("process", RENDERS),
+        "process executor": await measure("process", RENDERS),
     }
     for place, latency in results.items():
         print(f"{place:>14}: p50 {latency.p50:8.1f} ms, p99 {latency.p99:8.1f} ms, {latency.renders:4} renders")
-    assert results["process lane"].p99 < results["inline"].p99 / 10
-    assert results["process lane"].renders > 0
+    assert results["process executor"].p99 < results["inline"].p99 / 10
+    assert results["process executor"].renders > 0

@@ -1,0 +1,89 @@
+"""A server in miniature, run as a program by the tests: what it does is named by its first argument."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import sys
+from collections.abc import Awaitable, Callable
+
+from pressroom.config.models import ExecutorsSettings
+from pressroom.errors import CallTimeout
+from pressroom.executors.executors import Executors
+
+from support import executor_tools
+
+PATHS = sys.argv[2:]
+
+
+def say(text: str) -> None:
+    print(text, flush=True)  # noqa: T201  # the test reads it
+
+
+async def describe(executors: Executors) -> None:
+    """Say what a worker of a server that listens already is like."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.set_inheritable(True)
+        await executors.start()
+        say(json.dumps(await executors.run("process", executor_tools.work(executor_tools.surroundings))))
+
+
+async def be_busy(executors: Executors) -> None:
+    """Keep one worker busy in C, another in Python, and a third idle, until somebody ends this process."""
+    await executors.start()
+    await executors.ready()
+    first = asyncio.create_task(executors.run("process", executor_tools.work(executor_tools.loop_in_c, path=PATHS[0])))
+    second = asyncio.create_task(
+        executors.run("process", executor_tools.work(executor_tools.touch_and_wait, path=PATHS[1]))
+    )
+    third = await executors.run("process", executor_tools.work(executor_tools.process_id))
+    say(str(third))
+    await asyncio.gather(first, second)
+
+
+async def end_on_signal(executors: Executors) -> None:
+    """Run one call, and finish it when a signal asks this process to end."""
+    loop = asyncio.get_running_loop()
+    asked = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, asked.set)
+    await executors.start()
+    call = asyncio.create_task(
+        executors.run("process", executor_tools.work(executor_tools.touch_and_wait, path=PATHS[0]))
+    )
+    await asked.wait()
+    closing = asyncio.create_task(executors.close(30))
+    say("closing")
+    say(await call)
+    await closing
+
+
+async def leave_a_thread(executors: Executors) -> None:
+    """End while a thread is stuck."""
+    try:
+        await executors.run("thread", executor_tools.work(executor_tools.loop_for_ever, timeout=0.05))
+    except CallTimeout:
+        say("timed out")
+
+
+async def start_anyway(executors: Executors) -> None:
+    """Run a call although a module that should be preloaded cannot be."""
+    await executors.start()
+    say(await executors.run("process", executor_tools.work(executor_tools.echo, text="here")))
+
+
+async def main(act: Callable[[Executors], Awaitable[None]]) -> None:
+    preload = ("support.broken_plugin",) if act is start_anyway else ("support.executor_tools",)
+    executors = Executors(ExecutorsSettings(processes=3), preload=preload)
+    await act(executors)
+    await executors.close(0)
+
+
+if __name__ == "__main__":
+    os.environ["EXECUTORS_SERVER"] = str(os.getpid())
+    asyncio.run(main(globals()[sys.argv[1]]))
+else:
+    say("the main script was imported")

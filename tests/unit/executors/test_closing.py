@@ -1,0 +1,80 @@
+"""The way down: what is in flight is finished, nothing new is taken, and nothing is left behind."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from pressroom.config.models import ExecutorsSettings
+from pressroom.errors import Overloaded
+from pressroom.executors.executors import Executors
+from pressroom.sdk import ExecutorName
+from support import executor_tools
+from support.executor_tools import ended, until, work
+
+BLOCKING: list[ExecutorName] = ["process", "thread"]
+
+
+@pytest.mark.parametrize("executor", BLOCKING)
+async def test_what_runs_and_what_waits_is_finished_and_nothing_new_is_taken(
+    executors: Executors, tmp_path: Path, executor: ExecutorName
+) -> None:
+    files = [tmp_path / str(number) for number in range(3)]
+    calls = [
+        asyncio.create_task(executors.run(executor, work(executor_tools.touch_and_wait, path=str(file))))
+        for file in files
+    ]
+    await until(lambda: files[0].exists() and files[1].exists())
+    closing = asyncio.create_task(executors.close(30))
+    await asyncio.sleep(0)
+    with pytest.raises(Overloaded, match="shutting down"):
+        await executors.run(executor, work(executor_tools.echo))
+    for file in files:
+        await until(file.exists)
+        file.unlink()
+    assert await asyncio.gather(*calls) == ["finished"] * 3
+    await closing
+
+
+async def test_what_does_not_finish_within_the_grace_is_cut_off(executors: Executors, tmp_path: Path) -> None:
+    file = tmp_path / "running"
+    stuck = [
+        asyncio.create_task(executors.run("process", work(executor_tools.touch_and_wait, path=str(file)))),
+        asyncio.create_task(executors.run("process", work(executor_tools.loop_in_c))),
+        asyncio.create_task(executors.run("process", work(executor_tools.echo))),
+        asyncio.create_task(
+            executors.run("thread", work(executor_tools.touch_and_wait, path=str(tmp_path / "thread")))
+        ),
+        asyncio.create_task(executors.run("async", work(executor_tools.wait_for_ever))),
+    ]
+    await until(lambda: file.exists() and bool(file.read_text()) and (tmp_path / "thread").exists())
+    await executors.close(0.05)
+    results = await asyncio.gather(*stuck, return_exceptions=True)
+    assert [type(result) for result in results] == [Overloaded] * 5
+    assert ended(int(file.read_text()))
+    (tmp_path / "thread").unlink()
+
+
+async def test_a_call_cut_off_before_its_first_step_is_told_that_the_server_shuts_down(executors: Executors) -> None:
+    await executors.ready()
+    call = asyncio.create_task(executors.run("process", work(executor_tools.loop_for_ever)))
+    await asyncio.sleep(0)
+    await executors.close(0)
+    with pytest.raises(Overloaded, match="shutting down"):
+        await call
+
+
+async def test_closing_twice_and_closing_what_never_started_are_no_errors() -> None:
+    executors = Executors(ExecutorsSettings(processes=1))
+    await executors.close(0)
+    await executors.close(0)
+    with pytest.raises(Overloaded, match="shutting down"):
+        await executors.run("process", work(executor_tools.echo))
+
+
+async def test_closing_while_the_workers_start_leaves_none_behind() -> None:
+    executors = Executors(ExecutorsSettings(processes=2))
+    await executors.start()
+    openings = [worker.open() for worker in executors._process._workers]
+    await executors.close(0)
+    for opening in openings:
+        assert not (await opening).active
