@@ -39,7 +39,7 @@ check: $(VENV)/test.stamp ## run the quick checks: lint, types, and the tests th
 	@$(MAKE) --no-print-directory -j2 -Otarget lint types
 	$(BIN)/python $(PYTEST) -m quick tests
 
-test: $(VENV)/test.stamp ## run everything that CI runs (about 15 minutes)
+test: $(VENV)/test.stamp ## run everything that CI runs (20 to 40 minutes on two cores)
 	@mkdir -p $(dir $(COVERAGE))
 	@$(MAKE) --no-print-directory -j3 -Otarget lint types collect
 	$(MEASURED) $(PYTEST) tests --ignore tests/bench

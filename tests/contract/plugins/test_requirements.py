@@ -10,7 +10,7 @@ from support.compiling import Compile, record_of, statuses
 from support.plugin_distributions import BROKEN, Distribution, healthy
 from support.plugin_source import SOUND, install_plugin, needing
 
-MEND: Final = "fix {0} first: `pressroom plugins show {0}` says what is wrong with it"
+FIX_FIRST: Final = "fix {0} first: `pressroom plugins show {0}` says what is wrong with it"
 
 
 def test_requirements_cascade_and_each_record_names_what_it_misses(tmp_path: Path, compile_with: Compile) -> None:
@@ -31,8 +31,8 @@ def test_requirements_cascade_and_each_record_names_what_it_misses(tmp_path: Pat
     }
     told = {id_: (record_of(compiled, id_).error, record_of(compiled, id_).hint) for id_ in ("top", "middle", "bottom")}
     assert told == {
-        "top": ("it needs middle, which is not active", MEND.format("middle")),
-        "middle": ("it needs bottom, which is not active", MEND.format("bottom")),
+        "top": ("it needs middle, which is not active", FIX_FIRST.format("middle")),
+        "middle": ("it needs bottom, which is not active", FIX_FIRST.format("bottom")),
         "bottom": (
             "it needs absent, which is not active",
             "install the package that offers absent, and add [plugins.absent] to the configuration",
@@ -45,8 +45,8 @@ def test_requirements_cascade_and_each_record_names_what_it_misses(tmp_path: Pat
     [
         (None, "add [plugins.healthy] to the configuration"),
         ({"enabled": False}, "set enabled = true in [plugins.healthy]"),
-        ({"config": {"nothing": "there"}}, MEND.format("healthy")),
-        ({"distribution": "another"}, MEND.format("healthy")),
+        ({"config": {"nothing": "there"}}, FIX_FIRST.format("healthy")),
+        ({"distribution": "another"}, FIX_FIRST.format("healthy")),
     ],
 )
 def test_the_hint_says_what_keeps_the_needed_plugin_away(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """What became of the tables of one plugin. `result` is `up to date`, `migrated`, `behind` or `failed`."""
+    """The status of one plugin's tables. `result` is `up to date`, `migrated`, `behind` or `failed`."""
 
     plugin: str
     before: str = ""
@@ -71,7 +71,7 @@ def migrate(invocation: Invocation, check: bool) -> int:
 
 
 async def _all(host: Compiled, *, check: bool, progress: Progress) -> tuple[str, list[_Outcome]]:
-    """Return the database's name, and what became of each plugin's tables. Raises `BackendError` on an outage."""
+    """Return the database's name, and the status of each plugin's tables. Raises `BackendError` on an outage."""
     from pressroom.plugins.select import HOST_ID  # noqa: PLC0415 - loads SQLAlchemy and more, which takes time
     from pressroom.storage.database import SqlDatabase  # noqa: PLC0415
 

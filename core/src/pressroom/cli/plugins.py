@@ -1,4 +1,4 @@
-"""`pressroom plugins`: what is installed, and what became of it."""
+"""`pressroom plugins`: the installed plugins and their status."""
 
 from __future__ import annotations
 

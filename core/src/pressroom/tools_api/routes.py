@@ -102,7 +102,7 @@ class ToolsApi:
         return _refusal(error, body, rate_limit_headers(None))
 
     async def call(self, request: Request, slug: str, read: Callable[[Exchange], dict[str, Any]]) -> Exchange:
-        """Run one call through the pipeline and return what became of it."""
+        """Run one call through the pipeline and return it with its outcome."""
         exchange = Exchange(
             tool_name=slug,
             read_arguments=read,

@@ -12,7 +12,7 @@ MIN_SECRET_BYTES: Final = 16
 
 
 class Verdict(Enum):
-    """What became of the check of a signed address."""
+    """The result of checking a signed URL."""
 
     VALID = "valid"
     ALTERED = "altered"

@@ -30,7 +30,7 @@ _TRIES = 20
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What became of an article. `score` is `None` where nothing on this server scores; `delta` is against before.
+    """The result of a change to an article. `score` is `None` where nothing scores; `delta` is against before.
 
     `repeated` tells that an earlier request had made it already, `ignored` what that one said otherwise.
     """

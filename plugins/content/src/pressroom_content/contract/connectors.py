@@ -273,7 +273,7 @@ class Site(Protocol):
         """
 
     async def find_media(self, marker: str) -> RemoteMedia | None:
-        """Return the file that was uploaded under a marker, to learn what became of an unknown outcome."""
+        """Return the file that was uploaded under a marker, to settle an unknown outcome."""
 
     async def upload(self, file: MediaFile, marker: str) -> RemoteMedia:
         """Upload a file."""

@@ -259,7 +259,7 @@ async def wake(plugin: PluginContext, publication_id: str, user_id: str, at: dat
 
 
 def _is_unknown(held: Held) -> bool:
-    """Tell whether a request that makes a post went out, and nobody knows what became of it."""
+    """Tell whether a request that makes a post went out, and its outcome is unknown."""
     return "post" in held.steps["draft"].detail.get("sent", {}) if "draft" in held.steps else False
 
 

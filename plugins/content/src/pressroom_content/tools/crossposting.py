@@ -25,7 +25,7 @@ class CrosspostParams(Params):
 
 
 class CrosspostRow(BaseModel):
-    """What became of one copy."""
+    """The outcome of one copy."""
 
     website_id: str
     publication_id: str | None
