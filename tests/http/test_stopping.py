@@ -12,12 +12,10 @@ from pathlib import Path
 
 import httpx
 import pytest
-from pressroom.compiled import Compiled
-from pressroom.config import Settings
-from pressroom.storage.database import SqlDatabase
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
 from support.databases import postgresql_url
+from support.migrations import migrate
 from support.server import Server, serving
 
 QR_CODE = "/tools/qr-code-generator/api/generate"
@@ -30,15 +28,6 @@ def told_to_stop(server: Server) -> httpx.Response:
     while (answer := httpx.get(f"{server.url}/readyz")).status_code == 200:
         assert time.monotonic() < deadline
     return answer
-
-
-async def migrate(settings: Settings) -> None:
-    database = SqlDatabase(settings)
-    await database.open()
-    try:
-        await Compiled(settings).migrator(database).migrate()
-    finally:
-        await database.close()
 
 
 def test_a_server_that_is_about_to_stop_says_so_and_serves_on(tmp_path: Path) -> None:

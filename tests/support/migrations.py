@@ -7,6 +7,8 @@ from typing import Any
 
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from pressroom.compiled import Compiled
+from pressroom.config import Settings
 from pressroom.sdk import Models
 from pressroom.storage.database import SqlDatabase
 from pressroom.storage.database.migrations import run_migrations
@@ -75,3 +77,13 @@ async def downgrade(database: SqlDatabase, plugin: str, models: Models, revision
     """Take the tables of a plugin back to a revision, or with `base` away."""
     async with database.migrating() as connection:
         await connection.run_sync(lambda sync: run_migrations(sync, plugin, models, downgrade_to=revision))
+
+
+async def migrate(settings: Settings) -> None:
+    """Make the tables of a host and its plugins, as `pressroom migrate` does."""
+    database = SqlDatabase(settings)
+    await database.open()
+    try:
+        await Compiled(settings).migrator(database).migrate()
+    finally:
+        await database.close()

@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pressroom.compiled import Compiled
 from pressroom.config import Settings
-from pressroom.storage.database import SqlDatabase
 from pressroom.testing.running import settings_for_test
 from support.commands import Done, run_command
 from support.databases import KINDS, database_config
+from support.migrations import migrate
 from support.needs import program
 from support.server import command_environment
 
@@ -41,7 +40,7 @@ class Place:
 
     def migrate(self) -> None:
         """Make the tables. Only PostgreSQL needs that before a server starts."""
-        asyncio.run(_migrate(self.settings()))
+        asyncio.run(migrate(self.settings()))
 
     def run(self, *arguments: str) -> Done:
         (self.folder / "pressroom.toml").write_text(CONTENT)
@@ -64,15 +63,6 @@ class Place:
         """Return every file of the data folder."""
         found = (path for path in self.data.rglob("*") if path.is_file() and not path.name.startswith(".restore"))
         return {str(path.relative_to(self.data)): path.read_bytes() for path in found}
-
-
-async def _migrate(settings: Settings) -> None:
-    database = SqlDatabase(settings)
-    await database.open()
-    try:
-        await Compiled(settings).migrator(database).migrate()
-    finally:
-        await database.close()
 
 
 MakePlace = Callable[..., Place]

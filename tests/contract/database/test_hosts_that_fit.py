@@ -30,6 +30,7 @@ from pressroom_content.websites.store import Websites
 from support.commands import Done, run_command, run_process
 from support.content_client import client_of, content_of
 from support.databases import postgresql_url
+from support.migrations import migrate
 from support.publishing_world import ADA, world
 from support.redis import any_redis
 from support.s3 import S3Server, rclone_server
@@ -63,15 +64,6 @@ def config(url: str | None, *, secret: str = SECRET, keys: tuple[str, ...] = (OL
         "fetch": {"private_networks": ["127.0.0.0/8"]},
         "jobs": {"poll_interval": 0.1},
     }
-
-
-async def migrate(settings: Settings) -> None:
-    database = SqlDatabase(settings)
-    await database.open()
-    try:
-        await Compiled(settings).migrator(database).migrate()
-    finally:
-        await database.close()
 
 
 async def start_and_stop(settings: Settings) -> None:
@@ -116,7 +108,7 @@ def connect(host: RunningHost, user: str, receiver: Receiver) -> str:
 
 
 def publish(host: RunningHost, user: str, website: str) -> str:
-    """Publish a new article, and return what became of it."""
+    """Publish a new article, and return the outcome."""
 
     async def published() -> str:
         plugin = content_of(host)

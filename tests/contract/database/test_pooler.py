@@ -11,7 +11,6 @@ from typing import Any
 
 import asyncpg
 import pytest
-from pressroom.compiled import Compiled
 from pressroom.config import Settings
 from pressroom.errors import BackendError
 from pressroom.storage.database import SqlDatabase
@@ -22,6 +21,7 @@ from sqlalchemy.exc import DBAPIError
 from support.commands import run_command
 from support.content_client import client_of
 from support.databases import postgresql_url
+from support.migrations import migrate
 from support.pgbouncer import pgbouncer
 from support.server import command_environment
 
@@ -44,15 +44,6 @@ def pooled(direct: str, tmp_path: Path) -> Iterator[str]:
 
 def settings(url: str, folder: Path, **storage: Any) -> Settings:
     return settings_for_test({"plugins": {"content": {}}, "storage": {"database": url, **storage}}, folder)
-
-
-async def migrate(settings: Settings) -> None:
-    database = SqlDatabase(settings)
-    await database.open()
-    try:
-        await Compiled(settings).migrator(database).migrate()
-    finally:
-        await database.close()
 
 
 def test_two_hosts_and_many_calls_share_two_connections(direct: str, pooled: str, tmp_path: Path) -> None:

@@ -8,12 +8,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from pressroom.compiled import Compiled
-from pressroom.storage.database import SqlDatabase
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
 from support.databases import postgresql_url, through
 from support.job_queues import eventually
+from support.migrations import migrate
 from support.people import PASSWORD, BrowserWithoutScreen, Page, add_person
 from support.proxy import proxy_to
 
@@ -22,16 +21,6 @@ from support.proxy import proxy_to
 def url() -> Iterator[str]:
     with postgresql_url() as address:
         yield address
-
-
-async def migrate(url: str, folder: Path) -> None:
-    settings = settings_for_test({"storage": {"database": url}}, folder)
-    database = SqlDatabase(settings)
-    await database.open()
-    try:
-        await Compiled(settings).migrator(database).migrate()
-    finally:
-        await database.close()
 
 
 @asynccontextmanager
@@ -63,7 +52,7 @@ def sent_during_the_outage(browser: BrowserWithoutScreen, page: Page) -> list[Pa
 
 
 async def test_people_are_told_to_come_back_and_find_everything_as_it_was(url: str, tmp_path: Path) -> None:
-    await migrate(url, tmp_path)
+    await migrate(settings_for_test({"storage": {"database": url}}, tmp_path))
     async with proxy_to(url) as proxy, running(through(url, proxy.endpoint), tmp_path) as host:
         with BrowserWithoutScreen(host) as browser:
             token = await asyncio.to_thread(opened, browser, host)

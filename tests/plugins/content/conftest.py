@@ -8,12 +8,11 @@ from itertools import count
 from typing import Any
 
 import pytest
-from pressroom.compiled import Compiled
-from pressroom.storage.database import SqlDatabase
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
 from support import databases
 from support.content_client import Client, client_of, content_of
+from support.migrations import migrate
 
 __all__ = ["Client", "client_of", "content_of"]
 
@@ -26,16 +25,6 @@ CONFIG: Mapping[str, Any] = {
 _numbers = count(1)
 
 
-async def migrate(compiled: Compiled) -> None:
-    """Make the tables of a database that is not the server's own file."""
-    database = SqlDatabase(compiled.settings)
-    await database.open()
-    try:
-        await compiled.migrator(database).migrate()
-    finally:
-        await database.close()
-
-
 @pytest.fixture(scope="package", params=databases.KINDS)
 def host(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
     """Return a host that the tests share: one on SQLite, one on PostgreSQL."""
@@ -43,7 +32,7 @@ def host(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     with databases.database_config(request.param, folder) as storage:
         settings = settings_for_test({**CONFIG, "storage": storage}, folder)
         if request.param == "postgresql":
-            asyncio.run(migrate(Compiled(settings)))
+            asyncio.run(migrate(settings))
         with RunningHost(settings) as running:
             broken = [record for record in running.host.compiled.plugins.failed if record.id in CONFIG["plugins"]]
             assert not broken, broken

@@ -11,9 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pressroom.compiled import Compiled
 from pressroom.sdk import PluginContext
-from pressroom.storage.database import SqlDatabase
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
 from pressroom_content.records import Website
@@ -21,6 +19,7 @@ from pressroom_content.websites.store import Websites
 from pressroom_search_performance.connecting.store import Connection, Connections
 from pressroom_search_performance.figures.fetching import fetch_connection
 from support import databases
+from support.migrations import migrate
 from support.standin_google import EMAIL, LAG, Google, key_file, serving, today
 from support.tool_client import ToolClient, client_of
 
@@ -55,20 +54,11 @@ def config_for(google: Google, **more: Any) -> dict[str, Any]:
     }
 
 
-async def _migrate(compiled: Compiled) -> None:
-    database = SqlDatabase(compiled.settings)
-    await database.open()
-    try:
-        await compiled.migrator(database).migrate()
-    finally:
-        await database.close()
-
-
 def started(config: Mapping[str, Any], storage: Mapping[str, Any], folder: Path) -> RunningHost:
     """Return a server that is not entered yet, with its tables made."""
     settings = settings_for_test({**config, "storage": dict(storage)}, folder)
     if "database" in storage:
-        asyncio.run(_migrate(Compiled(settings)))
+        asyncio.run(migrate(settings))
     return RunningHost(settings)
 
 

@@ -10,11 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pressroom.compiled import Compiled
 from pressroom.config import Settings
 from pressroom.errors import BackendError
 from pressroom.sdk import PluginContext
-from pressroom.storage.database import SqlDatabase
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
 from pressroom_content.articles.fields import Draft
@@ -22,16 +20,8 @@ from pressroom_content.articles.store import Articles
 from support.content_client import client_of, content_of
 from support.databases import postgresql_url, through
 from support.job_queues import eventually
+from support.migrations import migrate
 from support.proxy import proxy_to
-
-
-async def migrate(compiled: Compiled) -> None:
-    database = SqlDatabase(compiled.settings)
-    await database.open()
-    try:
-        await compiled.migrator(database).migrate()
-    finally:
-        await database.close()
 
 
 @asynccontextmanager
@@ -65,7 +55,7 @@ def url() -> Iterator[str]:
 
 async def test_nothing_is_half_written_and_the_answer_is_clear(url: str, tmp_path: Path) -> None:
     config: dict[str, Any] = {"plugins": {"content": {}}, "storage": {"database": url, "database_timeout": 3}}
-    await migrate(Compiled(settings_for_test(config, tmp_path)))
+    await migrate(settings_for_test(config, tmp_path))
     async with proxy_to(url) as proxy:
         config["storage"] = {"database": through(url, proxy.endpoint), "database_timeout": 3}
         async with running(settings_for_test(config, tmp_path)) as host:
