@@ -31,7 +31,7 @@ _MEASURE_EVERY: Final = 10.0
 """Seconds for which a measurement holds."""
 
 _UNMEASURED: Final = 64
-"""A process writes at most one part in so many of what was free before it measures again."""
+"""A process writes at most 1/64 of the free space before it measures again."""
 
 _MAX_REMEMBERED: Final = 10_000
 

@@ -170,7 +170,7 @@ def _to_srgb(color: Any) -> _Vector:
         case "oklab" | "oklch" | "xyz-d65" | "xyz":
             xyz = color.to("xyz-d65").coordinates
         case _:
-            raise NotImplementedError
+            raise ValueError(f"colours of the space {color.space} are not known")
     red, green, blue = _multiplied(_XYZ_TO_LINEAR_SRGB, xyz)
     return _encoded(red), _encoded(green), _encoded(blue)
 
