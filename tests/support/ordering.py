@@ -18,7 +18,7 @@ from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 DURATIONS: Final = Path(__file__).parents[1] / "durations.json"
 
 TOGETHER: Final = (
-    "tests/contract/files/",
+    "tests/storage/files/",
     "tests/mcp/clients/",
     "tests/mcp/conformance/",
     "tests/plugins/content/articles/",

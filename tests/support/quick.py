@@ -13,7 +13,32 @@ import pytest
 
 from support.needs import running_tests
 
-FOLDERS: Final = ("tests/contract/", "tests/unit/")
+QUICK: Final = (
+    "tests/accounts/",
+    "tests/cli/",
+    "tests/config/",
+    "tests/dashboard/test_clients.py",
+    "tests/dashboard/test_words.py",
+    "tests/executors/",
+    "tests/fetch/",
+    "tests/http/test_return_path.py",
+    "tests/http/test_sealed.py",
+    "tests/jobs/",
+    "tests/limits/",
+    "tests/loading/",
+    "tests/mcp/test_jsonrpc.py",
+    "tests/mcp/test_schemas.py",
+    "tests/oauth/domain/",
+    "tests/observability/",
+    "tests/pipeline/",
+    "tests/sdk/",
+    "tests/storage/",
+    "tests/suite/test_downloads.py",
+    "tests/testing/",
+    "tests/tools_api/pages/",
+    "tests/validation/",
+)
+"""Folders and modules whose tests are quick, but for those marked with `services`."""
 
 FIXTURES: Final = frozenset({"connection", "redis_url", "rclone", "server", "swift"})
 """What starts or uses another server."""
@@ -24,7 +49,7 @@ SERVICES: Final = frozenset({"postgresql", "rclone", "redis", "swift"})
 
 def is_quick(item: pytest.Item) -> bool:
     """Tell whether a test belongs to `make check`."""
-    if not item.nodeid.startswith(FOLDERS) or item.get_closest_marker("services") or item.get_closest_marker("browser"):
+    if not item.nodeid.startswith(QUICK) or item.get_closest_marker("services") or item.get_closest_marker("browser"):
         return False
     parameters = getattr(getattr(item, "callspec", None), "params", {})
     used = {value for value in parameters.values() if isinstance(value, str)}

@@ -16,6 +16,8 @@ from support.people import BrowserWithoutScreen
 BASE = "http://127.0.0.1:9"
 CALLBACK = "/sign-in/callback"
 
+pytestmark = pytest.mark.services
+
 
 @pytest.fixture
 def host(tmp_path: Path) -> Iterator[RunningHost]:

@@ -1,4 +1,4 @@
-"""A browser for the tests that look at pages as people do."""
+"""Fixtures: headless Chromium and a page in it, for tests that look at pages as people do."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest_asyncio
 from playwright.async_api import Browser, Page, async_playwright, expect
+
 from support.needs import headless_chromium
 
 LAUNCH = (

@@ -92,7 +92,7 @@ def test_clients_list_the_server_by_the_operators_name(name: str, server: str) -
 
 
 def test_the_documentation_shows_the_same_texts() -> None:
-    page = (Path(__file__).parents[3] / "docs/how-to/connect-a-client.md").read_text("utf-8")
+    page = (Path(__file__).parents[2] / "docs/how-to/connect-a-client.md").read_text("utf-8")
     for guide in guides(PLACEHOLDER, url="https://press.example/api/mcp").values():
         for one in guide.snippets:
             assert one.text in page, f"{guide.title}: {one.title}"

@@ -27,7 +27,7 @@ print((installed("thing", "1", install) / "what").read_text(), flush=True)
 
 def ask(cache: Path) -> subprocess.Popen[str]:
     """Start a process that asks for something, and installs it on a line of standard input."""
-    environment = {**os.environ, "XDG_CACHE_HOME": str(cache), "PYTHONPATH": str(Path(__file__).parents[2])}
+    environment = {**os.environ, "XDG_CACHE_HOME": str(cache), "PYTHONPATH": str(Path(__file__).parents[1])}
     command = [sys.executable, "-c", ASK]
     return subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 

@@ -7,12 +7,13 @@ import gzip
 from collections.abc import AsyncIterator
 
 import pytest
-from contract.identity_provider.conftest import Client
-from contract.identity_provider.stand_in import Reply, StandIn, dripping, endless, respond, standing_in
 from pressroom.accounts.identity_provider import IdentityClaims, IdentityProvider
 from pressroom.errors import ConfigError, SignInFailed
 from structlog.testing import capture_logs
 from support.oidc_provider import REDIRECT_URI, SECRET
+
+from .conftest import Client
+from .stand_in import Reply, StandIn, dripping, endless, respond, standing_in
 
 DISCOVERY = "/.well-known/openid-configuration"
 

@@ -7,11 +7,12 @@ from dataclasses import replace
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from contract.identity_provider.conftest import Client
 from pressroom.accounts.identity_provider import AuthorizationRequest, IdentityClaims, IdentityProvider
 from pressroom.errors import SignInFailed
 from structlog.testing import capture_logs
 from support.oidc_provider import REDIRECT_URI, SECRET, OidcProvider, cancel, private_keys, sign_in
+
+from .conftest import Client
 
 pytestmark = pytest.mark.services
 

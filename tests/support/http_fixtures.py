@@ -1,0 +1,74 @@
+"""Fixtures: running hosts with the built-in plugins and the test tools, and HTTP clients for them."""
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from pressroom.testing import RunningHost
+from pressroom.testing.plugin import settings_for_test
+
+from support.server import tools_distribution
+
+Start = Callable[..., RunningHost]
+
+RENDERING = ("code-to-image", "favicon-generator", "image-generator", "qr-code-generator")
+
+
+@pytest.fixture(scope="package", autouse=True)
+def test_tools_distribution(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Install the test tools for this process: a distribution is a folder of metadata on the path."""
+    folder = tools_distribution(tmp_path_factory.mktemp("site"))
+    sys.path.append(str(folder))
+    yield
+    sys.path.remove(str(folder))
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Return a function that starts a host of its own; keywords are tables of the configuration."""
+    running: list[RunningHost] = []
+
+    def begin(folder: Path | None = None, **config: Any) -> RunningHost:
+        plugins = {"test_tools": {}, **config.pop("plugins", {})}
+        host = RunningHost(settings_for_test({"plugins": plugins, **config}, folder or tmp_path / "data"))
+        running.append(host.__enter__())
+        return host
+
+    yield begin
+    for host in reversed(running):
+        host.__exit__(None, None, None)
+
+
+@pytest.fixture(scope="module")
+def shared_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
+    """Return a host that the tests of a module share; its limits are too high to matter, its renders may take long."""
+    tools: dict[str, dict[str, Any]] = {name: {"timeout": 60} for name in RENDERING}
+    for name in ("qr-code-generator", "text-file", "unruly"):
+        tools.setdefault(name, {})["rate_limit"] = "100000/hour"
+    config = {"plugins": {"test_tools": {}}, "tools": tools}
+    with RunningHost(settings_for_test(config, tmp_path_factory.mktemp("data"))) as host:
+        yield host
+
+
+@pytest.fixture
+def api(shared_host: RunningHost) -> Iterator[httpx.Client]:
+    """Return a client of the shared host."""
+    with httpx.Client(base_url=shared_host.url, timeout=30) as client:
+        yield client
+
+
+@pytest.fixture
+def client() -> Iterator[Callable[[RunningHost], httpx.Client]]:
+    """Return a function that makes a client of a host."""
+    clients: list[httpx.Client] = []
+
+    def make(host: RunningHost, **options: Any) -> httpx.Client:
+        clients.append(httpx.Client(base_url=host.url, timeout=30, **options))
+        return clients[-1]
+
+    yield make
+    for one in clients:
+        one.close()
