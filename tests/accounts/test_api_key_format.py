@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from pressroom.accounts.api_keys import RANDOM_LENGTH, checksum, new_key
-from pressroom.tables import BASE62
+from pressroom.columns import BASE62
 
 PREFIXES = st.from_regex(r"[a-z][a-z0-9]{1,11}", fullmatch=True)
 

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from pressroom.compiled import Compiled
 from pressroom.config import Settings
+from pressroom.host.compiled import Compiled
 from pressroom.sdk import PluginContext
 from pressroom.testing.running import settings_for_test
 from pressroom_content.builtin_site.connector import MAX_REDIRECTS

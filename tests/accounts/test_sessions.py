@@ -8,11 +8,11 @@ from pressroom.accounts.records import User
 from pressroom.accounts.service import AccountServices
 from pressroom.accounts.sessions import MAX_OF_ACCOUNT, Sessions
 from pressroom.accounts.users import Users
+from pressroom.columns import hash_of
 from pressroom.config import Settings
 from pressroom.errors import SignInFailed
-from pressroom.models import SessionRow
 from pressroom.storage.database import SqlDatabase
-from pressroom.tables import hash_of
+from pressroom.storage.database.tables import SessionRow
 from sqlalchemy import func, select, update
 
 

@@ -8,8 +8,8 @@ from pressroom.accounts.setup_links import SetupLinks
 from pressroom.accounts.users import Users
 from pressroom.config import Settings
 from pressroom.errors import InvalidInput, NotFound
-from pressroom.models import SetupLinkRow
 from pressroom.storage.database import SqlDatabase
+from pressroom.storage.database.tables import SetupLinkRow
 from sqlalchemy import func, select, update
 
 PASSWORD = "four quiet random words"

@@ -10,8 +10,8 @@ from typing import Any
 import httpx
 import pytest
 from pressroom.accounts.storage import AccountStorage
-from pressroom.compiled import Compiled
-from pressroom.dashboard.views import storage_meter
+from pressroom.host.compiled import Compiled
+from pressroom.interfaces.dashboard.views import storage_meter
 from pressroom.sdk import QuotaExceeded
 from pressroom.storage.database import SqlDatabase
 from pressroom.testing import RunningHost

@@ -10,8 +10,8 @@ from pressroom.accounts.sessions import Sessions
 from pressroom.accounts.users import Users
 from pressroom.config import Settings
 from pressroom.errors import InvalidInput, NotFound
-from pressroom.models import IdentityRow, UserRow
 from pressroom.storage.database import SqlDatabase
+from pressroom.storage.database.tables import IdentityRow, UserRow
 from sqlalchemy import select, text, update
 
 PASSWORD = "four quiet random words"

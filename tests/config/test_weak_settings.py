@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from pressroom.cli.hardening import weaknesses
 from pressroom.config import Settings
-from pressroom.hardening import weaknesses
 
 WEAK: dict[str, tuple[dict[str, Any], str]] = {
     "no TLS": ({"base_url": "http://press.example", "server": {"host": "::"}}, "travel in the clear"),

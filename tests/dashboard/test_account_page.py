@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from pressroom.accounts.records import User
-from pressroom.tables import new_id
+from pressroom.columns import new_id
 from pressroom.testing import RunningHost
 from support.people import HOSTILE, PASSWORD, BrowserWithoutScreen, add_person
 

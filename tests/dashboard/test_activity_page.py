@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from pressroom.accounts.records import Connection, User
-from pressroom.models import ActivityRow
+from pressroom.storage.database.tables import ActivityRow
 from pressroom.testing import RunningHost
 from support.people import HOSTILE, BrowserWithoutScreen, Page, add_person
 

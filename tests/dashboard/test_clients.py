@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from pressroom.dashboard.clients import PLACEHOLDER, ClientGuide, client_guides, server_name
+from pressroom.interfaces.dashboard.clients import PLACEHOLDER, ClientGuide, client_guides, server_name
 from support.page_server import branding
 
 KEY = "prk_key_0123456789_abcdef"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from pressroom.accounts.records import Connection, User
+from pressroom.columns import new_id
 from pressroom.sdk import Credentials, Rejected
-from pressroom.tables import new_id
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
 from support.people import HOSTILE, BrowserWithoutScreen, Page, add_person, fill

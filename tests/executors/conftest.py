@@ -2,7 +2,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 from pressroom.config.models import ExecutorsSettings
-from pressroom.executors.executors import Executors
+from pressroom.pipeline.executors.executors import Executors
 
 
 @pytest.fixture

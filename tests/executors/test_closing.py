@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pressroom.config.models import ExecutorsSettings
 from pressroom.errors import Overloaded
-from pressroom.executors.executors import Executors
+from pressroom.pipeline.executors.executors import Executors
 from pressroom.sdk import ExecutorName
 from support import executor_tools
 from support.executor_tools import ended, until, work

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 from pressroom.errors import CallTimeout, InternalError, InvalidInput, Overloaded
-from pressroom.executors.executors import Executors
+from pressroom.pipeline.executors.executors import Executors
 from structlog.testing import capture_logs
 from support import executor_tools
 from support.executor_tools import until, work

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pressroom.errors import Overloaded
-from pressroom.executors.gate import Gate
+from pressroom.pipeline.executors.gate import Gate
 
 LONG = 30.0
 

@@ -89,7 +89,7 @@ async def test_a_worker_imports_neither_the_main_script_nor_the_servers_parts() 
         "support.executor_server",
         "sanic",
         "structlog",
-        "pressroom.executors.executors",
+        "pressroom.pipeline.executors.executors",
         "pressroom.config.models",
     ):
         assert unwanted not in modules

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from pressroom.errors import CallTimeout, InternalError, InvalidInput, Overloaded
-from pressroom.executors.executors import Executors
+from pressroom.pipeline.executors.executors import Executors
 from structlog.testing import capture_logs
 from support import executor_tools
 from support.executor_tools import until, work

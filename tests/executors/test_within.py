@@ -5,7 +5,7 @@ from collections.abc import Generator
 from typing import Any
 
 import pytest
-from pressroom.executors.within import OutOfTime, within
+from pressroom.pipeline.executors.within import OutOfTime, within
 
 NO_TIME = -1.0
 

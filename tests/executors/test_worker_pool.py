@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from pressroom.config.models import ExecutorsSettings
 from pressroom.errors import CallTimeout, InternalError, InvalidInput, Overloaded
-from pressroom.executors.workers import WorkerPool
 from pressroom.fetch.shares import shared_by
+from pressroom.pipeline.executors.workers import WorkerPool
 from support.worker_functions import (
     doubled,
     endless,

@@ -12,10 +12,10 @@ import httpx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pressroom.server.compression import MIN_BYTES
+from pressroom.http.accept_encoding import prefers_gzip
+from pressroom.http.compression import MIN_BYTES
 from pressroom.testing import RunningHost
 from pressroom.testing.plugin import settings_for_test
-from pressroom.wire.accept_encoding import prefers_gzip
 from support.mcp_peer import account
 
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from pressroom.errors import InvalidJson
 from pressroom.testing import RunningHost
-from pressroom.wire.json import parse_value
+from pressroom.validation.json import parse_value
 from support.mcp_peer import account
 from support.raw_http import exchange, status
 from support.tool_hosts import tool_host

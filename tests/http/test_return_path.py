@@ -7,7 +7,7 @@ from urllib.parse import quote, urljoin, urlsplit
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pressroom.web.browser import return_path, sign_in_path
+from pressroom.http.browser_sessions import return_path, sign_in_path
 
 HERE = "https://press.example/sign-in"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pressroom.web.sealed import Seal
+from pressroom.http.encrypted_cookies import Seal
 
 SECRET = b"0123456789abcdef0123456789abcdef"
 TEXTS = {"state": "s3cret", "nonce": "n"}

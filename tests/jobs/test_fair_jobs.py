@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from pressroom.config.models import JobsSettings
 from pressroom.jobs.queue import JobQueue
-from pressroom.models import JobRow
 from pressroom.sdk import Job, JobRun
 from pressroom.storage.database import SqlDatabase
+from pressroom.storage.database.tables import JobRow
 from sqlalchemy import insert
 from support.job_queues import eventually, reached, running
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from pressroom.config import Settings
 from pressroom.jobs.queue import JobQueue
-from pressroom.models import JobRow
 from pressroom.sdk import BackendError
 from pressroom.storage.database import SqlDatabase
+from pressroom.storage.database.tables import JobRow
 from sqlalchemy import select, update
 from support.job_queues import Worker, Workers, eventually, lines_of, reached
 from support.job_worker import EVERY, LEASE, kinds

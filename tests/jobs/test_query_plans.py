@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from pressroom.jobs.store import due_job, due_subjects, next_due, oldest_due
-from pressroom.models import JobRow
 from pressroom.sdk import Job
 from pressroom.storage.database import SqlDatabase
+from pressroom.storage.database.tables import JobRow
 from sqlalchemy import ColumnElement, delete, insert, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 

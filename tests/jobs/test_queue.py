@@ -15,9 +15,9 @@ from pressroom.errors import CallError, NotFound
 from pressroom.jobs.attempt import INTERNAL_FAILURE
 from pressroom.jobs.queue import JobQueue
 from pressroom.jobs.store import JobStore, Lease
-from pressroom.models import JobRow
 from pressroom.sdk import Job, JobRun, Pause
 from pressroom.storage.database import SqlDatabase
+from pressroom.storage.database.tables import JobRow
 from sqlalchemy import func, select, update
 from support.job_queues import QUICK, eventually, reached, running
 

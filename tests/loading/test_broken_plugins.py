@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from pressroom.compiled import Compiled
+from pressroom.host.compiled import Compiled
 from pressroom.plugins.explaining import MAX_ERROR_LENGTH
 from pressroom.plugins.records import PluginRecord
 from support.compiling import Compile

@@ -8,8 +8,8 @@ from typing import Any
 
 import httpx
 import pytest
-from pressroom.compiled import Compiled
-from pressroom.host import Host
+from pressroom.host.compiled import Compiled
+from pressroom.host.host import Host
 from pressroom.testing import RunningHost
 from pressroom.testing.plugin import settings_for_test
 from support.compiling import Compile, record_of, statuses

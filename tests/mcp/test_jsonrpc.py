@@ -8,8 +8,8 @@ import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pressroom.mcp.jsonrpc import Notification, Request, Response, RpcError, read_message, result_body
-from pressroom.wire.json import numbers_as_written, parse_value
+from pressroom.interfaces.mcp.jsonrpc import Notification, Request, Response, RpcError, read_message, result_body
+from pressroom.validation.json import numbers_as_written, parse_value
 
 
 def read(body: bytes) -> Any:

@@ -87,10 +87,10 @@ def test_a_wheel_has_every_file_of_its_package_and_nothing_else(repository: Path
 def test_the_host_brings_what_is_not_python() -> None:
     package = REPOSITORY / "core/src/pressroom"
     for pattern in (
-        "tools_api/pages/templates/*.html",
-        "web/templates/*.html",
-        "web/static/*.css",
-        "dashboard/templates/*.html",
+        "interfaces/tools_api/pages/templates/*.html",
+        "http/templates/*.html",
+        "http/static/*.css",
+        "interfaces/dashboard/templates/*.html",
         "limits/*.lua",
         "py.typed",
     ):

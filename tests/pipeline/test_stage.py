@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pressroom.compiled import Compiled
+from pressroom.columns import new_id
 from pressroom.config import Settings
-from pressroom.host import Host
+from pressroom.host.compiled import Compiled
+from pressroom.host.host import Host
 from pressroom.pipeline.exchange import Exchange
 from pressroom.sdk import Caller
-from pressroom.tables import new_id
 from pressroom.testing.running import settings_for_test
 from support.databases import KINDS, database_config, migrated
 from support.installing import install, on_path

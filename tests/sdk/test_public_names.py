@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+import pressroom.columns
 import pressroom.errors
 import pressroom.sdk
-import pressroom.tables
 import pressroom.testing
 import pytest
 from pressroom.plugins.contributions import RECORD_TYPES
@@ -147,7 +147,7 @@ def test_the_names_for_tests_are_the_promised_ones() -> None:
 
 
 def test_the_names_for_tables_are_the_promised_ones() -> None:
-    assert sorted(pressroom.tables.__all__) == [
+    assert sorted(pressroom.columns.__all__) == [
         "BASE62",
         "MAX_ID_LENGTH",
         "NAMING",

@@ -34,7 +34,7 @@ ELSEWHERE = (
         "pressroom.cli",
         "pressroom.testing",
         "pressroom.plugins",
-        "pressroom.tools_api.pages.declared",
+        "pressroom.interfaces.tools_api.pages.declared",
     ),
     *("pressroom_code_to_image", "pressroom_favicon_generator", "pressroom_image_generator", "pressroom.graphics"),
     "pressroom_content.foreign_pages",

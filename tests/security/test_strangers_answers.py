@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import pytest
 from pressroom.config.models import ExecutorsSettings
-from pressroom.executors.workers import WorkerPool
+from pressroom.pipeline.executors.workers import WorkerPool
 from pressroom.sdk import BackendError, Fetched, Fetcher, PluginContext
 from pressroom_content.contract import (
     ImageQuery,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from importlib.metadata import entry_points
 from typing import Any, Final, Protocol
 
-from pressroom.compiled import Compiled
+from pressroom.host.compiled import Compiled
 from pressroom.plugins.records import PluginRecord
 
 from support.plugin_distributions import Distribution

@@ -6,8 +6,8 @@ import random
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from pressroom.columns import new_id
 from pressroom.sdk import Database
-from pressroom.tables import new_id
 from pressroom_content.tables import ArticleRow, PublicationRow, ShingleRow, VersionRow, WebsiteRow, WordRow
 from pressroom_content.text_index.corpus import fingerprint_of
 from sqlalchemy import insert, text

@@ -18,9 +18,9 @@ from urllib.parse import urlsplit
 
 import asyncpg
 from pressroom.config import Settings
-from pressroom.models import HOST_MODELS, Base
 from pressroom.storage.database import Migrator, SqlDatabase
 from pressroom.storage.database.migrations import version_table
+from pressroom.storage.database.tables import HOST_MODELS, Base
 from pressroom.testing.databases import make_database
 from pressroom.testing.running import settings_for_test
 

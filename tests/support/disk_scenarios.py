@@ -11,8 +11,8 @@ from tempfile import TemporaryDirectory
 import pytest
 from pressroom.backup import make_backup, restore_backup
 from pressroom.errors import BackendError, FileMissing
-from pressroom.models import HOST_MODELS, SetupLinkRow
 from pressroom.storage.database import SqlDatabase
+from pressroom.storage.database.tables import HOST_MODELS, SetupLinkRow
 from pressroom.storage.files import LocalFileStore, UrlSigner
 from pressroom.testing.running import settings_for_test
 from sqlalchemy import select

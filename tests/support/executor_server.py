@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 
 from pressroom.config.models import ExecutorsSettings
 from pressroom.errors import CallTimeout
-from pressroom.executors.executors import Executors
+from pressroom.pipeline.executors.executors import Executors
 
 from support import executor_tools
 

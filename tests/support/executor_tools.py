@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from pressroom.errors import InvalidInput, PressroomError
-from pressroom.executors.work import Work
+from pressroom.pipeline.executors.work import Work
 from pressroom.sdk import Artifact, Call, Caller, Generator, Integer, Params, generator, per_hour
 
 Tool = Callable[..., Any]

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from pressroom.compiled import Compiled
+from pressroom.host.compiled import Compiled
 from pressroom.testing.running import settings_for_test
 
 from support.installing import on_path

@@ -7,8 +7,8 @@ from typing import Any
 
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from pressroom.compiled import Compiled
 from pressroom.config import Settings
+from pressroom.host.compiled import Compiled
 from pressroom.sdk import Models
 from pressroom.storage.database import SqlDatabase
 from pressroom.storage.database.migrations import run_migrations

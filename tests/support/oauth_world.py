@@ -9,12 +9,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from pressroom.accounts.service import AccountServices
+from pressroom.columns import new_secret
 from pressroom.config import Settings
 from pressroom.oauth.metadata import check_metadata
 from pressroom.oauth.records import AuthorizationRequest, Client, CodeExchange, TokenSet
 from pressroom.oauth.service import AuthorizationServer
 from pressroom.storage.database import SqlDatabase
-from pressroom.tables import new_secret
 
 from support.oauth import LOOPBACK, challenge_of
 

@@ -10,9 +10,9 @@ from typing import Any, Self
 from urllib.parse import parse_qs, urlsplit
 
 from pressroom.errors import CallError, InvalidInput, NotFound
+from pressroom.http.page_frame import Site
+from pressroom.interfaces.tools_api.pages import Descriptor, FormState, Pages, input_from_form, parse_form
 from pressroom.sdk import Branding
-from pressroom.tools_api.pages import Descriptor, FormState, Pages, input_from_form, parse_form
-from pressroom.web.site import Site
 
 from support.tool_descriptors import ALL
 

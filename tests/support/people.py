@@ -8,8 +8,8 @@ from typing import Any, Final, Self
 
 import httpx
 from pressroom.accounts.records import User
-from pressroom.models import ActivityRow, ClientRow, ConnectionRow, QuotaRow, TokenFamilyRow
-from pressroom.tables import new_id
+from pressroom.columns import new_id
+from pressroom.storage.database.tables import ActivityRow, ClientRow, ConnectionRow, QuotaRow, TokenFamilyRow
 from pressroom.testing import RunningHost
 from selectolax.lexbor import LexborHTMLParser
 

@@ -7,9 +7,9 @@ from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 from pressroom.accounts.storage import AccountStorage
-from pressroom.compiled import Compiled
 from pressroom.config import Settings
 from pressroom.fetch import GuardedFetcher
+from pressroom.host.compiled import Compiled
 from pressroom.jobs.queue import JobQueue
 from pressroom.sdk import Job, PluginContext
 from pressroom.storage.database import SqlDatabase

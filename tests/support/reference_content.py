@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from pressroom.compiled import Compiled
+from pressroom.host.compiled import Compiled
 from pressroom.sdk import McpTool
 from pressroom.testing.running import settings_for_test
 from pressroom_content.contract import SiteConnector

@@ -20,9 +20,9 @@ import click
 from pressroom import errors, hookspecs, sdk
 from pressroom.cli import pressroom as command
 from pressroom.errors import CallError
+from pressroom.interfaces.tools_api.envelope import STATUS
 from pressroom.observability.metrics import Metrics
 from pressroom.plugins.contributions import RECORD_TYPES
-from pressroom.tools_api.envelope import STATUS
 from pressroom_content import contract as content_contract
 from pressroom_content.contract.hookspecs import ContentHooks
 from pressroom_image_generator import templates as image_templates

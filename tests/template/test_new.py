@@ -10,9 +10,9 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from pressroom.cli.scaffolding import render_template
 from pressroom.plugins.select import BUILTIN_DISTRIBUTIONS
 from pressroom.sdk.plugin import PLUGIN_ID
-from pressroom.template import render_template
 from support.commands import Done, run_command, run_process
 from support.distributions import REPOSITORY, clean_environment, run
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 from pressroom.config import Settings
-from pressroom.models import HOST_MODELS
 from pressroom.sdk import Models
 from pressroom.storage.database import Migrator, SqlDatabase
 from pressroom.storage.database.engine import FILE_NAME
+from pressroom.storage.database.tables import HOST_MODELS
 from pressroom.testing import RunningHost, settings_for_test
 from pressroom.testing.databases import make_database
 from sqlalchemy import MetaData

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
-from pressroom.compiled import Compiled
+from pressroom.host.compiled import Compiled
 from pressroom.testing import RunningHost
 from pressroom.testing.plugin import settings_for_test
 from support.people import BrowserWithoutScreen

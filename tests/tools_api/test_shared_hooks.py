@@ -10,8 +10,8 @@ from typing import Any
 import httpx
 import pytest
 import structlog
+from pressroom.catalog.reserved_paths import host_path_taken
 from pressroom.errors import BackendError, ConfigError, PluginError
-from pressroom.paths import host_path_taken
 from pressroom.server.app import create_app
 from pressroom.testing import RunningHost
 from pressroom.testing.plugin import settings_for_test

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from multidict import CIMultiDict
-from pressroom.wire.address import client_address
+from pressroom.validation.client_ip import client_address
 
 PEER = "198.51.100.9"
 SECRET = "8d3f-a secret, with = signs"

@@ -4,7 +4,7 @@ from datetime import date
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pressroom.wire.echo import ECHO_LIMIT, is_line, quoted, shown, shown_path, waiting_time
+from pressroom.validation.echo import ECHO_LIMIT, is_line, quoted, shown, shown_path, waiting_time
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from pressroom.errors import InvalidInput, InvalidJson
-from pressroom.wire.json import parse_object
+from pressroom.validation.json import parse_object
 
 TEXTS = st.text() | st.sampled_from(["[", "]", "{", "}", '"', "\\", '\\"', '["', '"]', "\\\\", '[{"', "\\u0000"])
 SCALARS = (

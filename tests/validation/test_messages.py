@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pressroom.errors import InvalidInput
 from pressroom.sdk import HexColor, Integer, Params, PluginConfig
-from pressroom.wire.locate import schema_of
-from pressroom.wire.messages import input_error, problem_of, problems
+from pressroom.validation.locate import schema_of
+from pressroom.validation.messages import input_error, problem_of, problems
 from pydantic import (
     AnyUrl,
     BaseModel,

@@ -10,9 +10,9 @@ from pressroom.accounts.records import User
 from pressroom.accounts.service import AccountServices
 from pressroom.config import Settings
 from pressroom.errors import BackendError, InvalidInput
-from pressroom.models import ActivityRow, ConnectionRow
 from pressroom.sdk import Activity, Caller, CallRecord
 from pressroom.storage.database import SqlDatabase
+from pressroom.storage.database.tables import ActivityRow, ConnectionRow
 from sqlalchemy import func, insert, select
 
 

@@ -10,9 +10,9 @@ from pressroom.accounts.records import User
 from pressroom.accounts.service import AccountServices
 from pressroom.config import Settings
 from pressroom.errors import BackendError, NotFound, Rejected
-from pressroom.models import Base
 from pressroom.sdk import Credentials, Identity
 from pressroom.storage.database import SqlDatabase
+from pressroom.storage.database.tables import Base
 from sqlalchemy import select
 
 

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from pressroom.accounts.records import Connection, User
 from pressroom.accounts.service import AccountServices
+from pressroom.columns import new_id
 from pressroom.config import Settings
 from pressroom.config.account_models import AccountsSettings
 from pressroom.errors import InvalidInput, NotFound, PressroomError
-from pressroom.models import ClientRow, TokenFamilyRow
 from pressroom.storage.database import SqlDatabase
-from pressroom.tables import new_id
+from pressroom.storage.database.tables import ClientRow, TokenFamilyRow
 from sqlalchemy import select
 
 

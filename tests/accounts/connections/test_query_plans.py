@@ -10,8 +10,8 @@ from pressroom.accounts.api_keys import key_owner
 from pressroom.accounts.connections import all_connections, live_connections
 from pressroom.accounts.quotas import used_in
 from pressroom.accounts.sessions import sessions_of
-from pressroom.models import ActivityRow, ApiKeyRow, ConnectionRow, QuotaRow, SessionRow, UserRow
 from pressroom.storage.database import SqlDatabase
+from pressroom.storage.database.tables import ActivityRow, ApiKeyRow, ConnectionRow, QuotaRow, SessionRow, UserRow
 from sqlalchemy import ClauseElement, insert, text
 
 ROWS = 10_000

@@ -11,8 +11,8 @@ from pressroom.accounts.records import User
 from pressroom.accounts.service import AccountServices
 from pressroom.config import Settings
 from pressroom.errors import BackendError, NotFound, QuotaExceeded
-from pressroom.models import QuotaRow
 from pressroom.storage.database import SqlDatabase
+from pressroom.storage.database.tables import QuotaRow
 
 ARTICLES = "articles_created"
 

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterator
 
 import pytest
-from pressroom.compiled import Compiled
+from pressroom.host.compiled import Compiled
 from pressroom.storage.database import SqlDatabase
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test

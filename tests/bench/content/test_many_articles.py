@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from pressroom.tables import new_id
+from pressroom.columns import new_id
 from pressroom.testing import RunningHost
 from support.content_client import Client, client_of, content_of
 from support.content_rows import fill, vocabulary

@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 from pressroom.config.models import ExecutorsSettings
-from pressroom.executors.executors import Executors
+from pressroom.pipeline.executors.executors import Executors
 from sanic import HTTPResponse, Request, Sanic, text
 from support import executor_tools
 

@@ -11,7 +11,7 @@ from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
 from pressroom.config.models import ExecutorsSettings
-from pressroom.executors.executors import Executors
+from pressroom.pipeline.executors.executors import Executors
 from support import executor_tools
 from support.executor_tools import work
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 import httpx
-from pressroom.models import ActivityRow, ApiKeyRow, ConnectionRow, UserRow
+from pressroom.storage.database.tables import ActivityRow, ApiKeyRow, ConnectionRow, UserRow
 from pressroom.testing import RunningHost, settings_for_test
 from rich.console import Console
 from rich.table import Table

@@ -11,7 +11,7 @@ from typing import Literal
 import pytest
 from playwright.async_api import Browser, Page, expect
 from pressroom.accounts.records import User
-from pressroom.models import ActivityRow
+from pressroom.storage.database.tables import ActivityRow
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
 from support.axe import violations

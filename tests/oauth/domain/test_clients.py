@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 from pressroom.errors import InvalidClient, NotFound, Rejected
-from pressroom.models import ClientRow
 from pressroom.oauth.metadata import check_metadata
 from pressroom.sdk import Credentials
+from pressroom.storage.database.tables import ClientRow
 from sqlalchemy import select
 from support.oauth_world import World
 

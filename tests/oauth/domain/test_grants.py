@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 from pressroom.errors import InvalidClient, InvalidGrant, InvalidInput, InvalidTarget, Rejected, UnauthorizedClient
-from pressroom.models import CodeRow, ConnectionRow, RefreshTokenRow, TokenFamilyRow
 from pressroom.oauth.records import Client, TokenSet
 from pressroom.sdk import Credentials, Identity
+from pressroom.storage.database.tables import CodeRow, ConnectionRow, RefreshTokenRow, TokenFamilyRow
 from sqlalchemy import func, select
 from support.oauth_world import MakeWorld, World
 

@@ -9,10 +9,10 @@ import pytest
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from pressroom.errors import BackendError, Rejected
-from pressroom.models import SigningKeyRow
 from pressroom.oauth.keys import encryption_key
 from pressroom.oauth.service import AuthorizationServer
 from pressroom.sdk import Credentials
+from pressroom.storage.database.tables import SigningKeyRow
 from sqlalchemy import select
 from structlog.testing import capture_logs
 from support.oauth_world import SECRET, MakeWorld, World

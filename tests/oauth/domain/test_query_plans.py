@@ -5,9 +5,16 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from pressroom.models import ClientRow, CodeRow, ConnectionRow, RefreshTokenRow, TokenFamilyRow, UserRow
+from pressroom.columns import hash_of
 from pressroom.sdk import Credentials
-from pressroom.tables import hash_of
+from pressroom.storage.database.tables import (
+    ClientRow,
+    CodeRow,
+    ConnectionRow,
+    RefreshTokenRow,
+    TokenFamilyRow,
+    UserRow,
+)
 from sqlalchemy import Engine, Insert, event, insert, text
 from support.oauth_world import World
 

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from pressroom.models import JobRow
-from pressroom.tables import new_id
+from pressroom.columns import new_id
+from pressroom.storage.database.tables import JobRow
 from pressroom.testing import RunningHost
 from support.tool_client import ToolClient
 

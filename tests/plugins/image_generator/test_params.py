@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pressroom.sdk import InvalidInput
-from pressroom.wire.messages import input_error
+from pressroom.validation.messages import input_error
 from pressroom_image_generator.params import ImageParams
 from pressroom_image_generator.sizes import MAX_EDGE, MIN_EDGE, Size, computed_size
 from pressroom_image_generator.templates import BUILT_IN

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from pressroom.compiled import Compiled
+from pressroom.host.compiled import Compiled
 from pressroom.sdk import PluginContext
 from pressroom.testing.running import settings_for_test
 from pressroom_content.vault import Vault

@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 import structlog
-from pressroom.compiled import Compiled
+from pressroom.cli.diagnosis import diagnose
 from pressroom.config import Settings
 from pressroom.config.loading import load
-from pressroom.diagnosis import diagnose
 from pressroom.errors import BackendError
-from pressroom.host import Host
-from pressroom.shared_keys import accept_keys
+from pressroom.host.compiled import Compiled
+from pressroom.host.host import Host
+from pressroom.host.shared_keys import accept_keys
 from pressroom.storage.database import SqlDatabase
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test

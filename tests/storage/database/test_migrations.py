@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from pressroom.config import Settings
 from pressroom.errors import BackendError
-from pressroom.models import HOST_MODELS, Base
 from pressroom.sdk import Models
 from pressroom.storage.database import Migrator, SchemaError, SqlDatabase
 from pressroom.storage.database.migrations import run_migrations
+from pressroom.storage.database.tables import HOST_MODELS, Base
 from sqlalchemy import Column, ForeignKey, Integer, MetaData, Table, text
 from support.installing import on_path
 from support.migrations import differences, revision_source, tables_of, write_migrations

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 import structlog
 from pressroom.errors import BackendError
-from pressroom.models import SetupLinkRow
 from pressroom.sdk import Job, JobRun
 from pressroom.storage.database import SqlDatabase
+from pressroom.storage.database.tables import SetupLinkRow
 from pressroom.testing.running import settings_for_test
 from sqlalchemy import func, select, text
 from support.databases import locked, migrated, postgresql_url, through

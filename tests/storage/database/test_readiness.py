@@ -12,10 +12,10 @@ from typing import Any
 import httpx
 import pytest
 import structlog
-from pressroom.compiled import Compiled
+from pressroom.cli.diagnosis import diagnose
 from pressroom.config import Settings
-from pressroom.diagnosis import diagnose
 from pressroom.errors import BackendError
+from pressroom.host.compiled import Compiled
 from pressroom.storage.database import DatabaseProbe, SqlDatabase
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test

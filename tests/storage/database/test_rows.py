@@ -3,8 +3,8 @@
 from datetime import UTC, datetime
 
 import pytest
-from pressroom.models import ActivityRow, Base, UserRow
 from pressroom.storage.database import SqlDatabase, insert_rows
+from pressroom.storage.database.tables import ActivityRow, Base, UserRow
 from sqlalchemy import select
 from sqlalchemy.exc import DBAPIError
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import httpx
 import pytest
-from pressroom.compiled import Compiled
 from pressroom.config import Settings
 from pressroom.errors import BackendError
-from pressroom.host import Host
+from pressroom.host.compiled import Compiled
+from pressroom.host.host import Host
 from pressroom.storage.database import SqlDatabase
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test

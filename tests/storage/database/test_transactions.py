@@ -8,8 +8,8 @@ from stat import S_IMODE
 import pytest
 from pressroom.config import Settings, load
 from pressroom.errors import BackendError, ConfigError
-from pressroom.models import ApiKeyRow, SetupLinkRow, UserRow
 from pressroom.storage.database import SqlDatabase
+from pressroom.storage.database.tables import ApiKeyRow, SetupLinkRow, UserRow
 from sqlalchemy import func, insert, select, text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession

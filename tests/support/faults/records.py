@@ -82,7 +82,7 @@ _FAULTS: Final = (
     _hook(
         "models_twice",
         "models are offered twice",
-        _MODELS.replace("MODELS", 'Models(METADATA, "pressroom.models.migrations")').replace(
+        _MODELS.replace("MODELS", 'Models(METADATA, "pressroom.storage.database.tables.migrations")').replace(
             "return [", "return 2 * ["
         ),
         "put all tables into one MetaData",

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, ConsoleMessage, Error, Page, expect
-from pressroom.tools_api.pages.samples import curl_command
+from pressroom.interfaces.tools_api.pages.samples import curl_command
 from support.page_server import PageServer
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pressroom.errors import NotFound
-from pressroom.tools_api.pages import Pages
-from pressroom.web.assets import DARK, LIGHT, brand_css, brand_icon
-from pressroom.web.colours import contrast
-from pressroom.web.site import Site
+from pressroom.http.assets import DARK, LIGHT, brand_css, brand_icon
+from pressroom.http.contrast import contrast
+from pressroom.http.page_frame import Site
+from pressroom.interfaces.tools_api.pages import Pages
 from support.page_server import branding
 
 PAGES = Pages(Site(branding(), "https://pressroom.example"))

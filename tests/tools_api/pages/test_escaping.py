@@ -7,8 +7,8 @@ from typing import Any
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from pressroom.tools_api.pages import FormState, Pages
-from pressroom.web.site import Site
+from pressroom.http.page_frame import Site
+from pressroom.interfaces.tools_api.pages import FormState, Pages
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 from support.page_server import branding, meta
 from support.sizes import examples

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pressroom.errors import InvalidInput
-from pressroom.tools_api.pages import FormState, input_from_form, parse_form
-from pressroom.tools_api.pages.forms import form_from_input
+from pressroom.interfaces.tools_api.pages import FormState, input_from_form, parse_form
+from pressroom.interfaces.tools_api.pages.forms import form_from_input
 from support.tool_descriptors import ALL, CODE, FAVICON, IMAGE, QR, param
 
 

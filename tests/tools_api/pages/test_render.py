@@ -7,10 +7,10 @@ import json
 from typing import Any
 
 import pytest
-from pressroom.tools_api.envelope import STATUS
-from pressroom.tools_api.pages import FormState, Pages
-from pressroom.tools_api.pages.views import ERRORS
-from pressroom.web.site import Site
+from pressroom.http.page_frame import Site
+from pressroom.interfaces.tools_api.envelope import STATUS
+from pressroom.interfaces.tools_api.pages import FormState, Pages
+from pressroom.interfaces.tools_api.pages.views import ERRORS
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 from support.page_server import branding, meta
 from support.tool_descriptors import ALL, CODE, FAVICON, IMAGE, QR, param

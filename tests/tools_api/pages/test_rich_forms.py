@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 import pytest
 from pressroom.catalog.schema import form_parameters
+from pressroom.http.page_frame import Site
+from pressroom.interfaces.tools_api.pages import FormState, Pages, input_from_form, page_descriptor
 from pressroom.sdk import Artifact, Call, Example, Mode, Page, Params, Snippet, generator, per_hour
-from pressroom.tools_api.pages import FormState, Pages, input_from_form, page_descriptor
-from pressroom.web.site import Site
 from pydantic import BaseModel, Field
 from selectolax.lexbor import LexborHTMLParser
 from support.page_server import branding, meta

@@ -8,7 +8,7 @@ import subprocess
 
 from hypothesis import given
 from hypothesis import strategies as st
-from pressroom.tools_api.pages.samples import curl_command, response_sample
+from pressroom.interfaces.tools_api.pages.samples import curl_command, response_sample
 from support.page_server import branding
 from support.tool_descriptors import FAVICON, QR
 

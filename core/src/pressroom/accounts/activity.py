@@ -14,13 +14,13 @@ import structlog
 from sqlalchemy import ColumnElement, Select, delete, select, text
 
 from pressroom.accounts.periodic import Periodic
+from pressroom.columns import as_id
 from pressroom.config.account_models import AccountsSettings
 from pressroom.errors import BackendError, InvalidInput
-from pressroom.models import ActivityRow, Base, ConnectionRow, UserRow
 from pressroom.sdk import Activity, CallRecord
 from pressroom.storage.database import SqlDatabase, insert_rows
-from pressroom.tables import as_id
-from pressroom.wire.echo import cut, printable
+from pressroom.storage.database.tables import ActivityRow, Base, ConnectionRow, UserRow
+from pressroom.validation.echo import cut, printable
 
 FLUSH_SECONDS: Final = 1.0
 PRUNE_SECONDS: Final = 3600.0

@@ -11,12 +11,12 @@ from sqlalchemy import Select, select
 from pressroom.accounts.connections import Connections, identity_of
 from pressroom.accounts.credential_cache import CredentialCache, cache_key
 from pressroom.accounts.records import Connection
+from pressroom.columns import BASE62, hash_of, random_text
 from pressroom.config.models import Settings
 from pressroom.errors import Rejected
-from pressroom.models import ApiKeyRow, ConnectionRow, UserRow
 from pressroom.sdk import Credentials, Identity
 from pressroom.storage.database import SqlDatabase
-from pressroom.tables import BASE62, hash_of, random_text
+from pressroom.storage.database.tables import ApiKeyRow, ConnectionRow, UserRow
 
 RANDOM_LENGTH: Final = 32
 """190 bits."""

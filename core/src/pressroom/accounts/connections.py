@@ -15,13 +15,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from pressroom.accounts.credential_cache import CredentialCache
 from pressroom.accounts.periodic import Periodic
 from pressroom.accounts.records import Connection, ConnectionKind
+from pressroom.columns import as_id, new_id
 from pressroom.config.models import Settings
 from pressroom.errors import InvalidInput, NotFound, Rejected
-from pressroom.models import ApiKeyRow, ClientRow, ConnectionRow, TokenFamilyRow, UserRow
 from pressroom.sdk import Identity
 from pressroom.storage.database import SqlDatabase
-from pressroom.tables import as_id, new_id
-from pressroom.wire.echo import is_line
+from pressroom.storage.database.tables import ApiKeyRow, ClientRow, ConnectionRow, TokenFamilyRow, UserRow
+from pressroom.validation.echo import is_line
 
 MAX_NAME_LENGTH: Final = 100
 MAX_DISABLED_TOOLS: Final = 1000

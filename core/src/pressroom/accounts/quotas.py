@@ -10,10 +10,10 @@ from sqlalchemy import Select, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 
+from pressroom.columns import as_id
 from pressroom.errors import NotFound, QuotaExceeded
-from pressroom.models import QuotaRow
 from pressroom.storage.database import SqlDatabase
-from pressroom.tables import as_id
+from pressroom.storage.database.tables import QuotaRow
 
 _NO_BOUND: Final = 2**31 - 1
 

@@ -11,12 +11,12 @@ from sqlalchemy import CursorResult, Delete, Select, delete, select, update
 
 from pressroom.accounts.records import BrowserSession, User
 from pressroom.accounts.users import user_of
+from pressroom.columns import hash_of, new_secret
 from pressroom.config.account_models import AccountsSettings
 from pressroom.errors import BackendError, SignInFailed
-from pressroom.models import SessionRow, UserRow
 from pressroom.storage.database import SqlDatabase
-from pressroom.tables import hash_of, new_secret
-from pressroom.wire.echo import cut, printable
+from pressroom.storage.database.tables import SessionRow, UserRow
+from pressroom.validation.echo import cut, printable
 
 log = structlog.get_logger()
 

@@ -11,10 +11,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom.accounts.records import User
 from pressroom.accounts.users import Users, user_of
+from pressroom.columns import hash_of, new_secret
 from pressroom.errors import InvalidInput, NotFound
-from pressroom.models import SetupLinkRow, UserRow
 from pressroom.storage.database import SqlDatabase
-from pressroom.tables import hash_of, new_secret
+from pressroom.storage.database.tables import SetupLinkRow, UserRow
 
 LIFETIME: Final = timedelta(days=1)
 

@@ -18,7 +18,7 @@ from pressroom.config.models import Settings
 from pressroom.config.values import parse_rate
 from pressroom.errors import BackendError, Forbidden, InvalidInput, Overloaded, RateLimited, SignInFailed
 from pressroom.sdk import Limiter, LimitStatus, Rate
-from pressroom.wire.echo import waiting_time
+from pressroom.validation.echo import waiting_time
 
 log = structlog.get_logger()
 

@@ -16,13 +16,13 @@ from typing import Any, Final
 
 from sqlalchemy import func, select
 
+from pressroom.columns import as_id
 from pressroom.config import Settings
 from pressroom.config.models import PlanSettings
 from pressroom.errors import QuotaExceeded
-from pressroom.models import UserRow
 from pressroom.sdk import StorageKind, StorageUsage, StoredKind
 from pressroom.storage.database import SqlDatabase
-from pressroom.tables import as_id
+from pressroom.storage.database.tables import UserRow
 
 _LOCK: Final = 7_305_811_203
 """Seeds the numbers of PostgreSQL's locks, so that no plugin's are the same by chance."""

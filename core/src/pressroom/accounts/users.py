@@ -14,13 +14,13 @@ from pressroom.accounts.credential_cache import CredentialCache
 from pressroom.accounts.emails import normalised_email
 from pressroom.accounts.passwords import PasswordHashes, acceptable_password
 from pressroom.accounts.records import User
+from pressroom.columns import as_id, hash_of, new_id
 from pressroom.config.models import Settings
 from pressroom.errors import InvalidInput, NotFound
-from pressroom.models import IdentityRow, SessionRow, UserRow
 from pressroom.storage.database import SqlDatabase
-from pressroom.tables import as_id, hash_of, new_id
-from pressroom.wire.echo import is_line, quoted
-from pressroom.wire.nearest import nearest
+from pressroom.storage.database.tables import IdentityRow, SessionRow, UserRow
+from pressroom.validation.echo import is_line, quoted
+from pressroom.validation.nearest import nearest
 
 __all__ = ["Users", "normalised_email", "user_of"]
 

@@ -23,7 +23,7 @@ from pressroom.plugins.explaining import is_interrupt, shown, squeezed
 from pressroom.plugins.select import HOST_ID
 from pressroom.plugins.shapes import shape_problems
 from pressroom.sdk import CachePolicy, CacheRule, Generator, McpTool, Params, PluginContext, Rate, RateLimit, ToolInfo
-from pressroom.wire.nearest import nearest
+from pressroom.validation.nearest import nearest
 
 Record = TypeVar("Record")
 

@@ -13,7 +13,7 @@ from pressroom.errors import NotFound
 if TYPE_CHECKING:
     from pressroom.accounts.records import User
     from pressroom.accounts.service import AccountServices
-    from pressroom.compiled import Compiled
+    from pressroom.host.compiled import Compiled
     from pressroom.storage.database import SqlDatabase
 
 R = TypeVar("R")
@@ -30,8 +30,8 @@ async def open_accounts(invocation: Invocation) -> AsyncIterator[tuple[Compiled,
         BackendError: the database cannot be used, or the schema of a PostgreSQL database is behind.
     """
     from pressroom.accounts.service import AccountServices  # noqa: PLC0415 - loads SQLAlchemy, which takes time
+    from pressroom.host.stores import make_schema_current  # noqa: PLC0415
     from pressroom.storage.database import SqlDatabase  # noqa: PLC0415
-    from pressroom.stores import make_schema_current  # noqa: PLC0415
 
     compiled = compiled_from(invocation)
     database = SqlDatabase(compiled.settings)

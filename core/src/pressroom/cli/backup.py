@@ -88,7 +88,7 @@ def _data(manifest: Manifest) -> dict[str, Any]:
 
 
 def _contents(manifest: Manifest) -> str:
-    from pressroom.wire.echo import counted  # noqa: PLC0415 - not needed by --help
+    from pressroom.validation.echo import counted  # noqa: PLC0415 - not needed by --help
 
     files = len(manifest.files) - 1
     name = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}[manifest.database]

@@ -42,7 +42,7 @@ def catalog(invocation: Invocation, plan: str) -> None:
 @command_options
 def explain(invocation: Invocation, tool: str, plan: str) -> None:
     """Show the stages that a call of TOOL passes, with its limits and its cache rule."""
-    from pressroom.explanation import explain_tool  # noqa: PLC0415 - loads plugins, which takes time
+    from pressroom.cli.explanation import explain_tool  # noqa: PLC0415 - loads plugins, which takes time
 
     host = compiled(invocation)
     view = _plan(host.catalog.plans, plan)
@@ -68,7 +68,7 @@ def explain(invocation: Invocation, tool: str, plan: str) -> None:
 @command_options
 def openapi(invocation: Invocation) -> None:
     """Print the OpenAPI 3.1 document of the Tools API."""
-    from pressroom.tools_api.openapi import openapi_document  # noqa: PLC0415 - loads plugins, which takes time
+    from pressroom.interfaces.tools_api.openapi import openapi_document  # noqa: PLC0415 - loads plugins, which takes time
 
     invocation.output.data(openapi_document(compiled(invocation)))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pressroom.cli.options import Invocation
 
 if TYPE_CHECKING:
-    from pressroom.compiled import Compiled
+    from pressroom.host.compiled import Compiled
 
 
 def compiled(invocation: Invocation) -> Compiled:
@@ -16,7 +16,7 @@ def compiled(invocation: Invocation) -> Compiled:
     Raises:
         InvalidConfig: something is wrong with the configuration.
     """
-    from pressroom.compiled import Compiled  # noqa: PLC0415 - loads plugins, which takes time
+    from pressroom.host.compiled import Compiled  # noqa: PLC0415 - loads plugins, which takes time
     from pressroom.observability.logs import configure_logging  # noqa: PLC0415
 
     loaded = invocation.load_config()

@@ -11,10 +11,10 @@ import click
 from pressroom.cli.compiled import compiled
 from pressroom.cli.options import Invocation, command_options
 from pressroom.cli.output import FINE, FOUND_WRONG, Output
-from pressroom.wire.echo import counted
+from pressroom.validation.echo import counted
 
 if TYPE_CHECKING:
-    from pressroom.diagnosis import Finding
+    from pressroom.cli.diagnosis import Finding
 
 MARKS = {"error": "ERROR", "warning": "WARNING", "ok": "ok"}
 """How each status is shown, the worst first."""
@@ -30,7 +30,7 @@ def doctor(invocation: Invocation, verbose: bool) -> int:
     """
     import asyncio  # noqa: PLC0415 - takes longer to load than --help may take
 
-    from pressroom.diagnosis import diagnose  # noqa: PLC0415 - loads plugins, which takes time
+    from pressroom.cli.diagnosis import diagnose  # noqa: PLC0415 - loads plugins, which takes time
 
     host = compiled(invocation)
     with invocation.output.progress("Checking") as progress:

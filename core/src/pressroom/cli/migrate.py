@@ -12,7 +12,7 @@ from pressroom.cli.options import Invocation, command_options
 from pressroom.cli.output import FINE, FOUND_WRONG, Progress
 
 if TYPE_CHECKING:
-    from pressroom.compiled import Compiled
+    from pressroom.host.compiled import Compiled
     from pressroom.storage.database import Migrator, SchemaState
 
 

@@ -22,7 +22,7 @@ from pressroom.cli.options import Invocation, command_options
 @command_options
 def new(invocation: Invocation, name: str, into: Path) -> None:
     """Make a plugin called NAME (lower-case words joined by hyphens), ready to test, build and publish."""
-    from pressroom.template import InvalidName, plugin_id, render_template  # noqa: PLC0415 - pydantic takes time to load
+    from pressroom.cli.scaffolding import InvalidName, plugin_id, render_template  # noqa: PLC0415 - pydantic takes time to load
 
     try:
         made = render_template(name, into)

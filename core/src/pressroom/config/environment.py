@@ -27,7 +27,7 @@ from pressroom.config.models import Settings
 from pressroom.config.origins import Origin, Origins, dotted
 from pressroom.config.problems import ConfigProblem
 from pressroom.config.sections import fixed_keys, is_model
-from pressroom.wire.nearest import nearest
+from pressroom.validation.nearest import nearest
 
 PREFIX: Final = "PRESSROOM_"
 DELIMITER: Final = "__"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from pressroom.wire.echo import shown_path
+from pressroom.validation.echo import shown_path
 
 KeyPath = tuple[str | int, ...]
 """A key as its parts: `("tools", "qr-code-generator", "rate_limit")`; a number is a place in a list."""

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 from pressroom.config.merging import merge, nested
 from pressroom.config.origins import Origins, dotted
 from pressroom.config.problems import ConfigProblem, InvalidConfig
-from pressroom.wire.messages import problems as explained
+from pressroom.validation.messages import problems as explained
 
 Model = TypeVar("Model", bound=BaseModel)
 

@@ -11,7 +11,7 @@ import tinycss2
 from tinycss2.ast import DimensionToken, FunctionBlock, Node, NumberToken, PercentageToken
 
 from pressroom.errors import InvalidStyle
-from pressroom.wire.echo import quoted
+from pressroom.validation.echo import quoted
 
 MAX_VALUE_LENGTH: Final = 20_000
 """How many characters one value may have."""

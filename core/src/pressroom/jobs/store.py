@@ -18,12 +18,12 @@ from sqlalchemy import ColumnElement, CursorResult, Select, String, delete, func
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from pressroom.columns import as_id
 from pressroom.errors import NotFound
 from pressroom.jobs.places import Waiting
-from pressroom.models import JobRow
 from pressroom.sdk import Job, JobState, JobStatus
 from pressroom.storage.database import SqlDatabase
-from pressroom.tables import as_id
+from pressroom.storage.database.tables import JobRow
 
 VANISHED: Final = "the process that ran it came to an end"
 

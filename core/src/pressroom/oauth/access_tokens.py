@@ -8,10 +8,10 @@ from typing import Any, Final
 from joserfc import jws, jwt
 from joserfc.errors import JoseError
 
+from pressroom.columns import new_id
 from pressroom.oauth.addresses import Addresses
 from pressroom.oauth.keys import ALGORITHM, SigningKeys
 from pressroom.oauth.records import Clock, Grant, utc_now
-from pressroom.tables import new_id
 
 LIFETIME: Final = 3600
 """How many seconds an access token is valid."""

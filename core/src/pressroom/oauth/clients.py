@@ -14,11 +14,11 @@ import structlog
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.exc import IntegrityError
 
+from pressroom.columns import hash_of, new_id, new_secret
 from pressroom.errors import InvalidClient, NotFound
-from pressroom.models import ClientRow, ConnectionRow, TokenFamilyRow
 from pressroom.oauth.records import AUTH_METHODS, AuthMethod, Client, ClientMetadata, Clock, utc_now
 from pressroom.storage.database import SqlDatabase
-from pressroom.tables import hash_of, new_id, new_secret
+from pressroom.storage.database.tables import ClientRow, ConnectionRow, TokenFamilyRow
 
 log = structlog.get_logger()
 

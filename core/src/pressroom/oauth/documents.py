@@ -11,7 +11,7 @@ from pressroom.fetch import GuardedFetcher
 from pressroom.oauth.clients import MAX_ID_LENGTH, Clients
 from pressroom.oauth.metadata import check_metadata
 from pressroom.oauth.records import Client, ClientMetadata, Clock, utc_now
-from pressroom.wire.json import parse_object
+from pressroom.validation.json import parse_object
 
 FRESH: Final = timedelta(hours=1)
 """How long a document is believed before it is fetched again."""

@@ -16,9 +16,9 @@ from joserfc.jwk import ECKey, OctKey
 from sqlalchemy import delete, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from pressroom.models import SigningKeyRow
 from pressroom.oauth.records import Clock, utc_now
 from pressroom.storage.database import SqlDatabase
+from pressroom.storage.database.tables import SigningKeyRow
 
 log = structlog.get_logger()
 

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from pressroom.errors import InvalidClientMetadata, InvalidRedirectUri
 from pressroom.oauth.records import AUTH_METHODS, AUTHORIZATION_CODE, GRANT_TYPES, AuthMethod, ClientMetadata
 from pressroom.oauth.redirection import check_redirect_uri
-from pressroom.wire.echo import shown
+from pressroom.validation.echo import shown
 
 MAX_REDIRECT_URIS: Final = 10
 MAX_NAME_LENGTH: Final = 200

@@ -8,7 +8,7 @@ from typing import Final
 from urllib.parse import urlencode, urlsplit
 
 from pressroom.errors import InvalidRedirectUri
-from pressroom.wire.echo import quoted
+from pressroom.validation.echo import quoted
 
 MAX_URI_LENGTH: Final = 2000
 

@@ -11,7 +11,7 @@ from pressroom.errors import InvalidRequest, InvalidScope, OAuthError, Unsupport
 from pressroom.oauth.addresses import Addresses
 from pressroom.oauth.records import SCOPE, AuthorizationRequest, Client
 from pressroom.oauth.redirection import matching
-from pressroom.wire.echo import quoted
+from pressroom.validation.echo import quoted
 
 _MAX_PARAMETERS: Final = 100
 _CHALLENGE: Final = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)

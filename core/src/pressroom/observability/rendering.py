@@ -17,7 +17,7 @@ import orjson
 from structlog.dev import ConsoleRenderer, plain_traceback
 
 from pressroom.observability.secrets import masked_text
-from pressroom.wire.echo import cut, printable
+from pressroom.validation.echo import cut, printable
 
 Event = MutableMapping[str, Any]
 

@@ -9,7 +9,7 @@ from functools import partial
 from pressroom.config.models import Settings
 from pressroom.errors import Overloaded
 from pressroom.sdk import Caller
-from pressroom.wire.echo import counted
+from pressroom.validation.echo import counted
 
 
 class RunPlaces:

@@ -9,8 +9,8 @@ from typing import Any
 from pressroom.accounts.quotas import Quotas
 from pressroom.catalog.tool import Catalog
 from pressroom.config.models import Settings
-from pressroom.executors import Executors
 from pressroom.observability.metrics import Metrics
+from pressroom.pipeline.executors import Executors
 from pressroom.pipeline.flights import Flights
 from pressroom.sdk import Authenticator, Authorizer, CacheIndex, FileStore, Limiter, Observer
 

@@ -15,10 +15,10 @@ from typing import Any, Final
 
 import pluggy
 
-from pressroom import defaults
 from pressroom.config import Origins, validate_section
 from pressroom.config.models import Settings
 from pressroom.errors import PluginError, PressroomError
+from pressroom.plugins import defaults
 from pressroom.plugins.collecting import collect
 from pressroom.plugins.conflicts import Reason, losers, without_requirements
 from pressroom.plugins.contributions import Contribution, Contributions, claims, describe
@@ -293,7 +293,7 @@ def _name(hook: str, record: Any, member: str) -> str:
 def _tables_of_the_host(loading: Sequence[_Loading]) -> Iterator[Models]:
     """Yield the tables whose names no plugin may take, where any plugin has tables."""
     if any(isinstance(record, Models) for plugin in loading if plugin.sound for record in plugin.records):
-        from pressroom.models import HOST_MODELS  # noqa: PLC0415 - SQLAlchemy, which those plugins have loaded
+        from pressroom.storage.database.tables import HOST_MODELS  # noqa: PLC0415 - SQLAlchemy, which those plugins have loaded
 
         yield HOST_MODELS
 

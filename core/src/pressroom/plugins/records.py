@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from pressroom.wire.echo import counted
+from pressroom.validation.echo import counted
 
 Status = Literal["active", "available", "disabled", "incompatible", "broken", "conflict"]
 """Where a plugin stands.

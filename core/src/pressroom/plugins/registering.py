@@ -12,7 +12,7 @@ import pluggy
 from pressroom import hookspecs
 from pressroom.errors import PluginError
 from pressroom.plugins.contributions import RECORD_TYPES
-from pressroom.wire.nearest import nearest
+from pressroom.validation.nearest import nearest
 
 HOOK_PREFIX: Final = "pressroom_"
 """What the names of the host's own hooks begin with."""

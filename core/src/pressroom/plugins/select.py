@@ -14,8 +14,8 @@ from pressroom.config.models import PluginSettings, Settings
 from pressroom.plugins.discovery import Candidate
 from pressroom.plugins.records import PluginRecord
 from pressroom.sdk.plugin import PLUGIN_ID
+from pressroom.validation.nearest import nearest
 from pressroom.version import VERSION
-from pressroom.wire.nearest import nearest
 
 HOST_ID: Final = "pressroom"
 """The id under which the host registers its own defaults; no plugin may have it."""

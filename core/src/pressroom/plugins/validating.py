@@ -20,7 +20,7 @@ from pressroom.plugins.contributions import describe
 from pressroom.plugins.explaining import one_line, shown
 from pressroom.plugins.shapes import shape_problems
 from pressroom.sdk import Generator, Job, McpTool, Models, RateLimit, Route
-from pressroom.wire.messages import input_error
+from pressroom.validation.messages import input_error
 
 HTTP_METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 

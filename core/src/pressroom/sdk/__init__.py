@@ -1,6 +1,7 @@
 """The interface for plugins: the only module of the host that a plugin imports, but for two.
 
-`pressroom.tables` is for plugins with tables, which import SQLAlchemy anyway, `pressroom.graphics` for those that draw.
+`pressroom.columns` is for plugins with tables, which import SQLAlchemy anyway; `pressroom.graphics` is for those that
+draw.
 
 It knows nothing of HTTP servers, databases or the host's inner parts. Every name below is public: it changes only
 by the deprecation rules in the documentation.

@@ -18,7 +18,7 @@ from sanic.exceptions import MethodNotAllowed as SanicMethodNotAllowed
 from sanic.exceptions import PayloadTooLarge as SanicPayloadTooLarge
 
 from pressroom.catalog.compile import GENERATE
-from pressroom.dashboard.routes import Dashboard
+from pressroom.catalog.reserved_paths import fits, specificity
 from pressroom.errors import (
     CallError,
     CallTimeout,
@@ -28,8 +28,11 @@ from pressroom.errors import (
     NotFound,
     PayloadTooLarge,
 )
-from pressroom.host import Host
-from pressroom.http import (
+from pressroom.host.host import Host
+from pressroom.http.browser_sessions import Browser
+from pressroom.http.compression import Compression
+from pressroom.http.page_frame import Site
+from pressroom.http.responses import (
     BODY_LIMIT,
     MASKED_PATHS,
     Endpoint,
@@ -42,27 +45,24 @@ from pressroom.http import (
     preflight,
     receive_body,
 )
-from pressroom.mcp.routes import McpEndpoint
-from pressroom.oauth_api.routes import OAuthEndpoints
+from pressroom.interfaces.dashboard.routes import Dashboard
+from pressroom.interfaces.mcp.routes import McpEndpoint
+from pressroom.interfaces.oauth.routes import OAuthEndpoints
+from pressroom.interfaces.tools_api.envelope import STATUS
+from pressroom.interfaces.tools_api.gallery import Gallery
+from pressroom.interfaces.tools_api.openapi import openapi_document
+from pressroom.interfaces.tools_api.page_routes import ToolPages
+from pressroom.interfaces.tools_api.routes import ToolsApi, error_headers, json_response, pretty
 from pressroom.observability.secret_paths import SecretPaths
-from pressroom.paths import fits, specificity
 from pressroom.sdk import HttpRequest, Route
 from pressroom.server.clients import ClientBounds
-from pressroom.server.compression import Compression
 from pressroom.server.connection import CLIENT_BOUNDS, UNREAD, ServedRequest, body_limit
 from pressroom.server.files import SignedFiles
 from pressroom.server.health import Health
 from pressroom.server.index import TextIndex
 from pressroom.storage.files.local import LocalFileStore
 from pressroom.storage.files.secret import signing_secret
-from pressroom.tools_api.envelope import STATUS
-from pressroom.tools_api.gallery import Gallery
-from pressroom.tools_api.openapi import openapi_document
-from pressroom.tools_api.page_routes import ToolPages
-from pressroom.tools_api.routes import ToolsApi, error_headers, json_response, pretty
-from pressroom.web.browser import Browser
-from pressroom.web.site import Site
-from pressroom.wire.address import client_address
+from pressroom.validation.client_ip import client_address
 
 log = structlog.get_logger()
 

@@ -12,7 +12,7 @@ from sanic.compat import Header
 
 from pressroom.config.models import ServerSettings
 from pressroom.errors import Overloaded
-from pressroom.wire.address import UNKNOWN_ADDRESS, client_address
+from pressroom.validation.client_ip import UNKNOWN_ADDRESS, client_address
 
 _NO_HEADERS: Final = Header({})
 

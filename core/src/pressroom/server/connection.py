@@ -15,7 +15,7 @@ from sanic.http import Http, Stage
 from sanic.http.http1 import HTTP_CONTINUE
 from sanic.server.protocols.http_protocol import HttpProtocol
 
-from pressroom.http import BODY_LIMIT
+from pressroom.http.responses import BODY_LIMIT
 from pressroom.server.clients import ClientBounds
 
 CLIENT_BOUNDS: Final = "client_bounds"

@@ -10,7 +10,7 @@ from typing import Final
 from sanic import HTTPResponse, Request
 
 from pressroom.errors import BackendError, FileMissing
-from pressroom.http import CORS_HEADERS, INERT_CONTENT, content_type, matches_etag
+from pressroom.http.responses import CORS_HEADERS, INERT_CONTENT, content_type, matches_etag
 from pressroom.sdk import StoredFile
 from pressroom.storage.files.keys import content_disposition, is_key, url_path
 from pressroom.storage.files.local import LocalFileStore

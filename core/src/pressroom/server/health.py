@@ -7,7 +7,7 @@ import hmac
 import orjson
 from sanic import HTTPResponse, Request
 
-from pressroom.host import Host
+from pressroom.host.host import Host
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 

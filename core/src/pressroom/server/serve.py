@@ -19,10 +19,10 @@ from sanic.http.constants import HTTP
 from sanic.http.http1 import Http
 from sanic.server.async_server import AsyncioServer
 
-from pressroom.compiled import Compiled
 from pressroom.config.models import Settings
 from pressroom.errors import BackendError
-from pressroom.host import Host
+from pressroom.host.compiled import Compiled
+from pressroom.host.host import Host
 from pressroom.server.app import create_app
 from pressroom.server.connection import Connection
 from pressroom.server.supervisor import Supervisor

@@ -17,10 +17,10 @@ from typing import Any, Final
 
 import structlog
 
-from pressroom.compiled import Compiled
-from pressroom.executors.coroutine import CoroutineExecutor
-from pressroom.executors.work import Work
-from pressroom.lifespans import SLOW_SECONDS
+from pressroom.host.compiled import Compiled
+from pressroom.host.lifespans import SLOW_SECONDS
+from pressroom.pipeline.executors.coroutine import CoroutineExecutor
+from pressroom.pipeline.executors.work import Work
 
 log = structlog.get_logger()
 

@@ -14,9 +14,9 @@ from typing import Any, Final
 import httpx
 
 from pressroom.catalog.tool import PlanTool
-from pressroom.compiled import Compiled
 from pressroom.config import Settings
 from pressroom.config.models import ToolSettings
+from pressroom.host.compiled import Compiled
 from pressroom.plugins.load import LoadedPlugins
 from pressroom.sdk import Generator, McpTool
 from pressroom.testing.running import RunningHost, settings_for_test

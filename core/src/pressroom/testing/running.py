@@ -16,10 +16,10 @@ import structlog
 from pydantic import BaseModel
 from sanic.compat import Header
 
-from pressroom.compiled import Compiled
 from pressroom.config import Settings
 from pressroom.errors import CallError
-from pressroom.host import Host
+from pressroom.host.compiled import Compiled
+from pressroom.host.host import Host
 from pressroom.observability.secrets import mask_secrets
 from pressroom.pipeline.exchange import Exchange
 from pressroom.pipeline.file_data import file_data

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Final
 
-from pressroom.tables import MAX_ID_LENGTH, NAMING, Timestamp
+from pressroom.columns import MAX_ID_LENGTH, NAMING, Timestamp
 from sqlalchemy import JSON, ForeignKey, Index, LargeBinary, MetaData, String, Text
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 

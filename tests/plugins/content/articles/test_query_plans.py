@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from pressroom.tables import new_id
+from pressroom.columns import new_id
 from pressroom_content.publishing.overview import entries, placements
 from sqlalchemy import Engine, event
 from support.content_client import Client

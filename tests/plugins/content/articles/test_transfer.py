@@ -14,7 +14,7 @@ from xml.etree import ElementTree as ET
 
 import httpx
 import pytest
-from pressroom.tables import new_id
+from pressroom.columns import new_id
 from pressroom_content.articles import trash
 from pressroom_content.tables import ExportRow, WebsiteRow
 from sqlalchemy import update

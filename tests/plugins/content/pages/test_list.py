@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import quote
 
 import pytest
-from pressroom.tables import new_id
+from pressroom.columns import new_id
 from support.content_rows import fill
 from support.people import BrowserWithoutScreen, Page
 from support.written_articles import LONG_TITLE, RIGHT_TO_LEFT, Work

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from pressroom.cli import main
-from pressroom.compiled import Compiled
-from pressroom.diagnosis import diagnose
+from pressroom.cli.diagnosis import diagnose
+from pressroom.host.compiled import Compiled
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
 from support.content_client import Client, client_of

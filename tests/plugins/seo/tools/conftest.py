@@ -10,7 +10,7 @@ from itertools import count
 from typing import Any
 
 import pytest
-from pressroom.compiled import Compiled
+from pressroom.host.compiled import Compiled
 from pressroom.sdk import PluginContext
 from pressroom.storage.database import SqlDatabase
 from pressroom.testing import RunningHost

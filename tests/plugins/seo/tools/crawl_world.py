@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from pressroom.compiled import Compiled
 from pressroom.config import Settings
+from pressroom.host.compiled import Compiled
 from pressroom.sdk import PluginContext
 from support.publishing_world import services
 

@@ -7,7 +7,7 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pressroom.accounts.identity_provider.fetching import Fetcher, ProviderError, check_url
-from pressroom.wire.echo import quoted
+from pressroom.validation.echo import quoted
 
 _PATH: Final = "/.well-known/openid-configuration"
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import httpx
 import orjson
 
-from pressroom.wire.echo import quoted
+from pressroom.validation.echo import quoted
 
 MAX_BYTES: Final = 262_144
 

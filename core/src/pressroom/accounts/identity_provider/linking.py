@@ -11,7 +11,7 @@ from pressroom.accounts.records import User
 from pressroom.accounts.users import Users, normalised_email
 from pressroom.config.account_models import IdentityProviderSettings
 from pressroom.errors import InvalidInput, SignInFailed
-from pressroom.wire.echo import is_line
+from pressroom.validation.echo import is_line
 
 log = structlog.get_logger()
 

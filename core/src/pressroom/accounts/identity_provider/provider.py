@@ -18,10 +18,10 @@ from pressroom.accounts.identity_provider.fetching import Fetcher, ProviderError
 from pressroom.accounts.identity_provider.id_token import IdTokenVerifier, InvalidIdToken, JsonWebKeys
 from pressroom.accounts.identity_provider.records import AuthorizationRequest, IdentityClaims
 from pressroom.accounts.identity_provider.remembering import Remembered
+from pressroom.columns import new_secret
 from pressroom.config.account_models import IdentityProviderSettings
 from pressroom.errors import ConfigError, SignInFailed
-from pressroom.tables import new_secret
-from pressroom.wire.echo import quoted
+from pressroom.validation.echo import quoted
 
 log = structlog.get_logger()
 

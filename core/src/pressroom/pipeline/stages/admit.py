@@ -7,7 +7,7 @@ from functools import lru_cache
 from pressroom.pipeline.exchange import Exchange, Headers
 from pressroom.pipeline.services import Services
 from pressroom.sdk import Caller
-from pressroom.wire.address import client_address
+from pressroom.validation.client_ip import client_address
 
 
 class Admit:

@@ -10,7 +10,7 @@ from pressroom.errors import BackendError, Overloaded, RateLimited
 from pressroom.pipeline.exchange import Exchange
 from pressroom.pipeline.services import Services
 from pressroom.sdk import LimitStatus, Rate
-from pressroom.wire.echo import counted
+from pressroom.validation.echo import counted
 
 
 class Limit:

@@ -10,9 +10,9 @@ from typing import Final
 
 import structlog
 
-from pressroom.executors.within import within
 from pressroom.observability.metrics import Metrics
 from pressroom.pipeline.exchange import Exchange
+from pressroom.pipeline.executors.within import within
 from pressroom.pipeline.services import Services
 from pressroom.sdk import CallRecord, Observer
 

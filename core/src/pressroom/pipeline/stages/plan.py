@@ -6,7 +6,7 @@ from pressroom.catalog.tool import PlanTool, PlanView
 from pressroom.errors import CallError, Forbidden, NotFound
 from pressroom.pipeline.exchange import Exchange
 from pressroom.pipeline.services import Services
-from pressroom.wire.nearest import nearest
+from pressroom.validation.nearest import nearest
 
 
 class Plan:

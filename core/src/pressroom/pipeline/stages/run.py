@@ -12,9 +12,9 @@ import structlog
 
 from pressroom.catalog.tool import Tool
 from pressroom.errors import BackendError, CallError, CallTimeout, InternalError, Overloaded
-from pressroom.executors import Work
 from pressroom.fetch.shares import Share, current_share, shared_by
 from pressroom.pipeline.exchange import Exchange, Made
+from pressroom.pipeline.executors import Work
 from pressroom.pipeline.run_places import RunPlaces
 from pressroom.pipeline.services import Services
 from pressroom.pipeline.stages.store import OUTAGE_SECONDS, Store

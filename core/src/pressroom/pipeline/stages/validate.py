@@ -8,7 +8,7 @@ import orjson
 from pydantic import ValidationError
 
 from pressroom.pipeline.exchange import Exchange
-from pressroom.wire.messages import input_error
+from pressroom.validation.messages import input_error
 
 HOST_PARAMS = ("response",)
 """Parameters of the host that stand beside a tool's own over HTTP."""

@@ -11,8 +11,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Literal
 from xml.sax.saxutils import escape, quoteattr
 
+from pressroom.columns import as_id, hash_of, new_secret
 from pressroom.sdk import Database, HttpRequest, HttpResponse, InvalidInput, NotFound, PluginContext, Route
-from pressroom.tables import as_id, hash_of, new_secret
 from sqlalchemy import select
 from sqlalchemy.dialects import postgresql, sqlite
 

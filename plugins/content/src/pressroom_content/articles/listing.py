@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
+from pressroom.columns import as_id
 from pressroom.sdk import InvalidInput, PluginContext
-from pressroom.tables import as_id
 from sqlalchemy import ColumnElement, Text, and_, case, cast, func, literal, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import islice
 from typing import Final
 
+from pressroom.columns import as_id
 from pressroom.sdk import InvalidInput, NotFound
-from pressroom.tables import as_id
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from pressroom.columns import as_id, new_id
 from pressroom.sdk import InvalidInput, NotFound, PluginContext
-from pressroom.tables import as_id, new_id
 from sqlalchemy import select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession

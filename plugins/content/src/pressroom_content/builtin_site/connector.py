@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from typing import Any, Final, Literal, cast
 from urllib.parse import quote, urlsplit
 
+from pressroom.columns import new_id
 from pressroom.sdk import BackendError, Fetcher, PluginContext
-from pressroom.tables import new_id
 from slugify import slugify
 from sqlalchemy import delete, func, select
 from sqlalchemy.exc import IntegrityError

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, cast
 
+from pressroom.columns import as_id
 from pressroom.sdk import PluginContext
-from pressroom.tables import as_id
 from sqlalchemy import ColumnElement, and_, select
 
 from pressroom_content.records import PublicationStatus

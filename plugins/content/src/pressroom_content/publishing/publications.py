@@ -9,8 +9,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Literal
 
+from pressroom.columns import as_id, new_id
 from pressroom.sdk import InvalidInput, NotFound, PluginContext
-from pressroom.tables import as_id, new_id
 from sqlalchemy import or_, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession

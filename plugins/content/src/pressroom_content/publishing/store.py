@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Literal, cast
 
+from pressroom.columns import as_id, random_text
 from pressroom.sdk import NotFound, PluginContext
-from pressroom.tables import as_id, random_text
 from sqlalchemy import CursorResult, delete, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 

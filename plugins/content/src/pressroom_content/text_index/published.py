@@ -11,6 +11,7 @@ from email.utils import format_datetime
 from typing import Any, Final, Literal
 from urllib.parse import quote, unquote
 
+from pressroom.columns import as_id
 from pressroom.sdk import (
     HttpRequest,
     HttpResponse,
@@ -21,7 +22,6 @@ from pressroom.sdk import (
     PluginContext,
     Route,
 )
-from pressroom.tables import as_id
 from sqlalchemy import ColumnElement, Row, case, select
 
 from pressroom_content.articles import versions

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from urllib.parse import urlsplit
 
+from pressroom.columns import hash_of, new_id, new_secret
 from pressroom.sdk import Forbidden, InvalidInput, NotFound, PluginContext
-from pressroom.tables import hash_of, new_id, new_secret
 from sqlalchemy import delete, func, select, update
 
 from pressroom_content.contract import CredentialField, Finding, SiteAddress, SiteConnector

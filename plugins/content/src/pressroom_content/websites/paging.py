@@ -7,8 +7,8 @@ import binascii
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
+from pressroom.columns import as_id
 from pressroom.sdk import InvalidInput
-from pressroom.tables import as_id
 from sqlalchemy import ColumnElement, and_, or_
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from typing import Any, Final, cast
 from zoneinfo import ZoneInfo
 
+from pressroom.columns import as_id, new_id
 from pressroom.sdk import InvalidInput, NotFound, PluginContext
-from pressroom.tables import as_id, new_id
 from slugify import slugify
 from sqlalchemy import func, select, update
 from sqlalchemy.exc import IntegrityError

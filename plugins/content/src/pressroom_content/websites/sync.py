@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from pressroom.columns import new_id
 from pressroom.sdk import CallError, JobRun, PluginContext
-from pressroom.tables import new_id
 from sqlalchemy import delete, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 

@@ -7,8 +7,8 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any, Final, cast
 
+from pressroom.columns import as_id, new_id
 from pressroom.sdk import InvalidInput, NotFound, PluginContext, StorageKind
-from pressroom.tables import as_id, new_id
 from pressroom_content.contract import FoundImage, MediaFile
 from slugify import slugify
 from sqlalchemy import Select, and_, delete, func, or_, select

@@ -7,8 +7,8 @@ import io
 from typing import Final
 
 from PIL import Image, ImageOps
+from pressroom.columns import as_id
 from pressroom.sdk import CallError, NotFound, PluginContext
-from pressroom.tables import as_id
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 

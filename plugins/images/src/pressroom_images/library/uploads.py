@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final, cast
 
+from pressroom.columns import hash_of, new_id, new_secret
 from pressroom.sdk import InvalidInput, NotFound, PluginContext
-from pressroom.tables import hash_of, new_id, new_secret
 from sqlalchemy import delete, select, update
 
 from pressroom_images.config import ImagesConfig

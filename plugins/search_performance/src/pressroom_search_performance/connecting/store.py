@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from pressroom.columns import as_id, new_id
 from pressroom.sdk import InvalidInput, NotFound, PluginContext
-from pressroom.tables import as_id, new_id
 from pressroom_content.contract import ControlNotProven
 from pressroom_content.vault import Vault
 from sqlalchemy import Select, delete, func, select, update

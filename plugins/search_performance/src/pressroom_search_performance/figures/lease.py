@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, cast
 
+from pressroom.columns import Timestamp, new_id
 from pressroom.sdk import PluginContext
-from pressroom.tables import Timestamp, new_id
 from sqlalchemy import func, literal, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from pressroom.columns import as_id
 from pressroom.sdk import NotFound, PluginContext
-from pressroom.tables import as_id
 from sqlalchemy import delete, select
 
 from pressroom_seo.reports.closing import recount

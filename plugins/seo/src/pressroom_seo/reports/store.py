@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
+from pressroom.columns import as_id, new_id
 from pressroom.sdk import InvalidInput, NotFound, PluginContext
-from pressroom.tables import as_id, new_id
 from pressroom_content.records import Website
 from sqlalchemy import CursorResult, select, update
 from sqlalchemy.exc import IntegrityError

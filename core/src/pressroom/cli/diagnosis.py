@@ -1,0 +1,259 @@
+"""What `pressroom doctor` checks."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+from pressroom.cli.hardening import weaknesses
+from pressroom.errors import BackendError, ConfigError, PressroomError
+from pressroom.host.compiled import Compiled
+from pressroom.host.shared_keys import key_state
+from pressroom.host.stores import open_backends
+from pressroom.plugins.contributions import Contribution
+from pressroom.plugins.records import PluginRecord
+from pressroom.plugins.select import HOST_ID
+from pressroom.sdk import API, Check, CheckResult, SharedKeys, per_hour
+from pressroom.storage.database import Migrator, SqlDatabase
+from pressroom.storage.private import open_to_others
+from pressroom.validation.echo import counted
+
+_NO_CONTENT = "0" * 32
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one check came to. `brief` is a shorter message for people, where there is one."""
+
+    check: str
+    result: CheckResult
+    brief: str = ""
+
+
+async def diagnose(compiled: Compiled, advance: Callable[[], None]) -> list[Finding]:
+    """Return what every check found: the plugins', the configuration's, the stores', and those that plugins bring.
+
+    `advance` is called after each check.
+    """
+    findings: list[Finding] = []
+
+    def add(check: str, result: CheckResult, brief: str = "") -> None:
+        findings.append(Finding(check, result, brief))
+        advance()
+
+    for record in compiled.plugins.records:
+        brief = f"active: {record.brief}" if record.status == "active" and not record.imported_slowly else ""
+        add(f"plugin {record.id}", _plugin(record), brief)
+    for warning in compiled.catalog.warnings:
+        add("configuration", CheckResult("warning", warning, "correct the name, or remove the entry"))
+    for result in _combinations(compiled):
+        add("configuration", result)
+    for result in weaknesses(compiled.settings):
+        add("security", result)
+    add("data folder", _data_folder(compiled))
+    add("tools", _tools(compiled))
+    add("authentication", _attempt_authenticators(compiled))
+    add("branding", _attempt_branding(compiled))
+    for name, result in await _database(compiled):
+        add(name, result)
+    for store, result in await _stores(compiled):
+        add(store, result)
+    for contribution in compiled.plugins.contributions.of(Check):
+        add(f"{contribution.plugin}: {contribution.record.name}", await _run(contribution.record))
+    return findings
+
+
+def _plugin(record: PluginRecord) -> CheckResult:
+    match record.status:
+        case "active" if record.imported_slowly:
+            message = f"active, but its import took {record.import_seconds:.1f} s"
+            return CheckResult("warning", message, "heavy libraries belong inside functions; tell the plugin's authors")
+        case "active" if record.api != API:
+            message = f"active, but written for plugin API {record.api}; this host offers {API}, and the next drops it"
+            return CheckResult("warning", message, "upgrade the plugin, or tell its authors")
+        case "active":
+            return CheckResult("ok", f"active: {', '.join(record.contributes) or 'contributes nothing'}")
+        case "available":
+            hint = f"add [plugins.{record.id}] to the configuration to use it"
+            return CheckResult("ok", "installed, not named in the configuration", hint)
+        case "disabled":
+            if record.required:
+                return CheckResult("error", "switched off, but required", "set enabled = true, or required = false")
+            return CheckResult("ok", record.error or "switched off", record.hint)
+        case _:
+            return CheckResult("error", f"{record.status} ({record.phase}): {record.error}", record.hint)
+
+
+def _combinations(compiled: Compiled) -> Iterator[CheckResult]:
+    settings = compiled.settings
+    storage = settings.storage
+    server_database = SqlDatabase(settings).dialect == "postgresql"
+    parts = {
+        "Redis": storage.redis is not None,
+        "files": storage.files.startswith("s3://"),
+        "the database": server_database,
+    }
+    shared = " and ".join(name for name, is_shared in parts.items() if is_shared)
+    verb = "is" if shared in ("Redis", "the database") else "are"
+    if shared and storage.files == "local":
+        yield CheckResult(
+            "warning",
+            f"{shared} {verb} shared, but files are kept in a folder of this host",
+            'with several hosts set [storage] files = "s3://…"; with one host this is fine',
+        )
+    if shared and storage.redis is None:
+        yield CheckResult(
+            "warning",
+            f"{shared} {verb} shared, but limits and the cache are kept in the memory of this process",
+            'with several hosts set [storage] redis = "redis://…", or each counts for itself',
+        )
+    if shared and not server_database:
+        yield CheckResult(
+            "warning",
+            f"{shared} {verb} shared, but accounts and jobs are kept in an SQLite file of this host",
+            'with several hosts set [storage] database = "postgresql://…"; with one host this is fine',
+        )
+    for keys in (one.record for one in compiled.plugins.contributions.of(SharedKeys)):
+        if shared and not keys.configured:
+            yield CheckResult(
+                "warning",
+                f"{shared} {verb} shared, but {keys.name} is not set, so this host makes a key of its own",
+                f"with several hosts set the same {keys.setting} on each; with one host this is fine",
+            )
+    if settings.base_url is None and settings.server.host not in ("127.0.0.1", "localhost", "::1"):
+        yield CheckResult(
+            "warning",
+            f"the server listens on {settings.server.host}, but base_url is not set",
+            'set base_url = "https://…": signed addresses start with it',
+        )
+
+
+def _tools(compiled: Compiled) -> CheckResult:
+    count = len(compiled.catalog.tools)
+    if count == 0:
+        return CheckResult("error", "there are no tools", "install and enable a plugin: `pressroom plugins list`")
+    return CheckResult("ok", f"{counted(count, 'tool')}, {counted(len(compiled.catalog.plans), 'plan')}")
+
+
+def _data_folder(compiled: Compiled) -> CheckResult:
+    folder = compiled.settings.storage.path
+    try:
+        is_open = open_to_others(folder)
+    except FileNotFoundError:
+        return CheckResult("ok", f"{folder}, not there yet: `pressroom serve` makes it")
+    except OSError as error:
+        return CheckResult(
+            "error", f"{folder} cannot be read: {error.strerror}", "check [storage] path and its permissions"
+        )
+    if is_open:
+        return CheckResult(
+            "warning",
+            f"every user of this machine may look into {folder}, which holds the database and keys",
+            f"run: chmod o= {shlex.quote(str(folder))}",
+        )
+    return CheckResult("ok", str(folder))
+
+
+def _attempt_authenticators(compiled: Compiled) -> CheckResult:
+    try:
+        names = [authenticator.name for authenticator in compiled.authenticators()]
+    except ConfigError as error:
+        return CheckResult("error", error.message, error.hint)
+    return CheckResult("ok", ", then ".join(names) or "nobody to ask: every caller is a stranger")
+
+
+def _attempt_branding(compiled: Compiled) -> CheckResult:
+    try:
+        compiled.brand_block()
+    except PressroomError as error:
+        return CheckResult("error", error.message, error.hint)
+    return CheckResult("ok", f"{compiled.branding.name}, key {compiled.branding.key!r}")
+
+
+async def _database(compiled: Compiled) -> list[tuple[str, CheckResult]]:
+    database = SqlDatabase(compiled.settings)
+    if database.missing:
+        return [("database", CheckResult("ok", f"{database.name}, not there yet: `pressroom serve` makes it"))]
+    try:
+        await database.open()
+    except BackendError as error:
+        return [("database", CheckResult("error", error.message, error.hint))]
+    try:
+        migrator = compiled.migrator(database)
+        findings = {plugin: await _schema(migrator, plugin) for plugin in migrator.plugins}
+        unusable = {plugin for plugin, (_, current) in findings.items() if not current}
+        keys = [
+            (one.record.name, await _keys(database, one))
+            for one in compiled.plugins.contributions.of(SharedKeys)
+            if not unusable & {HOST_ID, one.plugin}
+        ]
+    finally:
+        await database.close()
+    schemas = [(f"tables of {plugin}", result) for plugin, (result, _) in findings.items()]
+    return [("database", CheckResult("ok", database.name)), *schemas, *keys]
+
+
+async def _schema(migrator: Migrator, plugin: str) -> tuple[CheckResult, bool]:
+    """Return the finding, and whether the tables are those of this version."""
+    try:
+        state = await migrator.state(plugin)
+    except BackendError as error:
+        return CheckResult("error", error.message, error.hint), False
+    if not state.behind:
+        return CheckResult("ok", f"up to date, revision {state.current}"), True
+    message = f"at revision {state.current or 'none'}, this version needs {state.wanted}"
+    if migrator.embedded:
+        return CheckResult("ok", message, "`pressroom serve` migrates it when it starts"), False
+    return CheckResult("error", message, "run `pressroom migrate`"), False
+
+
+async def _keys(database: SqlDatabase, contribution: Contribution[SharedKeys]) -> CheckResult:
+    try:
+        state = await key_state(database, contribution)
+    except Exception as error:  # noqa: BLE001 - a plugin's keys may raise anything
+        return CheckResult("error", f"cannot be checked: {_message(error)}", getattr(error, "hint", ""))
+    if state.fits and not state.problem:
+        message = f"fits the database, fingerprint {state.recorded}"
+        return CheckResult(
+            "ok", message if state.recorded else "not used yet: `pressroom serve` records its fingerprint"
+        )
+    if state.fits or database.embedded:
+        return CheckResult("warning", state.problem, state.advice)
+    return CheckResult("error", state.problem, state.advice)
+
+
+async def _stores(compiled: Compiled) -> list[tuple[str, CheckResult]]:
+    try:
+        async with AsyncExitStack() as stack:
+            files, cache, limiter = await open_backends(compiled, stack)
+            return [
+                ("files", CheckResult("ok", type(files).__name__)),
+                ("cache", await _answers(cache, cache.get(_NO_CONTENT))),
+                ("limits", await _answers(limiter, limiter.peek(per_hour(1), "doctor"))),
+            ]
+    except PressroomError as error:
+        return [("stores", CheckResult("error", error.message, error.hint))]
+
+
+async def _answers(store: object, call: Awaitable[object]) -> CheckResult:
+    try:
+        await call
+    except BackendError as error:
+        return CheckResult("error", f"{type(store).__name__}: {error.message}", error.hint)
+    return CheckResult("ok", type(store).__name__)
+
+
+async def _run(check: Check) -> CheckResult:
+    try:
+        result: object = await check.run()
+    except Exception as error:  # noqa: BLE001 - a plugin's check may raise anything
+        return CheckResult("error", f"the check itself failed: {_message(error)}", "tell the plugin's authors")
+    if isinstance(result, CheckResult):
+        return result
+    return CheckResult("error", f"the check returned {type(result).__name__}", "tell the plugin's authors")
+
+
+def _message(error: Exception) -> str:
+    return error.message if isinstance(error, PressroomError) else f"{type(error).__name__}: {error}"

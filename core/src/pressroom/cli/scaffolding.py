@@ -1,0 +1,108 @@
+"""New plugins, made from the template in the repository's `plugin-template`."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from pressroom.errors import PressroomError
+from pressroom.plugins.select import BUILTIN_DISTRIBUTIONS
+from pressroom.sdk.plugin import PLUGIN_ID
+
+PREFIX: Final = "pressroom-"
+MAX_NAME_LENGTH: Final = 30
+
+RESERVED: Final = {
+    "api": "/tools/api is the address of the catalog",
+    "suite": "pressroom-suite is the package that installs everything",
+}
+"""Names that would form a valid project but not a plugin that works, and why."""
+
+_NAME: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", re.ASCII)
+
+
+class InvalidName(PressroomError):
+    """A plugin cannot have that name."""
+
+    code = "invalid_name"
+
+
+def check_name(name: str) -> None:
+    """Refuse a name that a plugin cannot have.
+
+    Raises:
+        InvalidName: the message says what is wrong, the hint what to do.
+    """
+    hint = f"use lower-case words joined by hyphens, 2 to {MAX_NAME_LENGTH} characters in all, such as my-tool"
+    if not _NAME.fullmatch(name) or len(name) > MAX_NAME_LENGTH or not PLUGIN_ID.fullmatch(plugin_id(name)):
+        raise InvalidName(f"{name!r} is no name for a plugin", hint=hint)
+    if f"{name}-".startswith(PREFIX):
+        raise InvalidName(f"{name!r} begins with pressroom, which is added to every name", hint="leave that out")
+    if PREFIX + name in BUILTIN_DISTRIBUTIONS:
+        raise InvalidName(f"{name!r} is the name of a built-in plugin", hint="choose another name")
+    if name in RESERVED:
+        raise InvalidName(f"{name!r} cannot be used: {RESERVED[name]}", hint="choose another name")
+
+
+def plugin_id(name: str) -> str:
+    """Return the id of the plugin with that name."""
+    return name.replace("-", "_")
+
+
+def render_template(name: str, into: Path) -> Path:
+    """Make the project of a new plugin and return its folder, `pressroom-<name>` in `into`.
+
+    The folder appears whole or not at all. Nothing is read but the template, and nothing is run.
+
+    Raises:
+        InvalidName: a plugin cannot have that name.
+        PressroomError: the folder exists, cannot be written, or the extra `template` is not installed.
+    """
+    check_name(name)
+    project = into / f"{PREFIX}{name}"
+    template = _template_folder()
+    try:
+        with tempfile.TemporaryDirectory(dir=into, prefix=f".{project.name}-") as scratch:
+            made = _render(template, name, Path(scratch))
+            # Made first, so that an existing folder is refused whatever it holds; an empty one can be replaced.
+            project.mkdir()
+            try:
+                made.rename(project)
+            except OSError:
+                project.rmdir()
+                raise
+    except FileExistsError as error:
+        raise PressroomError(f"{project} exists already", hint="choose another name, or remove it") from error
+    except OSError as error:
+        raise PressroomError(
+            f"cannot make {project}: {error.strerror or error}", hint="choose another folder with --into"
+        ) from error
+    return project
+
+
+def _template_folder() -> Path:
+    here = Path(__file__).resolve()
+    # The first in an installed package, the second in the repository.
+    for folder in (here.parents[1] / "plugin_template", here.parents[4] / "plugin-template"):
+        if (folder / "cookiecutter.json").is_file():
+            return folder
+    raise PressroomError("the plugin template is missing from this installation", hint="reinstall pressroom")
+
+
+def _render(template: Path, name: str, into: Path) -> Path:
+    try:
+        from cookiecutter.generate import generate_context, generate_files  # noqa: PLC0415 - an extra
+        from cookiecutter.prompt import prompt_for_config  # noqa: PLC0415 - an extra
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "cookiecutter":
+            raise
+        raise PressroomError(
+            "making a plugin needs cookiecutter, which is not installed",
+            hint="run: python -m pip install 'pressroom[template]'",
+        ) from error
+    # cookiecutter.main would read the user's configuration and keep a record of every run in the home folder.
+    context = generate_context(str(template / "cookiecutter.json"), extra_context={"name": name})
+    context["cookiecutter"].update(prompt_for_config(context, no_input=True))
+    return Path(generate_files(str(template), context, str(into), accept_hooks=False))

@@ -1,0 +1,209 @@
+"""A host: plugins loaded, catalog compiled, backends open, calls answered."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+from time import monotonic
+from typing import TYPE_CHECKING, Final
+
+import structlog
+
+from pressroom.accounts.service import AccountServices
+from pressroom.fetch import GuardedFetcher
+from pressroom.graphics.font_sources import use_font_folders
+from pressroom.host.compiled import Compiled
+from pressroom.host.lifespans import RunningLifespan
+from pressroom.host.shared_keys import check_keys
+from pressroom.host.stores import Openable, make_schema_current, open_backends
+from pressroom.jobs.queue import JobQueue
+from pressroom.oauth.service import AuthorizationServer
+from pressroom.observability.metrics import Metrics
+from pressroom.pipeline.chain import Pipeline
+from pressroom.pipeline.executors import Executors
+from pressroom.pipeline.executors.workers import WorkerPool
+from pressroom.pipeline.own_calls import OwnCalls
+from pressroom.pipeline.services import Services
+from pressroom.sdk import Authorizer, Job, Lifespan, Observer
+from pressroom.storage.database import DatabaseProbe, SqlDatabase
+from pressroom.storage.files.secret import signing_secret
+
+if TYPE_CHECKING:
+    from pressroom.accounts.identity_provider import IdentityProvider
+
+log = structlog.get_logger()
+
+_PLUGINS_FETCH_AT_ONCE: Final = 32
+"""So many that a few slow servers do not keep everybody else's pictures waiting."""
+
+
+_LIFESPAN_SECONDS: Final = 2.0
+"""What a lifespan gets to end where the time for calls in flight is used up."""
+
+
+class Host:
+    """A running host. `start` opens everything, `close` lets go of it in reverse.
+
+    `pipeline`, `services`, `database`, `accounts`, `authorization_server` and `jobs` are there between the two, and
+    `identity_provider` where the operator named one. `failures` are what lifespans of plugins raised after they began.
+    """
+
+    def __init__(self, compiled: Compiled) -> None:
+        self.settings = compiled.settings
+        self.compiled = compiled
+        self.identity_provider: IdentityProvider | None = None
+        self.failures: list[BaseException] = []
+        self._deadline: float | None = None
+        self._leaving = False
+        self._open = AsyncExitStack()
+        self._own_calls = OwnCalls()
+
+    @property
+    def leaving(self) -> bool:
+        """Whether the host is about to stop: nothing new should be sent to it."""
+        return self._leaving
+
+    @property
+    def time_left(self) -> float:
+        """The seconds that calls in flight still have before the host stops without them."""
+        return self.settings.server.shutdown_timeout if self._deadline is None else max(0, self._deadline - monotonic())
+
+    def leave(self) -> None:
+        """Say on `/readyz` that the host is about to stop, and go on serving."""
+        self._leaving = True
+
+    def drain(self) -> None:
+        """Begin to stop: from now on counts the time that the operator gives to calls in flight."""
+        self._leaving = True
+        if self._deadline is None:
+            self._deadline = monotonic() + self.settings.server.shutdown_timeout
+
+    async def start(self) -> None:
+        """Enter the plugins' lifespans, open the backends and start the executors.
+
+        A plugin whose lifespan fails is taken out. Raises `ConfigError` or `BackendError` where the host itself cannot
+        work; everything that was open is closed again then.
+        """
+        async with AsyncExitStack() as opened:
+            await self._open_database(opened)
+            await self._open_identity_provider(opened)
+            await self._enter_lifespans(opened)
+            self.services = await self._services(opened)
+            self.pipeline = Pipeline(self.services)
+            self._own_calls.begin(self.pipeline)
+            opened.push_async_callback(self._settle)
+            self.jobs.retain(one.record.kind for one in self.compiled.plugins.contributions.of(Job))
+            await self.jobs.open()
+            opened.push_async_callback(self._close_jobs)
+            self._open = opened.pop_all()
+
+    async def close(self) -> None:
+        """Finish what is under way, within the operator's time, and let go of everything."""
+        self.drain()
+        await self._open.aclose()
+
+    async def _close_executors(self, executors: Executors) -> None:
+        await executors.close(self.time_left)
+
+    async def _close_jobs(self) -> None:
+        await self.jobs.close(self.time_left)
+
+    async def _settle(self) -> None:
+        await self.pipeline.settle(self.time_left)
+
+    async def _open_database(self, opened: AsyncExitStack) -> None:
+        """Open the database and what lives in it. An embedded one is brought up to date unasked."""
+        settings, compiled = self.settings, self.compiled
+        self.database = SqlDatabase(settings)
+        await self.database.open()
+        opened.push_async_callback(self.database.close)
+        self.database_probe = DatabaseProbe(self.database.ask, self.database.name)
+        await make_schema_current(compiled, self.database)
+        await check_keys(compiled, self.database)
+        self.accounts = AccountServices(settings, self.database)
+        self.accounts.know_plans(compiled.plan_summary)
+        self.accounts.stored.know_kinds(compiled.storage_kinds)
+        secret = signing_secret(settings)
+        self.authorization_server = AuthorizationServer(settings, self.database, self.accounts, secret)
+        kinds = (one.record for one in compiled.plugins.contributions.of(Job))
+        self.jobs = JobQueue(self.database, kinds, settings.jobs)
+        fetcher = GuardedFetcher(
+            concurrency=_PLUGINS_FETCH_AT_ONCE,
+            fair=True,
+            anonymous_bytes=settings.fetch.anonymous_bytes,
+            private_networks=settings.fetch.private_networks,
+        )
+        setup = compiled.plugins.worker_setup if settings.executors.start_plugin_processes else ()
+        workers = self._workers = WorkerPool(settings.executors, settings.graphics.fonts, setup)
+        parts: tuple[Openable, ...] = (self.accounts, self.authorization_server, fetcher, workers)
+        for part in parts:
+            await part.open()
+            opened.push_async_callback(part.close)
+        compiled.plugins.services.fill(self.database, *parts, self.accounts.stored, self.jobs, self._own_calls)
+
+    async def _open_identity_provider(self, opened: AsyncExitStack) -> None:
+        settings = self.settings.accounts.identity_provider
+        if settings.issuer is not None:
+            import httpx  # noqa: PLC0415 - takes a while, and most hosts do without
+
+            from pressroom.accounts.identity_provider import IdentityProvider  # noqa: PLC0415
+
+            client = await opened.enter_async_context(httpx.AsyncClient())
+            self.identity_provider = IdentityProvider(settings, client)
+
+    async def _enter_lifespans(self, opened: AsyncExitStack) -> None:
+        lifespans = self.compiled.plugins.contributions.of(Lifespan)
+        for contribution in lifespans:
+            # One that failed took along the plugins that need it.
+            if contribution not in self.compiled.plugins.contributions.of(Lifespan):
+                continue
+            running = RunningLifespan(contribution.plugin, contribution.record)
+            failure = await running.enter(self.settings.server.start_timeout)
+            if failure is None:
+                opened.push_async_callback(self._leave, running)
+            else:
+                self.compiled.drop(contribution.plugin, failure)
+
+    async def _leave(self, running: RunningLifespan) -> None:
+        failure = await running.leave(self.time_left + _LIFESPAN_SECONDS)
+        if failure is not None:
+            self.failures.append(failure)
+
+    async def _services(self, opened: AsyncExitStack) -> Services:
+        settings, compiled = self.settings, self.compiled
+        files, cache, limiter = await open_backends(compiled, opened)
+        fonts = settings.graphics.fonts
+        use_font_folders(fonts)
+        executors = Executors(settings.executors, preload=tuple(self._worker_modules()), font_folders=fonts)
+        await executors.start()
+        if settings.executors.start_plugin_processes and compiled.plugins.worker_modules:
+            self._workers.start()
+        opened.push_async_callback(self._close_executors, executors)
+        contributions = compiled.plugins.contributions
+        metrics = Metrics(compiled.catalog.tools, executors, lambda: self.database_probe.up)
+        for plugin, _ in compiled.models():
+            metrics.schema(plugin, matches=True)
+        for plugin in compiled.schema_mismatches:
+            metrics.schema(plugin, matches=False)
+        self.database.on_failure(lambda: metrics.backend_failure("database"))
+        await self.database_probe.open()
+        opened.push_async_callback(self.database_probe.close)
+        return Services(
+            settings=settings,
+            catalog=compiled.catalog,
+            authenticators=compiled.authenticators(),
+            authorizers=tuple(one.record for one in contributions.of(Authorizer)),
+            observers=tuple(one.record for one in contributions.of(Observer)),
+            brand=compiled.brand_block(),
+            files=files,
+            cache=cache,
+            limiter=limiter,
+            executors=executors,
+            metrics=metrics,
+            quotas=self.accounts.quotas,
+        )
+
+    def _worker_modules(self) -> set[str]:
+        """Return the modules that worker processes import before their first call."""
+        tools = self.compiled.catalog.tools.values()
+        of_tools = {tool.declaration.reference.partition(":")[0] for tool in tools if tool.executor == "process"}
+        return of_tools | self.compiled.plugins.worker_modules

@@ -1,0 +1,1 @@
+"""What all interfaces share of HTTP: responses and requests, the frame of pages, sessions of browsers, assets."""

@@ -1,0 +1,106 @@
+"""The files that the pages load: the style sheet in the operator's colours, the script, the icon."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from importlib.resources import files
+from typing import Final
+
+from pressroom.http.contrast import mix, readable, text_on
+from pressroom.sdk import Branding
+
+IMMUTABLE = "public, max-age=31536000, immutable"
+"""The `Cache-Control` of what never changes under its address."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asset:
+    """A static file. `etag` is strong (RFC 9110, section 8.8.3), quotes included."""
+
+    content: bytes
+    media_type: str
+    etag: str
+
+    @property
+    def version(self) -> str:
+        """The hash in the file's address, `?v=…`: another content has another address."""
+        return self.etag.strip('"')
+
+    def cache_control(self, version: str) -> str:
+        """Return the `Cache-Control` for a request that asked for this version (empty: for none)."""
+        return IMMUTABLE if version == self.version else "no-cache"
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """The grounds that text stands on, light or dark. `pressroom.css` uses the same values."""
+
+    paper: str
+    surface: str
+    ink: str
+
+
+LIGHT: Final = Theme(paper="#faf7f2", surface="#fffdfa", ink="#1d1a17")
+DARK: Final = Theme(paper="#161311", surface="#1f1b18", ink="#f1ebe3")
+
+
+def _accent_tokens(accent: str, theme: Theme) -> str:
+    soft = mix(theme.paper, accent, 0.1)
+    tokens = {
+        "accent": accent,
+        "accent-hover": mix(accent, theme.ink, 0.14),
+        "on-accent": text_on(accent, theme.surface),
+        "on-accent-hover": text_on(mix(accent, theme.ink, 0.14), text_on(accent, theme.surface)),
+        "accent-soft": soft,
+        "accent-text": readable(accent, (theme.paper, theme.surface, soft), theme.ink),
+    }
+    return "".join(f"--{name}:{value};" for name, value in tokens.items())
+
+
+def brand_css(branding: Branding) -> str:
+    """Return the style rules that put the operator's accent into the design tokens.
+
+    Text on the accent, and text in it, keep a contrast of 4.5 at least, whatever the accent is.
+    """
+    light = _accent_tokens(branding.accent, LIGHT)
+    dark = _accent_tokens(branding.accent_dark, DARK)
+    return f":root{{{light}}}\n@media (prefers-color-scheme:dark){{:root{{{dark}}}}}\n"
+
+
+def brand_icon(branding: Branding) -> str:
+    """Return the icon of the site as SVG: the first letter of the operator's name on the accent."""
+    letter = escape(branding.name.strip()[:1].upper())
+    ink = text_on(branding.accent, LIGHT.surface)
+    return (
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64">'
+        f'<rect width="64" height="64" rx="14" fill="{branding.accent}"/>'
+        f'<text x="32" y="46" text-anchor="middle" font-family="Georgia, serif" font-size="42" font-weight="700" '
+        f'fill="{ink}">{letter}</text></svg>\n'
+    )
+
+
+def load_assets(branding: Branding) -> Mapping[str, Asset]:
+    """Return every static file by its name."""
+    static = files(__package__).joinpath("static")
+
+    def text(*names: str) -> str:
+        return "".join(static.joinpath(name).read_text("utf-8") for name in names)
+
+    css, script = "text/css; charset=utf-8", "text/javascript; charset=utf-8"
+    return {
+        "pressroom.css": _asset(text("pressroom.css") + brand_css(branding), css),
+        "icons.css": _asset(text("icons.css"), css),
+        "account.css": _asset(text("account.css", "charts.css"), css),
+        "editor.css": _asset(text("editor.css"), css),
+        "pages.js": _asset(text("shared.js", "fields.js", "editor.js", "results.js", "pages.js"), script),
+        "account.js": _asset(text("shared.js", "account.js"), script),
+        "icon.svg": _asset(brand_icon(branding), "image/svg+xml"),
+    }
+
+
+def _asset(text: str, media_type: str) -> Asset:
+    content = text.encode()
+    return Asset(content=content, media_type=media_type, etag=f'"{hashlib.sha256(content).hexdigest()[:16]}"')

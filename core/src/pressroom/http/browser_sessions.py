@@ -1,0 +1,240 @@
+"""Who sits at a browser: the session cookie, and the tokens that prove that a form came from our own page."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import re
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import parse_qs, quote, unquote, urlsplit
+
+from sanic import HTTPResponse, Request
+
+from pressroom.accounts.records import BrowserSession, User
+from pressroom.accounts.sessions import Sessions
+from pressroom.columns import new_secret
+from pressroom.errors import Forbidden, InvalidInput, PayloadTooLarge, UnsupportedMediaType
+
+FORM: Final = "application/x-www-form-urlencoded"
+MAX_FORM_BYTES: Final = 65_536
+"""The bytes that a form of the account pages may have."""
+
+Fields = Mapping[str, list[str]]
+"""The fields of a form, each with every value that was sent for it."""
+
+_MAX_FIELDS: Final = 1000
+_SECRET: Final = re.compile(r"[0-9A-Za-z]{43}", re.ASCII)
+_NOT_IN_URLS: Final = re.compile(r"[^\x21-\x7e]")
+_MISLEADING: Final = re.compile(r"[\x00-\x1f\x7f\\]")
+_MAX_PATH_LENGTH: Final = 4096
+_MAX_DECODINGS: Final = 5
+_WHAT_TO_DO: Final = "go back, reload the page and send the form again"
+
+
+@dataclass(slots=True)
+class _Known:
+    """What is known of the browser of one request; `anonymous` is the secret of one that is not signed in."""
+
+    token: str
+    anonymous: str
+    fresh: bool
+    session: BrowserSession | None = None
+    looked_up: bool = False
+
+
+class Browser:
+    """Knows the session of a request, begins and ends sessions, and guards forms against CSRF.
+
+    Cookies are HttpOnly, SameSite=Lax, and Secure with the prefix `__Host-` where the public address is https without
+    a path. A form carries the hidden field `csrf`, which is bound to a cookie of the browser, to the path that the form
+    is posted to, and to its purpose where several forms share a path; posting also needs an `Origin` (or
+    `Sec-Fetch-Site`) of this site where the browser sends one.
+
+    Args:
+        sessions: where sessions are kept.
+        base_url: the server's public address.
+        secret: the server's secret key, from which the one for CSRF tokens is derived.
+        lifetime: how many seconds a browser keeps the cookie of a session.
+    """
+
+    def __init__(self, sessions: Sessions, base_url: str, secret: bytes, *, lifetime: float = 2_592_000) -> None:
+        parts = urlsplit(base_url)
+        self._sessions = sessions
+        self._origin = f"{parts.scheme}://{parts.netloc}".lower()
+        self._path = parts.path.rstrip("/") or "/"
+        self._secure = parts.scheme == "https"
+        self._prefix = "__Host-" if self._secure and self._path == "/" else ""
+        self._key = hmac.digest(secret, b"pressroom form token", "sha256")
+        self._lifetime = int(lifetime)
+
+    async def session(self, request: Request) -> BrowserSession | None:
+        """Return the session of a request, looked up once for each request, or `None` for a stranger."""
+        known = self._known(request)
+        if known.token and not known.looked_up:
+            known.session = await self._sessions.find(known.token)
+        known.looked_up = True
+        return known.session
+
+    def session_token(self, request: Request) -> str:
+        """Return the token of the session cookie, which may have ended; empty where the browser has none."""
+        return self._known(request).token
+
+    async def sign_in(self, request: Request, response: HTTPResponse, user: User) -> None:
+        """Begin a new session for the browser and end the one it had; sets the cookie on the response.
+
+        `user` is the account as it was when the person proved to be its owner. Raises as `Sessions.start`.
+        """
+        known = self._known(request)
+        token = await self._sessions.start(
+            user.id,
+            address=request.ctx.address,
+            user_agent=request.headers.get("user-agent", ""),
+            proven=user,
+        )
+        if known.token:
+            await self._sessions.end(known.token)
+        self.set_cookie(response, "session", token, max_age=self._lifetime)
+        self.remove_cookie(response, "form")
+
+    async def sign_out(self, request: Request, response: HTTPResponse) -> None:
+        """End the browser's session, and remove its cookie."""
+        if token := self._known(request).token:
+            await self._sessions.end(token)
+        self.remove_cookie(response, "session")
+
+    def csrf_token(self, request: Request, path: str, purpose: str = "") -> str:
+        """Return the token for one form of a page. Finish the page's response with `finish`.
+
+        `path` is the one that the form is posted to, as this server sees it: without the path of its public URL and
+        without a query. `purpose` tells apart the forms that are posted there, for `form`.
+        """
+        nonce = secrets.token_hex(8)
+        return f"{nonce}.{self._signature(nonce, self._known(request), path, purpose)}"
+
+    def finish(self, request: Request, response: HTTPResponse) -> HTTPResponse:
+        """Set the cookie that the page's CSRF tokens are bound to, where the browser had none."""
+        known = self._known(request)
+        if known.fresh and not known.token:
+            self.set_cookie(response, "form", known.anonymous)
+        return response
+
+    def form(self, request: Request, purpose: Callable[[Fields], str] | None = None) -> Fields:
+        """Return the fields of a posted form whose CSRF token was made for the path that it was posted to.
+
+        `purpose` says from the fields what the form asks for: the token has to be made for that, too.
+
+        Raises:
+            UnsupportedMediaType: the body is no form.
+            PayloadTooLarge: the body is larger than any form of these pages.
+            InvalidInput: the body is not UTF-8, or has too many fields.
+            Forbidden: the token is missing or wrong, or the form was posted from another site; the message tells
+                the person to go back, reload the page and send the form again.
+        """
+        self._check_origin(request)
+        fields = parse_form(request)
+        nonce, _, signature = fields.get("csrf", [""])[-1].partition(".")
+        wanted = purpose(fields) if purpose is not None else ""
+        expected = self._signature(nonce, self._known(request), request.path, wanted)
+        if not hmac.compare_digest(signature.encode(), expected.encode()):
+            raise Forbidden(
+                "this form was opened too long ago, or before you signed in or out in another tab: " + _WHAT_TO_DO
+            )
+        return fields
+
+    def cookie(self, request: Request, name: str) -> str:
+        """Return the value of one of the server's cookies, or nothing."""
+        # By its exact name: Sanic's own look-up prefers `__Secure-` before any name, also before `__Host-`, and a
+        # cookie of that name can come from a neighbouring host name.
+        values = dict.get(request.cookies, f"{self._prefix}pressroom_{name}", [""])
+        return str(values[0])
+
+    def set_cookie(self, response: HTTPResponse, name: str, value: str, *, max_age: int | None = None) -> None:
+        """Set one of the server's cookies; without an age it goes when the browser is closed."""
+        response.add_cookie(
+            f"{self._prefix}pressroom_{name}",
+            value,
+            path=self._path,
+            secure=self._secure,
+            httponly=True,
+            samesite="Lax",
+            max_age=max_age,
+        )
+
+    def remove_cookie(self, response: HTTPResponse, name: str) -> None:
+        """Remove one of the server's cookies from the browser."""
+        self.set_cookie(response, name, "", max_age=0)
+
+    def _known(self, request: Request) -> _Known:
+        known: _Known | None = getattr(request.ctx, "browser", None)
+        if known is None:
+            token, anonymous = self.cookie(request, "session"), self.cookie(request, "form")
+            fresh = _SECRET.fullmatch(anonymous) is None
+            known = _Known(token if _SECRET.fullmatch(token) else "", new_secret() if fresh else anonymous, fresh)
+            request.ctx.browser = known
+        return known
+
+    def _signature(self, nonce: str, known: _Known, path: str, purpose: str) -> str:
+        holder = f"session {known.token}" if known.token else f"form {known.anonymous}"
+        # As JSON, so that no part can reach into the next one.
+        bound_to = json.dumps([nonce, holder, _one_spelling(path), purpose])
+        return hmac.digest(self._key, bound_to.encode(), "sha256").hex()
+
+    def _check_origin(self, request: Request) -> None:
+        """Refuse what another site made the browser send (Fetch standard, `Origin`; Fetch Metadata)."""
+        origin = request.headers.get("origin")
+        site = request.headers.get("sec-fetch-site", "same-origin")
+        if site not in ("same-origin", "none") or (origin is not None and origin.lower() != self._origin):
+            raise Forbidden(
+                f"the form was sent from another address than this server's, which is {self._origin}: "
+                f"open the page there, or {_WHAT_TO_DO}"
+            )
+
+
+def parse_form(request: Request) -> Fields:
+    """Return the fields of a posted form, without a look at where it came from.
+
+    Raises:
+        UnsupportedMediaType: the body is no form.
+        PayloadTooLarge: it is larger than `MAX_FORM_BYTES`.
+        InvalidInput: it is not UTF-8, or has too many fields.
+    """
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type != FORM:
+        raise UnsupportedMediaType(f"a form is sent as {FORM}")
+    if len(request.body) > MAX_FORM_BYTES:
+        raise PayloadTooLarge(f"the form is too large: it may have {MAX_FORM_BYTES} bytes")
+    try:
+        return parse_qs(request.body.decode(), keep_blank_values=True, max_num_fields=_MAX_FIELDS, errors="strict")
+    except ValueError:
+        raise InvalidInput("", f"the form is not UTF-8, or has more than {_MAX_FIELDS} fields") from None
+
+
+def _one_spelling(path: str) -> str:
+    """Return a path with the same escapes, however a browser wrote it, and without a slash at the end."""
+    return "/".join(quote(unquote(segment), safe="") for segment in path.rstrip("/").split("/"))
+
+
+def return_path(value: str, default: str) -> str:
+    """Return where to go after signing in: a path of this site, never another site; else the default.
+
+    Only printable ASCII passes. Neither the text nor what becomes of it when it is decoded, once or more, begins with
+    two slashes or holds a backslash, which browsers read as a slash, or a control character, which they drop.
+    """
+    if len(value) > _MAX_PATH_LENGTH or _NOT_IN_URLS.search(value) or not value.startswith("/"):
+        return default
+    path = value.partition("?")[0]
+    for _ in range(_MAX_DECODINGS):
+        if path.startswith("//") or _MISLEADING.search(path):
+            return default
+        encoded, path = path, unquote(path)
+        if path == encoded:
+            return value
+    return default
+
+
+def sign_in_path(return_to: str) -> str:
+    """Return the path of the sign-in page, which leads back to a path of this site afterwards."""
+    return f"/sign-in?return_to={quote(return_to, safe='')}"

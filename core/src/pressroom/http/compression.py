@@ -1,0 +1,148 @@
+"""Compressing answers with gzip (RFC 9110, section 8.4), where nothing secret is in them.
+
+The size of a compressed answer tells something of its content: whoever can put text into a page and watch the size of
+the answers learns a secret in it letter by letter (BREACH). So what belongs to one person is sent as it is: answers
+that say `no-store` or `private`, that set a cookie, or that say nothing of caching to a request with a credential, and
+every answer to another method than GET and HEAD. A handler whose answer holds no secret all the same says so with
+`mark_public_text`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import hashlib
+import re
+from collections import OrderedDict
+from typing import Any, Final
+
+from sanic import HTTPResponse, Request
+
+from pressroom.http.accept_encoding import prefers_gzip
+from pressroom.http.responses import PUBLIC_TEXT, Answer
+
+MIN_BYTES: Final = 1024
+"""What is smaller fits into a packet or two anyway."""
+
+_LEVEL: Final = 6
+_QUICK_BYTES: Final = 16_384
+"""What takes less than a millisecond is compressed on the event loop."""
+
+_AT_ONCE: Final = 2
+_MAX_KEPT_BYTES: Final = 16 * 2**20
+_TEXT: Final = re.compile(
+    r"text/(?!event-stream)[a-z0-9.+-]+|application/(?:json|xml|javascript|manifest\+json)"
+    r"|[a-z]+/[a-z0-9.-]+\+(?:json|xml)",
+)
+_PRIVATE: Final = re.compile(r"\b(?:no-store|private|no-transform)\b", re.IGNORECASE)
+
+
+class Compression:
+    """Compresses answers for the clients that take gzip. What was compressed is kept while there is room for it."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[bytes, bytes] = OrderedDict()
+        self._kept_bytes = 0
+        self._under_way = 0
+
+    async def apply(self, request: Request, response: HTTPResponse) -> None:
+        """Compress the body of an answer, or leave it as it is, and say in its headers what it depends on."""
+        if response.status == 304:
+            _keep_weak(request, response)
+            return
+        if not _may_be_compressed(request, response):
+            return
+        _add(response, "Vary", "Accept-Encoding")
+        if not prefers_gzip(",".join(request.headers.getall("accept-encoding", []))):
+            return
+        body = response.body or b""
+        compressed = await self._compressed(body)
+        if compressed is None or len(compressed) >= len(body):
+            return
+        response.body = compressed
+        _add(response, "Content-Encoding", "gzip")
+        etag = response.headers.get("etag", "")
+        if etag.startswith('"'):
+            # The two are not the same byte for byte (RFC 9110, section 8.8.3.3).
+            response.headers["ETag"] = f"W/{etag}"
+
+    async def _compressed(self, body: bytes) -> bytes | None:
+        if len(body) <= _QUICK_BYTES:
+            key = _key(body)
+            compressed = self._kept.get(key) or _gzip(body)
+        else:
+            if self._under_way >= _AT_ONCE:
+                return None  # the processor has more urgent things to do, and every client takes the body as it is
+            self._under_way += 1
+            try:
+                key = await asyncio.to_thread(_key, body)
+                kept = self._kept.get(key)
+                compressed = await asyncio.to_thread(_gzip, body) if kept is None else kept
+            finally:
+                self._under_way -= 1
+        self._keep(key, compressed)
+        return compressed
+
+    def _keep(self, key: bytes, compressed: bytes) -> None:
+        if key in self._kept:
+            self._kept.move_to_end(key)
+            return
+        self._kept[key] = compressed
+        self._kept_bytes += len(compressed)
+        while self._kept_bytes > _MAX_KEPT_BYTES:
+            _, gone = self._kept.popitem(last=False)
+            self._kept_bytes -= len(gone)
+
+
+def _key(body: bytes) -> bytes:
+    return hashlib.sha256(body).digest()
+
+
+def _gzip(body: bytes) -> bytes:
+    return gzip.compress(body, _LEVEL, mtime=0)
+
+
+def _may_be_compressed(request: Request, response: HTTPResponse) -> bool:
+    if response.status != 200 or not response.body or len(response.body) < MIN_BYTES:
+        return False
+    if not getattr(request.ctx, PUBLIC_TEXT, False) and not _holds_no_secret(request, response):
+        return False
+    media_type = (response.content_type or _header(response, "content-type")).partition(";")[0].strip().lower()
+    return _TEXT.fullmatch(media_type) is not None and not _header(response, "content-encoding")
+
+
+def _holds_no_secret(request: Request, response: HTTPResponse) -> bool:
+    if request.method not in ("GET", "HEAD") or "set-cookie" in response.headers:
+        return False
+    caching = _header(response, "cache-control")
+    if not caching:
+        return not {"authorization", "cookie"} & request.headers.keys()
+    return not _PRIVATE.search(caching)
+
+
+def _keep_weak(request: Request, response: HTTPResponse) -> None:
+    """Answer a client that asks with the tag of the compressed answer with that same tag."""
+    etag = response.headers.get("etag", "")
+    if not etag:
+        return
+    _add(response, "Vary", "Accept-Encoding")
+    if etag.startswith('"') and f"W/{etag}" in request.headers.get("if-none-match", ""):
+        response.headers["ETag"] = f"W/{etag}"
+
+
+def _header(response: HTTPResponse, name: str) -> str:
+    """Return a header of an answer in which some may have been encoded before."""
+    encoded = response.encoded if isinstance(response, Answer) else ()
+    own = [value.decode("ascii") for key, value in encoded if key.lower() == name.encode()]
+    return ", ".join([*own, *map(str, response.headers.getall(name, []))])
+
+
+def _add(response: HTTPResponse, name: str, value: str) -> None:
+    """Add a value to a header that is a list."""
+    headers: Any = response.headers
+    if isinstance(response, Answer):
+        response.encoded = (*response.encoded, (name.encode("ascii"), value.encode("ascii")))
+    elif present := headers.get(name):
+        headers[name] = f"{present}, {value}"
+    else:
+        headers[name] = value

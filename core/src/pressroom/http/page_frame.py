@@ -1,0 +1,199 @@
+"""The frame around every page of the server, in the operator's look."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from functools import partial
+from types import CodeType
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from jinja2 import BaseLoader, ChoiceLoader, Environment, PackageLoader, PrefixLoader, StrictUndefined
+from jinja2.bccache import Bucket, BytecodeCache
+from markupsafe import Markup, escape
+
+from pressroom.errors import NotFound
+from pressroom.http.assets import DARK, LIGHT, Asset, load_assets
+from pressroom.http.page_head import Head
+from pressroom.sdk import Branding
+
+_CODE = re.compile(r"`([^`\n]+)`")
+
+
+class _CompiledTemplates(BytecodeCache):
+    """The code of templates, compiled once in a process: each interface of each server has an environment of its own.
+
+    It may be shared because all environments have the same options and filters, and globals are looked up at run time.
+    """
+
+    def __init__(self) -> None:
+        self._found: dict[str, tuple[str, CodeType]] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Fill the bucket if the template was compiled from the same source before."""
+        checksum, code = self._found.get(bucket.key, ("", None))
+        bucket.code = code if checksum == bucket.checksum else None
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keep the code of a template that has just been compiled."""
+        if bucket.code is not None:
+            self._found[bucket.key] = bucket.checksum, bucket.code
+
+
+_COMPILED_TEMPLATES: Final = _CompiledTemplates()
+
+
+class Templates:
+    """The templates of one face, compiled when they are asked for first."""
+
+    def __init__(self, environment: Environment) -> None:
+        self._environment = environment
+
+    def render(self, template: str, head: Head, **values: Any) -> bytes:
+        """Return a page. Raises `jinja2.TemplateError` where the template is wrong."""
+        # A lone surrogate has no UTF-8 form; one in a value must not cost the page.
+        return self._environment.get_template(template).render(head=head, **values).encode("utf-8", "replace")
+
+
+class Site:
+    """What the pages of one server share: frame, style sheet, script, error page, security policy.
+
+    `origin` is the server's public origin, `root` the path in its address that goes before every link (mostly empty).
+
+    Args:
+        branding: the operator's names, addresses and colours.
+        base_url: the server's public address, without a slash at the end.
+        file_origins: further origins that results are loaded from, such as the public address of a bucket.
+        offers_mcp: whether the server answers at the branding's `mcp_url`, so that the pages may say so.
+        offers_accounts: whether people can sign in, so that every page leads there.
+    """
+
+    def __init__(
+        self,
+        branding: Branding,
+        base_url: str,
+        file_origins: Iterable[str] = (),
+        *,
+        offers_mcp: bool = True,
+        offers_accounts: bool = True,
+    ) -> None:
+        parts = urlsplit(base_url)
+        self.branding = branding
+        self.base_url = base_url
+        self.origin = f"{parts.scheme}://{parts.netloc}"
+        self.root = parts.path.rstrip("/")
+        self._assets = load_assets(branding)
+        policy = partial(_security_policy, self.origin, branding.logo_url, tuple(file_origins))
+        self.content_security_policy = policy()
+        self.redirecting_security_policy = policy(form_action=False)
+        self._globals = {
+            "brand": branding,
+            "brand_href": safe_link(branding.url),
+            "docs_href": "" if branding.docs_url == f"{base_url}/tools" else safe_link(branding.docs_url),
+            "offers_mcp": offers_mcp,
+            "offers_accounts": offers_accounts,
+            "root": self.root,
+            "asset": self._asset_href,
+            "light": LIGHT,
+            "dark": DARK,
+        }
+        self._own = self.templates(__package__ or "")
+
+    def templates(self, package: str) -> Templates:
+        """Return the templates in the folder `templates` of a package; they may extend `base.html` of this one."""
+        frame = PackageLoader("pressroom.http")
+        loaders: list[BaseLoader] = [frame] if package == "pressroom.http" else [PackageLoader(package), frame]
+        environment = Environment(
+            loader=ChoiceLoader([*loaders, PrefixLoader({"web": frame})]),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            auto_reload=False,
+            bytecode_cache=_COMPILED_TEMPLATES,
+        )
+        environment.filters.update(code=_with_code, paragraphs=_paragraphs, json_script=_json_script)
+        environment.globals.update(self._globals)
+        return Templates(environment)
+
+    def error(self, status: int, title: str, message: str) -> bytes:
+        """Return the page for an HTTP error: what happened, and what to do next."""
+        head = Head(f"{title} · {self.branding.name}", sentence(message))
+        return self._own.render("error.html", head, status=status, title=title)
+
+    def asset(self, name: str) -> Asset:
+        """Return a static file.
+
+        Raises:
+            NotFound: there is no such file.
+        """
+        try:
+            return self._assets[name]
+        except KeyError:
+            raise NotFound(f"there is no file {name}") from None
+
+    def _asset_href(self, name: str) -> str:
+        return f"{self.root}/tools/static/{name}?v={self._assets[name].version}"
+
+
+def safe_link(url: str) -> str:
+    """Return an address that may stand in a link: http, https or a path of this site; nothing for any other."""
+    try:
+        parts = urlsplit(url.strip())
+    except ValueError:
+        return ""
+    own_path = not parts.scheme and not parts.netloc and url.startswith("/") and "\\" not in url
+    return url.strip() if own_path or (parts.scheme in ("http", "https") and parts.netloc) else ""
+
+
+def sentence(text: str) -> str:
+    """Return a message with a capital at the beginning and a stop at the end."""
+    text = text.strip()
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?", "…")) else ".")
+
+
+def _security_policy(origin: str, logo_url: str, file_origins: Iterable[str], *, form_action: bool = True) -> str:
+    """Return the `Content-Security-Policy` of pages: nothing inline, nothing from elsewhere but pictures.
+
+    Without `form_action` a form may lead to a redirect to another site: Chromium checks redirects of forms too.
+    """
+    logo = urlsplit(logo_url)
+    pictures = [origin, *file_origins]
+    if logo.scheme in ("http", "https") and logo.netloc:
+        pictures.append(f"{logo.scheme}://{logo.netloc}")
+    rules = {
+        "default-src": "'none'",
+        "base-uri": "'none'",
+        "connect-src": "'self'",
+        "font-src": "'self'",
+        "form-action": "'self'",
+        "frame-ancestors": "'none'",
+        "img-src": " ".join(["'self'", "data:", *dict.fromkeys(pictures)]),
+        "manifest-src": "'self'",
+        "script-src": "'self'",
+        "style-src": "'self'",
+        "require-trusted-types-for": "'script'",
+    }
+    if not form_action:
+        del rules["form-action"]
+    return "; ".join(f"{name} {value}" for name, value in rules.items())
+
+
+def _with_code(text: str) -> Markup:
+    """Return a text as HTML, with what stands between backticks as code."""
+    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704 - escaped before the tags go in
+
+
+def _paragraphs(text: str) -> list[str]:
+    """Return the paragraphs of a text: what stands between blank lines."""
+    return [part for part in re.split(r"\n\s*\n", text.strip()) if part]
+
+
+def _json_script(value: Any) -> Markup:
+    """Return JSON that may stand inside a script element: it can neither end it nor open a comment."""
+    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Markup(text)  # noqa: S704 - holds no character that HTML would act on

@@ -1,0 +1,1 @@
+"""The interfaces: each returns its endpoints, and none imports another."""

@@ -1,0 +1,141 @@
+"""`/dashboard/activity`: every call of the account, narrowed by tool, connection, outcome and day."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from sanic import HTTPResponse, Request
+
+from pressroom.http.responses import Endpoint
+from pressroom.interfaces.dashboard.frame import ACTIVITY, Frame, Visit
+from pressroom.interfaces.dashboard.overview import id_before
+from pressroom.interfaces.dashboard.views import call_rows
+from pressroom.validation.echo import printable
+
+CALLS: Final = 50
+"""How many calls one page lists."""
+
+_CONNECTIONS: Final = 200
+_MAX_FILTER_LENGTH: Final = 64
+_DAY: Final = 86_400
+_CODE: Final = re.compile(r"[a-z0-9_]{0,32}")
+_CODES: Final = (
+    "validation_error",
+    "not_found",
+    "forbidden",
+    "quota_exceeded",
+    "rate_limited",
+    "overloaded",
+    "timeout",
+    "internal_error",
+)
+"""The outcomes that are offered to choose from, beside those of plugins that a link may name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the list is narrowed to, as the address says it; empty where it is not."""
+
+    tool: str = ""
+    connection: str = ""
+    outcome: str = ""
+    day: str = ""
+
+    def query(self, **more: Any) -> str:
+        """Return it as the query of an address."""
+        return urlencode({name: value for name, value in {**asdict(self), **more}.items() if value})
+
+
+class ActivityPage:
+    """Answers `/dashboard/activity`."""
+
+    def __init__(self, frame: Frame) -> None:
+        self._frame = frame
+        self._host = frame.host
+
+    def endpoints(self) -> list[Endpoint]:
+        """Return the routes to serve."""
+        return [self._frame.person(ACTIVITY, self.show)]
+
+    async def show(self, visit: Visit) -> HTTPResponse:
+        """`GET /dashboard/activity?tool=&connection=&outcome=&day=&before=`: newest first."""
+        wanted, before = _wanted(visit.request), id_before(visit.request.args.get("before", ""))
+        since, problem = None, ""
+        if wanted.day:
+            since = _midnight(wanted.day)
+            problem = "" if since else "Write a day such as 2026-11-21."
+        calls = []
+        if not problem:
+            calls = [
+                *await self._host.accounts.activity_log.list(
+                    visit.user.id,
+                    limit=CALLS + 1,
+                    before=before,
+                    tool=wanted.tool,
+                    code=wanted.outcome,
+                    connection=wanted.connection,
+                    since=since,
+                    until=since + timedelta(days=1) if since else None,
+                )
+            ]
+        shown = calls[:CALLS]
+        return self._frame.page(
+            visit,
+            "activity.html",
+            "Activity",
+            current=ACTIVITY,
+            status=400 if problem else 200,
+            calls=call_rows(shown, datetime.now(UTC)),
+            wanted=wanted,
+            narrowed=bool(wanted.query()),
+            problem=problem,
+            tools=self._tools(visit, wanted.tool),
+            connections=await self._connections(visit, wanted.connection),
+            outcomes=_outcomes(wanted.outcome),
+            kept=_days(self._host.settings.accounts.activity_retention),
+            older=before is not None,
+            first_page=wanted.query(),
+            next_page=wanted.query(before=shown[-1].id) if len(calls) > CALLS else "",
+        )
+
+    def _tools(self, visit: Visit, chosen: str) -> Sequence[tuple[str, str]]:
+        names = {*self._host.compiled.catalog.plan(visit.user.plan).mcp_tools, *([chosen] if chosen else [])}
+        return [("", "All tools"), *((name, name) for name in sorted(names))]
+
+    async def _connections(self, visit: Visit, chosen: str) -> Sequence[tuple[str, str]]:
+        found = await self._host.accounts.connections.list(visit.user.id, revoked=True, limit=_CONNECTIONS)
+        known = {one.id: f"{one.name or 'Unnamed'}{' (revoked)' if one.revoked_at else ''}" for one in found}
+        if chosen:
+            known.setdefault(chosen, chosen)
+        return [("", "All connections"), *known.items()]
+
+
+def _wanted(request: Request) -> Wanted:
+    given = {name: request.args.get(name, "").strip()[:_MAX_FILTER_LENGTH] for name in Wanted.__slots__}
+    wanted = Wanted(**{name: printable(value) for name, value in given.items()})
+    return wanted if _CODE.fullmatch(wanted.outcome) else replace(wanted, outcome="")
+
+
+def _outcomes(chosen: str) -> Sequence[tuple[str, str]]:
+    codes = [*_CODES, *([chosen] if chosen not in ("", "ok", "error", *_CODES) else [])]
+    named = [(code, code.replace("_", " ").capitalize()) for code in codes]
+    return [("", "All outcomes"), ("ok", "Went well"), ("error", "Any error"), *named]
+
+
+def _midnight(text: str) -> datetime | None:
+    """Return the beginning of a day such as 2026-11-21, or `None` where it is none that a call can have."""
+    try:
+        found = datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
+    except ValueError:
+        return None
+    return found if 1970 <= found.year <= 9000 else None
+
+
+def _days(seconds: float) -> str:
+    days = round(seconds / _DAY)
+    return f"{days:,} day{'' if days == 1 else 's'}" if days else "less than a day"

@@ -1,0 +1,187 @@
+"""`/dashboard/connections`: API keys and clients, their switches and their end."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from sanic import HTTPResponse
+
+from pressroom.accounts.records import Connection
+from pressroom.errors import InvalidInput
+from pressroom.http.browser_sessions import Fields
+from pressroom.http.page_frame import sentence
+from pressroom.http.responses import Endpoint
+from pressroom.interfaces.dashboard.clients import PLACEHOLDER, client_guides
+from pressroom.interfaces.dashboard.frame import CONNECTIONS, Frame, Visit, first
+from pressroom.interfaces.dashboard.once import OneTimeForms
+from pressroom.interfaces.dashboard.views import call_rows, connection_row, switches
+from pressroom.interfaces.dashboard.words import moment_text
+
+PAGE: Final = 25
+"""How many connections one page lists."""
+
+_CALLS: Final = 10
+_MESSAGES: Final = {
+    "revoked": "The connection is revoked. Its program can no longer use your account.",
+    "renamed": "The name is saved.",
+    "switched": "The switches are saved. Clients see the change when they list their tools again.",
+}
+_SENT_BEFORE: Final = (
+    "This form was sent before, so no second key was made. "
+    "If you did not copy the key then, revoke it and make another."
+)
+
+
+class ConnectionPages:
+    """Answers `/dashboard/connections` and the page of each connection."""
+
+    def __init__(self, frame: Frame) -> None:
+        settings = frame.host.settings
+        self._frame = frame
+        self._host = frame.host
+        self._accounts = frame.host.accounts
+        self._forms = OneTimeForms(frame.host.services.limiter)
+        self._prefix = settings.auth.prefix
+        self._most = settings.accounts.connections
+        self._offers_oauth = settings.oauth.enabled
+
+    def endpoints(self) -> list[Endpoint]:
+        """Return the routes to serve."""
+        one = f"{CONNECTIONS}/<connection:str>"
+        return [
+            self._frame.person(CONNECTIONS, self.show),
+            self._frame.person(CONNECTIONS, self.create, methods=("POST",)),
+            self._frame.person(one, self.show_one),
+            self._frame.person(one, self.change, methods=("POST",)),
+        ]
+
+    async def show(self, visit: Visit) -> HTTPResponse:
+        """`GET /dashboard/connections`: what there is, the form for a key, how to connect a client."""
+        return await self._list(visit, message=_MESSAGES.get(visit.request.args.get("done", ""), ""))
+
+    async def create(self, visit: Visit) -> HTTPResponse:
+        """`POST /dashboard/connections`: make a key, and show it this once, in the answer itself."""
+        fields = self._frame.browser.form(visit.request)
+        name = " ".join(first(fields, "name").split())
+        # Beside the id of the form, this keeps a page that is loaded again from making the same key again.
+        if await self._accounts.connections.has_key(visit.user.id, name):
+            problem = "You have a key of this name already. Choose another, so that you can tell them apart."
+            return await self._list(visit, status=400, name=name, name_error=problem)
+        if not await self._forms.spend(visit.user.id, first(fields, "form_id")):
+            return await self._list(visit, status=409, problem=_SENT_BEFORE)
+        try:
+            connection, key = await self._accounts.api_keys.create(visit.user.id, name)
+        except InvalidInput as error:
+            return await self._list(visit, status=400, name=name, name_error=sentence(error.problem))
+        return self._frame.page(
+            visit,
+            "new_key.html",
+            "Your new key",
+            current=CONNECTIONS,
+            connection=connection,
+            key=key,
+            clients=client_guides(self._host.compiled.branding, key, offers_oauth=self._offers_oauth),
+        )
+
+    async def show_one(self, visit: Visit, connection: str) -> HTTPResponse:
+        """`GET /dashboard/connections/<id>`: its switches, its name, its calls, its end."""
+        found = await self._accounts.connections.get(visit.user.id, connection)
+        return await self._one(visit, found, message=_MESSAGES.get(visit.request.args.get("done", ""), ""))
+
+    async def change(self, visit: Visit, connection: str) -> HTTPResponse:
+        """`POST /dashboard/connections/<id>`: rename it, set its switches, or revoke it."""
+        fields = self._frame.browser.form(visit.request, lambda fields: first(fields, "action"))
+        connections, user_id = self._accounts.connections, visit.user.id
+        found = await connections.get(user_id, connection)
+        match first(fields, "action"):
+            case "rename":
+                name = " ".join(first(fields, "name").split())
+                try:
+                    await connections.rename(user_id, connection, name)
+                except InvalidInput as error:
+                    return await self._one(visit, found, status=400, name=name, name_error=sentence(error.problem))
+                return self._frame.redirect(f"{CONNECTIONS}/{found.id}?done=renamed")
+            case "tools":
+                await connections.set_disabled_tools(user_id, connection, _disabled(found, fields))
+                return self._frame.redirect(f"{CONNECTIONS}/{found.id}?done=switched")
+            case "revoke":
+                await connections.revoke(user_id, connection)
+                return self._frame.redirect(f"{CONNECTIONS}?done=revoked")
+            case _:
+                raise InvalidInput("action", "must be rename, tools or revoke; reload the page and use its buttons")
+
+    async def _list(
+        self,
+        visit: Visit,
+        *,
+        status: int = 200,
+        message: str = "",
+        problem: str = "",
+        name: str = "",
+        name_error: str = "",
+    ) -> HTTPResponse:
+        total = await self._accounts.connections.count(visit.user.id)
+        pages = max(1, -(-total // PAGE))
+        page = min(_page_number(visit.request.args.get("page", "")), pages)
+        found = await self._accounts.connections.list(visit.user.id, limit=PAGE, offset=(page - 1) * PAGE)
+        plan, now = self._host.compiled.catalog.plan(visit.user.plan), datetime.now(UTC)
+        return self._frame.page(
+            visit,
+            "connections.html",
+            "Connections",
+            current=CONNECTIONS,
+            status=status,
+            rows=[connection_row(one, now, self._prefix, plan.mcp_tools) for one in found],
+            total=total,
+            most=self._most,
+            page=page,
+            pages=pages,
+            form_id=self._forms.new(),
+            name=name,
+            name_error=name_error,
+            message=message,
+            problem=problem,
+            placeholder=PLACEHOLDER,
+            clients=client_guides(self._host.compiled.branding, offers_oauth=self._offers_oauth),
+            offers_oauth=self._offers_oauth,
+        )
+
+    async def _one(
+        self,
+        visit: Visit,
+        connection: Connection,
+        *,
+        status: int = 200,
+        message: str = "",
+        name: str = "",
+        name_error: str = "",
+    ) -> HTTPResponse:
+        now = datetime.now(UTC)
+        plan = self._host.compiled.catalog.plan(visit.user.plan)
+        shown = switches(plan, connection.disabled_tools)
+        calls = await self._accounts.activity(visit.user.id, limit=_CALLS, connection=connection.id)
+        values: dict[str, Any] = {
+            "row": connection_row(connection, now, self._prefix, plan.mcp_tools),
+            "revoked": moment_text(connection.revoked_at) if connection.revoked_at else "",
+            "switches": shown,
+            "on": sum(switch.on for switch in shown),
+            "calls": call_rows(calls, now),
+            "name": name or connection.name,
+            "name_error": name_error,
+            "message": message,
+            "problem": "",
+        }
+        return self._frame.page(
+            visit, "connection.html", connection.name or "Connection", current=CONNECTIONS, status=status, **values
+        )
+
+
+def _disabled(connection: Connection, fields: Fields) -> frozenset[str]:
+    """Return the tools that are off now. One that the page did not show keeps what it had."""
+    shown, on = frozenset(fields.get("shown", ())), frozenset(fields.get("on", ()))
+    return (connection.disabled_tools - shown) | (shown - on)
+
+
+def _page_number(text: str) -> int:
+    return max(1, int(text)) if text.isascii() and text.isdigit() and len(text) < 10 else 1

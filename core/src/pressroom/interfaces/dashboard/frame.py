@@ -1,0 +1,225 @@
+"""What all account pages share: who asks, how a page is answered, and what happens when something goes wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+import structlog
+from sanic import HTTPResponse, Request
+
+from pressroom.accounts.records import BrowserSession, User
+from pressroom.errors import (
+    BackendError,
+    CallError,
+    CallTimeout,
+    Overloaded,
+    RateLimited,
+)
+from pressroom.host.host import Host
+from pressroom.http.browser_sessions import MAX_FORM_BYTES, Browser, Fields, sign_in_path
+from pressroom.http.page_frame import Site, sentence
+from pressroom.http.page_head import Head
+from pressroom.http.private_pages import private_page, see_other
+from pressroom.http.responses import Endpoint, Handler, begin, logged_path
+from pressroom.sdk import Route
+from pressroom.validation.client_ip import client_address
+
+log = structlog.get_logger()
+
+DASHBOARD: Final = "/dashboard"
+ACTIVITY: Final = "/dashboard/activity"
+CONNECTIONS: Final = "/dashboard/connections"
+ACCOUNT: Final = "/dashboard/account"
+
+_RETRY_SECONDS: Final = 10
+_STATUS: Final[Mapping[str, tuple[int, str]]] = {
+    "validation_error": (400, "That did not work"),
+    "sign_in_failed": (400, "That did not work"),
+    "forbidden": (403, "That is not possible"),
+    "not_found": (404, "Not found"),
+    "payload_too_large": (413, "Too large"),
+    "unsupported_media_type": (415, "That is no form"),
+    "rate_limited": (429, "Too many attempts"),
+    "quota_exceeded": (429, "The quota is used up"),
+    "overloaded": (503, "Too much is going on"),
+    "timeout": (503, "It took too long"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class NavigationLink:
+    """An entry of the dashboard's navigation."""
+
+    title: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A request of a person who is signed in."""
+
+    request: Request
+    session: BrowserSession
+
+    @property
+    def user(self) -> User:
+        """Who it is."""
+        return self.session.user
+
+
+def first(fields: Fields, name: str) -> str:
+    """Return the value of a form's field, or nothing."""
+    return fields.get(name, [""])[0]
+
+
+class Frame:
+    """Renders the pages of one server in their frame, and wraps the handlers that answer with them."""
+
+    def __init__(self, host: Host, site: Site, browser: Browser) -> None:
+        server = host.settings.server
+        self.host = host
+        self.site = site
+        self.browser = browser
+        self._trusted_proxies = server.trusted_proxies
+        self._secret = server.forwarded_secret.get_secret_value() if server.forwarded_secret else None
+        self._templates = site.templates("pressroom.interfaces.dashboard")
+        self._links = (
+            NavigationLink("Overview", DASHBOARD),
+            NavigationLink("Activity", ACTIVITY),
+            NavigationLink("Connections", CONNECTIONS),
+            *_plugin_links(host),
+            NavigationLink("Account", ACCOUNT),
+        )
+
+    def public(self, path: str, handler: Handler, *, methods: tuple[str, ...] = ("GET",)) -> Endpoint:
+        """Return the endpoint of a page for anyone: `handler(request, **path)`."""
+
+        async def answer(request: Request, **path: str) -> HTTPResponse:
+            return await self._answered(request, handler, path)
+
+        return Endpoint(path, methods, answer, max_body_bytes=MAX_FORM_BYTES)
+
+    def person(self, path: str, handler: Handler, *, methods: tuple[str, ...] = ("GET",)) -> Endpoint:
+        """Return the endpoint of a page for people who are signed in: `handler(visit, **path)`.
+
+        Others are led to the sign-in page, which leads them back.
+        """
+
+        async def guarded(request: Request, **path: str) -> HTTPResponse:
+            session = await self.browser.session(request)
+            if session is None:
+                return self.redirect(sign_in_path(_address_of(request)))
+            return await handler(Visit(request, session), **path)
+
+        async def answer(request: Request, **path: str) -> HTTPResponse:
+            return await self._answered(request, guarded, path)
+
+        return Endpoint(path, methods, answer, max_body_bytes=MAX_FORM_BYTES)
+
+    def card(
+        self, request: Request, template: str, title: str, *, description: str = "", status: int = 200, **values: Any
+    ) -> HTTPResponse:
+        """Return a page with one thing to do, whose form may end in a redirect to another site."""
+        body = self._render(request, template, title, description, values)
+        return private_page(body, self.site.redirecting_security_policy, status)
+
+    def page(
+        self,
+        visit: Visit,
+        template: str,
+        title: str,
+        *,
+        current: str = "",
+        status: int = 200,
+        redirecting: bool = False,
+        **values: Any,
+    ) -> HTTPResponse:
+        """Return a page of the dashboard.
+
+        `current` is the path of the navigation's entry that it belongs to; `redirecting` tells whether one of its forms
+        may end in a redirect to another site.
+        """
+        values |= {"user": visit.user, "links": self._links, "current": current}
+        body = self._render(visit.request, template, title, f"{title} of your account.", values)
+        site = self.site
+        policy = site.redirecting_security_policy if redirecting else site.content_security_policy
+        return private_page(body, policy, status)
+
+    def entry_of(self, path: str) -> str:
+        """Return the path of the navigation's entry that a page belongs to: its own, or the nearest one above it."""
+        others = (link.path for link in self._links if link.path != DASHBOARD)
+        entries = [entry for entry in others if f"{path}/".startswith(f"{entry}/")]
+        return max(entries, key=len, default=path)
+
+    def redirect(self, path: str) -> HTTPResponse:
+        """Return a redirect to a path of this site."""
+        return see_other(self.site.root + path)
+
+    def _render(
+        self, request: Request, template: str, title: str, description: str, values: Mapping[str, Any]
+    ) -> bytes:
+        name = self.site.branding.name
+        head = Head(f"{title} · {name}", description or f"{title}: {name}.")
+        return self._templates.render(template, head, csrf=partial(self.browser.csrf_token, request), **values)
+
+    async def _answered(self, request: Request, handler: Handler, path: Mapping[str, str]) -> HTTPResponse:
+        begin(request)
+        request.ctx.address = client_address(request.ip, request.headers, self._trusted_proxies, self._secret)
+        try:
+            response = await handler(request, **path)
+        except CallError as error:
+            response = self._refusal(request, error)
+        except BackendError as error:
+            log.warning("an account page could not be shown", path=logged_path(request)[:200], error=str(error))
+            response = self._outage(request)
+        return self.browser.finish(request, response)
+
+    def _refusal(self, request: Request, error: CallError) -> HTTPResponse:
+        status, title = _STATUS.get(error.code, (500, "Something failed"))
+        response = self._problem(request, status, title, error.message)
+        response.headers.update(retry_headers(error))
+        return response
+
+    def _outage(self, request: Request) -> HTTPResponse:
+        message = "your account cannot be reached at the moment; nothing was changed. Try again in a few seconds"
+        response = self._problem(request, 503, "Back in a moment", message)
+        response.headers["Retry-After"] = str(_RETRY_SECONDS)
+        return response
+
+    def _problem(self, request: Request, status: int, title: str, message: str) -> HTTPResponse:
+        return self.card(
+            request,
+            "problem.html",
+            title,
+            description=sentence(message),
+            status=status,
+            headline=title,
+            code=status,
+            link_path=DASHBOARD,
+            link_title="Go to the dashboard",
+        )
+
+
+def retry_headers(error: CallError) -> dict[str, str]:
+    """Return the header that says when to come again, where the error knows."""
+    if isinstance(error, RateLimited | Overloaded | CallTimeout):
+        return {"Retry-After": str(error.retry_after)}
+    return {}
+
+
+def _address_of(request: Request) -> str:
+    """Return where to lead a person back to. A form that was posted is not sent again by a redirect."""
+    query = f"?{request.query_string}" if request.query_string and request.method in ("GET", "HEAD") else ""
+    return request.path + query
+
+
+def _plugin_links(host: Host) -> tuple[NavigationLink, ...]:
+    routes = [one.record for one in host.compiled.plugins.contributions.of(Route)]
+    return tuple(
+        NavigationLink(route.page.title, route.path)
+        for route in routes
+        if route.page is not None and "GET" in route.methods and "<" not in route.path
+    )

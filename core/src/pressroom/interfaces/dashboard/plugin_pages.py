@@ -1,0 +1,74 @@
+"""The pages that plugins add to the dashboard: for people who are signed in, in the dashboard's frame."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from markupsafe import Markup
+from sanic import HTTPResponse
+
+from pressroom.errors import Forbidden
+from pressroom.http.browser_sessions import Fields
+from pressroom.http.responses import Endpoint, checked_answer, plugin_failures
+from pressroom.interfaces.dashboard.frame import Frame, Visit
+from pressroom.sdk import DashboardPage, HttpRequest, Route
+
+_WITHOUT_FORM = frozenset({"GET", "HEAD"})
+
+
+class PluginPages:
+    """Answers the routes of plugins that are pages of the dashboard."""
+
+    def __init__(self, frame: Frame) -> None:
+        self._frame = frame
+
+    def endpoints(self) -> list[Endpoint]:
+        """Return the routes to serve."""
+        routes = self._frame.host.compiled.plugins.contributions.of(Route)
+        return [
+            self._endpoint(one.plugin, one.record, one.record.page) for one in routes if one.record.page is not None
+        ]
+
+    def _endpoint(self, plugin: str, route: Route, page: DashboardPage) -> Endpoint:
+        current = self._frame.entry_of(route.path)
+
+        async def handle(visit: Visit, **path: str) -> HTTPResponse:
+            request = visit.request
+            if request.method not in _WITHOUT_FORM:
+                self._check_plan(page, visit, self._frame.browser.form(request))
+            token_for = partial(self._frame.browser.csrf_token, request)
+            asked = HttpRequest(
+                method=request.method,
+                path=request.path,
+                query={name: values[-1] for name, values in request.args.items()},
+                headers={name.lower(): value for name, value in request.headers.items() if name.lower() != "cookie"},
+                body=request.body,
+                address=request.ctx.address,
+                request_id=request.ctx.request_id,
+                path_params=path,
+                subject=visit.user.id,
+                csrf_token=token_for(request.path),
+                csrf_token_for=token_for,
+            )
+            with plugin_failures(plugin, route.path):
+                answer = checked_answer(await route.handler(asked))
+            if not answer.media_type.startswith("text/html") or 300 <= answer.status < 400:
+                headers = {"Cache-Control": "no-store", **answer.headers}
+                return HTTPResponse(answer.body, status=answer.status, headers=headers, content_type=answer.media_type)
+            fragment = Markup(answer.body.decode("utf-8", "replace"))  # noqa: S704 - the plugin's own HTML
+            framed = self._frame.page(
+                visit, "plugin_page.html", page.title, current=current, status=answer.status, body=fragment
+            )
+            framed.headers.update(answer.headers)
+            return framed
+
+        return self._frame.person(route.path, handle, methods=tuple(method.upper() for method in route.methods))
+
+    def _check_plan(self, page: DashboardPage, visit: Visit, fields: Fields) -> None:
+        """Raise `Forbidden` where a form does what a tool does that the person's plan has not."""
+        catalog = self._frame.host.compiled.catalog
+        # A handler may read any of several values of one name.
+        for action in fields.get("do", [""]):
+            tool = page.tools.get(action, page.tools.get("", ""))
+            if tool and tool not in catalog.plan(visit.user.plan).mcp_tools:
+                raise Forbidden(f"your plan does not have this: {catalog.why_not(tool, visit.user.plan)}")

@@ -1,0 +1,127 @@
+"""`/sign-in/provider` and `/sign-in/callback`: signing in at the identity provider."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from sanic import HTTPResponse, Request
+
+from pressroom.accounts.identity_provider import AuthorizationRequest, IdentityClaims, IdentityProvider, Linking
+from pressroom.accounts.records import BrowserSession
+from pressroom.accounts.sign_in import SignIn
+from pressroom.errors import Overloaded, RateLimited, SignInFailed
+from pressroom.http.browser_sessions import Fields, return_path
+from pressroom.http.encrypted_cookies import Seal
+from pressroom.http.page_frame import sentence
+from pressroom.http.private_pages import see_other
+from pressroom.http.responses import Endpoint
+from pressroom.interfaces.dashboard.frame import ACCOUNT, DASHBOARD, Frame, first
+from pressroom.interfaces.dashboard.sign_in_pages import SignInPages
+
+_COOKIE: Final = "provider"
+_NOT_BEGUN: Final = "This sign-in was not begun in this browser, or took too long: please sign in again."
+_SECONDS: Final = 900
+"""How long a person may take at the provider."""
+
+
+class ProviderPages:
+    """Sends people to the identity provider, and lets them in when they come back.
+
+    What has to be kept meanwhile (state, nonce, code verifier) is in a cookie that only this server can read, so that
+    any host may take the person back, and only in the browser that left.
+    """
+
+    def __init__(
+        self, frame: Frame, provider: IdentityProvider, sign_in: SignIn, sign_in_pages: SignInPages, seal: Seal
+    ) -> None:
+        settings = frame.host.settings
+        self._frame = frame
+        self._browser = frame.browser
+        self._provider = provider
+        self._linking = Linking(frame.host.accounts.users, settings.accounts.identity_provider)
+        self._sign_in = sign_in
+        self._pages = sign_in_pages
+        self._seal = seal
+        self._redirect_uri = f"{settings.public_url}/sign-in/callback"
+
+    def endpoints(self) -> list[Endpoint]:
+        """Return the routes to serve."""
+        return [
+            self._frame.public("/sign-in/provider", self.begin, methods=("POST",)),
+            self._frame.public("/sign-in/callback", self.come_back),
+        ]
+
+    async def begin(self, request: Request) -> HTTPResponse:
+        """`POST /sign-in/provider`: go to the provider. With `connect`, to let it in to the account signed in to."""
+        fields = self._browser.form(request, _purpose)
+        return_to = return_path(first(fields, "return_to"), "")
+        session = await self._browser.session(request) if first(fields, "connect") else None
+        try:
+            leaving = await self._provider.authorization_request(self._redirect_uri)
+        except SignInFailed as error:
+            return self._pages.form(request, 503, return_to=return_to, problem=sentence(error.message))
+        kept = {
+            "url": leaving.url,
+            "state": leaving.state,
+            "nonce": leaving.nonce,
+            "code_verifier": leaving.code_verifier,
+            "return_to": return_to,
+            "connect": session.user.id if session else "",
+        }
+        response = see_other(leaving.url)
+        self._browser.set_cookie(response, _COOKIE, self._seal.seal(kept, seconds=_SECONDS), max_age=_SECONDS)
+        return response
+
+    async def come_back(self, request: Request) -> HTTPResponse:
+        """`GET /sign-in/callback`: check what the provider sent, and let the person in.
+
+        Whoever keeps the cookie can come back with as many made-up codes as they like. Each is a request to the
+        provider in this server's name, so failures are counted.
+        """
+        kept = self._seal.open(self._browser.cookie(request, _COOKIE))
+        if not kept:
+            return self._pages.form(request, 400, problem=_NOT_BEGUN)
+        return_to = return_path(kept.get("return_to", ""), "")
+        try:
+            async with self._sign_in.counted(address=request.ctx.address):
+                response = await self._let_in(request, kept, return_to)
+        except SignInFailed as error:
+            response = self._pages.form(request, 400, return_to=return_to, problem=sentence(error.message))
+        except (RateLimited, Overloaded) as error:
+            status = 429 if isinstance(error, RateLimited) else 503
+            response = self._pages.form(
+                request, status, return_to=return_to, problem=sentence(error.message), error=error
+            )
+        self._browser.remove_cookie(response, _COOKIE)
+        return response
+
+    async def _let_in(self, request: Request, kept: Mapping[str, str], return_to: str) -> HTTPResponse:
+        claims = await self._claims(request, kept)
+        if kept.get("connect"):
+            return await self._connect(await self._browser.session(request), kept["connect"], claims)
+        user = await self._linking.sign_in(claims)
+        response = self._frame.redirect(return_to or DASHBOARD)
+        await self._browser.sign_in(request, response, user)
+        return response
+
+    async def _claims(self, request: Request, kept: Mapping[str, str]) -> IdentityClaims:
+        leaving = AuthorizationRequest(
+            url=kept["url"],
+            redirect_uri=self._redirect_uri,
+            state=kept["state"],
+            nonce=kept["nonce"],
+            code_verifier=kept["code_verifier"],
+        )
+        params = {name: values[0] for name, values in request.args.items()}
+        return await self._provider.finish(params, leaving)
+
+    async def _connect(self, session: BrowserSession | None, user_id: str, claims: IdentityClaims) -> HTTPResponse:
+        if session is None or session.user.id != user_id:
+            raise SignInFailed("you signed out, or in to another account, meanwhile: please sign in again")
+        await self._linking.connect(session.user, claims)
+        return self._frame.redirect(f"{ACCOUNT}?done=connected")
+
+
+def _purpose(fields: Fields) -> str:
+    return "connect" if first(fields, "connect") else ""

@@ -1,0 +1,278 @@
+"""`/setup`, `/sign-in`, `/sign-up` and `/sign-out`."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any, Final
+
+import structlog
+from sanic import HTTPResponse, Request
+
+from pressroom.accounts.passwords import MIN_PASSWORD_LENGTH
+from pressroom.accounts.records import User
+from pressroom.accounts.sign_in import SignIn
+from pressroom.config.values import parse_rate
+from pressroom.errors import (
+    BackendError,
+    CallError,
+    InvalidInput,
+    NotFound,
+    Overloaded,
+    RateLimited,
+    SignInFailed,
+)
+from pressroom.http.browser_sessions import Fields, return_path
+from pressroom.http.page_frame import sentence
+from pressroom.http.responses import Endpoint
+from pressroom.interfaces.dashboard.frame import DASHBOARD, Frame, first, retry_headers
+from pressroom.interfaces.dashboard.known_browsers import KnownBrowsers
+from pressroom.validation.echo import waiting_time
+
+log = structlog.get_logger()
+
+PASSWORD_HELP: Final = (
+    f"At least {MIN_PASSWORD_LENGTH} characters. A few words in a row are easy to remember and hard to guess."
+)
+
+_MAX_TOKEN_LENGTH: Final = 100
+_MESSAGES: Final = {
+    "signed-out": "You are signed out.",
+    "signed-out-everywhere": "You are signed out in all browsers.",
+}
+
+
+class SignInPages:
+    """Answers the pages with which people get in and out. `provider` is the identity provider's name, or empty."""
+
+    def __init__(self, frame: Frame, sign_in: SignIn, known_browsers: KnownBrowsers, provider: str) -> None:
+        settings = frame.host.settings
+        self._frame = frame
+        self._browser = frame.browser
+        self._accounts = frame.host.accounts
+        self._limiter = frame.host.services.limiter
+        self._sign_in = sign_in
+        self._known_browsers = known_browsers
+        self._provider = provider
+        self._password = settings.accounts.password_sign_in
+        self._sign_up = settings.accounts.sign_up and self._password
+        self._sign_up_rate = parse_rate(settings.accounts.sign_in_rate_address)
+        self._refuse_on_outage = settings.limits.on_outage == "refuse"
+
+    def endpoints(self) -> list[Endpoint]:
+        """Return the routes to serve."""
+        frame = self._frame
+        found = [
+            frame.public("/sign-in", self.show),
+            frame.public("/sign-in", self.submit, methods=("POST",)),
+            frame.public("/sign-out", self.sign_out, methods=("POST",)),
+        ]
+        if self._password:
+            found += [
+                frame.public("/setup", self.show_setup),
+                frame.public("/setup", self.set_up, methods=("POST",)),
+            ]
+        if self._sign_up:
+            found += [
+                frame.public("/sign-up", self.show_sign_up),
+                frame.public("/sign-up", self.sign_up, methods=("POST",)),
+            ]
+        return found
+
+    async def show(self, request: Request) -> HTTPResponse:
+        """`GET /sign-in`: the form, and where to go afterwards in `return_to`."""
+        return_to = return_path(request.args.get("return_to", ""), "")
+        if await self._browser.session(request) is not None:
+            return self._frame.redirect(return_to or DASHBOARD)
+        message = _MESSAGES.get(request.args.get("done", ""), "")
+        return self.form(request, return_to=return_to, message=message, is_new=await self._is_new())
+
+    async def submit(self, request: Request) -> HTTPResponse:
+        """`POST /sign-in`: check e-mail and password. A wrong address and a wrong password look the same."""
+        fields = self._browser.form(request)
+        email, return_to = first(fields, "email"), return_path(first(fields, "return_to"), "")
+        try:
+            user = await self._sign_in.with_password(
+                email,
+                first(fields, "password"),
+                address=request.ctx.address,
+                device=self._known_browsers.device(request, email),
+            )
+        except SignInFailed as error:
+            return self.form(request, 400, email=email, return_to=return_to, problem=sentence(error.message))
+        except (RateLimited, Overloaded) as error:
+            return self.form(
+                request,
+                429 if isinstance(error, RateLimited) else 503,
+                email=email,
+                return_to=return_to,
+                problem=sentence(error.message),
+                error=error,
+            )
+        return await self._enter(request, user, return_to or DASHBOARD)
+
+    async def sign_out(self, request: Request) -> HTTPResponse:
+        """`POST /sign-out`: end the session of this browser."""
+        self._browser.form(request)
+        response = self._frame.redirect("/sign-in?done=signed-out")
+        await self._browser.sign_out(request, response)
+        return response
+
+    async def show_setup(self, request: Request) -> HTTPResponse:
+        """`GET /setup?token=…`: the form for the first account."""
+        token = request.args.get("token", "")[:_MAX_TOKEN_LENGTH]
+        if not await self._accounts.setup_links.usable(token):
+            raise await self._bad_link()
+        return self._setup_form(request, token, {})
+
+    async def set_up(self, request: Request) -> HTTPResponse:
+        """`POST /setup`: make the first account, and sign in to it."""
+        fields = self._browser.form(request)
+        token = first(fields, "token")[:_MAX_TOKEN_LENGTH]
+        try:
+            user = await self._accounts.setup_links.redeem(
+                token, email=first(fields, "email"), name=first(fields, "name"), password=first(fields, "password")
+            )
+        except InvalidInput as error:
+            return self._setup_form(request, token, fields, error)
+        except NotFound:
+            raise await self._bad_link() from None
+        return await self._enter(request, user, f"{DASHBOARD}?done=welcome")
+
+    async def show_sign_up(self, request: Request) -> HTTPResponse:
+        """`GET /sign-up`: the form for an account."""
+        return_to = return_path(request.args.get("return_to", ""), "")
+        if await self._browser.session(request) is not None:
+            return self._frame.redirect(return_to or DASHBOARD)
+        return self._sign_up_form(request, {"return_to": [return_to]})
+
+    async def sign_up(self, request: Request) -> HTTPResponse:
+        """`POST /sign-up`: make an account, and sign in to it."""
+        fields = self._browser.form(request)
+        return_to = return_path(first(fields, "return_to"), "")
+        await self._count_sign_up(request.ctx.address)
+        try:
+            user = await self._accounts.users.add(
+                first(fields, "email"), name=first(fields, "name"), password=first(fields, "password")
+            )
+        except InvalidInput as error:
+            return self._sign_up_form(request, fields, error)
+        return await self._enter(request, user, return_to or f"{DASHBOARD}?done=welcome")
+
+    def form(
+        self,
+        request: Request,
+        status: int = 200,
+        *,
+        email: str = "",
+        return_to: str = "",
+        message: str = "",
+        problem: str = "",
+        error: CallError | None = None,
+        is_new: bool = False,
+    ) -> HTTPResponse:
+        """Return the sign-in page, with what happened before. `is_new` tells that the server has no account yet."""
+        response = self._frame.card(
+            request,
+            "sign_in.html",
+            "Sign in",
+            status=status,
+            email=email[:254],
+            return_to=return_to,
+            returning=bool(return_to) and return_to != DASHBOARD,
+            message=message,
+            problem=problem,
+            provider=self._provider,
+            password=self._password,
+            sign_up=self._sign_up,
+            is_new=is_new,
+        )
+        if error is not None:
+            response.headers.update(retry_headers(error))
+        return response
+
+    async def _is_new(self) -> bool:
+        """Tell whether nobody has an account, so that nobody could sign in."""
+        if not self._password:
+            return False
+        try:
+            return not await self._accounts.users.any()
+        except BackendError:
+            return False  # what there is of the page works without the database
+
+    async def _enter(self, request: Request, user: User, path: str) -> HTTPResponse:
+        response = self._frame.redirect(path)
+        await self._browser.sign_in(request, response, user)
+        self._known_browsers.remember(request, response, user.email)
+        return response
+
+    async def _bad_link(self) -> NotFound:
+        if await self._accounts.users.any():
+            return NotFound("this server has its first account already, so this link is not needed: sign in instead")
+        return NotFound("this link has expired or was replaced: start the server again, and use the link that it shows")
+
+    async def _count_sign_up(self, address: str) -> None:
+        """Bound how many accounts, and how many guesses which addresses have one, come from one client address."""
+        try:
+            status = await self._limiter.take(self._sign_up_rate, f"sign-up address\n{address}", 1)
+        except BackendError as error:
+            log.warning("sign-ups cannot be counted", error=str(error))
+            if self._refuse_on_outage:
+                raise Overloaded("making an account is not possible at the moment; try again shortly") from error
+            return
+        if not status.allowed:
+            seconds = max(1, math.ceil(status.reset_at - time.time()))
+            raise RateLimited(
+                f"too many accounts were asked for from your address; try again in {waiting_time(seconds)}",
+                retry_after=seconds,
+            )
+
+    def _setup_form(
+        self, request: Request, token: str, fields: Fields, error: InvalidInput | None = None
+    ) -> HTTPResponse:
+        return self._new_account(
+            request,
+            fields,
+            error,
+            headline="Welcome",
+            lead=f"Create the first account of this {self._frame.site.branding.name} server. This link works once.",
+            action="/setup",
+            button="Create account",
+            hidden={"token": token},
+            sign_in=False,
+        )
+
+    def _sign_up_form(self, request: Request, fields: Fields, error: InvalidInput | None = None) -> HTTPResponse:
+        return self._new_account(
+            request,
+            fields,
+            error,
+            headline="Create an account",
+            lead=f"For {self._frame.site.branding.name} and the AI clients that you connect.",
+            action="/sign-up",
+            button="Create account",
+            hidden={"return_to": return_path(first(fields, "return_to"), "")},
+            sign_in=True,
+        )
+
+    def _new_account(
+        self, request: Request, fields: Fields, error: InvalidInput | None, *, headline: str, **values: Any
+    ) -> HTTPResponse:
+        errors = dict.fromkeys(("email", "name", "password"), "")
+        problem = ""
+        if error is not None and error.field in errors:
+            errors[error.field] = sentence(error.problem)
+        elif error is not None:
+            problem = sentence(error.message)
+        return self._frame.card(
+            request,
+            "new_account.html",
+            headline,
+            status=400 if error else 200,
+            headline=headline,
+            values={name: first(fields, name)[:300] for name in ("email", "name")},
+            errors=errors,
+            problem=problem,
+            password_help=PASSWORD_HELP,
+            **values,
+        )

@@ -1,0 +1,191 @@
+"""What the templates of the dashboard are given, with everything already worked out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from pressroom.accounts.records import BrowserSession, Connection
+from pressroom.accounts.storage import shown
+from pressroom.catalog.tool import PlanView
+from pressroom.http.page_head import clip
+from pressroom.interfaces.dashboard.frame import CONNECTIONS
+from pressroom.interfaces.dashboard.words import ago, browser_name, day, duration, moment_text, title_of
+from pressroom.sdk import Activity, Generator, QuotaUse, StorageUsage
+
+_LOW = 0.8
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s")
+
+
+@dataclass(frozen=True, slots=True)
+class Meter:
+    """One quota. `state` is empty, `low` (80 % used) or `over`; `filled` of `scale` is drawn."""
+
+    title: str
+    count: str
+    limit: int | None
+    filled: int
+    scale: int
+    note: str
+    state: str
+
+
+def meter(use: QuotaUse) -> Meter:
+    """Return the meter of a quota."""
+    title, resets = title_of(use.quota), f"starts again on {day(use.resets_at)}"
+    if use.limit is None:
+        return Meter(title, f"{use.used:,}", None, 0, 1, f"No limit; the count {resets}", "")
+    left = max(0, use.limit - use.used)
+    state = "over" if not left else "low" if use.used >= _LOW * use.limit else ""
+    note = f"{left:,} left; {resets}" if left else f"Used up; {resets}"
+    return Meter(
+        title,
+        f"{use.used:,} of {use.limit:,}",
+        use.limit,
+        min(use.used, use.limit) or 0,
+        max(use.limit, 1),
+        note,
+        state,
+    )
+
+
+def storage_meter(usage: StorageUsage) -> Meter:
+    """Return the meter of what an account stores."""
+    most = sorted((one for one in usage.kinds if one.size), key=lambda one: -one.size)
+    note = ", ".join(f"{one.title} {shown(one.size)}" for one in most) or "Nothing is stored yet"
+    if usage.limit is None:
+        return Meter("Storage", shown(usage.used), None, 0, 1, note, "")
+    state = "over" if usage.used >= usage.limit else "low" if usage.used >= _LOW * usage.limit else ""
+    count = f"{shown(usage.used)} of {shown(usage.limit)}"
+    return Meter("Storage", count, usage.limit, min(usage.used, usage.limit), max(usage.limit, 1), note, state)
+
+
+@dataclass(frozen=True, slots=True)
+class CallRow:
+    """One call of the activity list."""
+
+    tool: str
+    ok: bool
+    result: str
+    connection: str
+    connection_path: str
+    address: str
+    duration: str
+    at: str
+    at_text: str
+    ago: str
+
+
+def call_rows(calls: Iterable[Activity], now: datetime) -> list[CallRow]:
+    """Return the rows of an activity list."""
+    return [
+        CallRow(
+            tool=call.tool,
+            ok=call.code == "ok",
+            result=("from the cache" if call.cached else "ok") if call.code == "ok" else call.code.replace("_", " "),
+            connection=call.connection_name or "—",
+            connection_path=f"{CONNECTIONS}/{call.connection}" if call.connection_name else "",
+            address=call.address or "—",
+            duration=duration(call.duration),
+            at=call.at.isoformat(timespec="seconds"),
+            at_text=moment_text(call.at),
+            ago=ago(call.at, now),
+        )
+        for call in calls
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionRow:
+    """A connection, in a list or on its own page."""
+
+    path: str
+    name: str
+    kind: str
+    is_key: bool
+    detail_title: str
+    detail: str
+    off: str
+    created: str
+    created_at: str
+    used: str
+    used_at: str
+    address: str
+
+
+def connection_row(connection: Connection, now: datetime, prefix: str, tools: Container[str]) -> ConnectionRow:
+    """Return the view of a connection.
+
+    `prefix` is what the operator's keys begin with. Of the switches only those of `tools`, the plan's, are counted.
+    """
+    is_key, used = connection.kind == "api_key", connection.last_used_at
+    off = sum(name in tools for name in connection.disabled_tools)
+    return ConnectionRow(
+        path=f"{CONNECTIONS}/{connection.id}",
+        name=connection.name or "Unnamed",
+        kind="API key" if is_key else "Signed-in client",
+        is_key=is_key,
+        detail_title="Key" if is_key else "Sends you back to",
+        detail=f"{prefix}_key_…{connection.hint}" if is_key else ", ".join(connection.redirect_hosts),
+        off=f"{off} tool{'' if off == 1 else 's'} off" if off else "",
+        created=day(connection.created_at),
+        created_at=connection.created_at.isoformat(timespec="seconds"),
+        used=ago(used, now) if used else "",
+        used_at=used.isoformat(timespec="seconds") if used else "",
+        address=connection.last_used_address,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """One tool of a connection, on or off. `name` is its MCP name."""
+
+    name: str
+    title: str
+    summary: str
+    on: bool
+
+
+def switches(plan: PlanView, disabled: frozenset[str]) -> list[Switch]:
+    """Return the switches of all tools that the plan has for AI clients, in the order of name."""
+    found = []
+    for name in sorted(plan.mcp_tools):
+        declaration = plan.mcp_tools[name].tool.declaration
+        if isinstance(declaration, Generator):
+            title, summary = declaration.name, declaration.summary
+        else:
+            title, summary = declaration.title, clip(_SENTENCE_END.split(declaration.description.strip(), 1)[0])
+        found.append(Switch(name, title, summary, name not in disabled))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    """A browser that is signed in."""
+
+    browser: str
+    address: str
+    current: bool
+    created: str
+    created_at: str
+    seen: str
+    seen_at: str
+
+
+def session_rows(sessions: Sequence[BrowserSession], current: BrowserSession, now: datetime) -> list[SessionRow]:
+    """Return the rows of the session that asks, and then of the others in the list."""
+    others = [session for session in sessions if session.token_hash != current.token_hash]
+    return [
+        SessionRow(
+            browser=browser_name(session.user_agent),
+            address=session.address,
+            current=session is current,
+            created=day(session.created_at),
+            created_at=session.created_at.isoformat(timespec="seconds"),
+            seen=ago(session.seen_at, now),
+            seen_at=session.seen_at.isoformat(timespec="seconds"),
+        )
+        for session in (current, *others)
+    ]

@@ -1,0 +1,106 @@
+"""Which web pages may call the endpoint, looked at before anything else is done with a request.
+
+A page on any site can make a browser send requests to this server. Browsers say in `Origin` where the page is from;
+programs send none. On a loopback address a page can also pose as this server, once its own name resolves to that
+address (DNS rebinding); then `Host` still has the page's name.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Final
+from urllib.parse import SplitResult, urlsplit
+
+from sanic import Request
+
+from pressroom.config.models import Settings
+from pressroom.http.responses import EncodedHeaders, encode_headers
+from pressroom.interfaces.mcp.jsonrpc import UNAUTHORIZED, RpcError
+from pressroom.validation.echo import quoted
+
+_LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+
+_DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+
+_EXPOSED: Final = {"Access-Control-Expose-Headers": "Retry-After, WWW-Authenticate, X-Request-Id"}
+_PREFLIGHT: Final = {
+    "Access-Control-Allow-Methods": "POST, OPTIONS",
+    "Access-Control-Allow-Headers": (
+        "Accept, Authorization, Content-Type, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, "
+        "Mcp-Session-Id, X-Request-Id"
+    ),
+    "Access-Control-Max-Age": "86400",
+}
+
+
+class Gate:
+    """Knows the server's own origins and names, and the origins that the operator allows."""
+
+    def __init__(self, settings: Settings) -> None:
+        allowed = {origin.lower().rstrip("/") for origin in settings.mcp.allowed_origins}
+        own = urlsplit(settings.public_url.lower())
+        self._anyone = "*" in allowed
+        self._origins = allowed | {_origin(own)}
+        self._hosts: frozenset[str] | None = None
+        if _is_loopback(settings.server.host):
+            names = {settings.server.host.lower(), *_LOOPBACK_NAMES}
+            self._origins |= {f"http://{_bracketed(name)}:{settings.server.port}" for name in names}
+            # A proxy may put any name of its own into `Host`, and then it is the proxy that web pages reach.
+            if not settings.server.trusted_proxies and settings.server.forwarded_secret is None:
+                self._hosts = frozenset({*names, own.hostname or ""})
+
+    def check(self, request: Request) -> EncodedHeaders:
+        """Return the CORS headers (Fetch standard) of every answer to this request.
+
+        Raises:
+            RpcError: it comes from a page that may not call the endpoint.
+        """
+        headers = request.headers
+        if self._hosts is not None and _host_name(headers.get("host", "")) not in self._hosts:
+            raise RpcError(
+                UNAUTHORIZED,
+                f"Host {quoted(headers.get('host', ''))} is not this server; set base_url to the name it is reached by",
+                status=403,
+            )
+        origin = headers.get("origin", "")
+        if not origin:
+            return ()
+        if self._anyone:
+            return encode_headers({"Access-Control-Allow-Origin": "*", **_EXPOSED})
+        if origin.lower() not in self._origins:
+            raise RpcError(
+                UNAUTHORIZED,
+                f"Origin {quoted(origin)} may not call this endpoint; the operator can add it to [mcp] allowed_origins",
+                status=403,
+            )
+        return encode_headers({"Access-Control-Allow-Origin": origin, "Vary": "Origin", **_EXPOSED})
+
+    def preflight(self, request: Request) -> EncodedHeaders:
+        """Return the headers of the answer to a CORS preflight. Raises `RpcError` like `check`."""
+        return (*self.check(request), *encode_headers({**_PREFLIGHT, "Allow": "POST, OPTIONS"}))
+
+
+def _is_loopback(host: str) -> bool:
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _origin(url: SplitResult) -> str:
+    """Return the origin of an address as browsers write it, without a port that goes without saying."""
+    port = "" if url.port in (None, _DEFAULT_PORTS.get(url.scheme)) else f":{url.port}"
+    return f"{url.scheme}://{_bracketed(url.hostname or '')}{port}"
+
+
+def _bracketed(name: str) -> str:
+    return f"[{name}]" if ":" in name else name
+
+
+def _host_name(host: str) -> str:
+    """Return the name in a `Host` header, without the port and in lower case."""
+    if host.startswith("["):
+        return host[1:].partition("]")[0].lower()
+    return host.partition(":")[0].rstrip(".").lower()

@@ -1,0 +1,212 @@
+"""The methods of the endpoint: what each answers, and which of them need a credential."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import orjson
+from sanic import Request as HttpRequest
+
+from pressroom.host.host import Host
+from pressroom.http.responses import mark_public_text
+from pressroom.interfaces.mcp.calls import ToolCalls
+from pressroom.interfaces.mcp.challenge import Challenge
+from pressroom.interfaces.mcp.jsonrpc import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    Message,
+    Notification,
+    Request,
+    RpcError,
+    read_message,
+    result_body,
+)
+from pressroom.interfaces.mcp.listing import ToolLists
+from pressroom.interfaces.mcp.versions import HEADER, Versions, allows_batches
+from pressroom.sdk import Caller
+from pressroom.validation.echo import quoted
+from pressroom.validation.json import QUICK_BYTES, numbers_as_written
+
+SERVER_VERSION: Final = "1.0.0"
+"""The version in `serverInfo` (interface specification, section 9)."""
+
+MAX_BATCH_SIZE: Final = 20
+
+_BEFORE_NEGOTIATION: Final = frozenset({"initialize", "notifications/initialized"})
+_FOR_ACCOUNTS: Final = frozenset({"tools/list", "tools/call"})
+
+_PROBE: Final = "server/discover"
+"""What clients of later protocols ask first. They fall back to `initialize` on an error with a 4xx status."""
+
+
+@dataclass
+class Incoming:
+    """What came in one HTTP request: the parsed body, and whose credential came with it."""
+
+    http: HttpRequest
+    document: Any
+    caller: Caller
+
+    @cached_property
+    def as_written(self) -> Any:
+        """The document with its numbers as the client wrote them.
+
+        Raises:
+            RpcError: finding them would take too long; only ids that are not whole numbers of 64 bits need it.
+        """
+        if len(self.http.body) > QUICK_BYTES:
+            raise RpcError(
+                INVALID_REQUEST, "in a body of this size an id must be a string or a whole number of 64 bits"
+            )
+        return numbers_as_written(self.http.body)
+
+
+class Methods:
+    """Answers messages, one or a batch of them."""
+
+    def __init__(self, host: Host, challenge: Challenge) -> None:
+        settings, branding = host.settings, host.compiled.branding
+        self._challenge = challenge
+        self._versions = Versions(settings.mcp.protocol_versions)
+        self._most_at_once = settings.mcp.concurrency
+        self._lists = ToolLists(host.services.catalog)
+        self._calls = ToolCalls(host)
+        self._initialized = {
+            version: orjson.dumps(
+                {
+                    "protocolVersion": version,
+                    "capabilities": {"tools": {}},
+                    "serverInfo": {"name": branding.name, "title": branding.name, "version": SERVER_VERSION},
+                    "instructions": settings.mcp.instructions or _summary(branding.name, branding.tagline),
+                }
+            )
+            for version in self._versions.supported
+        }
+
+    async def answer(self, incoming: Incoming) -> bytes | None:
+        """Return the body of the answer, or `None` where nothing in the request asks for one.
+
+        Raises:
+            RpcError: the request as a whole is answered with an error.
+            Unauthorized: something in it needs a credential, and there is none.
+        """
+        if type(incoming.document) is list:
+            return await self._answer_batch(incoming)
+        message = read_message(incoming.document, lambda: incoming.as_written)
+        if not isinstance(message, Request):
+            self._version(incoming.http, message)
+            return None
+        if message.method == _PROBE:
+            raise _no_such_method(message, status=404)
+        version = self._version(incoming.http, message)
+        self._check_credential(incoming.caller, (message,))
+        if message.method == "tools/list":
+            mark_public_text(incoming.http)
+        return await self._answer_request(incoming, message, version)
+
+    async def _answer_batch(self, incoming: Incoming) -> bytes | None:
+        version = self._version(incoming.http, None)
+        if not allows_batches(version):
+            raise RpcError(INVALID_REQUEST, f"a body holds one message under {version}; batches are of 2025-03-26")
+        if not incoming.document:
+            raise RpcError(INVALID_REQUEST, "a batch must not be empty")
+        asking = _asking(incoming)
+        self._check_credential(incoming.caller, [one for one in asking if isinstance(one, Request)])
+        turns = asyncio.Semaphore(self._most_at_once)
+
+        async def answer(message: Request | RpcError) -> bytes:
+            if isinstance(message, RpcError):
+                return message.body()
+            if message.method == "initialize":
+                return RpcError(INVALID_REQUEST, "initialize must not be in a batch", message_id=message.id).body()
+            try:
+                async with turns:
+                    return await self._answer_request(incoming, message, version)
+            except RpcError as error:
+                return error.body()
+
+        answers = await asyncio.gather(*map(answer, asking))
+        return b"[%b]" % b",".join(answers) if answers else None
+
+    async def _answer_request(self, incoming: Incoming, message: Request, version: str) -> bytes:
+        try:
+            match message.method:
+                case "tools/call":
+                    result = await self._calls.call(incoming.http, incoming.caller, message.params, version)
+                case "tools/list":
+                    result = self._list(incoming.caller, message)
+                case "ping":
+                    result = b"{}"
+                case "initialize":
+                    result = self._initialized[self._versions.negotiated(message.params.get("protocolVersion"))]
+                case _:
+                    raise _no_such_method(message)
+        except RpcError as error:
+            error.message_id = message.id
+            raise
+        return result_body(message.id, result)
+
+    def _list(self, caller: Caller, message: Request) -> bytes:
+        cursor = message.params.get("cursor")
+        if cursor is not None:
+            raise RpcError(INVALID_PARAMS, "params.cursor is not known: the list has one page, which needs no cursor")
+        return self._lists.of(caller.plan, caller.disabled_tools)
+
+    def _version(self, http: HttpRequest, message: Message | None) -> str:
+        if isinstance(message, (Request, Notification)) and message.method in _BEFORE_NEGOTIATION:
+            return self._versions.supported[0]
+        named = http.headers.getall(HEADER, [])
+        try:
+            return self._versions.of_header((named[0] if len(named) == 1 else ", ".join(dict.fromkeys(named))).strip())
+        except RpcError as error:
+            if isinstance(message, Request):
+                error.message_id = message.id
+            raise
+
+    def _check_credential(self, caller: Caller, messages: Sequence[Request]) -> None:
+        if caller.subject:
+            return
+        if any(message.method in _FOR_ACCOUNTS for message in messages):
+            raise self._challenge.missing()
+
+
+def _asking(incoming: Incoming) -> list[Request | RpcError]:
+    """Return the messages of a batch that want an answer, and the errors of what is none, in their order.
+
+    Raises:
+        RpcError: there are too many. What follows after that is not looked at.
+    """
+    asking = []
+    for position in range(len(incoming.document)):
+        message = _read(incoming, position)
+        if isinstance(message, Request | RpcError):
+            asking.append(message)
+            if len(asking) > MAX_BATCH_SIZE:
+                raise RpcError(INVALID_REQUEST, f"a batch may hold {MAX_BATCH_SIZE} requests")
+    return asking
+
+
+def _read(incoming: Incoming, position: int) -> Message | RpcError:
+    try:
+        return read_message(incoming.document[position], lambda: incoming.as_written[position])
+    except RpcError as error:
+        return error
+
+
+def _no_such_method(message: Request, status: int = 200) -> RpcError:
+    return RpcError(
+        METHOD_NOT_FOUND, f"Unknown method: {quoted(message.method, 64)}", message_id=message.id, status=status
+    )
+
+
+def _summary(name: str, tagline: str) -> str:
+    return (
+        f"{name}: {tagline} Each tool's description says what it does, what it returns and what it costs. A result "
+        "with isError says in words what to change or when to come again. Links to files stop working after three "
+        "hours: pass them on at once."
+    )

@@ -1,0 +1,105 @@
+"""How the endpoints that programs call answer: JSON that any web page may read and nobody keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final
+
+import orjson
+import structlog
+from sanic import HTTPResponse, Request
+
+from pressroom.errors import BackendError, CallError, InvalidClient, OAuthError, RateLimited
+from pressroom.http.responses import Handler
+from pressroom.sdk import Caller
+
+log = structlog.get_logger()
+
+CORS: Final[Mapping[str, str]] = {
+    "Access-Control-Allow-Origin": "*",
+    "Access-Control-Expose-Headers": "Retry-After, WWW-Authenticate, X-Request-Id",
+}
+
+_PREFLIGHT: Final[Mapping[str, str]] = {
+    "Access-Control-Allow-Origin": "*",
+    # MCP clients send their protocol version with every request, also with those for metadata.
+    "Access-Control-Allow-Headers": "Accept, Authorization, Content-Type, MCP-Protocol-Version, X-Request-Id",
+    "Access-Control-Max-Age": "86400",
+}
+
+_NO_STORE: Final[Mapping[str, str]] = {**CORS, "Cache-Control": "no-store", "Pragma": "no-cache"}
+_RETRY_SECONDS: Final = 5
+
+Admit = Callable[[str, Any], Caller]
+
+
+def document(body: bytes, max_age: int) -> HTTPResponse:
+    """Return a JSON document that may be kept for some seconds."""
+    headers = {**CORS, "Cache-Control": f"public, max-age={max_age}"}
+    return HTTPResponse(body, headers=headers, content_type="application/json")
+
+
+def answer(members: Mapping[str, Any], status: int = 200, headers: Mapping[str, str] | None = None) -> HTTPResponse:
+    """Return a JSON answer that belongs to one client (RFC 6749, section 5.1)."""
+    return HTTPResponse(
+        orjson.dumps(members), status=status, headers={**_NO_STORE, **(headers or {})}, content_type="application/json"
+    )
+
+
+def empty() -> HTTPResponse:
+    """Return an answer that says nothing but that it worked (RFC 7009, section 2.2)."""
+    return HTTPResponse(b"", headers=dict(_NO_STORE), content_type="application/json")
+
+
+def refusal(error: OAuthError, status: int = 400) -> HTTPResponse:
+    """Return an error (RFC 6749, section 5.2; RFC 7591, section 3.2.2)."""
+    headers = {}
+    if isinstance(error, InvalidClient):
+        status, headers = 401, {"WWW-Authenticate": 'Basic realm="OAuth client", charset="UTF-8"'}
+    return answer({"error": error.code, "error_description": description(error)}, status, headers)
+
+
+def description(error: OAuthError | CallError) -> str:
+    """Return an error's message in the characters that RFC 6749 allows (section 5.2)."""
+    text = error.message.replace('"', "'").replace("\\", "/").replace("…", "...")
+    return "".join(character if " " <= character <= "~" else "?" for character in text)
+
+
+def preflight(*methods: str) -> Handler:
+    """Return the handler that answers a CORS preflight (Fetch standard) for these methods."""
+    headers = {**_PREFLIGHT, "Access-Control-Allow-Methods": ", ".join((*methods, "OPTIONS"))}
+
+    async def handle(_request: Request) -> HTTPResponse:
+        return HTTPResponse(status=204, headers=dict(headers))
+
+    return handle
+
+
+def for_programs(handler: Callable[[Request], Awaitable[HTTPResponse]], admit: Admit) -> Handler:
+    """Return the handler that learns the client's address, and answers every error as OAuth has it."""
+
+    async def handle(request: Request) -> HTTPResponse:
+        request.ctx.address = admit(request.ip, request.headers).address
+        try:
+            return await handler(request)
+        except OAuthError as error:
+            return refusal(error)
+        except RateLimited as error:
+            members = {"error": "temporarily_unavailable", "error_description": error.message}
+            return answer(members, 429, {"Retry-After": str(error.retry_after)})
+        except BackendError as error:
+            log.warning("an OAuth request could not be answered", path=request.path, error=str(error))
+            members = {
+                "error": "temporarily_unavailable",
+                "error_description": "the server cannot do this at the moment; nothing was changed, try again shortly",
+            }
+            return answer(members, 503, {"Retry-After": str(_RETRY_SECONDS)})
+        except Exception:
+            log.exception("an OAuth request failed", path=request.path)
+            members = {
+                "error": "server_error",
+                "error_description": "something failed inside; X-Request-Id tells the operator where",
+            }
+            return answer(members, 500)
+
+    return handle

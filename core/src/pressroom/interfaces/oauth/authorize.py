@@ -1,0 +1,220 @@
+"""`/oauth/authorize`: a person allows a client, or does not (RFC 6749, section 4.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from typing import Any, Final
+
+import structlog
+from sanic import HTTPResponse, Request
+
+from pressroom.accounts.records import User
+from pressroom.errors import (
+    AccessDenied,
+    BackendError,
+    CallError,
+    Forbidden,
+    InvalidClient,
+    InvalidInput,
+    InvalidRequest,
+    OAuthError,
+    RateLimited,
+)
+from pressroom.host.host import Host
+from pressroom.http.browser_sessions import MAX_FORM_BYTES, Browser, sign_in_path
+from pressroom.http.page_frame import Site, sentence
+from pressroom.http.page_head import Head
+from pressroom.http.private_pages import private_page, see_other
+from pressroom.http.responses import Endpoint, Handler
+from pressroom.interfaces.oauth.answers import description
+from pressroom.interfaces.oauth.consent import consent_facts
+from pressroom.interfaces.oauth.registration import RegistrationLimit
+from pressroom.oauth.addresses import AUTHORIZE_PATH
+from pressroom.oauth.documents import is_document_address
+from pressroom.oauth.records import AuthorizationRequest, Client
+from pressroom.oauth.redirection import destination, with_parameters
+from pressroom.oauth.requests import Parameters, RedirectedError, read_authorization_request
+
+log = structlog.get_logger()
+
+ALLOW: Final = "allow"
+DENY: Final = "deny"
+_RETRY_SECONDS: Final = 5
+_CANNOT_BE_USED: Final = "This request cannot be used"
+
+
+class SignInNeeded(Exception):
+    """The person has to sign in before the request is looked at."""
+
+
+class Authorize:
+    """Shows who asks for access to what, every time, and sends the person's answer to the client.
+
+    The form is posted to the address that it was shown at: everything is checked again from there.
+    """
+
+    def __init__(self, host: Host, site: Site, browser: Browser, limit: RegistrationLimit) -> None:
+        self._server = host.authorization_server
+        self._catalog = host.services.catalog
+        self._admit = host.pipeline.admit
+        self._site = site
+        self._browser = browser
+        self._limit = limit
+        self._templates = site.templates("pressroom.interfaces.oauth")
+
+    def endpoints(self) -> Iterator[Endpoint]:
+        """Yield the routes to serve."""
+        yield Endpoint(AUTHORIZE_PATH, ("GET",), self._for_people(self.show))
+        yield Endpoint(AUTHORIZE_PATH, ("POST",), self._for_people(self.decide), max_body_bytes=MAX_FORM_BYTES)
+
+    async def show(self, request: Request) -> HTTPResponse:
+        """Show what is asked for."""
+        authorization = await self._read(request)
+        user = await self._user(request)
+        return self._consent(request, authorization, user)
+
+    async def decide(self, request: Request) -> HTTPResponse:
+        """Take the person's answer."""
+        authorization = await self._read(request)
+        user = await self._user(request)
+        decision = self._browser.form(request, lambda _: _query(request)).get("decision", [""])
+        if decision == [DENY]:
+            denied = _error_of(AccessDenied("the person did not allow it"))
+            return self._redirect(authorization.redirect_uri, denied, authorization.state)
+        if decision != [ALLOW]:
+            raise InvalidInput("decision", f"must be {ALLOW} or {DENY}")
+        code = await self._server.grants.approve(user.id, authorization)
+        return self._redirect(authorization.redirect_uri, {"code": code}, authorization.state)
+
+    async def _read(self, request: Request) -> AuthorizationRequest:
+        parameters = Parameters.parse(_query(request))
+        client = await self._client(request, parameters.required("client_id"))
+        return read_authorization_request(parameters, client, self._server.addresses)
+
+    async def _client(self, request: Request, client_id: str) -> Client:
+        documents = self._server.documents
+        if documents is None or not is_document_address(client_id):
+            client = await self._server.clients.find(client_id)
+            if client is None or client.from_document:
+                raise InvalidClient("this client is not registered here")
+            return client
+        known = await documents.known(client_id)
+        if known is not None:
+            return known
+        # Nobody without an account makes the server fetch something.
+        user = await self._user(request)
+        await self._limit.take(f"account {user.id}")
+        return await documents.fetch(client_id)
+
+    async def _user(self, request: Request) -> User:
+        session = await self._browser.session(request)
+        if session is None:
+            raise SignInNeeded
+        return session.user
+
+    def _consent(self, request: Request, authorization: AuthorizationRequest, user: User) -> HTTPResponse:
+        name = self._site.branding.name
+        view = self._catalog.plan(user.plan)
+        body = self._templates.render(
+            "consent.html",
+            Head(f"Allow a program · {name}", "A program asks for access to your account."),
+            # What is approved is in the query: the token of one request is good for no other.
+            csrf=self._browser.csrf_token(request, AUTHORIZE_PATH, _query(request)),
+            sign_out_csrf=self._browser.csrf_token(request, "/sign-out"),
+            action=f"{self._site.root}{AUTHORIZE_PATH}?{_query(request)}",
+            user=user,
+            plan=view.title,
+            tools=len(view.mcp_tools),
+            publishes="publish_content" in view.mcp_tools,
+            facts=consent_facts(authorization),
+            allow=ALLOW,
+            deny=DENY,
+        )
+        return private_page(body, self._site.redirecting_security_policy)
+
+    def _redirect(self, redirect_uri: str, parameters: dict[str, str], state: str) -> HTTPResponse:
+        """Send the person's browser back to the client."""
+        return see_other(self._answer(redirect_uri, parameters, state))
+
+    def _answer(self, redirect_uri: str, parameters: dict[str, str], state: str) -> str:
+        """Return the URL of an authorization response (RFC 6749, section 4.1.2; RFC 9207, section 2)."""
+        own = {**parameters, **({"state": state} if state else {}), "iss": self._server.addresses.issuer}
+        return with_parameters(redirect_uri, own)
+
+    async def _tell(self, request: Request, refused: RedirectedError) -> HTTPResponse:
+        """Tell the client of an error at once if the person has approved it before; else let the person decide.
+
+        Whoever registers a client could otherwise have this server redirect anybody to anywhere (RFC 9700, section
+        4.11.2). Raises `SignInNeeded`.
+        """
+        user = await self._user(request)
+        answer = self._answer(refused.redirect_uri, _error_of(refused.error), refused.state)
+        if await self._server.grants.has_approved(user.id, refused.client.id):
+            return see_other(answer)
+        message = (
+            f"A program that has no access to your account sent you here, with a request that cannot be used: "
+            f"{sentence(refused.error.message)} You can close this page, or go back if you trust where that leads"
+        )
+        return self._refused(400, _CANNOT_BE_USED, message, back=answer, destination=destination(refused.redirect_uri))
+
+    def _refused(
+        self,
+        status: int,
+        title: str,
+        message: str,
+        *,
+        back: str = "",
+        destination: str = "",
+        headers: Mapping[str, str] | None = None,
+    ) -> HTTPResponse:
+        head = Head(f"{title} · {self._site.branding.name}", sentence(message))
+        body = self._templates.render(
+            "refused.html", head, title=title, status=status, back=back, destination=destination
+        )
+        response = private_page(body, self._site.redirecting_security_policy, status)
+        response.headers.update(headers or {})
+        return response
+
+    def _for_people(self, handler: Callable[[Request], Awaitable[HTTPResponse]]) -> Handler:
+        """Return the handler that answers errors with pages, and with redirects where the client may be told."""
+
+        async def handle(request: Request, **_path: Any) -> HTTPResponse:
+            request.ctx.address = self._admit(request.ip, request.headers).address
+            try:
+                try:
+                    response = await handler(request)
+                except RedirectedError as refused:
+                    response = await self._tell(request, refused)
+            except SignInNeeded:
+                response = see_other(self._site.root + sign_in_path(f"{request.path}?{_query(request)}"))
+            except OAuthError as error:
+                message = f"{sentence(error.message)} Start again from the program that sent you here"
+                response = self._refused(400, _CANNOT_BE_USED, message)
+            except RateLimited as error:
+                response = self._refused(
+                    429, "Too many programs at once", error.message, headers={"Retry-After": str(error.retry_after)}
+                )
+            except CallError as error:
+                status = 403 if isinstance(error, Forbidden) else 400
+                response = self._refused(status, "That did not work", error.message)
+            except BackendError as error:
+                log.warning("a client could not be approved", error=str(error))
+                message = (
+                    "your account cannot be reached at the moment; nothing was changed. Try again in a few seconds"
+                )
+                response = self._refused(503, "Back in a moment", message, headers={"Retry-After": str(_RETRY_SECONDS)})
+            return self._browser.finish(request, response)
+
+        return handle
+
+
+def _error_of(error: OAuthError) -> dict[str, str]:
+    return {"error": error.code, "error_description": description(error)}
+
+
+def _query(request: Request) -> str:
+    """Return the query as it was sent. Raises `InvalidRequest` where it is not even UTF-8."""
+    try:
+        return request.query_string
+    except UnicodeDecodeError:
+        raise InvalidRequest("the address is not UTF-8") from None

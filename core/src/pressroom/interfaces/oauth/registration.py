@@ -1,0 +1,122 @@
+"""`POST /oauth/register`: dynamic client registration (RFC 7591)."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from typing import Any, Final
+
+import structlog
+from sanic import HTTPResponse, Request
+
+from pressroom.config.values import parse_rate
+from pressroom.errors import BackendError, InvalidClientMetadata, InvalidInput, InvalidJson, RateLimited
+from pressroom.host.host import Host
+from pressroom.http.responses import Endpoint
+from pressroom.interfaces.oauth.answers import answer, for_programs, preflight, refusal
+from pressroom.oauth.addresses import REGISTER_PATH
+from pressroom.oauth.clients import Registered
+from pressroom.oauth.metadata import check_metadata
+from pressroom.oauth.records import SCOPE, ClientMetadata
+from pressroom.validation.echo import counted
+from pressroom.validation.json import parse_object
+
+log = structlog.get_logger()
+
+MAX_BYTES: Final = 65_536
+_DEPTH: Final = 16
+
+
+class RegistrationLimit:
+    """How often one address may do what makes the server remember a client."""
+
+    def __init__(self, host: Host) -> None:
+        self._limiter = host.services.limiter
+        self._rate = parse_rate(host.settings.oauth.registration_rate)
+        self._refuse_on_outage = host.settings.limits.on_outage == "refuse"
+
+    async def take(self, address: str) -> None:
+        """Count one. Raises `RateLimited`."""
+        try:
+            status = await self._limiter.take(self._rate, _key(address), 1)
+        except BackendError as error:
+            log.warning("registrations cannot be counted", error=error.message)
+            if self._refuse_on_outage:
+                raise
+            return
+        if not status.allowed:
+            seconds = max(1, math.ceil(status.reset_at - time.time()))
+            raise RateLimited(
+                f"the limit of {self._rate} registrations from one address is used up; "
+                f"try again in {counted(seconds, 'second')}",
+                retry_after=seconds,
+            )
+
+    async def give_back(self, address: str) -> None:
+        """Undo the counting of one that made nothing new."""
+        try:
+            await self._limiter.give_back(self._rate, _key(address), 1)
+        except BackendError as error:
+            log.warning("registrations cannot be counted", error=error.message)
+
+
+def _key(address: str) -> str:
+    return f"oauth registration\n{address}"
+
+
+class Registration:
+    """Answers the registration endpoint. Only registrations that make a client count against the address."""
+
+    def __init__(self, host: Host, limit: RegistrationLimit) -> None:
+        self._clients = host.authorization_server.clients
+        self._admit = host.pipeline.admit
+        self._limit = limit
+
+    def endpoints(self) -> Iterator[Endpoint]:
+        """Yield the routes to serve."""
+        yield Endpoint(REGISTER_PATH, ("POST",), for_programs(self.register, self._admit))
+        yield Endpoint(REGISTER_PATH, ("OPTIONS",), preflight("POST"))
+
+    async def register(self, request: Request) -> HTTPResponse:
+        """Register a client, or return the public one that has the same metadata."""
+        if len(request.body) > MAX_BYTES:
+            return refusal(InvalidClientMetadata(f"the body may have {MAX_BYTES} bytes"), 413)
+        metadata = check_metadata(_body(request))
+        address = request.ctx.address
+        await self._limit.take(address)
+        registered = await self._clients.register(metadata, address)
+        if not registered.is_new:
+            await self._limit.give_back(address)
+        return answer(_members(registered), 201)
+
+
+def _body(request: Request) -> dict[str, Any]:
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type != "application/json":
+        raise InvalidClientMetadata("the body must be JSON: send Content-Type: application/json")
+    try:
+        return parse_object(request.body, max_depth=_DEPTH)
+    except (InvalidJson, InvalidInput) as error:
+        raise InvalidClientMetadata(error.message) from None
+
+
+def _members(registered: Registered) -> dict[str, Any]:
+    """Return what the client is told (RFC 7591, section 3.2.1)."""
+    client = registered.client
+    metadata: ClientMetadata = client.metadata
+    members: dict[str, Any] = {
+        "client_id": client.id,
+        "client_id_issued_at": int(client.created_at.timestamp()),
+        "client_name": metadata.name,
+        "redirect_uris": list(metadata.redirect_uris),
+        "token_endpoint_auth_method": metadata.auth_method,
+        "grant_types": list(metadata.grant_types),
+        "response_types": ["code"],
+        "scope": SCOPE,
+        "client_uri": metadata.client_uri,
+        "logo_uri": metadata.logo_uri,
+    }
+    if registered.secret:
+        members |= {"client_secret": registered.secret, "client_secret_expires_at": 0}
+    return {name: value for name, value in members.items() if value != ""}

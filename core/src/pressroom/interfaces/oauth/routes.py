@@ -1,0 +1,48 @@
+"""The routes of the authorization server."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sanic import HTTPResponse, Request
+
+from pressroom.errors import CallError
+from pressroom.host.host import Host
+from pressroom.http.browser_sessions import Browser
+from pressroom.http.page_frame import Site
+from pressroom.http.responses import Endpoint
+from pressroom.interfaces.oauth.answers import answer, description
+from pressroom.interfaces.oauth.authorize import Authorize
+from pressroom.interfaces.oauth.discovery import Discovery
+from pressroom.interfaces.oauth.registration import Registration, RegistrationLimit
+from pressroom.interfaces.oauth.token import TokenEndpoints
+
+
+class OAuthEndpoints:
+    """Answers `/oauth/…` and the well-known documents."""
+
+    def __init__(self, host: Host, site: Site, browser: Browser) -> None:
+        self._for_programs: list[Endpoint] = []
+        self._for_people: list[Endpoint] = []
+        settings = host.settings
+        if not (settings.oauth.enabled and settings.mcp.enabled):
+            return
+        limit = RegistrationLimit(host)
+        self._for_programs += Discovery(host).endpoints()
+        self._for_programs += TokenEndpoints(host).endpoints()
+        if settings.oauth.registration:
+            self._for_programs += Registration(host, limit).endpoints()
+        self._for_people += Authorize(host, site, browser, limit).endpoints()
+
+    def endpoints(self) -> list[Endpoint]:
+        """Return the routes to serve; none where the operator switched off OAuth, or MCP, which it is for."""
+        return [*self._for_programs, *self._for_people]
+
+    def serves(self, path: str) -> bool:
+        """Tell whether programs call an address, so that errors there have the shape of OAuth."""
+        return any(endpoint.path == path.removesuffix("/") for endpoint in self._for_programs)
+
+    def refuse(self, _request: Request, error: CallError, status: int, headers: Mapping[str, str]) -> HTTPResponse:
+        """Answer a request that never came to an endpoint: another method, a body that is too large, a failure."""
+        code = "invalid_request" if status < 500 else "server_error"
+        return answer({"error": code, "error_description": description(error)}, status, headers)

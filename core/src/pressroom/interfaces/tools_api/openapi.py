@@ -1,0 +1,247 @@
+"""OpenAPI 3.1 of the Tools API, made from the same models that validate it."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from pressroom.catalog.compile import GENERATE
+from pressroom.catalog.descriptor import generator_of
+from pressroom.catalog.schema import RESPONSE_SCHEMA, input_schema
+from pressroom.catalog.tool import ANONYMOUS, PlanTool
+from pressroom.host.compiled import Compiled
+from pressroom.interfaces.tools_api.envelope import STATUS, VERSION
+from pressroom.interfaces.tools_api.openapi_parts import (
+    COMMON_HEADERS,
+    HEADERS,
+    RATE_LIMIT_HEADERS,
+    brand_schema,
+    descriptor_schema,
+    envelope_meta,
+    error_envelope,
+    success_envelope,
+)
+from pressroom.sdk import Generator
+
+_REASONS: Final = {
+    400: ("InvalidInput", "The body is not JSON, or a parameter is missing, unknown or out of bounds."),
+    404: ("NotFound", "There is no such tool."),
+    405: ("MethodNotAllowed", "The address takes another method."),
+    413: ("PayloadTooLarge", "The body is larger than the server reads."),
+    415: ("UnsupportedMediaType", "The body is not JSON by its `Content-Type`."),
+    429: ("RateLimited", "The rate limit of the tool is used up."),
+    500: ("InternalError", "Something failed inside. The request id tells the operator where."),
+    503: ("Overloaded", "Too much is being rendered, or the render ran out of time."),
+}
+
+
+def openapi_document(compiled: Compiled) -> dict[str, Any]:
+    """Return the OpenAPI document of what callers without a credential can use."""
+    branding = compiled.branding
+    entries = compiled.catalog.plan(ANONYMOUS).generators
+    paths: dict[str, Any] = {
+        "/tools/api": {
+            "get": {
+                "operationId": "listTools",
+                "summary": "The catalog",
+                "description": "Every tool with its parameters, limits and examples.",
+                "tags": ["Catalog"],
+                "responses": {"200": _json("The catalog.", {"$ref": "#/components/schemas/Catalog"})},
+            }
+        }
+    }
+    for entry in entries:
+        paths |= _paths(entry, branding.key)
+    return {
+        "openapi": "3.1.1",
+        "jsonSchemaDialect": "https://json-schema.org/draft/2020-12/schema",
+        "info": {
+            "title": f"{branding.name} Tools API",
+            "version": "1.0.0",
+            "summary": branding.tagline,
+            "description": (
+                "Free tools that make files. No credential is needed; requests are limited per tool and client "
+                "address. Equal requests are answered from a cache and cost only a part of a request."
+            ),
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "servers": [{"url": compiled.settings.public_url}],
+        "security": [{}],
+        "tags": [
+            {"name": "Catalog", "description": "What there is."},
+            *({"name": generator_of(one).name, "description": generator_of(one).summary} for one in entries),
+        ],
+        "paths": paths,
+        "components": {
+            "headers": HEADERS,
+            "responses": _error_responses(branding.key),
+            "schemas": {
+                "Brand": brand_schema(compiled.brand_block()),
+                "Catalog": _catalog_schema(branding.key),
+                "Descriptor": descriptor_schema(),
+                "Error": error_envelope(branding.key, [*STATUS]),
+                "Meta": envelope_meta(VERSION),
+                **{_name(generator_of(one)): _params_schema(generator_of(one)) for one in entries},
+            },
+        },
+    }
+
+
+def _paths(entry: PlanTool, brand_key: str) -> dict[str, Any]:
+    generator = generator_of(entry)
+    base = f"/tools/{generator.slug}/api"
+    descriptor = {"$ref": "#/components/schemas/Descriptor"}
+    return {
+        base: {
+            "get": {
+                "operationId": f"describe{_name(generator)}",
+                "summary": f"Descriptor: {generator.name}",
+                "tags": [generator.name],
+                "responses": {
+                    "200": _json("The tool's descriptor.", success_envelope(brand_key, {"data": descriptor})),
+                    "404": {"$ref": "#/components/responses/NotFound"},
+                },
+            }
+        },
+        f"{base}{GENERATE}": {
+            "post": {
+                "operationId": f"generate{_name(generator)}",
+                "summary": generator.summary,
+                "description": "\n\n".join([generator.description, *(f"Note: {note}" for note in generator.notes)]),
+                "tags": [generator.name],
+                "requestBody": {
+                    "required": True,
+                    "content": {
+                        "application/json": {
+                            "schema": {"$ref": f"#/components/schemas/{_name(generator)}"},
+                            "examples": {
+                                f"example{number}": {"summary": one.title, "value": dict(one.params)}
+                                for number, one in enumerate(generator.examples, start=1)
+                            },
+                        }
+                    },
+                },
+                "responses": {
+                    "200": _success(entry, brand_key),
+                    **{
+                        str(status): {"$ref": f"#/components/responses/{name}"}
+                        for status, (name, _) in _REASONS.items()
+                    },
+                },
+            }
+        },
+    }
+
+
+def _success(entry: PlanTool, brand_key: str) -> dict[str, Any]:
+    generator = generator_of(entry)
+    binary = {media_type: {"schema": {"type": "string", "format": "binary"}} for media_type in generator.produces}
+    return {
+        "description": "The file: its signed address, or with `response: binary` its bytes.",
+        "headers": {
+            **COMMON_HEADERS,
+            **RATE_LIMIT_HEADERS,
+            **{
+                name: {"$ref": f"#/components/headers/{name}"}
+                for name in ("ETag", "X-Cache", "X-Warnings", "Content-Disposition")
+            },
+        },
+        "content": {
+            "application/json": {
+                "schema": success_envelope(
+                    brand_key, {"data": _data_schema(generator), "meta": {"$ref": "#/components/schemas/Meta"}}
+                )
+            },
+            **binary,
+        },
+    }
+
+
+def _data_schema(generator: Generator) -> dict[str, Any]:
+    own = input_schema(generator.details) if generator.details else {}
+    return {
+        "type": "object",
+        "required": ["id", "url", "expiresAt", "cached", *own.get("properties", {})],
+        "properties": {
+            "id": {"type": "string", "pattern": "^[0-9a-f]{32}$", "description": "Hash of what was asked for."},
+            "url": {"type": "string", "format": "uri", "description": "Signed address; it expires after 3 hours."},
+            "expiresAt": {"type": "string", "format": "date-time"},
+            "cached": {"type": "boolean", "description": "Whether no render ran for this request."},
+            **own.get("properties", {}),
+            "warnings": {
+                "type": "array",
+                "items": {"type": "string"},
+                "description": "What may surprise; often absent.",
+            },
+        },
+    }
+
+
+def _params_schema(generator: Generator) -> dict[str, Any]:
+    schema = dict(input_schema(generator.params))
+    schema["properties"] = {**schema.get("properties", {}), "response": RESPONSE_SCHEMA}
+    return schema
+
+
+def _error_responses(brand_key: str) -> dict[str, Any]:
+    codes = {status: code for code, status in reversed(list(STATUS.items()))}
+    responses = {}
+    for status, (name, description) in _REASONS.items():
+        headers: dict[str, Any] = {**COMMON_HEADERS, **RATE_LIMIT_HEADERS}
+        error: dict[str, Any] = {"code": codes[status], "message": description}
+        if status in (429, 503):
+            headers["Retry-After"] = {"$ref": "#/components/headers/Retry-After"}
+            error["retryAfter"] = 12
+        if status == 405:
+            headers["Allow"] = {"$ref": "#/components/headers/Allow"}
+        responses[name] = {
+            "description": description,
+            "headers": headers,
+            "content": {
+                "application/json": {
+                    "schema": {"$ref": "#/components/schemas/Error"},
+                    "example": {
+                        "ok": False,
+                        "error": error,
+                        "meta": {
+                            "tool": "qr-code-generator",
+                            "endpoint": GENERATE,
+                            "version": VERSION,
+                            "cached": False,
+                            "timestamp": "2026-01-31T12:00:00.000Z",
+                            "rateLimit": {"limit": 300, "remaining": 299, "resetAt": "2026-01-31T13:00:00Z"},
+                        },
+                        brand_key: {},
+                    },
+                }
+            },
+        }
+    return responses
+
+
+def _catalog_schema(brand_key: str) -> dict[str, Any]:
+    texts = {name: {"type": "string"} for name in ("version", "baseUrl", "llmInstructions")}
+    count = {"type": "integer", "minimum": 0}
+    return {
+        "type": "object",
+        "required": [*texts, "platform", "mcp", "tools", "stats", brand_key],
+        "properties": {
+            **texts,
+            "platform": {"type": "object"},
+            "mcp": {"type": "object"},
+            "tools": {"type": "array", "items": {"$ref": "#/components/schemas/Descriptor"}},
+            "stats": {
+                "type": "object",
+                "required": ["total", "withApi"],
+                "properties": {"total": count, "withApi": count},
+            },
+            brand_key: {"$ref": "#/components/schemas/Brand"},
+        },
+    }
+
+
+def _json(description: str, schema: dict[str, Any]) -> dict[str, Any]:
+    return {"description": description, "headers": COMMON_HEADERS, "content": {"application/json": {"schema": schema}}}
+
+
+def _name(generator: Generator) -> str:
+    return "".join(word.capitalize() for word in generator.slug.split("-"))

@@ -1,0 +1,139 @@
+"""The routes of the pages for people."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import parse_qs
+
+import orjson
+from sanic import HTTPResponse, Request
+
+from pressroom.catalog.compile import GENERATE
+from pressroom.errors import CallError, NotFound, UnsupportedMediaType
+from pressroom.http.assets import IMMUTABLE
+from pressroom.http.page_frame import Site
+from pressroom.http.responses import INERT_CONTENT, matches_etag
+from pressroom.interfaces.tools_api.envelope import STATUS
+from pressroom.interfaces.tools_api.gallery import Gallery
+from pressroom.interfaces.tools_api.pages import FormState, Pages, input_from_form, page_descriptor, parse_form
+from pressroom.interfaces.tools_api.routes import ToolsApi, error_headers, read_beside
+from pressroom.validation.json import parse_object
+from pressroom.validation.nearest import nearest
+
+HTML = "text/html; charset=utf-8"
+FORM = "application/x-www-form-urlencoded"
+_NUMBER: Final = re.compile(r"[0-9]{1,3}", re.ASCII)
+
+
+class ToolPages:
+    """Answers `/tools` and `/tools/<slug>`, which work without JavaScript, and what they load."""
+
+    def __init__(self, api: ToolsApi, site: Site, gallery: Gallery) -> None:
+        self._api = api
+        self._gallery = gallery
+        previews = {slug: generator.preview for slug, generator in api.generators.items()}
+        self._pages = Pages(site, previews, gallery.addresses)
+        self._descriptors = {
+            slug: page_descriptor(descriptor, api.generators[slug]) for slug, descriptor in api.descriptors.items()
+        }
+        self._index = b""
+        self._tools: dict[str, bytes] = {}
+
+    async def index(self, _request: Request) -> HTTPResponse:
+        """`GET /tools`: the list of tools."""
+        # Rendered by the first request rather than at start-up, which compiling the templates would double.
+        if not self._index:
+            self._index = self._pages.index(list(self._descriptors.values()))
+        return self._html(self._index)
+
+    async def tool(self, request: Request, slug: str) -> HTTPResponse:
+        """`GET /tools/<slug>`: a tool's page, its form filled from the query where it names parameters."""
+        descriptor = self._descriptors.get(slug)
+        if descriptor is None:
+            return self._missing(slug)
+        if not request.query_string:
+            if slug not in self._tools:
+                self._tools[slug] = self._pages.tool(descriptor)
+            return self._html(self._tools[slug])
+        state = FormState.from_query(descriptor, parse_qs(request.query_string, keep_blank_values=True))
+        return self._html(self._pages.tool(descriptor, state))
+
+    async def submit(self, request: Request, slug: str) -> HTTPResponse:
+        """`POST /tools/<slug>`: run the tool with a posted form, and show the page with what came of it."""
+        descriptor = self._descriptors.get(slug)
+        if descriptor is None:
+            return self._missing(slug)
+        form: Mapping[str, list[str]] = {}
+
+        def read() -> dict[str, Any]:
+            nonlocal form
+            _check_form_type(request)
+            form = parse_form(request.body)
+            given = input_from_form(descriptor["endpoints"][0]["params"], form)
+            return parse_object(orjson.dumps(given))  # through the same door as the API's own
+
+        arguments = await read_beside(read, request.body)
+        exchange = await self._api.call(request, slug, lambda _exchange: arguments())
+        envelopes = self._api.envelopes
+        if exchange.error is not None:
+            body = envelopes.failure(exchange.error, slug, GENERATE, exchange.limit_status)
+            status = STATUS.get(exchange.error.code, 500)
+        else:
+            body = envelopes.success(exchange, GENERATE)
+            status = 200
+        page = self._pages.tool(descriptor, FormState(form, orjson.loads(body), exchange.preview_url))
+        response = self._html(page, status, cache="no-store")
+        response.headers.update(error_headers(exchange.error) if exchange.error else {})
+        return response
+
+    async def asset(self, request: Request, name: str) -> HTTPResponse:
+        """`GET /tools/static/<name>`: the style sheet, the script, the icon."""
+        try:
+            asset = self._pages.site.asset(name)
+        except NotFound as error:
+            return self.error(404, "Not found", error.message)
+        headers = {"ETag": asset.etag, "Cache-Control": asset.cache_control(request.args.get("v", ""))}
+        if matches_etag(request.headers.get("if-none-match", ""), asset.etag):
+            return HTTPResponse(status=304, headers=headers)
+        return HTTPResponse(asset.content, headers=headers, content_type=asset.media_type)
+
+    async def example(self, request: Request, slug: str, number: str) -> HTTPResponse:
+        """`GET /tools/<slug>/examples/<number>`: the picture of an example, for the tool's gallery."""
+        try:
+            picture = await self._gallery.picture(slug, int(number) if _NUMBER.fullmatch(number) else -1)
+        except CallError as error:
+            response = self.error(STATUS.get(error.code, 500), "No picture", error.message)
+            response.headers.update(error_headers(error))
+            return response
+        version = request.args.get("v", "")
+        current = self._gallery.is_current(slug, int(number), version)
+        headers = {
+            "Cache-Control": IMMUTABLE if current else "no-cache",
+            "Content-Security-Policy": INERT_CONTENT,
+        }
+        return HTTPResponse(picture.content, headers=headers, content_type=picture.media_type)
+
+    def error(self, status: int, title: str, message: str) -> HTTPResponse:
+        """Return the page for an HTTP error."""
+        return self._html(self._pages.site.error(status, title, message), status, cache="no-store")
+
+    def _missing(self, slug: str) -> HTTPResponse:
+        similar = nearest(slug, self._descriptors)
+        return self.error(
+            404,
+            "No such tool",
+            f"There is no tool called {slug[:64]}."
+            + (f" Did you mean {similar}?" if similar else " The list of tools shows what there is."),
+        )
+
+    def _html(self, body: bytes, status: int = 200, cache: str = "no-cache") -> HTTPResponse:
+        headers = {"Content-Security-Policy": self._pages.site.content_security_policy, "Cache-Control": cache}
+        return HTTPResponse(body, status=status, headers=headers, content_type=HTML)
+
+
+def _check_form_type(request: Request) -> None:
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type != FORM:
+        raise UnsupportedMediaType(f"a form is sent as {FORM}; programs post JSON to the tool's API instead")

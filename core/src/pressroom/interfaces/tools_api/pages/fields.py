@@ -1,0 +1,219 @@
+"""Form fields, as the templates draw them, from parameter descriptors."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from pressroom.interfaces.tools_api.pages.forms import Form, Param, is_colour, takes_empty, text_of
+from pressroom.interfaces.tools_api.pages.places import Excerpt, excerpt
+
+NARROW_TEXT: Final = 80
+"""Texts that may be longer than this take the whole width of the form."""
+
+Widget = Literal["text", "textarea", "number", "select", "radios", "checkbox", "colour"]
+
+LONG_TEXT: Final = 200
+"""Texts that may be longer than this get a field of several lines."""
+
+CODE_TEXT: Final = 4000
+"""Texts that may be longer than this are written in the monospace, in a tall field."""
+
+_ONE_LINE: Final = frozenset({"uri", "email", "date", "time", "date-time", "uuid"})
+"""Formats of JSON Schema that have no line breaks, however long they are."""
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\x00-\x7f]+")
+_WORDS: Final = {
+    "api": "API",
+    "bg": "background",
+    "color": "colour",
+    "css": "CSS",
+    "fg": "foreground",
+    "html": "HTML",
+    "id": "ID",
+    "json": "JSON",
+    "props": "properties",
+    "qr": "QR",
+    "svg": "SVG",
+    "url": "URL",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One choice of a select or a radio group."""
+
+    value: str
+    label: str
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field of a form. `spec` is JSON that tells the script how the text becomes a value."""
+
+    id: str
+    name: str
+    label: str
+    widget: Widget
+    required: bool
+    help: str
+    error: str
+    value: str
+    spec: str
+    bounds: str = ""
+    minimum: str = ""
+    maximum: str = ""
+    step: str = "any"
+    slider: bool = False
+    limit: int = 0
+    counted: bool = True
+    guard: int = 0
+    rows: int = 3
+    code: bool = False
+    language: str = ""
+    placeholder: str = ""
+    options: tuple[Option, ...] = ()
+    excerpt: Excerpt | None = None
+
+    @property
+    def wide(self) -> bool:
+        """Whether the field takes the whole width of the form."""
+        return self.widget == "textarea" or (self.widget == "text" and (self.required or self.limit > NARROW_TEXT))
+
+    @property
+    def described_by(self) -> str:
+        """The ids of the texts that describe the field."""
+        parts = {f"{self.id}-help": self.help, f"{self.id}-error": self.error}
+        return " ".join(name for name, text in parts.items() if text)
+
+
+def label_of(name: str) -> str:
+    """Return the words of a parameter's name as a label: `fgColor` is `Foreground colour`."""
+    words = [_WORDS.get(word.lower(), word if word.isupper() else word.lower()) for word in _WORD.findall(name)]
+    text = " ".join(words) or name
+    return text[:1].upper() + text[1:]
+
+
+def number_text(value: Any) -> str:
+    """Return a bound as people write it; nothing for a bound that is not set."""
+    return "" if value is None else text_of(value)
+
+
+def build_field(field_id: str, param: Param, form: Form, problems: Mapping[str, str]) -> Field:
+    """Return the field of one parameter.
+
+    Args:
+        field_id: its id on the page.
+        param: one of `form_params`.
+        form: texts to keep in the fields; a field without one shows its default.
+        problems: what is wrong, by the parameter's name.
+    """
+    name = param["name"]
+    documented = param.get("default")
+    default, assumed = (None, documented) if param.get("assumed") else (documented, None)
+    value = form[name][-1] if form.get(name) else "" if default is None else text_of(default)
+    widget = _widget(param)
+    limit = (
+        int(param["max"]) if widget in ("text", "textarea") and param["type"] == "string" and param.get("max") else 0
+    )
+    example = param.get("example") if assumed is None else assumed
+    code = widget == "textarea" and (limit > CODE_TEXT or param["type"] == "object" or "mediaType" in param)
+    error = problems.get(name, "")
+    return Field(
+        id=field_id,
+        name=name,
+        label=label_of(param.get("path", (name,))[-1]),
+        widget=widget,
+        required=bool(param.get("required")),
+        help=param.get("description") or "",
+        error=error,
+        value=value,
+        spec=_spec(param),
+        bounds=_bounds(param, assumed) if widget == "number" else "",
+        minimum=number_text(param.get("min")),
+        maximum=number_text(param.get("max")),
+        step=_step(param),
+        slider=default is not None and param.get("min") is not None and param.get("max") is not None,
+        limit=limit,
+        counted=param.get("format") not in _ONE_LINE,
+        guard=max(2 * limit, 256) if limit else 0,
+        rows=12 if code and param["type"] == "string" else 5 if code else 3,
+        code=code,
+        language=param.get("mediaType", ""),
+        placeholder="" if example is None or default is not None else text_of(example),
+        options=_options(param, value),
+        excerpt=excerpt(value, error) if code and error else None,
+    )
+
+
+def _widget(param: Param) -> Widget:
+    choices = param.get("enumValues")
+    if choices:
+        short = len(choices) <= 4 and sum(len(text_of(choice)) for choice in choices) <= 28
+        return "radios" if short and (param.get("required") or param.get("default") is not None) else "select"
+    match param["type"]:
+        case "number":
+            return "number"
+        case "boolean":
+            return "checkbox"
+        case "object":
+            return "textarea"
+        case _ if is_colour(param):
+            return "colour"
+        case _:
+            long = (param.get("max") or 0) > LONG_TEXT and param.get("format") not in _ONE_LINE
+            return "textarea" if long else "text"
+
+
+def _options(param: Param, value: str) -> tuple[Option, ...]:
+    choices = [text_of(choice) for choice in param.get("enumValues") or ()]
+    options = [Option(choice, choice, choice == value) for choice in choices]
+    # What a mode is about is always set in it.
+    if choices and not param.get("required") and param.get("default") is None and "mode" not in param:
+        options.insert(0, Option("", "Not set", value == ""))
+    return tuple(options)
+
+
+def number_bounds(param: Param) -> str:
+    """Return the bounds of a number in words; nothing where it has none."""
+    least, most = number_text(param.get("min")), number_text(param.get("max"))
+    if least and most:
+        return f"{least} to {most}"
+    return f"At least {least}" if least else f"At most {most}" if most else ""
+
+
+def _bounds(param: Param, assumed: Any) -> str:
+    bounds = number_bounds(param)
+    return (
+        bounds
+        if assumed is None
+        else f"{bounds}, default {text_of(assumed)}"
+        if bounds
+        else f"default {text_of(assumed)}"
+    )
+
+
+def _step(param: Param) -> str:
+    """Return 1 only where whole numbers are all but certain: a descriptor does not tell them from fractions."""
+    known = [param[key] for key in ("default", "min", "max", "example") if param.get(key) is not None]
+    least, most = param.get("min"), param.get("max")
+    wide = least is not None and most is not None and most - least >= 10
+    return "1" if wide and all(type(value) is int for value in known) else "any"
+
+
+def _spec(param: Param) -> str:
+    kind = "choice" if param.get("enumValues") else param["type"]
+    spec = {
+        "name": param["name"],
+        "path": param.get("path"),
+        "kind": kind,
+        "choices": list(param.get("enumValues") or ()),
+        "default": None if param.get("assumed") else param.get("default"),
+        "required": bool(param.get("required")),
+        "empty": takes_empty(param),
+    }
+    return json.dumps({key: value for key, value in spec.items() if value not in (None, [], False)}, ensure_ascii=False)

@@ -1,0 +1,269 @@
+"""HTML forms to API input and back.
+
+A form knows only text. What a text means depends on the parameter's descriptor (section 2.10 of the interface
+specification), so that the page, with or without JavaScript, asks for exactly what a client of the API would.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Self
+from urllib.parse import parse_qs
+
+import orjson
+
+from pressroom.errors import InvalidInput
+
+Descriptor = Mapping[str, Any]
+"""A tool's descriptor as plain data, with `notes` (a list of sentences) beside the members of section 2.10.
+
+What else a page needs is in further members: see `pressroom.interfaces.tools_api.pages.declared`.
+"""
+
+Param = Mapping[str, Any]
+"""One parameter of a descriptor."""
+
+Form = Mapping[str, Sequence[str]]
+"""A posted form or a query: the texts that came under each name."""
+
+MAX_FIELDS: Final = 256
+
+MODE: Final = "_mode"
+"""The name of the field that holds the number of the chosen mode; no parameter can have it."""
+
+_NUMBER = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?+|\.\d++)(?:[eE][+-]?\d++)?+", re.ASCII)
+_COLOUR_NAME = re.compile(r"colou?r$", re.IGNORECASE)
+_TRUE = frozenset({"true", "on", "1"})
+_FALSE = frozenset({"false", "off", "0", ""})
+_MISSING: Final = object()
+
+
+@dataclass(frozen=True, slots=True)
+class FormState:
+    """What a tool's page shows beyond the empty form.
+
+    `form` holds the texts to keep in the fields. `answer` is the envelope that the API gives for
+    them, a success (2.6) or an error (2.9); without one, nothing has been run yet. `preview_url` is the address of the
+    picture that stands for the file, if there is one. `example` is the number of the example that the fields hold.
+    """
+
+    form: Form = field(default_factory=dict)
+    answer: Mapping[str, Any] | None = None
+    preview_url: str = ""
+    example: int | None = None
+
+    @classmethod
+    def at_first(cls, descriptor: Descriptor) -> Self:
+        """Return the state of a page that nobody has used yet: a gallery's form begins with its first example."""
+        endpoint = first_endpoint(descriptor)
+        examples = endpoint.get("examples") or ()
+        if not (descriptor.get("page") or {}).get("gallery") or not examples:
+            return cls()
+        return cls(form_from_input(endpoint.get("params", ()), examples[0]["params"]), example=0)
+
+    @classmethod
+    def from_query(cls, descriptor: Descriptor, query: Form) -> Self | None:
+        """Return the state that a page's query asks for: parameters by name, or an example by number.
+
+        Returns:
+            The fields to show, or `None` where the query names no parameter and no example.
+        """
+        params = first_endpoint(descriptor).get("params", ())
+        known = {name: query[name] for name in (*map(_name, form_params(params)), MODE) if name in query}
+        if known.keys() - {MODE}:
+            return cls(known)
+        number = query.get("example", [""])[-1]
+        examples = first_endpoint(descriptor).get("examples", ())
+        if re.fullmatch(r"[0-9]{1,3}", number) and int(number) < len(examples):
+            return cls(form_from_input(params, examples[int(number)]["params"]), example=int(number))
+        return None
+
+
+def first_endpoint(descriptor: Descriptor) -> Mapping[str, Any]:
+    """Return the endpoint that a tool's form posts to; empty for a tool without one."""
+    endpoints: Sequence[Mapping[str, Any]] = descriptor.get("endpoints") or ()
+    return endpoints[0] if endpoints else {}
+
+
+def form_params(params: Sequence[Param]) -> list[Param]:
+    """Return the parameters that a form shows: all but `response`, which is the page's own business.
+
+    In the place of an object whose members are known stand these, as `props.title`.
+    """
+    found: list[Param] = []
+    for param in params:
+        if param["name"] != "response":
+            found += members_of(param) or [param]
+    return found
+
+
+def members_of(param: Param) -> list[Param]:
+    """Return the members of an object parameter under the names that their fields have; none for any other."""
+    outer = {"mode": param["mode"]} if "mode" in param else {}
+    return [
+        {**member, **outer, "name": f"{param['name']}.{member['name']}", "path": (param["name"], member["name"])}
+        for member in param.get("members", ())
+    ]
+
+
+def chosen_mode(params: Sequence[Param], form: Form) -> int:
+    """Return the number of the mode that a form is in: the one it names, else the one that its fields belong to."""
+    named = form.get(MODE, [""])[-1]
+    if re.fullmatch(r"[0-9]{1,2}", named):
+        return int(named)
+    return next(
+        (param["mode"] for param in form_params(params) if "mode" in param and any(form.get(param["name"], ()))), 0
+    )
+
+
+def _name(param: Param) -> str:
+    name: str = param["name"]
+    return name
+
+
+def is_colour(param: Param) -> bool:
+    """Tell whether a parameter takes a single colour, by its name."""
+    return param["type"] == "string" and _COLOUR_NAME.search(param["name"]) is not None
+
+
+def takes_empty(param: Param) -> bool:
+    """Tell whether an emptied field means the empty text, and not that the parameter is left out.
+
+    It does where the field starts with a default that someone then deletes, unless the parameter
+    declares a minimal length or is a colour.
+    """
+    default = param.get("default")
+    return (
+        param["type"] == "string"
+        and not param.get("enumValues")
+        and isinstance(default, str)
+        and default != ""
+        and not param.get("min")
+        and not is_colour(param)
+    )
+
+
+def parse_form(body: bytes) -> dict[str, list[str]]:
+    """Return the fields of an `application/x-www-form-urlencoded` body, empty ones included.
+
+    Raises:
+        InvalidInput: it is not UTF-8, or has more fields than any form here.
+    """
+    try:
+        return parse_qs(body.decode(), keep_blank_values=True, errors="strict", max_num_fields=MAX_FIELDS)
+    except ValueError as error:
+        raise InvalidInput("", f"the form must be UTF-8 text with at most {MAX_FIELDS} fields") from error
+
+
+def input_from_form(params: Sequence[Param], form: Form) -> dict[str, Any]:
+    """Return the JSON object that a client of the API would send for a posted form.
+
+    Optional fields that are empty, or that hold the default, are left out. A text that is no number
+    where one is meant is passed on as it is: the tool's own validation says best what is wrong with it.
+
+    Args:
+        params: the parameters of the endpoint's descriptor.
+        form: the posted texts; of several under one name the last one counts. Names that are no
+            parameters are ignored, and so is what belongs to another mode than the one that the form names.
+
+    Raises:
+        InvalidInput: an object parameter does not hold a JSON object.
+    """
+    found: dict[str, Any] = {}
+    mode = chosen_mode(params, form) if MODE in form else None
+    for param in form_params(params):
+        if mode is not None and param.get("mode", mode) != mode:
+            continue
+        texts = form.get(param["name"])
+        value = _value(param, texts[-1].replace("\r\n", "\n")) if texts else _MISSING
+        if value is not _MISSING and (param.get("required") or not _is_default(param, value)):
+            *outer, name = param.get("path", (param["name"],))
+            (found.setdefault(outer[0], {}) if outer else found)[name] = value
+    return found
+
+
+def form_from_input(params: Sequence[Param], values: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the form that `input_from_form` reads as these values; what they lack is left to its default."""
+    found: dict[str, list[str]] = {}
+    for param in params:
+        name = param["name"]
+        if name not in values:
+            continue
+        if param.get("members") and isinstance(values[name], dict):
+            found.update({f"{name}.{member}": [text_of(value)] for member, value in values[name].items()})
+        else:
+            found[name] = [text_of(values[name])]
+        if "mode" in param:
+            found[MODE] = [str(param["mode"])]
+    return found
+
+
+def text_of(value: Any) -> str:
+    """Return the text that stands for a JSON value in a form field."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return json.dumps(value, ensure_ascii=False, indent=2 if isinstance(value, dict | list) else None)
+
+
+def _is_default(param: Param, value: Any) -> bool:
+    default = param.get("default")
+    if default is None or param.get("assumed"):
+        return value is False and default is None
+    return isinstance(value, bool) == isinstance(default, bool) and bool(value == default)
+
+
+def _value(param: Param, text: str) -> Any:
+    if param.get("enumValues"):
+        return _choice(param["enumValues"], text)
+    match param["type"]:
+        case "number":
+            return _number(text)
+        case "boolean":
+            return _boolean(text)
+        case "object":
+            return _object(param["name"], text)
+        case _:
+            return text if text or takes_empty(param) else _MISSING
+
+
+def _choice(choices: Sequence[Any], text: str) -> Any:
+    if not text:
+        return _MISSING
+    return next((choice for choice in choices if text_of(choice) == text), text)
+
+
+def _number(text: str) -> Any:
+    digits = text.strip()
+    if not digits:
+        return _MISSING
+    if len(digits) > 40 or not _NUMBER.fullmatch(digits):
+        return text
+    number = float(digits)
+    if not math.isfinite(number):
+        return text
+    return int(number) if number.is_integer() and abs(number) < 2**53 else number
+
+
+def _boolean(text: str) -> Any:
+    word = text.strip().lower()
+    if word in _TRUE:
+        return True
+    return False if word in _FALSE else text
+
+
+def _object(name: str, text: str) -> Any:
+    if not text.strip():
+        return _MISSING
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise InvalidInput(name, f"must be JSON (line {error.lineno}, column {error.colno}: {error.msg})") from error
+    if not isinstance(value, dict):
+        raise InvalidInput(name, 'must be a JSON object, such as {"title": "Hello"}')
+    return value

@@ -1,0 +1,130 @@
+"""What came of a call, in words for people."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from pressroom.http.page_frame import safe_link
+from pressroom.interfaces.tools_api.pages.fields import label_of
+from pressroom.interfaces.tools_api.pages.forms import Param, form_params, text_of
+from pressroom.interfaces.tools_api.pages.views import ToolView
+
+_IMAGES: Final = frozenset({"png", "jpeg", "jpg", "svg", "webp", "gif"})
+_OWN_FACTS: Final = frozenset(
+    {"id", "url", "expiresAt", "cached", "width", "height", "size", "format", "files", "warnings"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ResultView:
+    """What came of a call. `facts` are (name, value) pairs; `url` is empty where nothing was made.
+
+    `picture_url` is the address of the picture to show: of the file itself, or of the one that stands for it.
+    """
+
+    url: str = ""
+    picture_url: str = ""
+    width: int = 0
+    height: int = 0
+    filename: str = ""
+    facts: tuple[tuple[str, str], ...] = ()
+    files: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    expires: str = ""
+    expires_text: str = ""
+    quota: str = ""
+    problem: str = ""
+    advice: str = ""
+
+
+def waiting_time(seconds: float) -> str:
+    """Return about how long to wait, in minutes from 90 seconds on, rounded up."""
+    if seconds < 90:
+        count, unit = max(1, -int(-seconds // 1)), "second"
+    else:
+        count, unit = -int(-seconds // 60), "minute"
+    return f"{count} {unit}{'' if count == 1 else 's'}"
+
+
+def result_view(tool: ToolView, answer: Mapping[str, Any] | None, preview_url: str = "") -> ResultView | None:
+    """Return what an envelope of the API says, in words for people; `None` where nothing was run.
+
+    `preview_url` is the address of the picture that stands for a file that is none itself.
+    """
+    if answer is None:
+        return None
+    quota = _quota(answer.get("meta") or {})
+    if not answer.get("ok"):
+        error = answer["error"]
+        advice = f"Try again in {waiting_time(error['retryAfter'])}." if error.get("retryAfter") else ""
+        return ResultView(problem=error["message"], advice=advice, quota=quota)
+    data = answer["data"]
+    suffix = urlsplit(data["url"]).path.rpartition(".")[2].lower()
+    kind = str(data.get("format") or suffix).lower()
+    width, height = (data.get("width"), data.get("height")) if "width" in data else (data.get("size"),) * 2
+    sized = isinstance(width, int) and isinstance(height, int)
+    facts = [("Format", kind.upper())]
+    facts += [("Size", f"{width} × {height} px")] if sized else []  # noqa: RUF001 - the sign that dimensions are written with
+    facts += [(label_of(name), text_of(value)) for name, value in data.items() if _is_fact(name, value)]
+    facts += [("Served from", "the cache")] if data.get("cached") else []
+    url = safe_link(data["url"])
+    return ResultView(
+        url=url,
+        picture_url=safe_link(preview_url) or (url if kind in _IMAGES else ""),
+        width=width if sized else 0,
+        height=height if sized else 0,
+        filename=f"{tool.slug}.{suffix}",
+        facts=tuple(facts),
+        files=tuple(data.get("files") or ()),
+        warnings=tuple(data.get("warnings") or ()),
+        expires=data.get("expiresAt") or "",
+        expires_text=_clock(data.get("expiresAt") or ""),
+        quota=quota,
+    )
+
+
+def _is_fact(name: str, value: Any) -> bool:
+    return name not in _OWN_FACTS and isinstance(value, str | int | float)
+
+
+def _quota(meta: Mapping[str, Any]) -> str:
+    rate = meta.get("rateLimit")
+    return f"{rate['remaining']:,} of {rate['limit']:,} requests left" if rate else ""
+
+
+def _clock(timestamp: str) -> str:
+    try:
+        moment = datetime.fromisoformat(timestamp).astimezone(UTC)
+    except ValueError:
+        return timestamp
+    return f"{moment:%H:%M} UTC"
+
+
+def split_problem(message: str, names: Iterable[str]) -> tuple[str, str]:
+    """Return the field that an error message begins with, if any, and what is wrong with it.
+
+    `width: must be …` and `props.title: must be …` name a parameter or a member that has a field of its own; other
+    messages are about the whole input.
+    """
+    head, colon, problem = message.partition(": ")
+    known = set(names)
+    name = head if head in known else re.split(r"[.\[]", head, maxsplit=1)[0]
+    if not colon or name not in known:
+        return "", message
+    where = head[len(name) :].lstrip(".")
+    text = f"{where}: {problem}" if where else problem[:1].upper() + problem[1:]
+    return name, text
+
+
+def problems_of(params: Sequence[Param], answer: Mapping[str, Any] | None) -> dict[str, str]:
+    """Return what an error envelope says is wrong, by the parameter that it names."""
+    if answer is None or answer.get("ok"):
+        return {}
+    fields = [param["name"] for param in (*params, *form_params(params))]
+    name, problem = split_problem(answer["error"]["message"], fields)
+    return {name: problem} if name else {}

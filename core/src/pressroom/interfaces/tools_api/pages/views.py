@@ -1,0 +1,215 @@
+"""What the templates are given: a tool, a result and a reference, each with everything already worked out."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import quote
+
+from pressroom.http.page_frame import safe_link
+from pressroom.interfaces.tools_api.pages.fields import number_bounds, number_text
+from pressroom.interfaces.tools_api.pages.forms import (
+    Descriptor,
+    Param,
+    first_endpoint,
+    form_from_input,
+    members_of,
+    text_of,
+)
+
+LINK_LIFETIME: Final = "3 hours"
+
+_PERIODS: Final = ((86_400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorRow:
+    """One error that a client may meet: its status, its code and what to do about it."""
+
+    status: int
+    code: str
+    meaning: str
+
+
+ERRORS: Final = (
+    ErrorRow(400, "invalid_json", "The body is not a JSON object. Send one, in UTF-8."),
+    ErrorRow(400, "validation_error", "A parameter is missing, unknown or out of bounds. The message names it."),
+    ErrorRow(404, "not_found", "There is no such tool, or it is switched off."),
+    ErrorRow(405, "method_not_allowed", "Send the request with POST."),
+    ErrorRow(413, "payload_too_large", "The body is larger than the server reads."),
+    ErrorRow(415, "unsupported_media_type", "Send the header Content-Type: application/json."),
+    ErrorRow(429, "rate_limited", "The limit is used up. Wait retryAfter seconds, then try again."),
+    ErrorRow(500, "internal_error", "Something failed on the server. It cost nothing; try again later."),
+    ErrorRow(503, "overloaded", "Too much is going on right now. Wait retryAfter seconds, then try again."),
+    ErrorRow(503, "timeout", "The work took too long. Ask for less, such as a smaller picture."),
+)
+"""What can go wrong with a call, in the order of the status."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleView:
+    """An example: its title, the link that fills the form without the script, the values for the script.
+
+    `picture` is the address of its picture, empty for a tool without a gallery.
+    """
+
+    title: str
+    href: str
+    values: str
+    picture: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ParamRow:
+    """One row of the table of parameters."""
+
+    name: str
+    type: str
+    required: bool
+    description: str
+    bounds: str
+    default: str
+    choices: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointView:
+    """One endpoint of a tool with its parameters and its answer."""
+
+    method: str
+    href: str
+    url: str
+    summary: str
+    description: str
+    media_types: tuple[str, ...]
+    params: tuple[ParamRow, ...]
+    discount: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolView:
+    """A tool, as the list of tools and its own page show it."""
+
+    slug: str
+    name: str
+    summary: str
+    description: str
+    href: str
+    descriptor_href: str
+    tags: tuple[str, ...]
+    rate: str
+    notes: tuple[str, ...]
+    use_cases: tuple[str, ...]
+    pitch: str
+    pitch_title: str
+    pitch_href: str
+    examples: tuple[ExampleView, ...]
+    endpoints: tuple[EndpointView, ...]
+
+
+def period(seconds: int) -> str:
+    """Return a span of time in the largest unit that divides it: 3600 is `hour`, 7200 is `2 hours`."""
+    size, unit = next((size, unit) for size, unit in _PERIODS if seconds % size == 0)
+    count = seconds // size
+    return unit if count == 1 else f"{count:,} {unit}s"
+
+
+def rate_in_words(rate: Mapping[str, int]) -> str:
+    """Return a rate limit of a descriptor as people say it: `300 requests per hour`."""
+    count = rate["requests"]
+    return f"{count:,} request{'' if count == 1 else 's'} per {period(rate['windowSec'])}"
+
+
+def tool_view(descriptor: Descriptor, base_url: str, root: str, pictures: Sequence[str] = ()) -> ToolView:
+    """Return the view of a descriptor.
+
+    Args:
+        descriptor: as in section 2.10 of the interface specification, with `notes`.
+        base_url: the server's public address.
+        root: the path of that address, where links on the pages begin.
+        pictures: the addresses of the examples' pictures, below the page's own.
+    """
+    first = first_endpoint(descriptor)
+    promo = descriptor.get("promo") or {}
+    api = _path(descriptor["apiBaseUrl"])
+    href = root + _path(descriptor["pageUrl"])
+    return ToolView(
+        slug=descriptor["slug"],
+        name=descriptor["name"],
+        summary=first.get("summary") or first_sentence(descriptor["description"]),
+        description=descriptor["description"],
+        href=href,
+        descriptor_href=root + api,
+        tags=tuple(descriptor.get("tags") or ()),
+        rate=rate_in_words(descriptor["rateLimit"]),
+        notes=tuple(descriptor.get("notes") or ()),
+        use_cases=tuple(promo.get("useCases") or ()),
+        pitch=promo.get("description") or "",
+        pitch_title=promo.get("tagline") or descriptor["name"],
+        pitch_href=safe_link(promo.get("ctaUrl") or ""),
+        examples=tuple(_examples(first, href, pictures)),
+        endpoints=tuple(
+            _endpoint(endpoint, root + api, base_url + api) for endpoint in descriptor.get("endpoints") or ()
+        ),
+    )
+
+
+def _path(path: str) -> str:
+    return quote(path if path.startswith("/") else f"/{path}", safe="/")
+
+
+def first_sentence(text: str) -> str:
+    """Return a text up to the end of its first sentence."""
+    return re.split(r"(?<=[.!?])\s", text.strip(), maxsplit=1)[0]
+
+
+def _examples(endpoint: Mapping[str, Any], href: str, pictures: Sequence[str]) -> Iterable[ExampleView]:
+    params = endpoint.get("params", ())
+    for number, example in enumerate(endpoint.get("examples") or ()):
+        texts = {name: values[-1] for name, values in form_from_input(params, example["params"]).items()}
+        yield ExampleView(
+            title=example["title"],
+            href=f"{href}?example={number}#try",
+            values=json.dumps(texts, ensure_ascii=False),
+            picture=f"{href}/{pictures[number]}" if number < len(pictures) else "",
+        )
+
+
+def _endpoint(endpoint: Mapping[str, Any], api_href: str, api_url: str) -> EndpointView:
+    path = _path(endpoint["path"])
+    return EndpointView(
+        method=endpoint.get("method", "POST"),
+        href=api_href + path,
+        url=api_url + path,
+        summary=endpoint.get("summary") or "",
+        description=endpoint.get("description") or "",
+        media_types=tuple(endpoint.get("responseContentType") or ()),
+        params=tuple(_rows(endpoint.get("params", ()))),
+        discount=number_text(endpoint.get("cacheDiscount")),
+    )
+
+
+def _rows(params: Iterable[Param]) -> Iterable[ParamRow]:
+    for param in params:
+        yield _row(param)
+        yield from map(_row, members_of(param))
+
+
+def _row(param: Param) -> ParamRow:
+    default = param.get("default")
+    return ParamRow(
+        name=param["name"],
+        type=param["type"],
+        required=bool(param.get("required")),
+        description=param.get("description") or "",
+        bounds=_text_bounds(param) if param["type"] == "string" else number_bounds(param),
+        default="" if default is None else text_of(default) or '""',
+        choices=tuple(text_of(choice) for choice in param.get("enumValues") or ()),
+    )
+
+
+def _text_bounds(param: Param) -> str:
+    return f"At most {int(param['max']):,} characters" if param.get("max") else ""

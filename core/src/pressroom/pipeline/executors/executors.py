@@ -1,0 +1,97 @@
+"""The executors of a server: each call runs in the one that its tool declares."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+from pressroom.config.models import ExecutorsSettings
+from pressroom.pipeline.executors.base import BaseExecutor
+from pressroom.pipeline.executors.coroutine import CoroutineExecutor
+from pressroom.pipeline.executors.process import ProcessExecutor
+from pressroom.pipeline.executors.thread import ThreadExecutor
+from pressroom.pipeline.executors.work import Work
+from pressroom.sdk import ExecutorName
+
+
+class Executors:
+    """Runs tools on the event loop, on threads and in worker processes, so many at once and no more.
+
+    `preload` names modules that worker processes should have imported before their first call: those of the plugins.
+    `font_folders` are the operator's, for what worker processes draw.
+    """
+
+    def __init__(
+        self, settings: ExecutorsSettings, preload: Sequence[str] = (), font_folders: tuple[Path, ...] = ()
+    ) -> None:
+        self._process = ProcessExecutor(
+            settings.processes,
+            settings.process_queue,
+            niceness=settings.niceness,
+            recycle_after=settings.recycle_after,
+            preload=preload,
+            font_folders=font_folders,
+        )
+        self._executors: dict[ExecutorName, BaseExecutor] = {
+            "async": CoroutineExecutor(settings.coroutines, settings.coroutine_queue),
+            "thread": ThreadExecutor(settings.threads, settings.thread_queue),
+            "process": self._process,
+        }
+
+    async def start(self) -> None:
+        """Begin to start the worker processes, and return at once: a call that comes early waits for its worker."""
+        self._process.start()
+
+    async def ready(self) -> None:
+        """Wait until every worker process runs.
+
+        Raises:
+            BrokenProcessPool: worker processes cannot be started on this system.
+        """
+        await self._process.ready()
+
+    async def close(self, grace: float) -> None:
+        """Take no new calls, wait at most `grace` seconds for the ones that run or wait, then cut those off.
+
+        A call that comes now, or is cut off, ends with `Overloaded`. Worker processes are gone afterwards; a thread
+        that is still busy is left behind, and ends with the server.
+        """
+        for executor in self._executors.values():
+            executor.gate.close()
+        drained = [asyncio.create_task(executor.gate.drained()) for executor in self._executors.values()]
+        _, late = await asyncio.wait(drained, timeout=grace)
+        for task in late:
+            task.cancel()
+        await asyncio.gather(*(executor.close() for executor in self._executors.values()))
+
+    def run(self, executor: ExecutorName, work: Work) -> Coroutine[Any, Any, Any]:
+        """Run a tool in an executor and return what it returned.
+
+        A call that has to wait waits at most `work.timeout` seconds, which do not count against its own time.
+
+        Raises:
+            Overloaded: the queue is full, the call waited too long, or the server shuts down.
+            CallTimeout: the tool ran out of time.
+            PressroomError: whatever of this tree the tool raised, as it was.
+            InternalError: the tool raised anything else, needed too much memory, ended its process, or returned
+                something that cannot be pickled. The log has the reason.
+        """
+        return self._executors[executor].run(work)
+
+    def expecting(self, executor: ExecutorName) -> AbstractContextManager[None]:
+        """Keep a place in an executor's queue while a call is prepared for its run; leave it just before `run`.
+
+        Entering raises `Overloaded` where the queue is full: what could not run anyway is not prepared.
+        """
+        return self._executors[executor].gate.expecting()
+
+    def queue_length(self, executor: ExecutorName) -> int:
+        """Return how many calls wait in an executor."""
+        return self._executors[executor].gate.waiting
+
+    def running(self, executor: ExecutorName) -> int:
+        """Return how many calls run in an executor."""
+        return self._executors[executor].gate.running

@@ -1,0 +1,57 @@
+"""The errors that an executor itself answers with: the reason goes to the log, the client learns the request id."""
+
+from __future__ import annotations
+
+import structlog
+
+from pressroom.errors import CallTimeout, InternalError
+from pressroom.pipeline.executors.work import Work
+from pressroom.sdk import ExecutorName
+
+_log = structlog.get_logger()
+
+
+def tool_failed(work: Work, executor: ExecutorName, error: BaseException) -> InternalError:
+    """Log what a tool raised in this process, and return what the client is told."""
+    _log.error("tool failed", **_where(work, executor), exc_info=error)
+    return _failed(work)
+
+
+def tool_failed_in_worker(work: Work, traceback: str) -> InternalError:
+    """Log what a tool raised in a worker process, and return what the client is told."""
+    _log.error("tool failed", **_where(work, "process"), exception=traceback)
+    return _failed(work)
+
+
+def out_of_memory(work: Work, traceback: str) -> InternalError:
+    """Log that a tool ran into its memory limit, and return what the client is told."""
+    _log.error(
+        "tool ran out of memory", **_where(work, "process"), memory_mib=work.memory_mib, exception=traceback.strip()
+    )
+    error = InternalError("The call needs more memory than the tool is allowed; ask for something smaller.")
+    error.spent = True
+    return error
+
+
+def worker_lost(work: Work, reason: str) -> InternalError:
+    """Log that a worker process ended under a tool, and return what the client is told."""
+    _log.error("worker process lost", **_where(work, "process"), reason=reason)
+    return InternalError(f"The tool's process ended before it answered (request {work.call.request_id}).")
+
+
+def timed_out(work: Work, retry_after: int) -> CallTimeout:
+    """Return the error for a tool that did not finish in time."""
+    error = CallTimeout(
+        f"The tool did not finish within {work.timeout:g} s; ask for something smaller, or try again later.",
+        retry_after=retry_after,
+    )
+    error.spent = True
+    return error
+
+
+def _where(work: Work, executor: ExecutorName) -> dict[str, str]:
+    return {"tool": work.call.tool, "request_id": work.call.request_id, "executor": executor}
+
+
+def _failed(work: Work) -> InternalError:
+    return InternalError(f"The tool failed inside; the server's log has the reason (request {work.call.request_id}).")

@@ -1,0 +1,190 @@
+"""Worker processes for what plugins do beside tools: reading, rendering and comparing what people wrote or sent."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+import time
+from collections import defaultdict
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import structlog
+
+from pressroom.config.models import ExecutorsSettings
+from pressroom.errors import CallTimeout, InternalError, Overloaded
+from pressroom.fetch.shares import current_share
+from pressroom.pipeline.executors.child import Reply
+from pressroom.pipeline.executors.gate import Gate
+from pressroom.pipeline.executors.process import usable_cores
+from pressroom.pipeline.executors.worker import Worker, WorkerLost
+
+log = structlog.get_logger()
+
+T = TypeVar("T")
+
+_MAX_DEFAULT_PROCESSES: Final = 2
+_PATIENCE: Final = 60.0
+"""Seconds that work waits for its turn at most."""
+
+_MAX_CALLS_OF_OWNER: Final = 16
+"""How much work of one owner runs and waits at most."""
+
+_APPLIED: Final = "pressroom.pipeline.executors.child:applied"
+_TIMED_OUT: Final = b"timed out"
+
+
+@dataclass(slots=True)
+class _Work:
+    """A function that is to be run. `pickled` holds it, and what it is called with."""
+
+    name: str
+    pickled: bytes
+    owner: str
+    seconds: float
+    memory_mib: int
+    began: bool = False
+
+
+class _Turn:
+    """How much of an owner's work runs, and how much there is at all."""
+
+    def __init__(self, places: int) -> None:
+        self.places = asyncio.Semaphore(places)
+        self.asked = 0
+
+
+class WorkerPool:
+    """Implements `pressroom.sdk.Workers`.
+
+    Its processes start when there is work for them, or with `start`. Of several places, no owner ever has all.
+    `setup` names functions of plugins that each process runs before its first work.
+    """
+
+    def __init__(
+        self, settings: ExecutorsSettings, font_folders: tuple[Path, ...] = (), setup: tuple[str, ...] = ()
+    ) -> None:
+        count = settings.plugin_processes or min(_MAX_DEFAULT_PROCESSES, usable_cores())
+        self._gate = Gate("process", count, settings.process_queue)
+        self._workers = tuple(
+            Worker(
+                niceness=settings.niceness,
+                recycle_after=settings.recycle_after,
+                font_folders=font_folders,
+                setup=setup,
+            )
+            for _ in range(count)
+        )
+        self._idle = list(self._workers)
+        self._turns: defaultdict[str, _Turn] = defaultdict(lambda: _Turn(max(1, count - 1)))
+        self._tasks: set[asyncio.Task[Reply]] = set()
+
+    async def open(self) -> None:
+        """Do nothing: processes start with the first work."""
+
+    def start(self) -> None:
+        """Begin to start the processes, so that the first work does not wait for them."""
+        for worker in self._workers:
+            worker.open()
+
+    async def close(self) -> None:
+        """Take no more work, and kill the processes: whoever waits for them gets `Overloaded`."""
+        self._gate.cut_off()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*(worker.close() for worker in self._workers))
+
+    async def run(
+        self,
+        function: Callable[..., T],
+        *arguments: Any,
+        owner: str = "",
+        what: str = "it",
+        seconds: float = 20.0,
+        memory_mib: int = 512,
+    ) -> T:
+        """See `pressroom.sdk.Workers`."""
+        pickled = pickle.dumps((function, arguments), pickle.HIGHEST_PROTOCOL)
+        work = _Work(_name_of(function), pickled, owner or current_share().owner, seconds, memory_mib)
+        task = asyncio.create_task(self._done(work), name=f"worker: {work.name}")
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+        try:
+            reply = await asyncio.shield(task)
+        except asyncio.CancelledError:
+            if not work.began:
+                task.cancel()
+            caller = asyncio.current_task()
+            if task.cancelled() and not (caller and caller.cancelling()):
+                raise self._gate.closing() from None
+            raise
+        result: T = _result(reply, work, what)
+        return result
+
+    def _ended(self, task: asyncio.Task[Reply]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()  # asyncio would report it as lost where the caller has gone
+
+    async def _done(self, work: _Work) -> Reply:
+        """Run a function in its turn. It goes on to its end, and keeps its place until then, whoever waits for it."""
+        turn = self._turns[work.owner]
+        if turn.asked >= _MAX_CALLS_OF_OWNER:
+            raise Overloaded("Much work of this account waits already. Try again in some seconds.", retry_after=5)
+        turn.asked += 1
+        try:
+            await _patiently(turn.places.acquire())
+            try:
+                return await self._in_worker(work)
+            finally:
+                turn.places.release()
+        finally:
+            turn.asked -= 1
+            if not turn.asked:
+                del self._turns[work.owner]
+
+    async def _in_worker(self, work: _Work) -> Reply:
+        await self._gate.enter(_PATIENCE)
+        began, work.began = time.monotonic(), True
+        worker = self._idle.pop()  # the one that worked last: its caches are warm
+        try:
+            return await worker.run(_APPLIED, work.pickled, work.memory_mib, work.seconds)
+        except TimeoutError:
+            return Reply("failed", _TIMED_OUT)
+        except WorkerLost as error:
+            return Reply("failed", str(error).encode())
+        finally:
+            self._idle.append(worker)
+            self._gate.leave(time.monotonic() - began)
+
+
+def _name_of(function: Callable[..., object]) -> str:
+    named = function.func if isinstance(function, partial) else function
+    return f"{named.__module__}.{named.__qualname__}"
+
+
+async def _patiently(turn: Awaitable[object]) -> None:
+    try:
+        async with asyncio.timeout(_PATIENCE):
+            await turn
+    except TimeoutError:
+        raise Overloaded("Much work of this account waits already. Try again in a minute.", retry_after=60) from None
+
+
+def _result(reply: Reply, work: _Work, what: str) -> Any:
+    if reply.kind == "done":
+        return pickle.loads(reply.payload)  # noqa: S301  # pickled by our own worker
+    if reply.kind == "refused":
+        raise pickle.loads(reply.payload)  # noqa: S301  # pickled by our own worker
+    named = f"{what[:1].upper()}{what[1:]}"
+    if reply.payload == _TIMED_OUT:
+        raise CallTimeout(f"{named} took longer than {work.seconds:g} s to work on; make it shorter, or plainer.")
+    reason = reply.payload.decode().strip()
+    log.error("work in a worker process failed", function=work.name, owner=work.owner, reason=reason)
+    if reply.kind == "memory":
+        raise InternalError(f"{named} needs more than {work.memory_mib} MiB of memory; make it smaller, or plainer.")
+    raise InternalError("Working on it failed inside; the server's log has the reason.")

@@ -1,0 +1,42 @@
+"""The tables of the host itself, and the migrations that make them."""
+
+from typing import Final
+
+from pressroom.sdk import Models
+from pressroom.storage.database.tables.accounts import (
+    ActivityRow,
+    ApiKeyRow,
+    ConnectionRow,
+    IdentityRow,
+    QuotaRow,
+    SessionRow,
+    SetupLinkRow,
+    UserRow,
+)
+from pressroom.storage.database.tables.base import Base
+from pressroom.storage.database.tables.jobs import JobRow
+from pressroom.storage.database.tables.keys import KeyFingerprintRow
+from pressroom.storage.database.tables.oauth import ClientRow, CodeRow, RefreshTokenRow, SigningKeyRow, TokenFamilyRow
+
+HOST_MODELS: Final = Models(Base.metadata, "pressroom.storage.database.tables.migrations")
+"""What a plugin contributes for its tables, for those of the host."""
+
+__all__ = [
+    "HOST_MODELS",
+    "ActivityRow",
+    "ApiKeyRow",
+    "Base",
+    "ClientRow",
+    "CodeRow",
+    "ConnectionRow",
+    "IdentityRow",
+    "JobRow",
+    "KeyFingerprintRow",
+    "QuotaRow",
+    "RefreshTokenRow",
+    "SessionRow",
+    "SetupLinkRow",
+    "SigningKeyRow",
+    "TokenFamilyRow",
+    "UserRow",
+]

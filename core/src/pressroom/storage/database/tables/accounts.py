@@ -1,0 +1,149 @@
+"""People, what they sign in with, what they connect, and what was done with it.
+
+Secrets never stand here in clear: passwords as Argon2id hashes, keys, cookies and links as SHA-256 of at least
+160 random bits.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import JSON, BigInteger, Float, ForeignKey, Index, Integer, LargeBinary, String, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from pressroom.columns import MAX_ID_LENGTH
+from pressroom.storage.database.tables.base import Base
+
+ID = String(MAX_ID_LENGTH)
+"""A random id: 22 base62 characters after a letter that says of what, such as `u_`."""
+
+
+def _where(condition: str) -> dict[str, Any]:
+    """Return the options of an index that holds only the rows which meet a condition."""
+    return {f"{dialect}_where": text(condition) for dialect in ("sqlite", "postgresql")}
+
+
+class UserRow(Base):
+    """An account. `email` is in the form that it is compared in; `password_hash` is empty where none was set."""
+
+    __tablename__ = "users"
+
+    id: Mapped[str] = mapped_column(ID, primary_key=True)
+    email: Mapped[str] = mapped_column(String(254), unique=True)
+    name: Mapped[str] = mapped_column(String(100), default="")
+    plan: Mapped[str] = mapped_column(String(32))
+    password_hash: Mapped[str] = mapped_column(String(255), default="")
+    disabled: Mapped[bool] = mapped_column(default=False)
+    created_at: Mapped[datetime]
+    last_sign_in_at: Mapped[datetime | None]
+
+
+class IdentityRow(Base):
+    """A person at an identity provider, and the account that it signs in to."""
+
+    __tablename__ = "identities"
+
+    issuer: Mapped[str] = mapped_column(String(500), primary_key=True)
+    subject: Mapped[str] = mapped_column(String(255), primary_key=True)
+    user_id: Mapped[str] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    created_at: Mapped[datetime]
+
+
+class SessionRow(Base):
+    """A browser that is signed in."""
+
+    __tablename__ = "sessions"
+    __table_args__ = (Index(None, "user_id", "seen_at"),)
+
+    token_hash: Mapped[bytes] = mapped_column(LargeBinary(32), primary_key=True)
+    user_id: Mapped[str] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    created_at: Mapped[datetime]
+    seen_at: Mapped[datetime]
+    expires_at: Mapped[datetime] = mapped_column(index=True)
+    address: Mapped[str] = mapped_column(String(64), default="")
+    user_agent: Mapped[str] = mapped_column(String(300), default="")
+
+
+class SetupLinkRow(Base):
+    """A link that makes one account, once."""
+
+    __tablename__ = "setup_links"
+
+    token_hash: Mapped[bytes] = mapped_column(LargeBinary(32), primary_key=True)
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime]
+    used_at: Mapped[datetime | None]
+
+
+class ConnectionRow(Base):
+    """A program that acts for an account: an API key or an OAuth client that the person approved.
+
+    `disabled_tools` holds MCP names. A revoked connection stays, so that what it did keeps its name.
+    """
+
+    __tablename__ = "connections"
+    __table_args__ = (
+        Index(None, "user_id", "created_at"),
+        Index("ix_connections_live", "user_id", "created_at", **_where("revoked_at IS NULL")),
+    )
+
+    id: Mapped[str] = mapped_column(ID, primary_key=True)
+    user_id: Mapped[str] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    kind: Mapped[str] = mapped_column(String(8))
+    name: Mapped[str] = mapped_column(String(100))
+    disabled_tools: Mapped[list[Any]] = mapped_column(JSON, default=list)
+    created_at: Mapped[datetime]
+    last_used_at: Mapped[datetime | None]
+    last_used_address: Mapped[str] = mapped_column(String(64), default="")
+    revoked_at: Mapped[datetime | None]
+
+
+class ApiKeyRow(Base):
+    """The key of a connection. `hint` is its last four characters, for people to tell keys apart."""
+
+    __tablename__ = "api_keys"
+
+    key_hash: Mapped[bytes] = mapped_column(LargeBinary(32), primary_key=True)
+    connection_id: Mapped[str] = mapped_column(ForeignKey("connections.id", ondelete="CASCADE"), unique=True)
+    hint: Mapped[str] = mapped_column(String(4))
+
+
+class QuotaRow(Base):
+    """How much of a quota class an account used in a calendar month (UTC, `YYYY-MM`)."""
+
+    __tablename__ = "quota_usage"
+
+    user_id: Mapped[str] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+    month: Mapped[str] = mapped_column(String(7), primary_key=True)
+    quota: Mapped[str] = mapped_column(String(32), primary_key=True)
+    used: Mapped[int] = mapped_column(Integer, default=0)
+
+
+class ActivityRow(Base):
+    """A call that an account made through MCP. `code` is `ok` or the code of the error; `duration` is in seconds.
+
+    `website_id` is that of the call's arguments, else empty. Each index serves one way to narrow the list.
+    """
+
+    __tablename__ = "activity"
+    __table_args__ = (
+        Index(None, "user_id", "id"),
+        Index(None, "user_id", "tool", "id"),
+        Index(None, "user_id", "connection_id", "id"),
+        Index("ix_activity_website", "user_id", "website_id", "id", **_where("website_id <> ''")),
+        Index("ix_activity_errors", "user_id", "id", **_where("code <> 'ok'")),
+        Index(None, "at"),
+    )
+
+    id: Mapped[int] = mapped_column(BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True)
+    user_id: Mapped[str] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    connection_id: Mapped[str] = mapped_column(ID, default="")
+    at: Mapped[datetime]
+    tool: Mapped[str] = mapped_column(String(64))
+    code: Mapped[str] = mapped_column(String(32))
+    cached: Mapped[bool] = mapped_column(default=False)
+    duration: Mapped[float] = mapped_column(Float)
+    address: Mapped[str] = mapped_column(String(64), default="")
+    request_id: Mapped[str] = mapped_column(String(128), default="")
+    website_id: Mapped[str] = mapped_column(String(64), default="")

@@ -1,0 +1,47 @@
+"""Durable background work: a row for each job, leased by whichever process runs it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import JSON, Float, Index, Integer, String, Text, UniqueConstraint, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from pressroom.storage.database.tables.accounts import ID
+from pressroom.storage.database.tables.base import Base
+
+_UNFINISHED: Final = text("due_at IS NOT NULL")
+
+
+class JobRow(Base):
+    """A job. `state` is `queued`, `running`, `succeeded`, `failed` or `cancelled`; `progress` is 0 to 1.
+
+    `due_at` is when a process may take the job next: the time for which it is queued, or the end of the lease of the
+    process that runs it; NULL once it is finished. `lease` names the attempt that runs it. `subject` is whose job it
+    is; since plugins may recognise callers that have no account here, it refers to no other table. `key` makes
+    enqueuing idempotent where it is set. `expires_at` is when a finished job is forgotten.
+    """
+
+    __tablename__ = "jobs"
+    __table_args__ = (
+        UniqueConstraint("kind", "subject", "key"),
+        Index(None, "due_at", "kind", "subject", postgresql_where=_UNFINISHED, sqlite_where=_UNFINISHED),
+        Index(None, "kind", "subject", "due_at", postgresql_where=_UNFINISHED, sqlite_where=_UNFINISHED),
+    )
+
+    id: Mapped[str] = mapped_column(ID, primary_key=True)
+    kind: Mapped[str] = mapped_column(String(64))
+    subject: Mapped[str] = mapped_column(String(255), default="")
+    key: Mapped[str | None] = mapped_column(String(200))
+    payload: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)
+    state: Mapped[str] = mapped_column(String(10))
+    progress: Mapped[float] = mapped_column(Float, default=0.0)
+    message: Mapped[str] = mapped_column(Text, default="")
+    result: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    attempts: Mapped[int] = mapped_column(Integer, default=0)
+    created_at: Mapped[datetime]
+    due_at: Mapped[datetime | None]
+    lease: Mapped[str] = mapped_column(String(32), default="")
+    finished_at: Mapped[datetime | None]
+    expires_at: Mapped[datetime | None] = mapped_column(index=True)

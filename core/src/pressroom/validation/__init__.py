@@ -1,0 +1,1 @@
+"""What comes in from outside: JSON bodies, parameters, the IP addresses of clients."""

@@ -1,1 +1,0 @@
-"""What comes in from outside: JSON bodies, parameters, client addresses."""
