@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from pressroom.config import Settings
-from pressroom.host.compiled import Compiled
+from pressroom.host.compiled import LoadedApp
 from pressroom.sdk import PluginContext
 from pressroom.testing.running import settings_for_test
 from pressroom_content.builtin_site.connector import MAX_REDIRECTS
@@ -34,7 +34,7 @@ def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Setting
 @pytest.fixture
 async def contexts(settings: Settings) -> AsyncIterator[Mapping[str, PluginContext]]:
     """Give the contexts of the plugins, in a process that runs no jobs."""
-    async with services(Compiled(settings), works=False) as opened:
+    async with services(LoadedApp(settings), works=False) as opened:
         yield opened
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 from pressroom.accounts.storage import AccountStorage
-from pressroom.host.compiled import Compiled
+from pressroom.host.compiled import LoadedApp
 from pressroom.interfaces.dashboard.views import storage_meter
 from pressroom.sdk import QuotaExceeded
 from pressroom.storage.database import SqlDatabase
@@ -41,12 +41,12 @@ def host(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         }
         settings = settings_for_test(config, folder)
         if request.param == "postgresql":
-            asyncio.run(_migrate(Compiled(settings)))
+            asyncio.run(_migrate(LoadedApp(settings)))
         with RunningHost(settings) as running:
             yield running
 
 
-async def _migrate(compiled: Compiled) -> None:
+async def _migrate(compiled: LoadedApp) -> None:
     database = SqlDatabase(compiled.settings)
     await database.open()
     try:

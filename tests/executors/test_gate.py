@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pressroom.errors import Overloaded
-from pressroom.pipeline.executors.gate import Gate
+from pressroom.pipeline.executors.gate import AdmissionQueue
 
 LONG = 30.0
 
 
 async def test_calls_get_in_until_every_place_is_taken() -> None:
-    gate = Gate("process", capacity=2, queue=1)
+    gate = AdmissionQueue("process", capacity=2, queue=1)
     await gate.enter(LONG)
     await gate.enter(LONG)
     waiting = asyncio.create_task(gate.enter(LONG))
@@ -25,7 +25,7 @@ async def test_calls_get_in_until_every_place_is_taken() -> None:
 
 
 async def test_a_full_queue_turns_a_call_away_at_once_and_says_when_to_come_back() -> None:
-    gate = Gate("process", capacity=1, queue=1)
+    gate = AdmissionQueue("process", capacity=1, queue=1)
     await gate.enter(LONG)
     waiting = asyncio.create_task(gate.enter(LONG))
     await asyncio.sleep(0)
@@ -38,7 +38,7 @@ async def test_a_full_queue_turns_a_call_away_at_once_and_says_when_to_come_back
 
 
 async def test_calls_get_in_in_the_order_in_which_they_came() -> None:
-    gate = Gate("process", capacity=1, queue=10)
+    gate = AdmissionQueue("process", capacity=1, queue=10)
     await gate.enter(LONG)
     order: list[int] = []
 
@@ -55,7 +55,7 @@ async def test_calls_get_in_in_the_order_in_which_they_came() -> None:
 
 
 async def test_a_call_that_waits_too_long_is_turned_away_and_leaves_the_queue() -> None:
-    gate = Gate("process", capacity=1, queue=1)
+    gate = AdmissionQueue("process", capacity=1, queue=1)
     await gate.enter(LONG)
     with pytest.raises(Overloaded, match="waited"):
         await gate.enter(0.01)
@@ -63,7 +63,7 @@ async def test_a_call_that_waits_too_long_is_turned_away_and_leaves_the_queue() 
 
 
 async def test_a_cancelled_call_leaves_the_queue_and_takes_no_place() -> None:
-    gate = Gate("process", capacity=1, queue=2)
+    gate = AdmissionQueue("process", capacity=1, queue=2)
     await gate.enter(LONG)
     given_up = asyncio.create_task(gate.enter(LONG))
     patient = asyncio.create_task(gate.enter(LONG))
@@ -76,7 +76,7 @@ async def test_a_cancelled_call_leaves_the_queue_and_takes_no_place() -> None:
 
 
 async def test_a_closed_gate_lets_in_who_waited_and_nobody_else() -> None:
-    gate = Gate("process", capacity=1, queue=1)
+    gate = AdmissionQueue("process", capacity=1, queue=1)
     await gate.enter(LONG)
     waiting = asyncio.create_task(gate.enter(LONG))
     await asyncio.sleep(0)
@@ -89,7 +89,7 @@ async def test_a_closed_gate_lets_in_who_waited_and_nobody_else() -> None:
 
 
 async def test_a_gate_that_is_cut_off_turns_away_who_waits() -> None:
-    gate = Gate("process", capacity=1, queue=2)
+    gate = AdmissionQueue("process", capacity=1, queue=2)
     await gate.enter(LONG)
     waiting = [asyncio.create_task(gate.enter(LONG)) for _ in range(2)]
     await asyncio.sleep(0)
@@ -101,7 +101,7 @@ async def test_a_gate_that_is_cut_off_turns_away_who_waits() -> None:
 
 
 async def test_a_gate_is_drained_when_nobody_runs_and_nobody_waits() -> None:
-    gate = Gate("process", capacity=1, queue=1)
+    gate = AdmissionQueue("process", capacity=1, queue=1)
     await gate.drained()
     await gate.enter(LONG)
     waiting = asyncio.create_task(gate.enter(LONG))
@@ -117,7 +117,7 @@ async def test_a_gate_is_drained_when_nobody_runs_and_nobody_waits() -> None:
 @given(st.lists(st.floats(min_value=0, max_value=10_000), max_size=20), st.integers(1, 64))
 def test_the_time_to_come_back_is_in_whole_seconds_from_1_to_60(durations: list[float], capacity: int) -> None:
     async def scenario() -> int:
-        gate = Gate("process", capacity, queue=1)
+        gate = AdmissionQueue("process", capacity, queue=1)
         for duration in durations:
             await gate.enter(LONG)
             gate.leave(duration)
@@ -130,7 +130,7 @@ def test_the_time_to_come_back_is_in_whole_seconds_from_1_to_60(durations: list[
 
 
 async def test_the_time_to_come_back_follows_the_runs_and_the_queue() -> None:
-    gate = Gate("process", capacity=2, queue=5)
+    gate = AdmissionQueue("process", capacity=2, queue=5)
     await gate.enter(LONG)
     gate.leave(4.0)
     assert gate.retry_after() == 2
@@ -147,7 +147,7 @@ async def test_the_time_to_come_back_follows_the_runs_and_the_queue() -> None:
 @given(st.lists(st.sampled_from(["come", "leave", "give up", "lose patience"]), max_size=60), st.integers(1, 3))
 def test_no_order_of_events_loses_a_place_or_lends_one_twice(events: list[str], capacity: int) -> None:
     async def scenario() -> None:
-        gate = Gate("process", capacity, queue=3)
+        gate = AdmissionQueue("process", capacity, queue=3)
         comers: list[asyncio.Task[None]] = []
         inside = 0
 

@@ -13,7 +13,7 @@ from pressroom.errors import BackendError, CallTimeout, InternalError, InvalidIn
 from pressroom.pipeline.executors import child
 from pressroom.pipeline.executors.executors import Executors
 from pressroom.pipeline.executors.process import ProcessExecutor, usable_cores
-from pressroom.pipeline.executors.work import Work
+from pressroom.pipeline.executors.work import ExecutionRequest
 from pressroom.sdk import Artifact
 from structlog.testing import capture_logs
 from support import executor_tools
@@ -98,7 +98,7 @@ async def test_the_log_has_the_traceback_of_a_tool_that_fails(executors: Executo
 @pytest.mark.parametrize("reference", ["support.nowhere:echo", "support.executor_tools:nobody"])
 async def test_a_tool_that_the_worker_cannot_import_fails_alone(executors: Executors, reference: str) -> None:
     template = work(executor_tools.echo)
-    lost = Work(reference, template.function, template.params, template.call, 5, 512)
+    lost = ExecutionRequest(reference, template.function, template.params, template.call, 5, 512)
     with capture_logs() as logs, pytest.raises(InternalError):
         await executors.run("process", lost)
     assert "Error" in logs[0]["exception"]

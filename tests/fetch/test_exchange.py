@@ -5,7 +5,7 @@ import gzip
 import pytest
 from pressroom.errors import FetchFailed, FetchRefused
 from pressroom.fetch import GuardedFetcher
-from pressroom.sdk import Exchange, Fetcher
+from pressroom.sdk import Fetcher, FetchResponse
 from support.origins import Origin, StubNames, Visit, origin
 
 from .conftest import NAME, RunOrigin
@@ -16,7 +16,7 @@ def at(running: Origin, path: str = "/", scheme: str = "https") -> str:
     return f"{scheme}://{NAME}:{running.port}{path}"
 
 
-async def exchange(fetcher: Fetcher, url: str, **options: object) -> Exchange:
+async def exchange(fetcher: Fetcher, url: str, **options: object) -> FetchResponse:
     bounds = {"accept": "text/html", "max_bytes": 1000, "seconds": 30, **options}
     return await fetcher.exchange(url, **bounds)  # type: ignore[arg-type]
 

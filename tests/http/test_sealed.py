@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pressroom.http.encrypted_cookies import Seal
+from pressroom.http.encrypted_cookies import CookieCipher
 
 SECRET = b"0123456789abcdef0123456789abcdef"
 TEXTS = {"state": "s3cret", "nonce": "n"}
@@ -23,12 +23,12 @@ class Clock:
 
 @given(st.dictionaries(st.text(max_size=5), st.text(st.characters(exclude_categories=["Cs"]), max_size=20), max_size=4))
 def test_what_was_sealed_opens(texts: dict[str, str]) -> None:
-    seal = Seal(SECRET, "test")
+    seal = CookieCipher(SECRET, "test")
     assert seal.open(seal.seal(texts, seconds=60)) == texts
 
 
 def test_it_can_neither_be_read_nor_changed() -> None:
-    seal = Seal(SECRET, "test")
+    seal = CookieCipher(SECRET, "test")
     sealed = seal.seal(TEXTS, seconds=60)
     assert "s3cret" not in sealed
     head, key, nonce, text, tag = sealed.split(".")
@@ -37,14 +37,14 @@ def test_it_can_neither_be_read_nor_changed() -> None:
 
 
 def test_another_purpose_or_secret_does_not_open_it() -> None:
-    sealed = Seal(SECRET, "test").seal(TEXTS, seconds=60)
-    assert Seal(SECRET, "else").open(sealed) is None
-    assert Seal(SECRET[::-1], "test").open(sealed) is None
+    sealed = CookieCipher(SECRET, "test").seal(TEXTS, seconds=60)
+    assert CookieCipher(SECRET, "else").open(sealed) is None
+    assert CookieCipher(SECRET[::-1], "test").open(sealed) is None
 
 
 def test_it_opens_for_a_while_only() -> None:
     clock = Clock()
-    seal = Seal(SECRET, "test", clock=clock)
+    seal = CookieCipher(SECRET, "test", clock=clock)
     sealed = seal.seal(TEXTS, seconds=60)
     clock.now += 59
     assert seal.open(sealed) == TEXTS
@@ -54,9 +54,9 @@ def test_it_opens_for_a_while_only() -> None:
 
 @pytest.mark.parametrize("text", ["", ".", "....", "a.b.c.d.e", "eyJhbGciOiJub25lIn0....", "\u00e9", "x" * 9000])
 def test_rubbish_opens_to_nothing(text: str) -> None:
-    assert Seal(SECRET, "test").open(text) is None
+    assert CookieCipher(SECRET, "test").open(text) is None
 
 
 @given(st.text(max_size=200))
 def test_no_text_makes_it_fail(text: str) -> None:
-    assert Seal(SECRET, "test").open(text) is None
+    assert CookieCipher(SECRET, "test").open(text) is None

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pressroom.host.compiled import Compiled
+from pressroom.host.compiled import LoadedApp
 from pressroom.plugins import load
 from pressroom.plugins.discovery import Candidate, discover
 from pressroom.testing.plugin import settings_for_test
@@ -38,10 +38,12 @@ def compile_with(tmp_path: Path) -> Iterator[Compile]:
     """
     with ExitStack() as stack:
 
-        def compile_(*distributions: Distribution, plugins: Mapping[str, Any] | None = None, **config: Any) -> Compiled:
+        def compile_(
+            *distributions: Distribution, plugins: Mapping[str, Any] | None = None, **config: Any
+        ) -> LoadedApp:
             stack.enter_context(on_path(*dict.fromkeys(one.folder for one in distributions)))
             named = {id_: table for one in distributions for id_, table in one.plugins.items()} | dict(plugins or {})
             tables = {id_: table for id_, table in named.items() if table is not None}
-            return Compiled(settings_for_test({"plugins": tables, **config}, tmp_path / "data"))
+            return LoadedApp(settings_for_test({"plugins": tables, **config}, tmp_path / "data"))
 
         yield compile_

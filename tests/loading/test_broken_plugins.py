@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from pressroom.host.compiled import Compiled
+from pressroom.host.compiled import LoadedApp
 from pressroom.plugins.explaining import MAX_ERROR_LENGTH
 from pressroom.plugins.records import PluginRecord
 from support.compiling import Compile
@@ -15,11 +15,11 @@ from support.faults import imports
 from support.plugin_distributions import BROKEN, Expected, healthy
 
 
-def records_of(compiled: Compiled, id_: str) -> list[PluginRecord]:
+def records_of(compiled: LoadedApp, id_: str) -> list[PluginRecord]:
     return [record for record in compiled.plugins.records if record.id == id_]
 
 
-def assert_told(compiled: Compiled, expected: Iterable[Expected]) -> None:
+def assert_told(compiled: LoadedApp, expected: Iterable[Expected]) -> None:
     """Check that for each that is expected there is a record that says it."""
     left = {id_: records_of(compiled, id_) for id_ in {one.id for one in expected}}
     for one in expected:

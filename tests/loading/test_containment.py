@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from pressroom.host.compiled import Compiled
+from pressroom.host.compiled import LoadedApp
 from pressroom.plugins.load import load_plugins
 from pressroom.plugins.records import PluginRecord
 from pressroom.testing.plugin import settings_for_test
@@ -123,7 +123,7 @@ def test_loading_twice_in_one_process_comes_to_the_same(tmp_path: Path, compile_
     installed = [healthy(tmp_path), *(factory(tmp_path) for factory in BROKEN.values())]
     first, second = compile_with(*installed), compile_with(*installed)
 
-    def told(compiled: Compiled) -> list[PluginRecord]:
+    def told(compiled: LoadedApp) -> list[PluginRecord]:
         return [replace(record, import_seconds=0) for record in compiled.plugins.records]
 
     assert told(first) == told(second)

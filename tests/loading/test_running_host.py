@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
-from pressroom.host.compiled import Compiled
+from pressroom.host.compiled import LoadedApp
 from pressroom.host.host import Host
 from pressroom.testing import RunningHost
 from pressroom.testing.plugin import settings_for_test
@@ -105,7 +105,7 @@ async def test_a_lifespan_that_fails_takes_out_its_plugin_alone(
     assert list(compiled.catalog.tools) == ["healthy", "qr-code-generator"]
 
 
-async def started(compiled: Compiled, while_open: Callable[[Host], object] = lambda _: None) -> None:
+async def started(compiled: LoadedApp, while_open: Callable[[Host], object] = lambda _: None) -> None:
     """Start the host and close it again."""
     host = Host(compiled)
     await host.start()

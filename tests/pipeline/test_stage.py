@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pressroom.columns import new_id
 from pressroom.config import Settings
-from pressroom.host.compiled import Compiled
+from pressroom.host.compiled import LoadedApp
 from pressroom.host.host import Host
 from pressroom.pipeline.exchange import Exchange
 from pressroom.sdk import Caller
@@ -102,7 +102,7 @@ def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Setting
 
 @pytest.fixture
 async def host(settings: Settings) -> AsyncIterator[Host]:
-    compiled = Compiled(settings)
+    compiled = LoadedApp(settings)
     host = Host(compiled)
     if settings.storage.database is not None:
         async with migrated(settings):

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pressroom.errors import BackendError, FileMissing
-from pressroom.storage.files import LocalFileStore, UrlSigner, Verdict
+from pressroom.storage.files import LocalFileStore, UrlSigner, UrlStatus
 from pressroom.storage.files.local import INLINE_BYTES, _read_range
 from support.disks import run_on_small_disk
 
@@ -52,7 +52,7 @@ async def test_an_address_carries_an_expiry_and_a_signature_that_hold(store: Loc
     assert f"{parts.scheme}://{parts.netloc}{parts.path}" == "https://example.org/press/files/qr/0123.png"
     assert query["expires"] == [str(int(expires.timestamp()))]
     verdict = SIGNER.verify("/files/qr/0123.png", query["expires"][0], query["signature"][0], expires.timestamp() - 1)
-    assert verdict is Verdict.VALID
+    assert verdict is UrlStatus.VALID
 
 
 @pytest.mark.parametrize("size", [0, 1, INLINE_BYTES, INLINE_BYTES + 1, 3_000_000])

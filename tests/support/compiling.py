@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from importlib.metadata import entry_points
 from typing import Any, Final, Protocol
 
-from pressroom.host.compiled import Compiled
+from pressroom.host.compiled import LoadedApp
 from pressroom.plugins.records import PluginRecord
 
 from support.plugin_distributions import Distribution
@@ -20,20 +20,20 @@ class Compile(Protocol):
 
     def __call__(
         self, *distributions: Distribution, plugins: Mapping[str, Any] | None = None, **config: Any
-    ) -> Compiled: ...
+    ) -> LoadedApp: ...
 
 
-def record_of(compiled: Compiled, id_: str) -> PluginRecord:
+def record_of(compiled: LoadedApp, id_: str) -> PluginRecord:
     """Return the record of a plugin that one distribution offers."""
     (record,) = (record for record in compiled.plugins.records if record.id == id_)
     return record
 
 
-def records_of(compiled: Compiled) -> list[PluginRecord]:
+def records_of(compiled: LoadedApp) -> list[PluginRecord]:
     """Return the records of the built-in plugins and of those that the test installed."""
     return [record for record in compiled.plugins.records if record.builtin or record.id not in _INSTALLED]
 
 
-def statuses(compiled: Compiled) -> dict[str, str]:
+def statuses(compiled: LoadedApp) -> dict[str, str]:
     """Return the status of each plugin that the test installed."""
     return {record.id: record.status for record in records_of(compiled) if not record.builtin}

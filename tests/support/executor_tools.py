@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from pressroom.errors import InvalidInput, PressroomError
-from pressroom.pipeline.executors.work import Work
+from pressroom.pipeline.executors.work import ExecutionRequest
 from pressroom.sdk import Artifact, Call, Caller, Generator, Integer, Params, generator, per_hour
 
 Tool = Callable[..., Any]
@@ -69,12 +69,12 @@ class Unsendable:
 
 def work(
     tool: Tool | Generator, *, timeout: float = 30, memory_mib: int = 512, config: Any = None, **params: Any
-) -> Work:
+) -> ExecutionRequest:
     """Return the work of running one of the tools below."""
     function = tool.function if isinstance(tool, Generator) else tool
     call = Call(function.__name__, "req-1", Caller("192.0.2.1"), "https://example.com", timeout, config)
     reference = f"{__name__}:{function.__name__}"
-    return Work(reference, function, ToolParams(**params), call, timeout, memory_mib)
+    return ExecutionRequest(reference, function, ToolParams(**params), call, timeout, memory_mib)
 
 
 async def until(condition: Callable[[], bool]) -> None:

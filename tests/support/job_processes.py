@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from pressroom.host.compiled import Compiled
+from pressroom.host.compiled import LoadedApp
 from pressroom.testing.running import settings_for_test
 
 from support.installing import on_path
@@ -89,7 +89,7 @@ def forker(folder: Path) -> Iterator[Forker]:
 
 
 def _serve(folder: Path) -> None:
-    compiled: dict[str, Compiled] = {}
+    compiled: dict[str, LoadedApp] = {}
     alive, held = os.pipe()
     with on_path(distribution(folder)):
         for line in sys.stdin:
@@ -113,17 +113,17 @@ def _serve(folder: Path) -> None:
             _tell(child)
 
 
-def _compiled(config: dict[str, Any], data: Path) -> Compiled:
+def _compiled(config: dict[str, Any], data: Path) -> LoadedApp:
     settings = settings_for_test(config, data)
     # What is imported on the way need not be imported by each process; the collector leaves the shared pages alone.
-    asyncio.run(_try(Compiled(settings)))
-    made = Compiled(settings)
+    asyncio.run(_try(LoadedApp(settings)))
+    made = LoadedApp(settings)
     gc.collect()
     gc.freeze()
     return made
 
 
-async def _try(compiled: Compiled) -> None:
+async def _try(compiled: LoadedApp) -> None:
     async with services(compiled, works=False):
         pass
 
@@ -133,7 +133,7 @@ def _tell(pid: int) -> None:
     sys.stdout.flush()
 
 
-async def _work(compiled: Compiled, tell: int, alive: int) -> None:
+async def _work(compiled: LoadedApp, tell: int, alive: int) -> None:
     async with services(compiled, works=True):
         os.write(tell, b".")
         # The other end is closed once the process that forked this one is gone, however it ended.

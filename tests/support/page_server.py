@@ -10,7 +10,7 @@ from typing import Any, Self
 from urllib.parse import parse_qs, urlsplit
 
 from pressroom.errors import CallError, InvalidInput, NotFound
-from pressroom.http.page_frame import Site
+from pressroom.http.page_frame import PageFrame
 from pressroom.interfaces.tools_api.pages import Descriptor, FormState, Pages, input_from_form, parse_form
 from pressroom.sdk import Branding
 
@@ -60,7 +60,7 @@ class PageServer:
     def __init__(self, descriptors: tuple[Descriptor, ...] = ALL, **brand: str) -> None:
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self.url = f"http://127.0.0.1:{self._http.server_port}"
-        self.pages = Pages(Site(branding(**brand), self.url))
+        self.pages = Pages(PageFrame(branding(**brand), self.url))
         self.tools = {tool["slug"]: tool for tool in descriptors}
         self.inputs: list[dict[str, Any]] = []
         self.problems: list[str] = []

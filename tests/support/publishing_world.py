@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from pressroom.accounts.storage import AccountStorage
 from pressroom.config import Settings
 from pressroom.fetch import GuardedFetcher
-from pressroom.host.compiled import Compiled
+from pressroom.host.compiled import LoadedApp
 from pressroom.jobs.queue import JobQueue
 from pressroom.sdk import Job, PluginContext
 from pressroom.storage.database import SqlDatabase
@@ -54,12 +54,12 @@ class HereWorkers:
 @asynccontextmanager
 async def world(settings: Settings, *, works: bool = True) -> AsyncIterator[PluginContext]:
     """Give the content plugin's context; with `works` this process runs jobs."""
-    async with services(Compiled(settings), works=works) as contexts:
+    async with services(LoadedApp(settings), works=works) as contexts:
         yield contexts["content"]
 
 
 @asynccontextmanager
-async def services(compiled: Compiled, *, works: bool) -> AsyncIterator[Mapping[str, PluginContext]]:
+async def services(compiled: LoadedApp, *, works: bool) -> AsyncIterator[Mapping[str, PluginContext]]:
     """Give the contexts of plugins, with database, queue and fetcher; with `works` this process runs jobs."""
     settings = compiled.settings
     broken = [f"{record.id}: {record.error}" for record in compiled.plugins.failed if record.id in settings.plugins]

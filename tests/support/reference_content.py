@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from pressroom.host.compiled import Compiled
+from pressroom.host.compiled import LoadedApp
 from pressroom.sdk import McpTool
 from pressroom.testing.running import settings_for_test
 from pressroom_content.contract import SiteConnector
@@ -205,5 +205,5 @@ def _platforms() -> list[SiteConnector]:
     """Return what every platform of this repository declares."""
     names = ("content", "devto", "ghost", "git", "webhook", "wordpress")
     with TemporaryDirectory() as folder:
-        compiled = Compiled(settings_for_test({"plugins": {name: {} for name in names}}, Path(folder)))
+        compiled = LoadedApp(settings_for_test({"plugins": {name: {} for name in names}}, Path(folder)))
         return list(connectors(compiled.plugins.contexts["content"]).values())

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
-from pressroom.host.compiled import Compiled
+from pressroom.host.compiled import LoadedApp
 from pressroom.testing import RunningHost
 from pressroom.testing.plugin import settings_for_test
 from support.people import BrowserWithoutScreen
@@ -26,7 +26,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
 
 
 def statuses(tmp_path: Path, **config: Any) -> dict[str, str]:
-    compiled = Compiled(settings_for_test(config, tmp_path))
+    compiled = LoadedApp(settings_for_test(config, tmp_path))
     assert compiled.plugins.failed == ()
     return {record.id: record.status for record in compiled.plugins.records if record.builtin}
 
@@ -77,14 +77,14 @@ def test_who_leaves_articles_out_leaves_out_what_is_built_on_them(tmp_path: Path
 
 
 def test_what_falls_away_with_another_plugin_says_why(tmp_path: Path) -> None:
-    compiled = Compiled(settings_for_test({"plugins": {"content": {"enabled": False}}}, tmp_path))
+    compiled = LoadedApp(settings_for_test({"plugins": {"content": {"enabled": False}}}, tmp_path))
     (record,) = (record for record in compiled.plugins.records if record.id == "wordpress")
     assert record.error == "it needs content, which the configuration leaves out"
     assert "[plugins.content]" in record.hint
 
 
 def test_what_is_named_but_lacks_what_it_needs_is_still_a_failure(tmp_path: Path) -> None:
-    compiled = Compiled(settings_for_test({"plugins": {"content": {"enabled": False}, "ghost": {}}}, tmp_path))
+    compiled = LoadedApp(settings_for_test({"plugins": {"content": {"enabled": False}, "ghost": {}}}, tmp_path))
     assert [record.id for record in compiled.plugins.failed] == ["ghost"]
 
 

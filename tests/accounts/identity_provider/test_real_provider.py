@@ -7,7 +7,7 @@ from dataclasses import replace
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from pressroom.accounts.identity_provider import AuthorizationRequest, IdentityClaims, IdentityProvider
+from pressroom.accounts.identity_provider import IdentityClaims, IdentityProvider, SignInRequest
 from pressroom.errors import SignInFailed
 from structlog.testing import capture_logs
 from support.oidc_provider import REDIRECT_URI, SECRET, OidcProvider, cancel, private_keys, sign_in
@@ -108,7 +108,7 @@ async def test_an_answer_to_another_request_is_refused(provider: OidcProvider, c
     identity_provider = client(provider.issuer)
     request = await identity_provider.authorization_request(REDIRECT_URI)
     answer = await sign_in(request.url, "ada")
-    others: AuthorizationRequest = replace(request, **{changed: "x" * 43})
+    others: SignInRequest = replace(request, **{changed: "x" * 43})
     with pytest.raises(SignInFailed):
         await identity_provider.finish(answer, others)
 

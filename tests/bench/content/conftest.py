@@ -6,14 +6,14 @@ import asyncio
 from collections.abc import Iterator
 
 import pytest
-from pressroom.host.compiled import Compiled
+from pressroom.host.compiled import LoadedApp
 from pressroom.storage.database import SqlDatabase
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
 from support import databases
 
 
-async def migrate(compiled: Compiled) -> None:
+async def migrate(compiled: LoadedApp) -> None:
     database = SqlDatabase(compiled.settings)
     await database.open()
     try:
@@ -28,6 +28,6 @@ def host(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     with databases.database_config(request.param, folder) as storage:
         settings = settings_for_test({"plugins": {"content": {}}, "storage": storage}, folder)
         if request.param == "postgresql":
-            asyncio.run(migrate(Compiled(settings)))
+            asyncio.run(migrate(LoadedApp(settings)))
         with RunningHost(settings) as running:
             yield running

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pressroom_code_to_image.layout import Kind, Row, laid_out, prepared
-from pressroom_code_to_image.themes import Style
+from pressroom_code_to_image.layout import RunKind, VisualRow, laid_out, prepared
+from pressroom_code_to_image.themes import TokenStyle
 
-STYLE = Style("#ffffff")
+STYLE = TokenStyle("#ffffff")
 
 
-def rows(code: str, columns: int = 40) -> list[Row]:
+def rows(code: str, columns: int = 40) -> list[VisualRow]:
     return list(laid_out([(code, STYLE)], columns))
 
 
@@ -20,10 +20,10 @@ def shown(code: str, columns: int = 40) -> list[str]:
     return ["".join(_placed(row, columns)).rstrip() for row in rows(code, columns)]
 
 
-def _placed(row: Row, columns: int) -> list[str]:
+def _placed(row: VisualRow, columns: int) -> list[str]:
     line = [" "] * (columns + 40)
     for run in row.runs:
-        for offset, character in enumerate(run.text if run.kind is not Kind.SHAPED else [run.text]):
+        for offset, character in enumerate(run.text if run.kind is not RunKind.SHAPED else [run.text]):
             line[run.column + offset] = character
     return line
 
@@ -62,14 +62,14 @@ def test_wide_characters_and_emoji_take_two_columns() -> None:
 )
 def test_what_cannot_be_seen_shows_as_its_code_point(hidden: str) -> None:
     (row,) = rows(f"a{hidden}b")
-    marks = [run for run in row.runs if run.kind is Kind.HIDDEN]
+    marks = [run for run in row.runs if run.kind is RunKind.HIDDEN]
     assert [run.text for run in marks] == [f"U+{ord(hidden):04X}"]
     assert row.runs[-1].text == "b"
 
 
 def test_joiners_stay_where_they_shape_what_is_seen() -> None:
     persian = "می‌خواهم"
-    assert all(run.kind is Kind.SHAPED for row in rows(persian) for run in row.runs)
+    assert all(run.kind is RunKind.SHAPED for row in rows(persian) for run in row.runs)
 
 
 def test_a_right_to_left_word_keeps_its_place_among_its_neighbours() -> None:
@@ -93,7 +93,7 @@ def test_no_row_is_wider_than_asked_and_nothing_visible_is_lost(code: str, colum
             assert run.column + run.columns <= columns
         ends = [run.column + run.columns for run in row.runs]
         assert all(end <= following.column for end, following in zip(ends, row.runs[1:], strict=False))
-    drawn = "".join(run.text for row in found for run in row.runs if run.kind is not Kind.HIDDEN)
-    hidden = sum(run.kind is Kind.HIDDEN for row in found for run in row.runs)
+    drawn = "".join(run.text for row in found for run in row.runs if run.kind is not RunKind.HIDDEN)
+    hidden = sum(run.kind is RunKind.HIDDEN for row in found for run in row.runs)
     visible = [one for one in code if not one.isspace()]
     assert len([one for one in drawn if not one.isspace()]) + hidden >= len(visible) - code.count("\n")

@@ -22,7 +22,7 @@ from pressroom_git.front_matter import (
     split,
     with_state,
 )
-from pressroom_git.layout import Layout
+from pressroom_git.layout import SiteLayout
 from pressroom_git.names import file_name
 
 TEXTS = st.text(st.characters(exclude_categories=("Cs", "Cc"), exclude_characters="\ufeff\u2028\u2029\ufffe\uffff"))
@@ -95,5 +95,5 @@ def test_names_of_files_lead_nowhere(slug: str) -> None:
     assert name
     assert len(name.encode()) <= 120
     assert not set(name) & set("/\\.\0\n: ")
-    layout = Layout.of({"generator": "jekyll"})
+    layout = SiteLayout.of({"generator": "jekyll"})
     assert layout.is_post(f"_posts/2026-11-20-{name}.md")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from pressroom.host.compiled import Compiled
+from pressroom.host.compiled import LoadedApp
 from pressroom.sdk import PluginContext
 from pressroom.testing.running import settings_for_test
 from pressroom_content.vault import Vault
@@ -19,12 +19,12 @@ OLD, NEW = "old-" + "k" * 32, "new-" + "k" * 32
 CREDENTIAL = {"api_key": "a key for Bing"}
 
 
-def compiled(folder: Path, *keys: str) -> Compiled:
+def compiled(folder: Path, *keys: str) -> LoadedApp:
     config = {
         "plugins": {"content": {"config": {"credential_keys": keys}}, "search_performance": {}},
         "jobs": {"poll_interval": 0.1},
     }
-    return Compiled(settings_for_test(config, folder))
+    return LoadedApp(settings_for_test(config, folder))
 
 
 async def credential(plugin: PluginContext) -> Mapping[str, str]:

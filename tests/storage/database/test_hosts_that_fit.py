@@ -17,7 +17,7 @@ from pressroom.cli.diagnosis import diagnose
 from pressroom.config import Settings
 from pressroom.config.loading import load
 from pressroom.errors import BackendError
-from pressroom.host.compiled import Compiled
+from pressroom.host.compiled import LoadedApp
 from pressroom.host.host import Host
 from pressroom.host.shared_keys import accept_keys
 from pressroom.storage.database import SqlDatabase
@@ -67,7 +67,7 @@ def config(url: str | None, *, secret: str = SECRET, keys: tuple[str, ...] = (OL
 
 
 async def start_and_stop(settings: Settings) -> None:
-    host = Host(Compiled(settings))
+    host = Host(LoadedApp(settings))
     await host.start()
     await host.close()
 
@@ -76,7 +76,7 @@ async def accepted(settings: Settings, name: str) -> None:
     database = SqlDatabase(settings)
     await database.open()
     try:
-        await accept_keys(Compiled(settings), database, name)
+        await accept_keys(LoadedApp(settings), database, name)
     finally:
         await database.close()
 
@@ -223,7 +223,7 @@ async def test_a_host_with_another_key_is_refused_until_the_key_is_accepted(
     assert ("it is not set here" in said) == (other == {"keys": ()})
     assert not any(key in said for key in (SECRET, OTHER, OLD, NEW))
 
-    (row,) = [one for one in await diagnose(Compiled(second), lambda: None) if one.check == name]
+    (row,) = [one for one in await diagnose(LoadedApp(second), lambda: None) if one.check == name]
     assert (row.result.status, f"{row.result.message}\n{row.result.hint}") == ("error", said)
 
     await accepted(second, name)
@@ -251,7 +251,7 @@ async def test_keys_of_credentials_are_replaced_without_a_stop(url: str, tmp_pat
     for keys in ((OLD, NEW), (OLD,), (OLD, NEW), (NEW, OLD), (OLD, NEW), (NEW, OLD)):
         await start_and_stop(host(*keys))
     assert "credential_keys does not include" in await refusal(host(OLD))
-    (row,) = [one for one in await diagnose(Compiled(host(NEW)), lambda: None) if one.check == "credential_keys"]
+    (row,) = [one for one in await diagnose(LoadedApp(host(NEW)), lambda: None) if one.check == "credential_keys"]
     assert row.result.status == "warning"
     assert "credential_keys cannot decrypt 1 of the credentials of websites" in row.result.message
     async with world(host(NEW, OLD), works=False) as plugin:
@@ -259,7 +259,7 @@ async def test_keys_of_credentials_are_replaced_without_a_stop(url: str, tmp_pat
     await start_and_stop(host(NEW))
     async with world(host(NEW), works=False) as plugin:
         await Websites(plugin).open(ADA, website)
-    rows = [one.result for one in await diagnose(Compiled(host(NEW)), lambda: None) if one.check == "credential_keys"]
+    rows = [one.result for one in await diagnose(LoadedApp(host(NEW)), lambda: None) if one.check == "credential_keys"]
     assert [row.status for row in rows] == ["ok"]
 
 
@@ -292,7 +292,7 @@ async def test_the_key_that_a_host_made_itself_can_be_moved_to_the_setting(url: 
 async def test_one_host_with_a_file_may_change_its_keys_and_is_told_what_ends(tmp_path: Path) -> None:
     before, after = (settings_for_test(config(None, secret=one), tmp_path) for one in (SECRET, OTHER))
     await start_and_stop(before)
-    (row,) = [one for one in await diagnose(Compiled(after), lambda: None) if one.check == "secret_key"]
+    (row,) = [one for one in await diagnose(LoadedApp(after), lambda: None) if one.check == "secret_key"]
     assert row.result.status == "warning"
     with structlog.testing.capture_logs() as logs:
         await start_and_stop(after)

@@ -15,7 +15,7 @@ import structlog
 from pressroom.cli.diagnosis import diagnose
 from pressroom.config import Settings
 from pressroom.errors import BackendError
-from pressroom.host.compiled import Compiled
+from pressroom.host.compiled import LoadedApp
 from pressroom.storage.database import DatabaseProbe, SqlDatabase
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
@@ -40,7 +40,7 @@ async def migrate(settings: Settings, *statements: str) -> None:
     database = SqlDatabase(settings)
     await database.open()
     try:
-        await Compiled(settings).migrator(database).migrate()
+        await LoadedApp(settings).migrator(database).migrate()
         async with database.writing() as session:
             for statement in statements:
                 await session.execute(text(statement))
@@ -146,7 +146,7 @@ def test_a_host_whose_plugin_has_tables_of_another_version_is_not_ready(
         with structlog.testing.capture_logs() as logs, RunningHost(settings) as host:
             unready = httpx.get(f"{host.url}/readyz")
             seen = httpx.get(f"{host.url}/metrics", headers={"Authorization": f"Bearer {TOKEN}"}).text
-        found = asyncio.run(diagnose(Compiled(settings), lambda: None))
+        found = asyncio.run(diagnose(LoadedApp(settings), lambda: None))
     problem = f"content: its tables are at revision {revision}, this version needs {wanted}"
     assert (unready.status_code, unready.json()["problems"]) == (503, [problem])
     assert 'pressroom_schema_mismatch{plugin="content"} 1.0' in seen

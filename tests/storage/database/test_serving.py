@@ -13,7 +13,7 @@ import httpx
 import pytest
 from pressroom.config import Settings
 from pressroom.errors import BackendError
-from pressroom.host.compiled import Compiled
+from pressroom.host.compiled import LoadedApp
 from pressroom.host.host import Host
 from pressroom.storage.database import SqlDatabase
 from pressroom.testing import RunningHost
@@ -38,7 +38,7 @@ def settings(storage: dict[str, object], tmp_path: Path, *plugins: str) -> Setti
     return settings_for_test(config, tmp_path / "data")
 
 
-async def migrate(compiled: Compiled) -> None:
+async def migrate(compiled: LoadedApp) -> None:
     database = SqlDatabase(compiled.settings)
     await database.open()
     try:
@@ -65,7 +65,7 @@ def test_a_plugin_keeps_its_rows_and_jobs_over_a_restart(storage: dict[str, obje
     with on_path(notes.folder):
         config = settings(storage, tmp_path, "notes")
         if "database" in storage:
-            asyncio.run(migrate(Compiled(config)))
+            asyncio.run(migrate(LoadedApp(config)))
         with RunningHost(config) as host, httpx.Client(base_url=host.url) as client:
             assert add(client, "first").status_code == 200
             wait_for(lambda: client.get("/notes").json(), ["FIRST"])
@@ -81,7 +81,7 @@ def test_a_plugin_whose_migration_fails_falls_alone(storage: dict[str, object], 
     with on_path(notes.folder):
         config = settings(storage, tmp_path, "notes", *other.plugins)
         if "database" in storage:
-            asyncio.run(migrate(Compiled(config)))
+            asyncio.run(migrate(LoadedApp(config)))
         with RunningHost(config) as host, httpx.Client(base_url=host.url) as client:
             answer = client.post("/tools/healthy/api/generate", json={"text": "hello", "response": "binary"})
             assert (answer.status_code, answer.content) == (200, b"HELLO")
@@ -100,7 +100,7 @@ def test_a_plugin_whose_migration_fails_falls_alone(storage: dict[str, object], 
 
 @pytest.mark.services
 async def test_a_shared_database_that_is_behind_is_refused(tmp_path: Path, url: str) -> None:
-    compiled = Compiled(settings({"database": url}, tmp_path))
+    compiled = LoadedApp(settings({"database": url}, tmp_path))
     with pytest.raises(BackendError, match="the tables of pressroom in PostgreSQL at") as raised:
         await Host(compiled).start()
     assert "`pressroom migrate`" in raised.value.hint
@@ -122,7 +122,7 @@ async def test_tools_work_while_the_database_is_away(way: str, tmp_path: Path, u
     site = tmp_path / "site"
     notes_plugin(site)
     with on_path(site):
-        await migrate(Compiled(settings({"database": url}, tmp_path, "notes")))
+        await migrate(LoadedApp(settings({"database": url}, tmp_path, "notes")))
         async with proxy_to(url) as proxy:
             storage: dict[str, object] = {"database": through(url, proxy.endpoint), "database_timeout": 2}
             running = RunningHost(settings(storage, tmp_path, "notes"))

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from pressroom.errors import NotFound
 from pressroom.http.assets import DARK, LIGHT, brand_css, brand_icon
 from pressroom.http.contrast import contrast
-from pressroom.http.page_frame import Site
+from pressroom.http.page_frame import PageFrame
 from pressroom.interfaces.tools_api.pages import Pages
 from support.page_server import branding
 
-PAGES = Pages(Site(branding(), "https://pressroom.example"))
+PAGES = Pages(PageFrame(branding(), "https://pressroom.example"))
 COLOURS = st.integers(0, 0xFFFFFF).map(lambda number: f"#{number:06x}")
 
 
@@ -95,7 +95,7 @@ def test_pages_link_to_the_version_that_is_served() -> None:
 
 
 def test_another_accent_is_another_file() -> None:
-    other = Pages(Site(branding(accent="#114488"), "https://pressroom.example"))
+    other = Pages(PageFrame(branding(accent="#114488"), "https://pressroom.example"))
     assert other.site.asset("pressroom.css").etag != PAGES.site.asset("pressroom.css").etag
     assert other.site.asset("pages.js").etag == PAGES.site.asset("pages.js").etag
 

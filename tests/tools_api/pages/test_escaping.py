@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from pressroom.http.page_frame import Site
+from pressroom.http.page_frame import PageFrame
 from pressroom.interfaces.tools_api.pages import FormState, Pages
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 from support.page_server import branding, meta
@@ -126,8 +126,8 @@ def one(page: LexborHTMLParser, selector: str) -> LexborNode:
 def test_no_text_changes_the_structure_of_a_page(text: str) -> None:
     harmless = "y" * len(text)
     brand = {"name": text, "tagline": text, "logo_url": text, "mcp_url": text}
-    hostile = Pages(Site(branding(**brand), "https://pressroom.example"))
-    benign = Pages(Site(branding(**dict.fromkeys(brand, harmless)), "https://pressroom.example"))
+    hostile = Pages(PageFrame(branding(**brand), "https://pressroom.example"))
+    benign = Pages(PageFrame(branding(**dict.fromkeys(brand, harmless)), "https://pressroom.example"))
     assert skeleton(hostile.index([tool_of(text)])) == skeleton(benign.index([tool_of(harmless)]))
     assert skeleton(hostile.site.error(404, text, text)) == skeleton(benign.site.error(404, harmless, harmless))
     for bad, good in zip(states_of(text), states_of(harmless), strict=True):
@@ -138,7 +138,7 @@ def test_no_text_changes_the_structure_of_a_page(text: str) -> None:
 @given(PLAIN)
 @example(EVERYTHING)
 def test_texts_arrive_as_they_are(text: str) -> None:
-    pages = Pages(Site(branding(), "https://pressroom.example"))
+    pages = Pages(PageFrame(branding(), "https://pressroom.example"))
     page = LexborHTMLParser(pages.tool(tool_of(text), FormState({"long": [text], "mono": [text]})).decode())
     assert one(page, "h1").text() == text
     assert one(page, "textarea[name=long]").text() == text
@@ -154,20 +154,22 @@ def test_texts_arrive_as_they_are(text: str) -> None:
 @settings(max_examples=examples(12))
 @given(st.text())
 def test_no_character_costs_the_page(text: str) -> None:
-    pages = Pages(Site(branding(), "https://pressroom.example"))
+    pages = Pages(PageFrame(branding(), "https://pressroom.example"))
     for state in states_of(text):
         page = pages.tool(tool_of(text or "x"), state)
         assert page.decode().rstrip().endswith("</html>")
 
 
 def test_lone_surrogates_do_not_cost_the_page() -> None:
-    page = Pages(Site(branding(), "https://pressroom.example")).tool(tool_of("\ud800"), FormState({"long": ["\udfff"]}))
+    page = Pages(PageFrame(branding(), "https://pressroom.example")).tool(
+        tool_of("\ud800"), FormState({"long": ["\udfff"]})
+    )
     assert page.decode().rstrip().endswith("</html>")
 
 
 def test_code_between_backticks_is_escaped_too() -> None:
     page = LexborHTMLParser(
-        Pages(Site(branding(), "https://pressroom.example")).tool(tool_of("use `<b>` or `` ` not")).decode()
+        Pages(PageFrame(branding(), "https://pressroom.example")).tool(tool_of("use `<b>` or `` ` not")).decode()
     )
     assert one(page, "aside code").text() == "<b>"
     assert page.css("aside b") == []

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from pressroom.http.page_frame import Site
+from pressroom.http.page_frame import PageFrame
 from pressroom.interfaces.tools_api.envelope import STATUS
 from pressroom.interfaces.tools_api.pages import FormState, Pages
 from pressroom.interfaces.tools_api.pages.views import ERRORS
@@ -16,7 +16,7 @@ from support.page_server import branding, meta
 from support.tool_descriptors import ALL, CODE, FAVICON, IMAGE, QR, param
 
 BASE = "https://pressroom.example"
-PAGES = Pages(Site(branding(), BASE))
+PAGES = Pages(PageFrame(branding(), BASE))
 
 
 def parsed(page: bytes) -> LexborHTMLParser:
@@ -264,7 +264,7 @@ def test_an_error_page_is_not_indexed_and_reads_as_a_sentence() -> None:
 
 
 def test_links_begin_where_the_server_is_mounted() -> None:
-    pages = Pages(Site(branding(), "https://acme.example/press"))
+    pages = Pages(PageFrame(branding(), "https://acme.example/press"))
     for page in (pages.index(ALL), pages.tool(QR), pages.site.error(404, "Not found", "gone")):
         for node in parsed(page).css("[href^='/'], [src^='/'], [action^='/']"):
             values = [node.attributes.get(name) for name in ("href", "src", "action")]
@@ -298,7 +298,7 @@ def test_nothing_on_a_page_is_inline() -> None:
 
 
 def test_the_security_policy_lets_pictures_come_from_the_bucket_and_nothing_else() -> None:
-    pages = Pages(Site(branding(logo_url="https://cdn.example/logo.svg"), BASE, ["https://bucket.example"]))
+    pages = Pages(PageFrame(branding(logo_url="https://cdn.example/logo.svg"), BASE, ["https://bucket.example"]))
     rules = dict(rule.split(" ", 1) for rule in pages.site.content_security_policy.split("; "))
     assert rules["img-src"] == f"'self' data: {BASE} https://bucket.example https://cdn.example"
     assert rules["default-src"] == "'none'"
@@ -313,7 +313,7 @@ def test_a_page_with_its_files_stays_under_100_kb(tool: dict[str, Any]) -> None:
 
 def test_servers_of_one_process_have_their_own_names_on_their_pages() -> None:
     # Their templates are compiled once for all of them.
-    pages = [Pages(Site(branding(name=name), f"https://{name.lower()}.example")) for name in ("Ada", "Bob")]
+    pages = [Pages(PageFrame(branding(name=name), f"https://{name.lower()}.example")) for name in ("Ada", "Bob")]
     for _ in range(2):
         ada, bob = (page.index([]).decode() for page in pages)
         assert ("Ada" in ada, "ada.example" in ada, "Bob" in ada, "bob.example" in ada) == (True, True, False, False)

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import pytest
 from pressroom.catalog.schema import form_parameters
-from pressroom.http.page_frame import Site
+from pressroom.http.page_frame import PageFrame
 from pressroom.interfaces.tools_api.pages import FormState, Pages, input_from_form, page_descriptor
 from pressroom.sdk import Artifact, Call, Example, Mode, Page, Params, Snippet, generator, per_hour
 from pydantic import BaseModel, Field
@@ -15,7 +15,9 @@ from selectolax.lexbor import LexborHTMLParser
 from support.page_server import branding, meta
 from support.tool_descriptors import QR
 
-PAGES = Pages(Site(branding(), "https://pressroom.example"), pictures={"card": ("examples/0?v=a", "examples/1?v=b")})
+PAGES = Pages(
+    PageFrame(branding(), "https://pressroom.example"), pictures={"card": ("examples/0?v=a", "examples/1?v=b")}
+)
 
 
 class Look(Params):

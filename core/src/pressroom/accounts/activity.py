@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 import structlog
 from sqlalchemy import ColumnElement, Select, delete, select, text
 
-from pressroom.accounts.periodic import Periodic
+from pressroom.accounts.periodic import PeriodicTask
 from pressroom.columns import as_id
 from pressroom.config.account_models import AccountsSettings
 from pressroom.errors import BackendError, InvalidInput
@@ -66,7 +66,7 @@ class ActivityLog:
         self._waiting: deque[_Waiting] = deque()
         self._flushing = asyncio.Lock()
         self._pruned_at = -PRUNE_SECONDS
-        self._writer = Periodic("writing the list of calls", FLUSH_SECONDS, self._tidy)
+        self._writer = PeriodicTask("writing the list of calls", FLUSH_SECONDS, self._tidy)
 
     async def open(self) -> None:
         """Start to write."""

@@ -13,7 +13,7 @@ from sqlalchemy import Select, bindparam, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom.accounts.credential_cache import CredentialCache
-from pressroom.accounts.periodic import Periodic
+from pressroom.accounts.periodic import PeriodicTask
 from pressroom.accounts.records import Connection, ConnectionKind
 from pressroom.columns import as_id, new_id
 from pressroom.config.models import Settings
@@ -41,7 +41,7 @@ class Connections:
         self._most = settings.accounts.connections
         self._credentials = credentials
         self._uses: dict[str, tuple[float, str]] = {}
-        self._writer = Periodic("writing when connections were used", FLUSH_SECONDS, self.flush)
+        self._writer = PeriodicTask("writing when connections were used", FLUSH_SECONDS, self.flush)
 
     async def open(self) -> None:
         """Start to write uses."""

@@ -13,7 +13,7 @@ from pressroom.errors import BackendError
 log = structlog.get_logger()
 
 
-class Periodic:
+class PeriodicTask:
     """Does something every so many seconds from `start` on, and once more at the end. An outage is logged once."""
 
     def __init__(self, name: str, seconds: float, action: Callable[[], Awaitable[None]]) -> None:

@@ -10,7 +10,7 @@ from pressroom.accounts.activity import ActivityLog
 from pressroom.accounts.api_keys import ApiKeys
 from pressroom.accounts.connections import Connections
 from pressroom.accounts.credential_cache import CredentialCache
-from pressroom.accounts.periodic import Periodic
+from pressroom.accounts.periodic import PeriodicTask
 from pressroom.accounts.quotas import Quotas, next_month
 from pressroom.accounts.records import PlanSummary
 from pressroom.accounts.sessions import Sessions
@@ -44,7 +44,7 @@ class AccountServices:
         self.quotas = Quotas(database)
         self.stored = AccountStorage(settings, database)
         self.activity_log = ActivityLog(database, settings.accounts)
-        self._pruner = Periodic("removing sessions that have ended", PRUNE_SECONDS, self._prune)
+        self._pruner = PeriodicTask("removing sessions that have ended", PRUNE_SECONDS, self._prune)
         self._plan: Callable[[str], PlanSummary] | None = None
 
     async def open(self) -> None:

@@ -2,6 +2,6 @@
 
 from pressroom.backup.make import MadeBackup, make_backup
 from pressroom.backup.manifest import Manifest
-from pressroom.backup.restore import Restored, restore_backup
+from pressroom.backup.restore import RestoredBackup, restore_backup
 
-__all__ = ["MadeBackup", "Manifest", "Restored", "make_backup", "restore_backup"]
+__all__ = ["MadeBackup", "Manifest", "RestoredBackup", "make_backup", "restore_backup"]

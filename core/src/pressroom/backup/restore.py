@@ -24,7 +24,7 @@ _DATABASES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
 
 
 @dataclass(frozen=True, slots=True)
-class Restored:
+class RestoredBackup:
     """A backup that was restored, or only checked. `warnings` are for the operator."""
 
     manifest: Manifest
@@ -39,7 +39,7 @@ def restore_backup(
     force: bool = False,
     check: bool = False,
     advance: Advance,
-) -> Restored:
+) -> RestoredBackup:
     """Restore a backup to where the settings say that the data is. It happens wholly, or not at all.
 
     Args:
@@ -62,7 +62,7 @@ def restore_backup(
             with restore_lock(settings.storage.path):
                 finish_prepared(settings.storage.path)
                 _restore(settings, archive, force=force, advance=advance)
-    return Restored(manifest, tuple(warnings))
+    return RestoredBackup(manifest, tuple(warnings))
 
 
 def _restore(settings: Settings, archive: Archive, *, force: bool, advance: Advance) -> None:

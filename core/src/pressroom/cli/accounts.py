@@ -13,14 +13,14 @@ from pressroom.errors import NotFound
 if TYPE_CHECKING:
     from pressroom.accounts.records import User
     from pressroom.accounts.service import AccountServices
-    from pressroom.host.compiled import Compiled
+    from pressroom.host.compiled import LoadedApp
     from pressroom.storage.database import SqlDatabase
 
 R = TypeVar("R")
 
 
 @asynccontextmanager
-async def open_accounts(invocation: Invocation) -> AsyncIterator[tuple[Compiled, SqlDatabase, AccountServices]]:
+async def open_accounts(invocation: Invocation) -> AsyncIterator[tuple[LoadedApp, SqlDatabase, AccountServices]]:
     """Open the configured database with its account services, and close them at the end.
 
     The schema of an embedded database is brought up to date, as `serve` does it.

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 from pressroom.cli.options import Invocation
 
 if TYPE_CHECKING:
-    from pressroom.host.compiled import Compiled
+    from pressroom.host.compiled import LoadedApp
 
 
-def compiled(invocation: Invocation) -> Compiled:
+def compiled(invocation: Invocation) -> LoadedApp:
     """Return what the configuration comes to: plugins loaded, catalog compiled, nothing started.
 
     Raises:
         InvalidConfig: something is wrong with the configuration.
     """
-    from pressroom.host.compiled import Compiled  # noqa: PLC0415 - loads plugins, which takes time
+    from pressroom.host.compiled import LoadedApp  # noqa: PLC0415 - loads plugins, which takes time
     from pressroom.observability.logs import configure_logging  # noqa: PLC0415
 
     loaded = invocation.load_config()
     configure_logging(loaded.settings.logging)  # to standard error, away from the command's result
-    return Compiled(loaded.settings, loaded.origins)
+    return LoadedApp(loaded.settings, loaded.origins)

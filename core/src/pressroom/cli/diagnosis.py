@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from pressroom.cli.hardening import weaknesses
 from pressroom.errors import BackendError, ConfigError, PressroomError
-from pressroom.host.compiled import Compiled
+from pressroom.host.compiled import LoadedApp
 from pressroom.host.shared_keys import key_state
 from pressroom.host.stores import open_backends
 from pressroom.plugins.contributions import Contribution
@@ -24,7 +24,7 @@ _NO_CONTENT = "0" * 32
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Diagnosis:
     """What one check came to. `brief` is a shorter message for people, where there is one."""
 
     check: str
@@ -32,15 +32,15 @@ class Finding:
     brief: str = ""
 
 
-async def diagnose(compiled: Compiled, advance: Callable[[], None]) -> list[Finding]:
+async def diagnose(compiled: LoadedApp, advance: Callable[[], None]) -> list[Diagnosis]:
     """Return what every check found: the plugins', the configuration's, the stores', and those that plugins bring.
 
     `advance` is called after each check.
     """
-    findings: list[Finding] = []
+    findings: list[Diagnosis] = []
 
     def add(check: str, result: CheckResult, brief: str = "") -> None:
-        findings.append(Finding(check, result, brief))
+        findings.append(Diagnosis(check, result, brief))
         advance()
 
     for record in compiled.plugins.records:
@@ -86,7 +86,7 @@ def _plugin(record: PluginRecord) -> CheckResult:
             return CheckResult("error", f"{record.status} ({record.phase}): {record.error}", record.hint)
 
 
-def _combinations(compiled: Compiled) -> Iterator[CheckResult]:
+def _combinations(compiled: LoadedApp) -> Iterator[CheckResult]:
     settings = compiled.settings
     storage = settings.storage
     server_database = SqlDatabase(settings).dialect == "postgresql"
@@ -130,14 +130,14 @@ def _combinations(compiled: Compiled) -> Iterator[CheckResult]:
         )
 
 
-def _tools(compiled: Compiled) -> CheckResult:
+def _tools(compiled: LoadedApp) -> CheckResult:
     count = len(compiled.catalog.tools)
     if count == 0:
         return CheckResult("error", "there are no tools", "install and enable a plugin: `pressroom plugins list`")
     return CheckResult("ok", f"{counted(count, 'tool')}, {counted(len(compiled.catalog.plans), 'plan')}")
 
 
-def _data_folder(compiled: Compiled) -> CheckResult:
+def _data_folder(compiled: LoadedApp) -> CheckResult:
     folder = compiled.settings.storage.path
     try:
         is_open = open_to_others(folder)
@@ -156,7 +156,7 @@ def _data_folder(compiled: Compiled) -> CheckResult:
     return CheckResult("ok", str(folder))
 
 
-def _attempt_authenticators(compiled: Compiled) -> CheckResult:
+def _attempt_authenticators(compiled: LoadedApp) -> CheckResult:
     try:
         names = [authenticator.name for authenticator in compiled.authenticators()]
     except ConfigError as error:
@@ -164,7 +164,7 @@ def _attempt_authenticators(compiled: Compiled) -> CheckResult:
     return CheckResult("ok", ", then ".join(names) or "nobody to ask: every caller is a stranger")
 
 
-def _attempt_branding(compiled: Compiled) -> CheckResult:
+def _attempt_branding(compiled: LoadedApp) -> CheckResult:
     try:
         compiled.brand_block()
     except PressroomError as error:
@@ -172,7 +172,7 @@ def _attempt_branding(compiled: Compiled) -> CheckResult:
     return CheckResult("ok", f"{compiled.branding.name}, key {compiled.branding.key!r}")
 
 
-async def _database(compiled: Compiled) -> list[tuple[str, CheckResult]]:
+async def _database(compiled: LoadedApp) -> list[tuple[str, CheckResult]]:
     database = SqlDatabase(compiled.settings)
     if database.missing:
         return [("database", CheckResult("ok", f"{database.name}, not there yet: `pressroom serve` makes it"))]
@@ -224,7 +224,7 @@ async def _keys(database: SqlDatabase, contribution: Contribution[SharedKeys]) -
     return CheckResult("error", state.problem, state.advice)
 
 
-async def _stores(compiled: Compiled) -> list[tuple[str, CheckResult]]:
+async def _stores(compiled: LoadedApp) -> list[tuple[str, CheckResult]]:
     try:
         async with AsyncExitStack() as stack:
             files, cache, limiter = await open_backends(compiled, stack)

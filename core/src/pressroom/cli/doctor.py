@@ -14,7 +14,7 @@ from pressroom.cli.output import FINE, FOUND_WRONG, Output
 from pressroom.validation.echo import counted
 
 if TYPE_CHECKING:
-    from pressroom.cli.diagnosis import Finding
+    from pressroom.cli.diagnosis import Diagnosis
 
 MARKS = {"error": "ERROR", "warning": "WARNING", "ok": "ok"}
 """How each status is shown, the worst first."""
@@ -56,14 +56,14 @@ def doctor(invocation: Invocation, verbose: bool) -> int:
     return FOUND_WRONG if wrong else FINE
 
 
-def _tell(output: Output, findings: Sequence[Finding], *, verbose: bool) -> None:
+def _tell(output: Output, findings: Sequence[Diagnosis], *, verbose: bool) -> None:
     shown = [one for one in findings if verbose or one.result.status != "ok"]
     shown.sort(key=lambda one: [*MARKS].index(one.result.status))
     if shown:
         rows = [
             (MARKS[one.result.status], one.check, one.brief or one.result.message, one.result.hint) for one in shown
         ]
-        output.table(["Status", "Check", "Finding", "What to do"], rows)
+        output.table(["Status", "Check", "Diagnosis", "What to do"], rows)
     else:
         output.line("No problems found.")
     if not verbose:

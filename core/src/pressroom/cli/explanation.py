@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pressroom.catalog.tool import PlanTool
-from pressroom.host.compiled import Compiled
+from pressroom.host.compiled import LoadedApp
 from pressroom.pipeline.chain import STAGE_NAMES
 from pressroom.sdk import Authorizer, Observer
 
@@ -24,12 +24,12 @@ class Step:
         return {"stage": self.stage, "text": self.text}
 
 
-def explain_tool(compiled: Compiled, entry: PlanTool, plan: str) -> list[Step]:
+def explain_tool(compiled: LoadedApp, entry: PlanTool, plan: str) -> list[Step]:
     """Return what every stage does with a call of this tool on that plan, in the order of the stages."""
     return [Step(stage, _TEXTS[stage](compiled, entry, plan)) for stage in STAGE_NAMES]
 
 
-def _admit(compiled: Compiled, _entry: PlanTool, _plan: str) -> str:
+def _admit(compiled: LoadedApp, _entry: PlanTool, _plan: str) -> str:
     server = compiled.settings.server
     if server.forwarded_secret is not None:
         return "the client is the `for` of the Forwarded element that carries the proxies' secret"
@@ -38,40 +38,40 @@ def _admit(compiled: Compiled, _entry: PlanTool, _plan: str) -> str:
     return "the client is the peer of the connection"
 
 
-def _authenticate(compiled: Compiled, _entry: PlanTool, _plan: str) -> str:
+def _authenticate(compiled: LoadedApp, _entry: PlanTool, _plan: str) -> str:
     names = [one.name for one in compiled.authenticators()]
     return f"asks {', '.join(names)}" if names else "nothing to ask: every caller is a stranger"
 
 
-def _plan(compiled: Compiled, _entry: PlanTool, plan: str) -> str:
+def _plan(compiled: LoadedApp, _entry: PlanTool, plan: str) -> str:
     view = compiled.catalog.plan(plan)
     return f"{view.plan} sees {len(view.tools)} of {len(compiled.catalog.tools)} tools, this one among them"
 
 
-def _authorize(compiled: Compiled, _entry: PlanTool, _plan: str) -> str:
+def _authorize(compiled: LoadedApp, _entry: PlanTool, _plan: str) -> str:
     names = [one.record.name for one in compiled.plugins.contributions.of(Authorizer)]
     return f"all of {', '.join(names)} must allow it" if names else "nothing to ask beyond the plan"
 
 
-def _validate(_compiled: Compiled, entry: PlanTool, _plan: str) -> str:
+def _validate(_compiled: LoadedApp, entry: PlanTool, _plan: str) -> str:
     return f"{entry.tool.params.__name__}: {', '.join(entry.tool.params.model_fields)}"
 
 
-def _cache(_compiled: Compiled, entry: PlanTool, _plan: str) -> str:
+def _cache(_compiled: LoadedApp, entry: PlanTool, _plan: str) -> str:
     if entry.tool.kind != "generator" or entry.cache.seconds == 0:
         return "not cached"
     whom = "everyone" if entry.cache.share == "everyone" else "the same account"
     return f"served again for {entry.cache.seconds} s, to {whom}"
 
 
-def _limit(_compiled: Compiled, entry: PlanTool, _plan: str) -> str:
+def _limit(_compiled: LoadedApp, entry: PlanTool, _plan: str) -> str:
     if not entry.limits:
         return "no limit"
     rates = ", ".join(f"{rule.name}: {rule.rate}" for rule in entry.limits)
     return f"{rates}; a cached result costs {entry.tool.info.cache_discount:g} of a request"
 
 
-def _quota(_compiled: Compiled, entry: PlanTool, _plan: str) -> str:
+def _quota(_compiled: LoadedApp, entry: PlanTool, _plan: str) -> str:
     if not entry.tool.quota:
         return "not counted against a quota"
     if entry.quota_limit is None:
@@ -79,33 +79,33 @@ def _quota(_compiled: Compiled, entry: PlanTool, _plan: str) -> str:
     return f"counted as {entry.tool.quota}: {entry.quota_limit} a month for each account"
 
 
-def _run(_compiled: Compiled, entry: PlanTool, _plan: str) -> str:
+def _run(_compiled: LoadedApp, entry: PlanTool, _plan: str) -> str:
     memory = f", {entry.tool.declaration.memory_mib} MiB" if entry.tool.executor == "process" else ""
     return (
         f"{entry.tool.executor} executor, at most {entry.tool.timeout:g} s{memory}: {entry.tool.declaration.reference}"
     )
 
 
-def _store(compiled: Compiled, entry: PlanTool, _plan: str) -> str:
+def _store(compiled: LoadedApp, entry: PlanTool, _plan: str) -> str:
     if entry.tool.kind != "generator":
         return "nothing to keep"
     return f"{compiled.settings.storage.files}, as {entry.tool.name}/<id>.<extension>"
 
 
-def _respond(_compiled: Compiled, entry: PlanTool, _plan: str) -> str:
+def _respond(_compiled: LoadedApp, entry: PlanTool, _plan: str) -> str:
     return "a signed address, or the bytes" if entry.tool.kind == "generator" else "the tool's result"
 
 
-def _brand(compiled: Compiled, _entry: PlanTool, _plan: str) -> str:
+def _brand(compiled: LoadedApp, _entry: PlanTool, _plan: str) -> str:
     return f"{compiled.settings.branding.brander}, under the key {compiled.branding.key!r}"
 
 
-def _observe(compiled: Compiled, _entry: PlanTool, _plan: str) -> str:
+def _observe(compiled: LoadedApp, _entry: PlanTool, _plan: str) -> str:
     names = [one.record.name for one in compiled.plugins.contributions.of(Observer)]
     return f"tells {', '.join(names)}" if names else "metrics only"
 
 
-_TEXTS: Final[dict[str, Callable[[Compiled, PlanTool, str], str]]] = {
+_TEXTS: Final[dict[str, Callable[[LoadedApp, PlanTool, str], str]]] = {
     "admit": _admit,
     "authenticate": _authenticate,
     "plan": _plan,

@@ -12,7 +12,7 @@ from pressroom.cli.options import Invocation, command_options
 from pressroom.cli.output import FINE, FOUND_WRONG, Progress
 
 if TYPE_CHECKING:
-    from pressroom.host.compiled import Compiled
+    from pressroom.host.compiled import LoadedApp
     from pressroom.storage.database import Migrator, SchemaState
 
 
@@ -70,7 +70,7 @@ def migrate(invocation: Invocation, check: bool) -> int:
     return FOUND_WRONG if wrong else FINE
 
 
-async def _all(host: Compiled, *, check: bool, progress: Progress) -> tuple[str, list[_Outcome]]:
+async def _all(host: LoadedApp, *, check: bool, progress: Progress) -> tuple[str, list[_Outcome]]:
     """Return the database's name, and the status of each plugin's tables. Raises `BackendError` on an outage."""
     from pressroom.plugins.select import HOST_ID  # noqa: PLC0415 - loads SQLAlchemy and more, which takes time
     from pressroom.storage.database import SqlDatabase  # noqa: PLC0415

@@ -10,7 +10,7 @@ from pressroom.cli.options import Invocation, command_options
 from pressroom.errors import BackendError, PluginError
 
 if TYPE_CHECKING:
-    from pressroom.host.compiled import Compiled
+    from pressroom.host.compiled import LoadedApp
     from pressroom.host.host import Host
 
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @command_options
 def serve(invocation: Invocation, host: str | None, port: int | None, strict: bool) -> None:
     """Start the server; SIGTERM or Ctrl-C stops it."""
-    from pressroom.host.compiled import Compiled  # noqa: PLC0415 - loads plugins, which takes time
+    from pressroom.host.compiled import LoadedApp  # noqa: PLC0415 - loads plugins, which takes time
     from pressroom.observability.logs import configure_logging  # noqa: PLC0415
     from pressroom.server.serve import bind, serve_until_told  # noqa: PLC0415
 
@@ -29,7 +29,7 @@ def serve(invocation: Invocation, host: str | None, port: int | None, strict: bo
     loaded = invocation.load_config({"server": given} if given else None)
     configure_logging(loaded.settings.logging)
     listener, settings = bind(loaded.settings)
-    compiled = Compiled(settings, loaded.origins)
+    compiled = LoadedApp(settings, loaded.origins)
     if strict and compiled.plugins.failed:
         names = ", ".join(record.id for record in compiled.plugins.failed)
         raise PluginError(f"these plugins do not work: {names}", hint="`pressroom doctor` says what to do")
@@ -48,7 +48,7 @@ def _run(main: Any) -> None:
             runner.run(main)
 
 
-async def _announce(invocation: Invocation, compiled: Compiled, host: Host) -> None:
+async def _announce(invocation: Invocation, compiled: LoadedApp, host: Host) -> None:
     base_url = host.settings.public_url
     setup_url = await _setup_url(host)
     endpoint = {"MCP endpoint": f"{base_url}/api/mcp"} if host.settings.mcp.enabled else {}

@@ -9,6 +9,6 @@ from pressroom.fetch.addresses import is_public
 from pressroom.fetch.fetcher import GuardedFetcher
 from pressroom.fetch.resolver import Resolver
 from pressroom.fetch.target import Target, parse_target
-from pressroom.sdk import Exchange, Fetched
+from pressroom.sdk import Fetched, FetchResponse
 
-__all__ = ["Exchange", "Fetched", "GuardedFetcher", "Resolver", "Target", "is_public", "parse_target"]
+__all__ = ["FetchResponse", "Fetched", "GuardedFetcher", "Resolver", "Target", "is_public", "parse_target"]

@@ -23,7 +23,7 @@ from pressroom.fetch.connecting import PinnedBackend
 from pressroom.fetch.resolver import Resolver, SystemResolver
 from pressroom.fetch.shares import ByteBudget, FairPlaces, Purpose, current_purpose, current_share
 from pressroom.fetch.target import Target, parse_target
-from pressroom.sdk import Exchange, Fetched
+from pressroom.sdk import Fetched, FetchResponse
 from pressroom.version import VERSION
 
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
@@ -38,7 +38,7 @@ def _public_authorities() -> ssl.SSLContext:
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class OutgoingRequest:
     """What is sent to an address."""
 
     method: str
@@ -50,7 +50,7 @@ class Sent:
         """Whether it changes nothing at the other side, so that it can be sent again (RFC 9110, section 9.2.1)."""
         return self.method in _SAFE
 
-    def for_strangers(self) -> Sent:
+    def for_strangers(self) -> OutgoingRequest:
         """Return the same without what only the first host may see, such as its credential."""
         return replace(self, headers={name: text for name, text in self.headers.items() if name.lower() in _HARMLESS})
 
@@ -132,7 +132,7 @@ class GuardedFetcher:
             FetchRefused: the address is not allowed, or the answer breaks a bound.
             FetchFailed: there was no whole answer in time.
         """
-        sent = Sent("GET", {"Accept": accept})
+        sent = OutgoingRequest("GET", {"Accept": accept})
         target, answer = await self._within(seconds, sent, parse_target(url), max_bytes, redirects)
         if _redirect(target, answer) is not None:
             raise FetchRefused(f"the address redirects more than {redirects} times")
@@ -159,12 +159,12 @@ class GuardedFetcher:
         """
         if redirects and method not in _SAFE:
             raise ValueError(f"{method} is not redirected: it would be sent twice")
-        sent = Sent(method, headers or {}, content)
+        sent = OutgoingRequest(method, headers or {}, content)
         _, answer = await self._within(seconds, sent, parse_target(url), max_bytes, redirects)
         return answer
 
     async def _within(
-        self, seconds: float, sent: Sent, target: Target, max_bytes: int, redirects: int
+        self, seconds: float, sent: OutgoingRequest, target: Target, max_bytes: int, redirects: int
     ) -> tuple[Target, Fetched]:
         """Send a request and follow its redirects; return the last answer, and what it was asked of."""
         passed: tuple[str, ...] = ()
@@ -193,7 +193,7 @@ class GuardedFetcher:
         method: Literal["GET", "HEAD"] = "GET",
         encodings: str = "identity",
         plain_http: bool = False,
-    ) -> Exchange:
+    ) -> FetchResponse:
         """Return the answer to one request as it came; see `pressroom.sdk.Fetcher.exchange`.
 
         Raises:
@@ -201,7 +201,7 @@ class GuardedFetcher:
             FetchFailed: there was no answer in time.
         """
         target = parse_target(url)
-        sent = Sent(method, {"Accept": accept, "Accept-Encoding": encodings})
+        sent = OutgoingRequest(method, {"Accept": accept, "Accept-Encoding": encodings})
         try:
             async with asyncio.timeout(seconds), self._places.one():
                 began = time.monotonic()
@@ -210,7 +210,7 @@ class GuardedFetcher:
         except TimeoutError:
             raise FetchFailed(f"{target.host} did not answer within {seconds:g} seconds") from None
 
-    async def _exchange(self, target: Target, sent: Sent, max_bytes: int, seconds: float) -> Fetched:
+    async def _exchange(self, target: Target, sent: OutgoingRequest, max_bytes: int, seconds: float) -> Fetched:
         """Make one request; return the answer."""
         async with self._answer(target, sent, seconds) as response:
             try:
@@ -222,7 +222,7 @@ class GuardedFetcher:
 
     @asynccontextmanager
     async def _answer(
-        self, target: Target, sent: Sent, seconds: float, *, plain_http: bool = False
+        self, target: Target, sent: OutgoingRequest, seconds: float, *, plain_http: bool = False
     ) -> AsyncIterator[Response]:
         """Make one request on a connection of its own; yield its answer."""
         backend = PinnedBackend(target.host, await self._checked(target, plain_http=plain_http), seconds)
@@ -287,7 +287,7 @@ def _url(target: Target) -> URL:
     return URL(scheme=target.scheme.encode(), host=target.host.encode(), port=target.port, target=target.path.encode())
 
 
-def _headers(target: Target, sent: Sent) -> Mapping[bytes | str, bytes | str]:
+def _headers(target: Target, sent: OutgoingRequest) -> Mapping[bytes | str, bytes | str]:
     given = {name.lower() for name in sent.headers}
     usual = {
         "Host": target.authority,
@@ -342,7 +342,7 @@ def _gathered(response: Response) -> Mapping[str, str]:
     return gathered
 
 
-async def _examined(target: Target, response: Response, max_bytes: int, began: float) -> Exchange:
+async def _examined(target: Target, response: Response, max_bytes: int, began: float) -> FetchResponse:
     first_byte = time.monotonic() - began
     _check_head(target, response)
     content = bytearray()
@@ -351,7 +351,7 @@ async def _examined(target: Target, response: Response, max_bytes: int, began: f
         if len(content) > max_bytes:
             break
     headers = tuple((name.lower().decode("latin-1"), value.decode("latin-1")) for name, value in response.headers)
-    return Exchange(
+    return FetchResponse(
         url=target.url,
         status=response.status,
         headers=headers,

@@ -43,7 +43,7 @@ _ANOTHER_BRANDER: Final = "name another as [branding] brander, or report it to t
 _PROTOCOLS: Final[Mapping[BackendKind, type[Any]]] = {"files": FileStore, "cache": CacheIndex, "limits": Limiter}
 
 
-class Compiled:
+class LoadedApp:
     """Plugins and the catalog that they came to; enough for commands that serve nothing.
 
     `schema_mismatches` holds, for plugins that were dropped because their tables are those of another version, the

@@ -11,10 +11,10 @@ import structlog
 from pressroom.accounts.service import AccountServices
 from pressroom.fetch import GuardedFetcher
 from pressroom.graphics.font_sources import use_font_folders
-from pressroom.host.compiled import Compiled
+from pressroom.host.compiled import LoadedApp
 from pressroom.host.lifespans import RunningLifespan
 from pressroom.host.shared_keys import check_keys
-from pressroom.host.stores import Openable, make_schema_current, open_backends
+from pressroom.host.stores import OpenableStore, make_schema_current, open_backends
 from pressroom.jobs.queue import JobQueue
 from pressroom.oauth.service import AuthorizationServer
 from pressroom.observability.metrics import Metrics
@@ -47,7 +47,7 @@ class Host:
     `identity_provider` where the operator named one. `failures` are what lifespans of plugins raised after they began.
     """
 
-    def __init__(self, compiled: Compiled) -> None:
+    def __init__(self, compiled: LoadedApp) -> None:
         self.settings = compiled.settings
         self.compiled = compiled
         self.identity_provider: IdentityProvider | None = None
@@ -134,7 +134,7 @@ class Host:
         )
         setup = compiled.plugins.worker_setup if settings.executors.start_plugin_processes else ()
         workers = self._workers = WorkerPool(settings.executors, settings.graphics.fonts, setup)
-        parts: tuple[Openable, ...] = (self.accounts, self.authorization_server, fetcher, workers)
+        parts: tuple[OpenableStore, ...] = (self.accounts, self.authorization_server, fetcher, workers)
         for part in parts:
             await part.open()
             opened.push_async_callback(part.close)

@@ -17,7 +17,7 @@ from sqlalchemy import select, update
 from sqlalchemy.exc import IntegrityError
 
 from pressroom.errors import BackendError, NotFound, PressroomError
-from pressroom.host.compiled import Compiled
+from pressroom.host.compiled import LoadedApp
 from pressroom.plugins.contributions import Contribution
 from pressroom.plugins.select import HOST_ID
 from pressroom.sdk import SharedKeys
@@ -100,7 +100,7 @@ async def key_state(database: SqlDatabase, contribution: Contribution[SharedKeys
     return KeyState(contribution.plugin, keys, database, own, recorded, unreadable)
 
 
-async def check_keys(compiled: Compiled, database: SqlDatabase) -> None:
+async def check_keys(compiled: LoadedApp, database: SqlDatabase) -> None:
     """Record the keys of this host, or refuse to start with keys that do not fit those of other hosts.
 
     An embedded database has no other hosts: a new key is recorded there, and the log says what it ends.
@@ -138,7 +138,7 @@ async def _check(database: SqlDatabase, contribution: Contribution[SharedKeys]) 
         await _record(state)
 
 
-async def accept_keys(compiled: Compiled, database: SqlDatabase, name: str) -> KeyState:
+async def accept_keys(compiled: LoadedApp, database: SqlDatabase, name: str) -> KeyState:
     """Record the key of this host in place of the one in the database, and return the state before.
 
     Raises:
@@ -155,7 +155,7 @@ async def accept_keys(compiled: Compiled, database: SqlDatabase, name: str) -> K
     return state
 
 
-async def key_states(compiled: Compiled, database: SqlDatabase) -> Sequence[KeyState]:
+async def key_states(compiled: LoadedApp, database: SqlDatabase) -> Sequence[KeyState]:
     """Return the state of all keys, the host's first."""
     contributions = compiled.plugins.contributions.of(SharedKeys)
     return [await key_state(database, one) for one in contributions]

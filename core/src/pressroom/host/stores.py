@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol
 import structlog
 
 from pressroom.errors import BackendError
-from pressroom.host.compiled import Compiled, backend_failures
+from pressroom.host.compiled import LoadedApp, backend_failures
 from pressroom.plugins.select import HOST_ID
 from pressroom.sdk import CacheIndex, FileStore, Limiter
 from pressroom.sdk.shared import BackendKind
@@ -21,7 +21,7 @@ log = structlog.get_logger()
 _CLOSE_SECONDS: Final = 5.0
 
 
-class Openable(Protocol):
+class OpenableStore(Protocol):
     """What has to be opened before it is used, and closed after."""
 
     async def open(self) -> None:
@@ -31,7 +31,7 @@ class Openable(Protocol):
         """Let go of everything."""
 
 
-async def make_schema_current(compiled: Compiled, database: SqlDatabase) -> None:
+async def make_schema_current(compiled: LoadedApp, database: SqlDatabase) -> None:
     """Bring the schema of an embedded database up to date; one that many hosts share must be so already.
 
     A plugin whose tables cannot be used is taken out. Where they are those of another version, the host is not ready
@@ -70,7 +70,7 @@ async def _make_current(migrator: Migrator, database: SqlDatabase, plugin: str) 
         )
 
 
-async def open_backends(compiled: Compiled, stack: AsyncExitStack) -> tuple[FileStore, CacheIndex, Limiter]:
+async def open_backends(compiled: LoadedApp, stack: AsyncExitStack) -> tuple[FileStore, CacheIndex, Limiter]:
     """Open the stores that the operator named; leaving `stack` closes them.
 
     Raises:
@@ -89,8 +89,8 @@ async def open_backends(compiled: Compiled, stack: AsyncExitStack) -> tuple[File
     )
 
 
-async def _opened(stack: AsyncExitStack, compiled: Compiled, kind: BackendKind, name: str, key: str) -> Any:
-    store: Openable = compiled.backend(kind, name, key)
+async def _opened(stack: AsyncExitStack, compiled: LoadedApp, kind: BackendKind, name: str, key: str) -> Any:
+    store: OpenableStore = compiled.backend(kind, name, key)
     stack.push_async_callback(_closed, store, kind, name)
     seconds = compiled.settings.server.start_timeout
     scope = asyncio.timeout(seconds)
@@ -108,7 +108,7 @@ async def _opened(stack: AsyncExitStack, compiled: Compiled, kind: BackendKind, 
     return store
 
 
-async def _closed(store: Openable, kind: BackendKind, name: str) -> None:
+async def _closed(store: OpenableStore, kind: BackendKind, name: str) -> None:
     try:
         async with asyncio.timeout(_CLOSE_SECONDS):
             await store.close()

@@ -35,7 +35,7 @@ class Asset:
 
 
 @dataclass(frozen=True, slots=True)
-class Theme:
+class ColorScheme:
     """The grounds that text stands on, light or dark. `pressroom.css` uses the same values."""
 
     paper: str
@@ -43,11 +43,11 @@ class Theme:
     ink: str
 
 
-LIGHT: Final = Theme(paper="#faf7f2", surface="#fffdfa", ink="#1d1a17")
-DARK: Final = Theme(paper="#161311", surface="#1f1b18", ink="#f1ebe3")
+LIGHT: Final = ColorScheme(paper="#faf7f2", surface="#fffdfa", ink="#1d1a17")
+DARK: Final = ColorScheme(paper="#161311", surface="#1f1b18", ink="#f1ebe3")
 
 
-def _accent_tokens(accent: str, theme: Theme) -> str:
+def _accent_tokens(accent: str, theme: ColorScheme) -> str:
     soft = mix(theme.paper, accent, 0.1)
     tokens = {
         "accent": accent,

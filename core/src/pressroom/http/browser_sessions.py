@@ -45,7 +45,7 @@ class _Known:
     looked_up: bool = False
 
 
-class Browser:
+class BrowserSessions:
     """Knows the session of a request, begins and ends sessions, and guards forms against CSRF.
 
     Cookies are HttpOnly, SameSite=Lax, and Secure with the prefix `__Host-` where the public address is https without

@@ -19,7 +19,7 @@ from typing import Any, Final
 from sanic import HTTPResponse, Request
 
 from pressroom.http.accept_encoding import prefers_gzip
-from pressroom.http.responses import PUBLIC_TEXT, Answer
+from pressroom.http.responses import PUBLIC_TEXT, RawResponse
 
 MIN_BYTES: Final = 1024
 """What is smaller fits into a packet or two anyway."""
@@ -132,7 +132,7 @@ def _keep_weak(request: Request, response: HTTPResponse) -> None:
 
 def _header(response: HTTPResponse, name: str) -> str:
     """Return a header of an answer in which some may have been encoded before."""
-    encoded = response.encoded if isinstance(response, Answer) else ()
+    encoded = response.encoded if isinstance(response, RawResponse) else ()
     own = [value.decode("ascii") for key, value in encoded if key.lower() == name.encode()]
     return ", ".join([*own, *map(str, response.headers.getall(name, []))])
 
@@ -140,7 +140,7 @@ def _header(response: HTTPResponse, name: str) -> str:
 def _add(response: HTTPResponse, name: str, value: str) -> None:
     """Add a value to a header that is a list."""
     headers: Any = response.headers
-    if isinstance(response, Answer):
+    if isinstance(response, RawResponse):
         response.encoded = (*response.encoded, (name.encode("ascii"), value.encode("ascii")))
     elif present := headers.get(name):
         headers[name] = f"{present}, {value}"

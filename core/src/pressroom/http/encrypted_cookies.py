@@ -14,7 +14,7 @@ from joserfc.jwk import OctKey
 _HEADER = {"alg": "dir", "enc": "A256GCM"}
 
 
-class Seal:
+class CookieCipher:
     """Encrypts small sets of texts for a while: compact JWE (RFC 7516) with AES-256-GCM.
 
     Args:

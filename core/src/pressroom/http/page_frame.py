@@ -57,7 +57,7 @@ class Templates:
         return self._environment.get_template(template).render(head=head, **values).encode("utf-8", "replace")
 
 
-class Site:
+class PageFrame:
     """What the pages of one server share: frame, style sheet, script, error page, security policy.
 
     `origin` is the server's public origin, `root` the path in its address that goes before every link (mostly empty).

@@ -120,7 +120,7 @@ def matches_etag(if_none_match: str, etag: str) -> bool:
     return "*" in tags or etag in tags
 
 
-class Answer(HTTPResponse):
+class RawResponse(HTTPResponse):
     """A response with headers that were encoded before: constants, and values that are known to be clean.
 
     Sanic checks and encodes each header of each response, which takes longer than a cached call itself.
@@ -152,7 +152,7 @@ class Answer(HTTPResponse):
         return chain(self.encoded, [(name.encode(), str(value).encode()) for name, value in self.headers.items()])
 
 
-class Http:
+class HandlerWrapper:
     """Wraps handlers: gives each request an id, adds what every answer carries, and logs it."""
 
     def __init__(
@@ -180,7 +180,7 @@ class Http:
 
     def finish(self, request: Request, response: HTTPResponse) -> HTTPResponse:
         """Add the headers that every answer carries to that of a request that has begun, and log the request."""
-        if isinstance(response, Answer):
+        if isinstance(response, RawResponse):
             request_id = (b"X-Request-Id", request.ctx.request_id.encode("ascii"))
             response.encoded = (*response.encoded, request_id, *_ENCODED_SECURITY_HEADERS)
         else:

@@ -9,7 +9,7 @@ from joserfc import jws, jwt
 from joserfc.errors import JoseError
 
 from pressroom.columns import new_id
-from pressroom.oauth.addresses import Addresses
+from pressroom.oauth.addresses import EndpointUrls
 from pressroom.oauth.keys import ALGORITHM, SigningKeys
 from pressroom.oauth.records import Clock, Grant, utc_now
 
@@ -40,7 +40,7 @@ class AccessToken:
 class AccessTokens:
     """Issues and verifies access tokens; whether their grant is still in force is another question."""
 
-    def __init__(self, prefix: str, addresses: Addresses, keys: SigningKeys, *, clock: Clock = utc_now) -> None:
+    def __init__(self, prefix: str, addresses: EndpointUrls, keys: SigningKeys, *, clock: Clock = utc_now) -> None:
         self._beginning = f"{prefix}_oat_"
         self._addresses = addresses
         self._keys = keys

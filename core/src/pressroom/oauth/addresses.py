@@ -20,7 +20,7 @@ SERVER_METADATA_PATH: Final = "/.well-known/oauth-authorization-server"
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 
 
-class Addresses:
+class EndpointUrls:
     """What clients compare byte by byte: the issuer, the resource, and the endpoints.
 
     `root` is the path of the public address, mostly empty. No address ends with a slash.

@@ -27,7 +27,7 @@ _ID: Final = re.compile(rf"[\x21-\x7e]{{1,{MAX_ID_LENGTH}}}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Registered:
+class RegisteredClient:
     """A client that was registered. `secret` is empty for a public one; nobody can read it again.
 
     `is_new` is false where a client with the same metadata was there already.
@@ -59,7 +59,7 @@ class Clients:
         self._unused_lifetime = timedelta(seconds=unused_lifetime)
         self._clock = clock
 
-    async def register(self, metadata: ClientMetadata, address: str) -> Registered:
+    async def register(self, metadata: ClientMetadata, address: str) -> RegisteredClient:
         """Register a client that asked for it from `address`.
 
         Public clients with the same metadata are one client: many installations of a program register the same, and
@@ -71,10 +71,10 @@ class Clients:
             row.secret_hash = hash_of(secret)
             async with self._database.writing() as session:
                 session.add(row)
-            return Registered(client_of(row), secret, is_new=True)
+            return RegisteredClient(client_of(row), secret, is_new=True)
         known = await self._renewed(metadata)
         if known is not None:
-            return Registered(known, "", is_new=False)
+            return RegisteredClient(known, "", is_new=False)
         row = _row(new_id("client"), metadata, address, self._clock())
         row.metadata_hash = _hash(metadata)
         try:
@@ -84,8 +84,8 @@ class Clients:
             known = await self._renewed(metadata)
             if known is None:
                 raise
-            return Registered(known, "", is_new=False)
-        return Registered(client_of(row), "", is_new=True)
+            return RegisteredClient(known, "", is_new=False)
+        return RegisteredClient(client_of(row), "", is_new=True)
 
     async def find(self, client_id: str) -> Client | None:
         """Return a client, or `None` for an id that nobody has."""

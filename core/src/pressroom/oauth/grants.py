@@ -52,7 +52,7 @@ _REUSED: Final = "was used before, so everything that came of this approval was 
 
 
 @dataclass(frozen=True, slots=True)
-class Exchanged:
+class TokenGrant:
     """A grant in force, and the refresh token that was made for it; empty for a client that does not refresh."""
 
     grant: Grant
@@ -141,7 +141,7 @@ class Grants:
         log.info("a client was approved", client=request.client.id, connection=connection_id)
         return code
 
-    async def exchange(self, client: Client, request: CodeExchange) -> Exchanged:
+    async def exchange(self, client: Client, request: CodeExchange) -> TokenGrant:
         """Use a code up (RFC 6749, section 4.1.3; RFC 7636, section 4.6).
 
         Only a right request uses it up. One that comes again, by the same client, revokes all that came of the code
@@ -157,10 +157,10 @@ class Grants:
                 code, family, connection, _ = found
                 code.used_at = self._clock()
                 refresh_token = self._new_refresh_token(session, family, client)
-                return Exchanged(_grant(family, connection), refresh_token)
+                return TokenGrant(_grant(family, connection), refresh_token)
         raise self._refusal(refused, client, "code")
 
-    async def refresh(self, client: Client, token: str, scope: str) -> Exchanged:
+    async def refresh(self, client: Client, token: str, scope: str) -> TokenGrant:
         """Rotate a refresh token (RFC 9700, section 4.14.2). `scope` is empty, or what the token is narrowed to.
 
         One that comes again revokes its family, also where two come at the same time; within the operator's grace it
@@ -178,7 +178,7 @@ class Grants:
                 if not set(scope.split()) <= set(family.scope.split()):
                     raise InvalidScope(f"the scope may be narrowed, not widened; {family.scope} was approved")
                 row.used_at = row.used_at or self._clock()
-                return Exchanged(_grant(family, connection), self._new_refresh_token(session, family, client))
+                return TokenGrant(_grant(family, connection), self._new_refresh_token(session, family, client))
         raise self._refusal(refused, client, "refresh token")
 
     async def revoke_refresh_token(self, client: Client, token: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Final
 from urllib.parse import parse_qsl
 
 from pressroom.errors import InvalidRequest, InvalidScope, OAuthError, UnsupportedResponseType
-from pressroom.oauth.addresses import Addresses
+from pressroom.oauth.addresses import EndpointUrls
 from pressroom.oauth.records import SCOPE, AuthorizationRequest, Client
 from pressroom.oauth.redirection import matching
 from pressroom.validation.echo import quoted
@@ -81,7 +81,7 @@ class RedirectedError(Exception):
         self.state = state
 
 
-def read_authorization_request(parameters: Parameters, client: Client, addresses: Addresses) -> AuthorizationRequest:
+def read_authorization_request(parameters: Parameters, client: Client, addresses: EndpointUrls) -> AuthorizationRequest:
     """Return the request of a known client.
 
     Raises:

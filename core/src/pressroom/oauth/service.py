@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from typing import Final
 
 from pressroom.accounts.credential_cache import cache_key
-from pressroom.accounts.periodic import Periodic
+from pressroom.accounts.periodic import PeriodicTask
 from pressroom.accounts.service import AccountServices
 from pressroom.config.models import Settings
 from pressroom.errors import Rejected, UnauthorizedClient
 from pressroom.fetch import GuardedFetcher
 from pressroom.oauth.access_tokens import LIFETIME, AccessToken, AccessTokens, TokenInvalid
-from pressroom.oauth.addresses import Addresses
+from pressroom.oauth.addresses import EndpointUrls
 from pressroom.oauth.clients import Clients
 from pressroom.oauth.documents import ClientDocuments
-from pressroom.oauth.grants import Exchanged, Grants
+from pressroom.oauth.grants import Grants, TokenGrant
 from pressroom.oauth.keys import SigningKeys
 from pressroom.oauth.records import REFRESH_TOKEN, Client, Clock, CodeExchange, TokenSet, utc_now
 from pressroom.oauth.requests import requested_scope
@@ -54,7 +54,7 @@ class AuthorizationServer:
         fetcher: GuardedFetcher | None = None,
     ) -> None:
         oauth, prefix = settings.oauth, settings.auth.prefix
-        self.addresses = Addresses(settings.public_url)
+        self.addresses = EndpointUrls(settings.public_url)
         self.clients = Clients(database, oauth.unused_client_lifetime, clock=clock)
         self.grants = Grants(database, accounts, prefix, oauth.refresh_grace, clock=clock)
         self.keys = SigningKeys(database, secret, oauth.key_lifetime, LIFETIME, clock=clock)
@@ -64,7 +64,7 @@ class AuthorizationServer:
         self._accounts = accounts
         self._clock = clock
         self._enabled = oauth.enabled
-        self._pruner = Periodic("removing what expired of OAuth", PRUNE_SECONDS, self.prune)
+        self._pruner = PeriodicTask("removing what expired of OAuth", PRUNE_SECONDS, self.prune)
 
     async def open(self) -> None:
         """Make sure that there is a key to sign with, and begin to remove what expires."""
@@ -154,6 +154,6 @@ class AuthorizationServer:
         except TokenInvalid as error:
             raise Rejected(str(error), reauthorize=True) from None
 
-    async def _tokens_for(self, exchanged: Exchanged) -> TokenSet:
+    async def _tokens_for(self, exchanged: TokenGrant) -> TokenSet:
         grant = exchanged.grant
         return TokenSet(await self._tokens.issue(grant), exchanged.refresh_token, LIFETIME, grant.scope)

@@ -42,7 +42,7 @@ from pressroom.sdk.call import (
 )
 from pressroom.sdk.data import Accounts, AccountUsage, Activity, Database, Models, QuotaUse
 from pressroom.sdk.declaration import ExecutorName
-from pressroom.sdk.fetching import Exchange, Fetched, Fetcher, publishing
+from pressroom.sdk.fetching import Fetched, Fetcher, FetchResponse, publishing
 from pressroom.sdk.framing import sandboxed_frame
 from pressroom.sdk.generator import Example, Generator, Mcp, Mode, Page, Preview, Promo, Snippet, generator
 from pressroom.sdk.jobs import Job, JobRun, Jobs, JobState, JobStatus, Pause
@@ -110,11 +110,11 @@ __all__ = [
     "Database",
     "EmbeddedResource",
     "Example",
-    "Exchange",
     "ExecutorName",
     "Extensions",
     "FetchFailed",
     "FetchRefused",
+    "FetchResponse",
     "FetchUnknown",
     "Fetched",
     "Fetcher",

@@ -49,7 +49,7 @@ class Fetched:
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
+class FetchResponse:
     """The answer to one request, as it came: redirects are not followed and compressed content is not unpacked."""
 
     url: str
@@ -118,7 +118,7 @@ class Fetcher(Protocol):
         method: Literal["GET", "HEAD"] = "GET",
         encodings: str = "identity",
         plain_http: bool = False,
-    ) -> Exchange:
+    ) -> FetchResponse:
         """Return the answer to one request, whatever its status is. A redirect is an answer like any other.
 
         `encodings` is the `Accept-Encoding` header. Content of more than `max_bytes`, as it is sent, is cut there.

@@ -29,14 +29,14 @@ from pressroom.errors import (
     PayloadTooLarge,
 )
 from pressroom.host.host import Host
-from pressroom.http.browser_sessions import Browser
+from pressroom.http.browser_sessions import BrowserSessions
 from pressroom.http.compression import Compression
-from pressroom.http.page_frame import Site
+from pressroom.http.page_frame import PageFrame
 from pressroom.http.responses import (
     BODY_LIMIT,
     MASKED_PATHS,
     Endpoint,
-    Http,
+    HandlerWrapper,
     begin,
     checked_answer,
     logged_path,
@@ -101,15 +101,21 @@ class _Application:
         setattr(self.app.ctx, CLIENT_BOUNDS, ClientBounds(settings.server))
         encode = Compression().apply if settings.server.compression else None
         logging = settings.logging
-        self._http = Http(log_requests=logging.requests, log_health_checks=logging.health_checks, encode=encode)
+        self._http = HandlerWrapper(
+            log_requests=logging.requests, log_health_checks=logging.health_checks, encode=encode
+        )
         self._api = ToolsApi(host)
-        site = Site(host.compiled.branding, settings.public_url, _file_origins(host), offers_mcp=settings.mcp.enabled)
+        site = PageFrame(
+            host.compiled.branding, settings.public_url, _file_origins(host), offers_mcp=settings.mcp.enabled
+        )
         self._pages = ToolPages(self._api, site, Gallery(host))
         self._routes: set[tuple[str, str]] = set()
         self._add_tools_api()
         self._add_pages(site)
         lifetime = settings.accounts.session_lifetime
-        browser = Browser(host.accounts.sessions, settings.public_url, signing_secret(settings), lifetime=lifetime)
+        browser = BrowserSessions(
+            host.accounts.sessions, settings.public_url, signing_secret(settings), lifetime=lifetime
+        )
         self._mcp, self._oauth = McpEndpoint(host), OAuthEndpoints(host, site, browser)
         for face in (self._mcp, self._oauth, Dashboard(host, site, browser)):
             for endpoint in face.endpoints():
@@ -147,7 +153,7 @@ class _Application:
         self._add("/tools/api", ("GET",), api.catalog)
         self._add("/tools/api", ("OPTIONS",), preflight("GET"))
 
-    def _add_pages(self, site: Site) -> None:
+    def _add_pages(self, site: PageFrame) -> None:
         pages = self._pages
         self._add("/", ("GET",), _redirect(f"{site.root}/tools"))
         self._add("/tools", ("GET",), pages.index)

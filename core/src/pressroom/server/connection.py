@@ -61,7 +61,7 @@ class StrictHttp(Http):
             raise BadRequest("Bad chunked encoding")
 
 
-class Connection(HttpProtocol):
+class ClientConnection(HttpProtocol):
     """Serves one connection of a client, if that client has not too many.
 
     `request_timeout` is for the whole head, counted from its first byte, for the whole body, and for what is left of a

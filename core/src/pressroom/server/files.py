@@ -14,7 +14,7 @@ from pressroom.http.responses import CORS_HEADERS, INERT_CONTENT, content_type, 
 from pressroom.sdk import StoredFile
 from pressroom.storage.files.keys import content_disposition, is_key, url_path
 from pressroom.storage.files.local import LocalFileStore
-from pressroom.storage.files.signing import Verdict
+from pressroom.storage.files.signing import UrlStatus
 
 _RANGE: Final = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII)
 
@@ -34,9 +34,9 @@ class SignedFiles:
         verdict = self._store.signer.verify(
             url_path(key), request.args.get("expires", ""), request.args.get("signature", ""), time.time()
         )
-        if verdict is Verdict.ALTERED or not is_key(key):
+        if verdict is UrlStatus.ALTERED or not is_key(key):
             return _plain(403, "This address is not valid: it was altered or cut short. Ask for the file again.")
-        if verdict is Verdict.EXPIRED:
+        if verdict is UrlStatus.EXPIRED:
             return _plain(410, "This address has expired. Ask for the file again to get a new one.")
         try:
             return await self._found(request, await self._store.stat(key))

@@ -21,10 +21,10 @@ from sanic.server.async_server import AsyncioServer
 
 from pressroom.config.models import Settings
 from pressroom.errors import BackendError
-from pressroom.host.compiled import Compiled
+from pressroom.host.compiled import LoadedApp
 from pressroom.host.host import Host
 from pressroom.server.app import create_app
-from pressroom.server.connection import Connection
+from pressroom.server.connection import ClientConnection
 from pressroom.server.supervisor import Supervisor
 from pressroom.storage.maintenance import prune_regularly
 
@@ -82,7 +82,7 @@ def _advice(error: OSError) -> str:
 Started = Callable[[Host], Awaitable[None] | None]
 
 
-async def serve_until_told(compiled: Compiled, listener: socket.socket, started: Started) -> None:
+async def serve_until_told(compiled: LoadedApp, listener: socket.socket, started: Started) -> None:
     """Serve until SIGTERM or SIGINT; a second one ends the delay after the first. See `serve`."""
     # On a terminal Sanic recommends options that this command does not have.
     os.environ.setdefault("SANIC_IGNORE_PRODUCTION_WARNING", "1")
@@ -119,7 +119,7 @@ async def serve_until_told(compiled: Compiled, listener: socket.socket, started:
 
 
 async def serve(
-    compiled: Compiled,
+    compiled: LoadedApp,
     listener: socket.socket,
     stop: asyncio.Event,
     started: Started,
@@ -192,7 +192,7 @@ async def _listen(app: Any, listener: socket.socket) -> AsyncioServer:
     app.config.TOUCHUP = not hasattr(Http, "__touched__")
     app.state.server_info.append(ApplicationServerInfo(settings={"version": HTTP.VERSION_1}))
     server: AsyncioServer | None = await app.create_server(
-        sock=listener, protocol=Connection, return_asyncio_server=True
+        sock=listener, protocol=ClientConnection, return_asyncio_server=True
     )
     if server is None:
         raise BackendError("the server could not be created")

@@ -17,10 +17,10 @@ from typing import Any, Final
 
 import structlog
 
-from pressroom.host.compiled import Compiled
+from pressroom.host.compiled import LoadedApp
 from pressroom.host.lifespans import SLOW_SECONDS
 from pressroom.pipeline.executors.coroutine import CoroutineExecutor
-from pressroom.pipeline.executors.work import Work
+from pressroom.pipeline.executors.work import ExecutionRequest
 
 log = structlog.get_logger()
 
@@ -37,7 +37,7 @@ class Supervisor:
     take to start ends the process, since nothing else could.
     """
 
-    def __init__(self, compiled: Compiled, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, compiled: LoadedApp, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._thread_id = threading.get_ident()
         self._start_timeout = compiled.settings.server.start_timeout
@@ -108,7 +108,7 @@ class Supervisor:
         work = run.f_locals.get("work") if run is not None else None
         return {
             **({"plugin": plugin[0]} if plugin else {}),
-            **({"tool": work.call.tool} if isinstance(work, Work) else {}),
+            **({"tool": work.call.tool} if isinstance(work, ExecutionRequest) else {}),
             "at": _place(plugin[1] if plugin else frames[0]),
         }
 

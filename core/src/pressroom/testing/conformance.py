@@ -16,7 +16,7 @@ import httpx
 from pressroom.catalog.tool import PlanTool
 from pressroom.config import Settings
 from pressroom.config.models import ToolSettings
-from pressroom.host.compiled import Compiled
+from pressroom.host.compiled import LoadedApp
 from pressroom.plugins.load import LoadedPlugins
 from pressroom.sdk import Generator, McpTool
 from pressroom.testing.running import RunningHost, settings_for_test
@@ -62,7 +62,7 @@ def assert_plugin_conforms(
 
 
 def _problems(plugin_id: str, settings: Settings) -> Iterator[str]:
-    loaded = Compiled(settings).plugins
+    loaded = LoadedApp(settings).plugins
     if reason := _why_not_active(plugin_id, loaded):
         yield reason
         return

@@ -18,7 +18,7 @@ from sanic.compat import Header
 
 from pressroom.config import Settings
 from pressroom.errors import CallError
-from pressroom.host.compiled import Compiled
+from pressroom.host.compiled import LoadedApp
 from pressroom.host.host import Host
 from pressroom.observability.secrets import mask_secrets
 from pressroom.pipeline.exchange import Exchange
@@ -157,7 +157,7 @@ class RunningHost:
     async def _main(self, listener: socket.socket, started: Future[Host]) -> None:
         self._stop = asyncio.Event()
         self._loop = asyncio.get_running_loop()
-        compiled = Compiled(self.settings)
+        compiled = LoadedApp(self.settings)
         await make_database(self.settings, compiled.models())
         await serve(compiled, listener, self._stop, started.set_result)
         # A server logs it and ends well; a test of the plugin should not.

@@ -41,7 +41,7 @@ def schema_of(model: type[BaseModel]) -> Schema:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ErrorLocation:
     """What the location of an error stands for.
 
     `path` holds names and indexes only. `schema` describes the value at that path, `parent` the object or array around
@@ -56,7 +56,7 @@ class Place:
     choices: tuple[tuple[int, str], ...] = ()
 
 
-def locate(root: Schema, location: Sequence[str | int], *, may_be_name: bool = True) -> Place:
+def locate(root: Schema, location: Sequence[str | int], *, may_be_name: bool = True) -> ErrorLocation:
     """Return the place that an error's location stands for, in a model with the JSON Schema `root`.
 
     `may_be_name` tells whether the error may be about the name of a member; a client may call a field `[key]`, too.
@@ -68,7 +68,7 @@ def locate(root: Schema, location: Sequence[str | int], *, may_be_name: bool = T
     for position, part in enumerate(location):
         members = _members(root, schema)
         if part == _KEY and position == len(location) - 1 and may_be_name and _takes_any_name(parent):
-            return Place(tuple(path), _names(root, parent), parent, is_name=True, choices=tuple(choices))
+            return ErrorLocation(tuple(path), _names(root, parent), parent, is_name=True, choices=tuple(choices))
         if len(members) > 1 and isinstance(part, str):
             choices.append((len(path), part))
             schema = _chosen(root, schema, members, part, location[position + 1 :])
@@ -78,7 +78,7 @@ def locate(root: Schema, location: Sequence[str | int], *, may_be_name: bool = T
         elif not _takes_no_name(schema, part):
             path.append(part)
             schema, parent = {}, schema
-    return Place(tuple(path), schema, parent, choices=tuple(choices))
+    return ErrorLocation(tuple(path), schema, parent, choices=tuple(choices))
 
 
 def resolve(root: Schema, schema: Schema) -> dict[str, Any]:

@@ -18,10 +18,10 @@ from pydantic_core import ErrorDetails
 from pressroom.errors import InvalidInput
 from pressroom.validation.clauses import Clause, clause_of, own_text
 from pressroom.validation.echo import printable, shown_path
-from pressroom.validation.locate import Place, holds_secret, locate, schema_of
+from pressroom.validation.locate import ErrorLocation, holds_secret, locate, schema_of
 from pressroom.validation.nearest import nearest
 
-__all__ = ["Problem", "input_error", "nearest", "problem_of", "problems"]
+__all__ = ["FieldProblem", "input_error", "nearest", "problem_of", "problems"]
 
 MAX_PROBLEMS = 5
 """How many problems one message names."""
@@ -30,7 +30,7 @@ _MAX_ERRORS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class FieldProblem:
     """What is wrong with one field. `field` is its dotted path, or empty where the whole input is meant."""
 
     field: str
@@ -50,7 +50,7 @@ def input_error(
     message is a sentence for each of the first `MAX_PROBLEMS`.
     """
     found = problems(errors, model, also_known=also_known)
-    first, *others = found[:MAX_PROBLEMS] or [Problem("", "is not valid")]
+    first, *others = found[:MAX_PROBLEMS] or [FieldProblem("", "is not valid")]
     sentences = [first.text, *map(str, others), *(["There are more problems"] if len(found) > MAX_PROBLEMS else [])]
     ended = [text if text.endswith(("?", ".", "!")) else f"{text}." for text in sentences]
     return InvalidInput(first.field, " ".join(ended) if others else first.text)
@@ -58,7 +58,7 @@ def input_error(
 
 def problems(
     errors: ValidationError | Iterable[ErrorDetails], model: type[BaseModel], *, also_known: Iterable[str] = ()
-) -> list[Problem]:
+) -> list[FieldProblem]:
     """Return what is wrong, a problem for each field, in the order of the model's fields; unknown fields come last.
 
     Of very many errors only the first hundreds are looked at.
@@ -77,12 +77,14 @@ def problem_of(error: ErrorDetails, schema: Mapping[str, Any], *, also_known: It
 
 @dataclass(frozen=True, slots=True)
 class _Located:
-    place: Place
+    place: ErrorLocation
     error: ErrorDetails
     clause: Clause
 
 
-def _explained(errors: Sequence[ErrorDetails], root: Mapping[str, Any], also_known: tuple[str, ...]) -> list[Problem]:
+def _explained(
+    errors: Sequence[ErrorDetails], root: Mapping[str, Any], also_known: tuple[str, ...]
+) -> list[FieldProblem]:
     located = _without_repetition(_located(error, root, also_known) for error in errors)
     if any(one.error["type"] != "default_factory_not_called" for one in located):
         located = [one for one in located if one.error["type"] != "default_factory_not_called"]
@@ -121,7 +123,7 @@ def _grouped(located: Iterable[_Located], level: int) -> list[list[_Located]]:
     return list(groups.values())
 
 
-def _problems_of(group: list[_Located], level: int) -> list[Problem]:
+def _problems_of(group: list[_Located], level: int) -> list[FieldProblem]:
     choices = group[0].place.choices
     if len(choices) <= level:
         return [_problem_of_one(one) for one in group]
@@ -133,7 +135,7 @@ def _problems_of(group: list[_Located], level: int) -> list[Problem]:
     if any(len(one.place.path) > start for found in tried for one in found):
         likeliest = min(tried, key=len)
         return [problem for inner in _grouped(likeliest, level + 1) for problem in _problems_of(inner, level + 1)]
-    return [Problem(shown_path(group[0].place.path), str(_either([one.clause for one in group])))]
+    return [FieldProblem(shown_path(group[0].place.path), str(_either([one.clause for one in group])))]
 
 
 def _is_mismatch(one: _Located, start: int) -> bool:
@@ -151,18 +153,18 @@ def _either(clauses: list[Clause]) -> Clause:
     return Clause(f"{', '.join(others)}{comma} or {last}" if others else last, closest.got, hint)
 
 
-def _problem_of_one(one: _Located) -> Problem:
+def _problem_of_one(one: _Located) -> FieldProblem:
     path, context = one.place.path, one.error.get("ctx", {})
     cause = context.get("error")
     if isinstance(cause, InvalidInput):
-        return Problem(_field_of(cause, one.place), own_text(cause.problem))
+        return FieldProblem(_field_of(cause, one.place), own_text(cause.problem))
     if one.error["type"].startswith("union_tag_"):
         discriminator = str(context.get("discriminator", "")).strip("'")
         path = (*path, discriminator) if discriminator.isidentifier() else path
-    return Problem(shown_path(path), str(one.clause))
+    return FieldProblem(shown_path(path), str(one.clause))
 
 
-def _field_of(cause: InvalidInput, place: Place) -> str:
+def _field_of(cause: InvalidInput, place: ErrorLocation) -> str:
     """Return the path of the field that a validator named: its own, one inside, or one beside."""
     here, named = shown_path(place.path), printable(cause.field)
     first = named.partition(".")[0]

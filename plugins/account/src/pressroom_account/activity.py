@@ -49,7 +49,7 @@ class ActivityParams(Params):
     )
 
 
-class Event(BaseModel):
+class CallOut(BaseModel):
     """One call."""
 
     at: datetime = Field(description="When the call ended (UTC).")
@@ -64,10 +64,10 @@ class Event(BaseModel):
     request_id: str = Field(description="Identifies the call in the server's log.")
 
 
-class ActivityPage(BaseModel):
+class ActivityOut(BaseModel):
     """The answer of `list_activity`."""
 
-    events: list[Event] = Field(description="The calls, newest first.")
+    events: list[CallOut] = Field(description="The calls, newest first.")
     next_cursor: str | None = Field(description="Give it as cursor to read on; null at the end.")
 
 
@@ -80,7 +80,7 @@ class ActivityPage(BaseModel):
         "or when something went wrong. A call appears about a second after it ended. Returns events and next_cursor, "
         "which is null at the end."
     ),
-    result=ActivityPage,
+    result=ActivityOut,
     annotations=Annotations(read_only=True, idempotent=True),
     tags=("account",),
 )
@@ -102,7 +102,7 @@ async def list_activity(params: ActivityParams, call: Call) -> ToolResult:
     found = await page(params.limit, _before(params.cursor))
     full = len(found) == params.limit
     more = full and bool(await page(1, found[-1].id))
-    data = ActivityPage(events=[_event(one) for one in found], next_cursor=str(found[-1].id) if more else None)
+    data = ActivityOut(events=[_event(one) for one in found], next_cursor=str(found[-1].id) if more else None)
     return ToolResult("\n".join(_lines(data)), data)
 
 
@@ -114,8 +114,8 @@ def _before(cursor: str | None) -> int | None:
     return int(cursor)
 
 
-def _event(one: Activity) -> Event:
-    return Event(
+def _event(one: Activity) -> CallOut:
+    return CallOut(
         at=one.at,
         tool=one.tool,
         outcome=one.code,
@@ -129,7 +129,7 @@ def _event(one: Activity) -> Event:
     )
 
 
-def _lines(data: ActivityPage) -> Iterator[str]:
+def _lines(data: ActivityOut) -> Iterator[str]:
     if not data.events:
         yield "No calls match."
     for event in data.events:

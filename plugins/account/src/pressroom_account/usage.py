@@ -24,20 +24,20 @@ class ClassUsage(BaseModel):
     resets_at: datetime = Field(description="When the next calendar month begins (UTC) and counting starts again.")
 
 
-class StoredKind(BaseModel):
+class StoredKindOut(BaseModel):
     """What an account stores of one kind."""
 
     title: str = Field(description="What it is, such as images.")
     bytes: int = Field(description="How many bytes the account stores of it.")
 
 
-class StorageUsage(BaseModel):
+class StorageUsageOut(BaseModel):
     """What the account stores."""
 
     used_bytes: int = Field(description="How many bytes the account stores.")
     limit_bytes: int | None = Field(description="How many bytes the plan includes; null means no bound.")
     left_bytes: int | None = Field(description="How many bytes are left; null means no bound.")
-    kinds: dict[str, StoredKind] = Field(description="What takes how much, by name, such as articles.")
+    kinds: dict[str, StoredKindOut] = Field(description="What takes how much, by name, such as articles.")
 
 
 class HiddenTool(BaseModel):
@@ -47,13 +47,15 @@ class HiddenTool(BaseModel):
     reason: str = Field(description="Why it cannot be called, and what would change that.")
 
 
-class Usage(BaseModel):
+class UsageOut(BaseModel):
     """The answer of `get_account_usage`."""
 
     plan: str = Field(description="The plan's name in the configuration, such as free.")
     plan_title: str = Field(description="The plan's name as people see it.")
     usage: dict[str, ClassUsage] = Field(description="The quota classes by name, such as articles_created.")
-    storage: StorageUsage = Field(description="How much the account stores, of what, and how much the plan includes.")
+    storage: StorageUsageOut = Field(
+        description="How much the account stores, of what, and how much the plan includes."
+    )
     connections: int = Field(description="How many API keys and clients are connected to the account.")
     hidden_tools: list[HiddenTool] = Field(description="The tools that cannot be called, each with the reason.")
 
@@ -68,7 +70,7 @@ class Usage(BaseModel):
         "plan, usage by quota class with the date of the reset, storage with what takes how much, the number of "
         "connections, and hidden_tools with a reason each."
     ),
-    result=Usage,
+    result=UsageOut,
     annotations=Annotations(read_only=True, idempotent=True),
     tags=("account",),
 )
@@ -76,7 +78,7 @@ async def get_account_usage(params: UsageParams, call: Call) -> ToolResult:
     """Return what the caller's account has and used."""
     del params
     known = await services_of(call).accounts.usage(call.caller.subject, plan=call.caller.plan)
-    data = Usage(
+    data = UsageOut(
         plan=known.plan,
         plan_title=known.plan_title,
         usage={one.quota: _class_usage(one) for one in known.quotas},
@@ -92,15 +94,15 @@ def _class_usage(one: QuotaUse) -> ClassUsage:
     return ClassUsage(used=one.used, limit=one.limit, left=left, resets_at=one.resets_at)
 
 
-def _storage(known: AccountUsage) -> StorageUsage:
+def _storage(known: AccountUsage) -> StorageUsageOut:
     stored = known.storage
     kinds = stored.kinds if stored is not None else ()
     used, limit = sum(one.size for one in kinds), stored.limit if stored is not None else None
-    return StorageUsage(
+    return StorageUsageOut(
         used_bytes=used,
         limit_bytes=limit,
         left_bytes=None if limit is None else max(0, limit - used),
-        kinds={one.name: StoredKind(title=one.title, bytes=one.size) for one in kinds},
+        kinds={one.name: StoredKindOut(title=one.title, bytes=one.size) for one in kinds},
     )
 
 
@@ -119,7 +121,7 @@ def _listed(plans: Iterable[str]) -> str:
     return f"the plan{'s' if len(titles) > 1 else ''} {', '.join(titles)}"
 
 
-def _lines(data: Usage) -> Iterator[str]:
+def _lines(data: UsageOut) -> Iterator[str]:
     yield f"Plan: {data.plan_title}. Connections: {data.connections}."
     for quota, one in data.usage.items():
         if one.limit is None:

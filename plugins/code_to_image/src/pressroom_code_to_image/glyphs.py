@@ -10,7 +10,7 @@ from pressroom.graphics.color import WHITE, Color, parse_color
 from pressroom.graphics.shapes import box_mask
 from pressroom.graphics.text import ShapedText, TextStyle, default_library, draw_text, shape
 
-from pressroom_code_to_image.layout import Kind, Run
+from pressroom_code_to_image.layout import RunKind, StyledRun
 
 FONT_SIZE: Final = 15.0
 CELL: Final = 9
@@ -43,19 +43,19 @@ def named(color: str) -> Color:
     return parse_color(color)
 
 
-def draw_run(picture: Image.Image, run: Run, left: int, top: int, alarm: str) -> tuple[str, ...]:
+def draw_run(picture: Image.Image, run: StyledRun, left: int, top: int, alarm: str) -> tuple[str, ...]:
     """Draw a run that is not plain, in a row whose first column is at `left`; return the characters that no font has.
 
     `alarm` is the colour of what cannot be seen otherwise.
     """
     x = left + run.column * CELL
-    if run.kind is Kind.HIDDEN:
+    if run.kind is RunKind.HIDDEN:
         _draw_hidden(picture, run, x, top, alarm)
         return ()
     return _draw_shaped(picture, run, x, top)
 
 
-def _draw_shaped(picture: Image.Image, run: Run, x: int, top: int) -> tuple[str, ...]:
+def _draw_shaped(picture: Image.Image, run: StyledRun, x: int, top: int) -> tuple[str, ...]:
     room = run.columns * CELL
     text = _shaped(run, FONT_SIZE)
     if text.width > room:
@@ -64,12 +64,12 @@ def _draw_shaped(picture: Image.Image, run: Run, x: int, top: int) -> tuple[str,
     return text.missing
 
 
-def _shaped(run: Run, size: float) -> ShapedText:
+def _shaped(run: StyledRun, size: float) -> ShapedText:
     style = text_style(size, italic=run.style.italic, weight=run.style.weight)
     return shape(run.text, style, default_library())
 
 
-def _draw_hidden(picture: Image.Image, run: Run, x: int, top: int, alarm: str) -> None:
+def _draw_hidden(picture: Image.Image, run: StyledRun, x: int, top: int, alarm: str) -> None:
     picture.paste(rgb(alarm), (x, top), _hidden_mask(run.text, run.columns))
 
 

@@ -14,7 +14,7 @@ from pressroom.graphics.text import default_library, shape
 from pressroom.graphics.text.drawing import placed_mask
 
 from pressroom_code_to_image.glyphs import BASELINE, CELL, FONT_SIZE, ROW, rgb, text_style
-from pressroom_code_to_image.themes import Style
+from pressroom_code_to_image.themes import TokenStyle
 
 _OVERHANG: Final = 4
 """How far a slanted letter may reach out of its cell."""
@@ -47,7 +47,7 @@ class Grid:
         self._ends = [0] * rows
         self._overhanging: list[tuple[_Word, int, int, tuple[int, int, int]]] = []
 
-    def put(self, text: str, row: int, column: int, style: Style) -> None:
+    def put(self, text: str, row: int, column: int, style: TokenStyle) -> None:
         """Put ASCII text into a row that has room for it, a cell a character."""
         color = rgb(style.color)
         end = column + len(text)

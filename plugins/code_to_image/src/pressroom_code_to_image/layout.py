@@ -12,7 +12,7 @@ from typing import Final
 from pressroom.graphics.emoji import is_emoji
 from pressroom.graphics.segments import grapheme_clusters
 
-from pressroom_code_to_image.themes import Style
+from pressroom_code_to_image.themes import TokenStyle
 
 TAB: Final = 4
 """How many columns a tab goes up to."""
@@ -32,7 +32,7 @@ _BREAK_AFTER: Final = (frozenset(" "), frozenset(",;([/&?"))
 """Where a row breaks: best after a space, else after one of these marks."""
 
 
-class Kind(Enum):
+class RunKind(Enum):
     """How a run is drawn."""
 
     PLAIN = auto()
@@ -44,30 +44,30 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class StyledRun:
     """A piece of a row, in one style: where it begins and how many columns it takes."""
 
     column: int
     columns: int
     text: str
-    style: Style
-    kind: Kind
+    style: TokenStyle
+    kind: RunKind
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class VisualRow:
     """A visual row. `number` is the line's number on its first row, and 0 on those that it wraps to."""
 
     number: int
-    runs: tuple[Run, ...]
+    runs: tuple[StyledRun, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Cell:
     text: str
     columns: int
-    style: Style
-    kind: Kind
+    style: TokenStyle
+    kind: RunKind
 
 
 def prepared(code: str) -> str:
@@ -78,7 +78,7 @@ def prepared(code: str) -> str:
     return "\n".join(lines)
 
 
-def laid_out(pieces: Iterable[tuple[str, Style]], columns: int) -> Iterator[Row]:
+def laid_out(pieces: Iterable[tuple[str, TokenStyle]], columns: int) -> Iterator[VisualRow]:
     """Yield the rows of code, at most so many columns wide.
 
     Args:
@@ -87,14 +87,14 @@ def laid_out(pieces: Iterable[tuple[str, Style]], columns: int) -> Iterator[Row]
     """
     for number, line in enumerate(_lines(pieces), 1):
         if _simple(line, columns):
-            yield Row(number, tuple(_runs(line)))
+            yield VisualRow(number, tuple(_runs(line)))
         else:
             for index, cells in enumerate(_wrapped(_cells(line, columns), columns)):
-                yield Row(0 if index else number, tuple(_placed(*cells)))
+                yield VisualRow(0 if index else number, tuple(_placed(*cells)))
 
 
-def _lines(pieces: Iterable[tuple[str, Style]]) -> Iterator[list[tuple[str, Style]]]:
-    line: list[tuple[str, Style]] = []
+def _lines(pieces: Iterable[tuple[str, TokenStyle]]) -> Iterator[list[tuple[str, TokenStyle]]]:
+    line: list[tuple[str, TokenStyle]] = []
     for text, style in pieces:
         first, *others = text.split("\n")
         if first:
@@ -108,18 +108,18 @@ def _lines(pieces: Iterable[tuple[str, Style]]) -> Iterator[list[tuple[str, Styl
     yield line
 
 
-def _simple(line: list[tuple[str, Style]], columns: int) -> bool:
+def _simple(line: list[tuple[str, TokenStyle]], columns: int) -> bool:
     return sum(len(text) for text, _ in line) <= columns and all(_PRINTABLE.fullmatch(text) for text, _ in line)
 
 
-def _runs(line: list[tuple[str, Style]]) -> Iterator[Run]:
+def _runs(line: list[tuple[str, TokenStyle]]) -> Iterator[StyledRun]:
     column = 0
     for text, style in line:
-        yield Run(column, len(text), text, style, Kind.PLAIN)
+        yield StyledRun(column, len(text), text, style, RunKind.PLAIN)
         column += len(text)
 
 
-def _cells(line: list[tuple[str, Style]], most: int) -> Iterator[_Cell]:
+def _cells(line: list[tuple[str, TokenStyle]], most: int) -> Iterator[_Cell]:
     column = 0
     for text, style in line:
         for cell in _piece(text, style, column, most):
@@ -127,7 +127,7 @@ def _cells(line: list[tuple[str, Style]], most: int) -> Iterator[_Cell]:
             column += cell.columns
 
 
-def _piece(text: str, style: Style, column: int, most: int) -> Iterator[_Cell]:
+def _piece(text: str, style: TokenStyle, column: int, most: int) -> Iterator[_Cell]:
     start = 0
     for match in _RIGHT_TO_LEFT.finditer(text):
         for cell in _clusters(text[start : match.start()], style, column, most):
@@ -135,7 +135,7 @@ def _piece(text: str, style: Style, column: int, most: int) -> Iterator[_Cell]:
             column += cell.columns
         for word in _words(match[0], most):
             columns = max(1, sum(1 for one in word if not unicodedata.combining(one)))
-            yield _Cell(word, columns, style, Kind.SHAPED)
+            yield _Cell(word, columns, style, RunKind.SHAPED)
             column += columns
         start = match.end()
     yield from _clusters(text[start:], style, column, most)
@@ -151,25 +151,25 @@ def _words(text: str, most: int) -> Iterator[str]:
             yield word[start : start + most]
 
 
-def _clusters(text: str, style: Style, column: int, most: int) -> Iterator[_Cell]:
+def _clusters(text: str, style: TokenStyle, column: int, most: int) -> Iterator[_Cell]:
     for cluster in _cut(text):
         if cluster == "\t":
             columns = min(TAB - column % TAB, most)
-            yield _Cell(" " * columns, columns, style, Kind.PLAIN)
+            yield _Cell(" " * columns, columns, style, RunKind.PLAIN)
         elif " " <= cluster <= "~" and len(cluster) == 1:
             columns = 1
-            yield _Cell(cluster, columns, style, Kind.PLAIN)
+            yield _Cell(cluster, columns, style, RunKind.PLAIN)
         elif hides(cluster):
             columns = 0
             for character in cluster:
                 mark = f"U+{ord(character):04X}" if hides(character) else character
-                kind = Kind.HIDDEN if hides(character) else Kind.PLAIN if character.isascii() else Kind.SHAPED
-                width = min(len(mark) + 1, most) if kind is Kind.HIDDEN else _columns(character)
+                kind = RunKind.HIDDEN if hides(character) else RunKind.PLAIN if character.isascii() else RunKind.SHAPED
+                width = min(len(mark) + 1, most) if kind is RunKind.HIDDEN else _columns(character)
                 yield _Cell(mark, width, style, kind)
                 columns += width
         else:
             columns = _columns(cluster)
-            yield _Cell(cluster, columns, style, Kind.SHAPED)
+            yield _Cell(cluster, columns, style, RunKind.SHAPED)
         column += columns
 
 
@@ -245,8 +245,8 @@ def _break(row: list[_Cell], *, fresh: bool) -> int:
     return len(row)
 
 
-def _placed(start: int, cells: list[_Cell]) -> Iterator[Run]:
+def _placed(start: int, cells: list[_Cell]) -> Iterator[StyledRun]:
     column = start
     for cell in cells:
-        yield Run(column, cell.columns, cell.text, cell.style, cell.kind)
+        yield StyledRun(column, cell.columns, cell.text, cell.style, cell.kind)
         column += cell.columns

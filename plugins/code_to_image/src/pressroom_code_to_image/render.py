@@ -12,10 +12,10 @@ from pressroom.sdk import Artifact, InvalidInput
 from pressroom_code_to_image.glyphs import CELL, ROW, draw_run, named
 from pressroom_code_to_image.grid import Grid
 from pressroom_code_to_image.highlight import highlighted
-from pressroom_code_to_image.layout import Kind, Row, hides, laid_out, prepared
+from pressroom_code_to_image.layout import RunKind, VisualRow, hides, laid_out, prepared
 from pressroom_code_to_image.params import CodeImageDetails, CodeImageParams
-from pressroom_code_to_image.themes import THEMES, Style, Theme
-from pressroom_code_to_image.window import Frame, draw_bar, frame_of, stage
+from pressroom_code_to_image.themes import THEMES, CodeTheme, TokenStyle
+from pressroom_code_to_image.window import WindowFrame, draw_bar, frame_of, stage
 
 MAX_HEIGHT: Final = 20_000
 """How high a picture may be, in pixels: more than 800 rows."""
@@ -48,7 +48,7 @@ def render(params: CodeImageParams) -> Artifact:
     return Artifact(encode_png(picture), "image/png", details, _warnings(missing))
 
 
-def _refuse_too_tall(params: CodeImageParams, frame: Frame, rows: int) -> None:
+def _refuse_too_tall(params: CodeImageParams, frame: WindowFrame, rows: int) -> None:
     height, most = frame.height(rows), min(MAX_HEIGHT, MAX_PIXELS // params.width)
     if height > most:
         advice = "cut the code" if params.width >= _WIDE else "cut the code, or raise width so that fewer lines wrap"
@@ -59,7 +59,7 @@ def _refuse_too_tall(params: CodeImageParams, frame: Frame, rows: int) -> None:
         )
 
 
-def _picture(params: CodeImageParams, frame: Frame, rows: list[Row]) -> tuple[Image.Image, list[str]]:
+def _picture(params: CodeImageParams, frame: WindowFrame, rows: list[VisualRow]) -> tuple[Image.Image, list[str]]:
     """Return the picture, and the characters that no font has."""
     theme = THEMES[params.theme]
     place = stage(frame, theme, len(rows), params.background)
@@ -74,7 +74,7 @@ def _picture(params: CodeImageParams, frame: Frame, rows: list[Row]) -> tuple[Im
     missing: dict[str, None] = {}
     for index, row in enumerate(rows):
         for run in row.runs:
-            if run.kind is Kind.PLAIN:
+            if run.kind is RunKind.PLAIN:
                 grid.put(run.text, index, run.column, run.style)
             else:
                 missing |= dict.fromkeys(draw_run(place.canvas, run, left, top + index * ROW, alarm))
@@ -82,10 +82,10 @@ def _picture(params: CodeImageParams, frame: Frame, rows: list[Row]) -> tuple[Im
     return place.finished(frame), list(missing)
 
 
-def _numbers(rows: list[Row], digits: int, theme: Theme) -> Grid:
+def _numbers(rows: list[VisualRow], digits: int, theme: CodeTheme) -> Grid:
     """Return the line numbers, which have so many digits at most."""
     red, green, blue, _ = mixed(named(theme.foreground), named(theme.background), _NUMBERS).rgba8
-    style = Style(f"#{red:02x}{green:02x}{blue:02x}")
+    style = TokenStyle(f"#{red:02x}{green:02x}{blue:02x}")
     grid = Grid(digits, len(rows))
     for index, row in enumerate(rows):
         if row.number:

@@ -14,7 +14,7 @@ from pressroom.graphics.text import TextStyle, default_library, draw_text, ellip
 
 from pressroom_code_to_image.glyphs import CELL, ROW, named, rgb
 from pressroom_code_to_image.params import CodeImageParams
-from pressroom_code_to_image.themes import Theme
+from pressroom_code_to_image.themes import CodeTheme
 
 RADIUS: Final = 12
 _BAR: Final = 44
@@ -35,7 +35,7 @@ _BORDER: Final = 26
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class WindowFrame:
     """Where things are, in pixels. `numbers` is the right edge of the line numbers, `code` the left of the code."""
 
     width: int
@@ -64,7 +64,7 @@ class Frame:
         return self.window_height(rows) + 2 * self.padding
 
 
-def frame_of(params: CodeImageParams, lines: int) -> Frame:
+def frame_of(params: CodeImageParams, lines: int) -> WindowFrame:
     """Return the frame for code of so many lines."""
     window = params.width - 2 * params.padding
     side = _SIDE if window >= _NARROW else _NARROW_SIDE
@@ -72,11 +72,11 @@ def frame_of(params: CodeImageParams, lines: int) -> Frame:
     code = numbers + (_NUMBER_GAP if window >= _NARROW else _NARROW_SIDE) if params.lineNumbers else side
     columns = max(1, (window - code - side) // CELL)
     bar = _BAR if params.title.strip() or params.windowControls else 0
-    return Frame(params.width, params.padding, bar, numbers, code, columns)
+    return WindowFrame(params.width, params.padding, bar, numbers, code, columns)
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class WindowCanvas:
     """A picture with an empty window, and the `RGB` canvas to draw on, whose window begins at `left` and `top`."""
 
     picture: Image.Image
@@ -84,7 +84,7 @@ class Stage:
     left: int
     top: int
 
-    def finished(self, frame: Frame) -> Image.Image:
+    def finished(self, frame: WindowFrame) -> Image.Image:
         """Return the picture with what was drawn on the canvas."""
         if self.canvas is not self.picture:
             width, height = self.canvas.size
@@ -98,7 +98,7 @@ class Stage:
         return self.picture
 
 
-def stage(frame: Frame, theme: Theme, rows: int, background: str) -> Stage:
+def stage(frame: WindowFrame, theme: CodeTheme, rows: int, background: str) -> WindowCanvas:
     """Return the background with the shadow and the empty window for so many rows."""
     padding, width, height = frame.padding, frame.window_width, frame.window_height(rows)
     picture = _ground(frame, height, parse_paint(background))
@@ -122,10 +122,10 @@ def stage(frame: Frame, theme: Theme, rows: int, background: str) -> Stage:
         middle = (0, RADIUS, width, height - RADIUS)
     for x in (left, left + width - 1):
         canvas.paste(side, (x, middle[1], x + 1, middle[3]))
-    return Stage(picture, canvas, left, left)
+    return WindowCanvas(picture, canvas, left, left)
 
 
-def draw_bar(stage: Stage, frame: Frame, theme: Theme, title: str, *, controls: bool) -> None:
+def draw_bar(stage: WindowCanvas, frame: WindowFrame, theme: CodeTheme, title: str, *, controls: bool) -> None:
     """Draw the buttons and the title."""
     canvas = stage.canvas
     taken = 0
@@ -161,7 +161,7 @@ def _lay(picture: Image.Image, part: Image.Image, mask: Image.Image, place: tupl
         picture.alpha_composite(part, place)
 
 
-def _ground(frame: Frame, window_height: int, paint: Paint) -> Image.Image:
+def _ground(frame: WindowFrame, window_height: int, paint: Paint) -> Image.Image:
     """Return the background with the shadow. What the window will cover may be left empty."""
     padding = frame.padding
     width, height = frame.width, window_height + 2 * padding

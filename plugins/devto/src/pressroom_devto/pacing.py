@@ -10,7 +10,7 @@ from email.utils import parsedate_to_datetime
 from hashlib import sha256
 from typing import Final, Literal
 
-from pressroom.sdk import Exchange, Fetched, Fetcher
+from pressroom.sdk import Fetched, Fetcher, FetchResponse
 from pressroom_content.contract import SiteUnavailable
 
 _SAFE: Final = frozenset({"GET", "HEAD"})
@@ -124,7 +124,7 @@ class PacedFetcher:
         method: Literal["GET", "HEAD"] = "GET",
         encodings: str = "identity",
         plain_http: bool = False,
-    ) -> Exchange:
+    ) -> FetchResponse:
         """Return the answer to one request, as it came."""
         return await self._fetcher.exchange(
             url,

@@ -11,7 +11,7 @@ from pressroom_content.contract import CredentialField, Site, SiteAddress, SiteC
 from pressroom_git.config import GitConfig
 from pressroom_git.folders import check_folders
 from pressroom_git.github import GitHubRepository
-from pressroom_git.layout import Layout
+from pressroom_git.layout import SiteLayout
 from pressroom_git.local import LocalRepository
 from pressroom_git.repository import Repository
 from pressroom_git.site import CAPABILITIES, GitSite
@@ -61,7 +61,7 @@ def connector(config: GitConfig) -> SiteConnector:
     """Return the connector for the repositories that the operator listed, and those on GitHub."""
 
     def open_site(address: SiteAddress, credential: Mapping[str, str], fetcher: Fetcher) -> Site:
-        repository, layout = _repository(config, credential, fetcher), Layout.of(credential)
+        repository, layout = _repository(config, credential, fetcher), SiteLayout.of(credential)
         shared = isinstance(repository, LocalRepository)
         if shared:
             name = credential.get("repository", "")

@@ -12,7 +12,7 @@ from typing import Final
 from pressroom_content.contract import SiteRefused
 
 from pressroom_git.front_matter import Generator
-from pressroom_git.layout import Layout
+from pressroom_git.layout import SiteLayout
 
 _JEKYLL_POSTS: Final = frozenset({"_posts", "_drafts"})
 _IMAGES: Final = {
@@ -22,7 +22,7 @@ _IMAGES: Final = {
 }
 
 
-def check_folders(layout: Layout, name: str, named: Sequence[str]) -> None:
+def check_folders(layout: SiteLayout, name: str, named: Sequence[str]) -> None:
     """Let accounts use the folders of a layout in a listed repository.
 
     Args:

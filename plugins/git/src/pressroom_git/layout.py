@@ -27,7 +27,7 @@ _DATED = re.compile(r"\d{4}-\d{2}-\d{2}-")
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class SiteLayout:
     """The folders, front matter and addresses of a site."""
 
     generator: Generator
@@ -37,7 +37,7 @@ class Layout:
     permalink: str
 
     @classmethod
-    def of(cls, credential: Mapping[str, str]) -> Layout:
+    def of(cls, credential: Mapping[str, str]) -> SiteLayout:
         """Return the layout that people chose, with the generator's own for what they left out."""
         generator = cast("Generator", credential.get("generator") or "hugo")
         toml = generator == "hugo" and credential.get("front_matter") == "toml"

@@ -40,7 +40,7 @@ from pressroom_git.front_matter import (
     text,
     with_state,
 )
-from pressroom_git.layout import Layout
+from pressroom_git.layout import SiteLayout
 from pressroom_git.repository import MAX_FILE_BYTES, File, Repository, changed
 
 CAPABILITIES: Final = Capabilities(
@@ -75,7 +75,7 @@ class GitSite:
         self,
         address: SiteAddress,
         repository: Repository,
-        layout: Layout,
+        layout: SiteLayout,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         *,
         shared: bool = False,

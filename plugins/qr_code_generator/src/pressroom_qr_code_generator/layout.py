@@ -19,7 +19,7 @@ READABLE_FROM: Final = 2.5
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class QrLayout:
     """A picture of `size` pixels a side, whose symbol begins at `origin` and has modules of `module` pixels."""
 
     size: int
@@ -32,19 +32,19 @@ class Layout:
         return [int(self.origin + index * self.module + 0.5) for index in range(self.modules + 1)]
 
 
-def lay_out(size: int, modules: int, margin: int) -> Layout:
+def lay_out(size: int, modules: int, margin: int) -> QrLayout:
     """Place a symbol of `modules` a side with a quiet zone of `margin` modules; its modules may be under a pixel."""
     total = modules + 2 * margin
     whole = size // total
     if whole >= WHOLE_PIXELS_FROM:
-        return Layout(size, modules, (size - total * whole) // 2 + margin * whole, whole)
+        return QrLayout(size, modules, (size - total * whole) // 2 + margin * whole, whole)
     return fill(size, modules, margin)
 
 
-def fill(size: int, modules: int, margin: int) -> Layout:
+def fill(size: int, modules: int, margin: int) -> QrLayout:
     """Place a symbol so that its quiet zone has exactly `margin` modules, whatever part of a pixel a module takes."""
     module = size / (modules + 2 * margin)
-    return Layout(size, modules, margin * module, module)
+    return QrLayout(size, modules, margin * module, module)
 
 
 def check_size(size: int, modules: int, margin: int) -> None:
@@ -62,7 +62,7 @@ def check_size(size: int, modules: int, margin: int) -> None:
         )
 
 
-def size_warnings(layout: Layout) -> tuple[str, ...]:
+def size_warnings(layout: QrLayout) -> tuple[str, ...]:
     """Return a sentence for a picture whose modules have too few pixels for most readers."""
     if layout.module >= READABLE_FROM:
         return ()

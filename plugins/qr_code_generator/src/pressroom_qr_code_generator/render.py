@@ -10,7 +10,7 @@ from pressroom.sdk import Artifact
 
 from pressroom_qr_code_generator.colors import Rgba, contrast_warnings
 from pressroom_qr_code_generator.encode import encode
-from pressroom_qr_code_generator.layout import Layout, check_size, fill, lay_out, size_warnings
+from pressroom_qr_code_generator.layout import QrLayout, check_size, fill, lay_out, size_warnings
 from pressroom_qr_code_generator.masks import Rows
 from pressroom_qr_code_generator.params import QrCodeDetails, QrCodeParams
 from pressroom_qr_code_generator.png import two_color_png
@@ -44,12 +44,12 @@ def render(params: QrCodeParams) -> Artifact:
     )
 
 
-def draw_png(rows: Rows, layout: Layout, foreground: Rgba, background: Rgba) -> bytes:
+def draw_png(rows: Rows, layout: QrLayout, foreground: Rgba, background: Rgba) -> bytes:
     """Return the picture as a PNG file."""
     return two_color_png(layout.size, _pixel_rows(rows, layout), (background, foreground.over(background)))
 
 
-def _pixel_rows(rows: Rows, layout: Layout) -> Iterator[tuple[bytes, int]]:
+def _pixel_rows(rows: Rows, layout: QrLayout) -> Iterator[tuple[bytes, int]]:
     """Yield packed rows of pixels, dark ones as 1, and how often each is repeated."""
     edges = layout.edges()
     extents = [end - start for start, end in pairwise(edges)]

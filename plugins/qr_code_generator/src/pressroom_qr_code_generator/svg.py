@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from pressroom_qr_code_generator.colors import Rgba
-from pressroom_qr_code_generator.layout import Layout
+from pressroom_qr_code_generator.layout import QrLayout
 from pressroom_qr_code_generator.masks import Rows
 
 _DARK_ABOVE, _DARK_BELOW = 1, 2
@@ -23,7 +23,7 @@ class Edge(NamedTuple):
     y: int
 
 
-def draw_svg(rows: Rows, layout: Layout, foreground: Rgba, background: Rgba) -> bytes:
+def draw_svg(rows: Rows, layout: QrLayout, foreground: Rgba, background: Rgba) -> bytes:
     """Return the picture as an SVG document that is as large as the place it is put in."""
     size = layout.size
     place = f"translate({layout.origin:.7g} {layout.origin:.7g}) scale({layout.module:.7g})"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pressroom.cli import main
 from pressroom.cli.diagnosis import diagnose
-from pressroom.host.compiled import Compiled
+from pressroom.host.compiled import LoadedApp
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
 from support.content_client import Client, client_of
@@ -111,7 +111,7 @@ async def test_a_name_that_comes_with_pressroom_cannot_be_taken(
     tmp_path: Path, wanted: dict[str, str], owner: str
 ) -> None:
     with configured(tmp_path, "a_first", **wanted, more=()) as config:
-        compiled = Compiled(settings_for_test(config, tmp_path / "data"))
+        compiled = LoadedApp(settings_for_test(config, tmp_path / "data"))
         findings = await diagnose(compiled, lambda: None)
 
     (name,) = wanted.values()
@@ -139,7 +139,7 @@ def test_of_two_third_parties_neither_gets_the_name(tmp_path: Path, capsys: pyte
 )
 def test_a_name_that_cannot_be_used_is_refused(tmp_path: Path, wrong: dict[str, str], told: str) -> None:
     with configured(tmp_path, "fakecms", **wrong, more=()) as config:
-        plugins = Compiled(settings_for_test(config, tmp_path / "data")).plugins
+        plugins = LoadedApp(settings_for_test(config, tmp_path / "data")).plugins
     (record,) = plugins.failed
     assert record.id == "fakecms"
     assert told in record.error

@@ -10,7 +10,7 @@ from itertools import count
 from typing import Any
 
 import pytest
-from pressroom.host.compiled import Compiled
+from pressroom.host.compiled import LoadedApp
 from pressroom.sdk import PluginContext
 from pressroom.storage.database import SqlDatabase
 from pressroom.testing import RunningHost
@@ -77,7 +77,7 @@ def serving(pages: Mapping[str, Reply | Answers]) -> Iterator[LocalSite]:
         loop.close()
 
 
-async def migrate(compiled: Compiled) -> None:
+async def migrate(compiled: LoadedApp) -> None:
     """Make the tables of a database that is not the server's own file."""
     database = SqlDatabase(compiled.settings)
     await database.open()
@@ -94,7 +94,7 @@ def host(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     with databases.database_config(request.param, folder) as storage:
         settings = settings_for_test({**CONFIG, "storage": storage}, folder)
         if request.param == "postgresql":
-            asyncio.run(migrate(Compiled(settings)))
+            asyncio.run(migrate(LoadedApp(settings)))
         with RunningHost(settings) as running:
             broken = [record for record in running.host.compiled.plugins.failed if record.id in CONFIG["plugins"]]
             assert not broken, broken

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from pressroom.config import Settings
-from pressroom.host.compiled import Compiled
+from pressroom.host.compiled import LoadedApp
 from pressroom.sdk import PluginContext
 from support.publishing_world import services
 
@@ -25,5 +25,5 @@ def configuration(storage: dict[str, Any], **seo: Any) -> dict[str, Any]:
 @asynccontextmanager
 async def world(settings: Settings) -> AsyncIterator[PluginContext]:
     """Give the plugin's context, in a process that runs no jobs."""
-    async with services(Compiled(settings), works=False) as contexts:
+    async with services(LoadedApp(settings), works=False) as contexts:
         yield contexts["seo"]

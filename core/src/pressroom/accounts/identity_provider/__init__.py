@@ -2,6 +2,6 @@
 
 from pressroom.accounts.identity_provider.linking import Linking
 from pressroom.accounts.identity_provider.provider import IdentityProvider
-from pressroom.accounts.identity_provider.records import AuthorizationRequest, IdentityClaims
+from pressroom.accounts.identity_provider.records import IdentityClaims, SignInRequest
 
-__all__ = ["AuthorizationRequest", "IdentityClaims", "IdentityProvider", "Linking"]
+__all__ = ["IdentityClaims", "IdentityProvider", "Linking", "SignInRequest"]

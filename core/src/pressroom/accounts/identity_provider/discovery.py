@@ -6,7 +6,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from pressroom.accounts.identity_provider.fetching import Fetcher, ProviderError, check_url
+from pressroom.accounts.identity_provider.fetching import ProviderClient, ProviderError, check_url
 from pressroom.validation.echo import quoted
 
 _PATH: Final = "/.well-known/openid-configuration"
@@ -26,7 +26,7 @@ class ProviderMetadata(BaseModel):
     authorization_response_iss_parameter_supported: bool = False
 
 
-async def discover(fetcher: Fetcher, issuer: str) -> ProviderMetadata:
+async def discover(fetcher: ProviderClient, issuer: str) -> ProviderMetadata:
     """Return the metadata of an issuer.
 
     Raises:

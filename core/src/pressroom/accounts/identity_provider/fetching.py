@@ -22,7 +22,7 @@ class ProviderError(Exception):
     """The provider did not answer, or not with what the standards ask for. The text is for the operator's log."""
 
 
-class Fetcher:
+class ProviderClient:
     """Sends requests to one provider.
 
     Args:

@@ -14,10 +14,10 @@ import httpx
 import structlog
 
 from pressroom.accounts.identity_provider.discovery import ProviderMetadata, discover
-from pressroom.accounts.identity_provider.fetching import Fetcher, ProviderError, check_url
+from pressroom.accounts.identity_provider.fetching import ProviderClient, ProviderError, check_url
 from pressroom.accounts.identity_provider.id_token import IdTokenVerifier, InvalidIdToken, JsonWebKeys
-from pressroom.accounts.identity_provider.records import AuthorizationRequest, IdentityClaims
-from pressroom.accounts.identity_provider.remembering import Remembered
+from pressroom.accounts.identity_provider.records import IdentityClaims, SignInRequest
+from pressroom.accounts.identity_provider.remembering import CachedDocument
 from pressroom.columns import new_secret
 from pressroom.config.account_models import IdentityProviderSettings
 from pressroom.errors import ConfigError, SignInFailed
@@ -47,12 +47,12 @@ class IdentityProvider:
         self._issuer = _checked_issuer(settings)
         self._settings = settings
         self.name = settings.name or urlsplit(self._issuer).hostname or self._issuer
-        self._fetcher = Fetcher(http, settings.timeout)
-        self._metadata = Remembered(lambda: discover(self._fetcher, self._issuer))
-        self._keys = Remembered(self._fetch_keys)
+        self._fetcher = ProviderClient(http, settings.timeout)
+        self._metadata = CachedDocument(lambda: discover(self._fetcher, self._issuer))
+        self._keys = CachedDocument(self._fetch_keys)
         self._id_tokens = IdTokenVerifier(self._issuer, settings.client_id, settings.clock_skew, clock=clock)
 
-    async def authorization_request(self, redirect_uri: str) -> AuthorizationRequest:
+    async def authorization_request(self, redirect_uri: str) -> SignInRequest:
         """Return where to send a browser so that the person signs in, and what to keep until it returns.
 
         Raises:
@@ -75,9 +75,9 @@ class IdentityProvider:
             "code_challenge_method": "S256",
         }
         url = _with_query(metadata.authorization_endpoint, query)
-        return AuthorizationRequest(url, redirect_uri, state, nonce, code_verifier)
+        return SignInRequest(url, redirect_uri, state, nonce, code_verifier)
 
-    async def finish(self, callback_params: Mapping[str, str], request: AuthorizationRequest) -> IdentityClaims:
+    async def finish(self, callback_params: Mapping[str, str], request: SignInRequest) -> IdentityClaims:
         """Return who it is that came back.
 
         Args:
@@ -124,7 +124,7 @@ class IdentityProvider:
             raise SignInFailed(f"the answer of {self.name} is incomplete; {_AGAIN}")
         return code
 
-    async def _tokens(self, metadata: ProviderMetadata, code: str, request: AuthorizationRequest) -> dict[str, str]:
+    async def _tokens(self, metadata: ProviderMetadata, code: str, request: SignInRequest) -> dict[str, str]:
         form = {
             "grant_type": "authorization_code",
             "code": code,

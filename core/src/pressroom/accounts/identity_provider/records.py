@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
-class AuthorizationRequest:
+class SignInRequest:
     """A sign-in that is under way. All but `url` has to be kept, out of others' sight, until the browser returns."""
 
     url: str = field(repr=False)

@@ -22,7 +22,7 @@ AGE_TO_RENEW: Final = 10
 """How old a document is at least before it is fetched again because it seems to have changed."""
 
 
-class Remembered(Generic[T]):
+class CachedDocument(Generic[T]):
     """Fetches a document once for all who want it, and again when it is old.
 
     One that is old is still good while a new one cannot be had.

@@ -13,7 +13,7 @@ from pressroom.errors import InvalidInput, SignInFailed
 from pressroom.http.browser_sessions import Fields
 from pressroom.http.page_frame import sentence
 from pressroom.http.responses import Endpoint
-from pressroom.interfaces.dashboard.frame import ACCOUNT, Frame, Visit, first
+from pressroom.interfaces.dashboard.frame import ACCOUNT, DashboardFrame, DashboardRequest, first
 from pressroom.interfaces.dashboard.sign_in_pages import PASSWORD_HELP
 from pressroom.interfaces.dashboard.views import session_rows
 from pressroom.interfaces.dashboard.words import title_of
@@ -34,7 +34,7 @@ _MESSAGES: Final = {
 class AccountPage:
     """Answers `/dashboard/account`. `provider` is the identity provider's name, or empty."""
 
-    def __init__(self, frame: Frame, sign_in: SignIn, provider: str) -> None:
+    def __init__(self, frame: DashboardFrame, sign_in: SignIn, provider: str) -> None:
         self._frame = frame
         self._browser = frame.browser
         self._accounts = frame.host.accounts
@@ -50,11 +50,11 @@ class AccountPage:
             self._frame.person(ACCOUNT, self.change, methods=("POST",)),
         ]
 
-    async def show(self, visit: Visit) -> HTTPResponse:
+    async def show(self, visit: DashboardRequest) -> HTTPResponse:
         """`GET /dashboard/account`."""
         return await self._page(visit, message=_MESSAGES.get(visit.request.args.get("done", ""), ""))
 
-    async def change(self, visit: Visit) -> HTTPResponse:
+    async def change(self, visit: DashboardRequest) -> HTTPResponse:
         """`POST /dashboard/account`: save the name or a password, or end sessions."""
         fields = self._browser.form(visit.request, _purpose)
         match first(fields, "action"):
@@ -77,14 +77,14 @@ class AccountPage:
             case _:
                 raise InvalidInput("action", "is unknown; reload the page and use its buttons")
 
-    async def _set_name(self, visit: Visit, name: str) -> HTTPResponse:
+    async def _set_name(self, visit: DashboardRequest, name: str) -> HTTPResponse:
         try:
             await self._accounts.users.set_name(visit.user.id, " ".join(name.split()))
         except InvalidInput as error:
             return await self._page(visit, status=400, name=name, errors={"name": sentence(error.problem)})
         return self._frame.redirect(f"{ACCOUNT}?done=name")
 
-    async def _set_password(self, visit: Visit, fields: Fields) -> HTTPResponse:
+    async def _set_password(self, visit: DashboardRequest, fields: Fields) -> HTTPResponse:
         request, user = visit.request, visit.user
         try:
             await self._sign_in.with_password(
@@ -107,7 +107,7 @@ class AccountPage:
 
     async def _page(
         self,
-        visit: Visit,
+        visit: DashboardRequest,
         *,
         status: int = 200,
         message: str = "",

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from sanic import HTTPResponse, Request
 
 from pressroom.http.responses import Endpoint
-from pressroom.interfaces.dashboard.frame import ACTIVITY, Frame, Visit
+from pressroom.interfaces.dashboard.frame import ACTIVITY, DashboardFrame, DashboardRequest
 from pressroom.interfaces.dashboard.overview import id_before
 from pressroom.interfaces.dashboard.views import call_rows
 from pressroom.validation.echo import printable
@@ -38,7 +38,7 @@ _CODES: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ActivityQuery:
     """What the list is narrowed to, as the address says it; empty where it is not."""
 
     tool: str = ""
@@ -54,7 +54,7 @@ class Wanted:
 class ActivityPage:
     """Answers `/dashboard/activity`."""
 
-    def __init__(self, frame: Frame) -> None:
+    def __init__(self, frame: DashboardFrame) -> None:
         self._frame = frame
         self._host = frame.host
 
@@ -62,7 +62,7 @@ class ActivityPage:
         """Return the routes to serve."""
         return [self._frame.person(ACTIVITY, self.show)]
 
-    async def show(self, visit: Visit) -> HTTPResponse:
+    async def show(self, visit: DashboardRequest) -> HTTPResponse:
         """`GET /dashboard/activity?tool=&connection=&outcome=&day=&before=`: newest first."""
         wanted, before = _wanted(visit.request), id_before(visit.request.args.get("before", ""))
         since, problem = None, ""
@@ -103,11 +103,11 @@ class ActivityPage:
             next_page=wanted.query(before=shown[-1].id) if len(calls) > CALLS else "",
         )
 
-    def _tools(self, visit: Visit, chosen: str) -> Sequence[tuple[str, str]]:
+    def _tools(self, visit: DashboardRequest, chosen: str) -> Sequence[tuple[str, str]]:
         names = {*self._host.compiled.catalog.plan(visit.user.plan).mcp_tools, *([chosen] if chosen else [])}
         return [("", "All tools"), *((name, name) for name in sorted(names))]
 
-    async def _connections(self, visit: Visit, chosen: str) -> Sequence[tuple[str, str]]:
+    async def _connections(self, visit: DashboardRequest, chosen: str) -> Sequence[tuple[str, str]]:
         found = await self._host.accounts.connections.list(visit.user.id, revoked=True, limit=_CONNECTIONS)
         known = {one.id: f"{one.name or 'Unnamed'}{' (revoked)' if one.revoked_at else ''}" for one in found}
         if chosen:
@@ -115,9 +115,9 @@ class ActivityPage:
         return [("", "All connections"), *known.items()]
 
 
-def _wanted(request: Request) -> Wanted:
-    given = {name: request.args.get(name, "").strip()[:_MAX_FILTER_LENGTH] for name in Wanted.__slots__}
-    wanted = Wanted(**{name: printable(value) for name, value in given.items()})
+def _wanted(request: Request) -> ActivityQuery:
+    given = {name: request.args.get(name, "").strip()[:_MAX_FILTER_LENGTH] for name in ActivityQuery.__slots__}
+    wanted = ActivityQuery(**{name: printable(value) for name, value in given.items()})
     return wanted if _CODE.fullmatch(wanted.outcome) else replace(wanted, outcome="")
 
 

@@ -16,7 +16,7 @@ PLACEHOLDER: Final = "YOUR_API_KEY"
 
 
 @dataclass(frozen=True, slots=True)
-class Snippet:
+class ClientSnippet:
     """A text to copy. `title` says where it goes."""
 
     title: str
@@ -30,7 +30,7 @@ class ClientGuide:
     id: str
     title: str
     steps: tuple[str, ...]
-    snippets: tuple[Snippet, ...] = ()
+    snippets: tuple[ClientSnippet, ...] = ()
     note: str = ""
 
 
@@ -65,7 +65,7 @@ def _claude_desktop(url: str, server: str, key: str, name: str, *, offers_oauth:
     if not _is_public(url):
         proxy["args"] = [*proxy["args"], "--allow-http"]
     file, restart = "claude_desktop_config.json", "Quit Claude Desktop, and start it again."
-    config = Snippet(file, _json({"mcpServers": {server: proxy}}))
+    config = ClientSnippet(file, _json({"mcpServers": {server: proxy}}))
     if not offers_oauth or key != PLACEHOLDER:
         steps: tuple[str, ...] = (
             f"Open Settings, Developer, Edit Config, and add this to `{file}`. It needs Node.js.",
@@ -81,7 +81,7 @@ def _claude_desktop(url: str, server: str, key: str, name: str, *, offers_oauth:
         "claude-desktop",
         "Claude Desktop",
         steps,
-        (Snippet("Address", url), config),
+        (ClientSnippet("Address", url), config),
         note="" if _is_public(url) else internet,
     )
 
@@ -92,7 +92,7 @@ def _claude_code(url: str, server: str, key: str, *, offers_oauth: bool) -> Clie
         "claude-code",
         "Claude Code",
         ("Run this in a terminal. `/mcp` shows the connection afterwards.",),
-        (Snippet("Terminal", f'{lead} \\\n  --header "Authorization: Bearer {key}"'),),
+        (ClientSnippet("Terminal", f'{lead} \\\n  --header "Authorization: Bearer {key}"'),),
         note="Leave the second line out to sign in with the browser instead: `/mcp` leads there."
         if offers_oauth
         else "",
@@ -105,7 +105,7 @@ def _cursor(url: str, server: str, key: str, *, offers_oauth: bool) -> ClientGui
         "cursor",
         "Cursor",
         ("Put this into `~/.cursor/mcp.json`, or into `.cursor/mcp.json` of one project.",),
-        (Snippet("mcp.json", _json({"mcpServers": {server: entry}})),),
+        (ClientSnippet("mcp.json", _json({"mcpServers": {server: entry}})),),
         note="Without `headers`, Cursor asks you to sign in with the browser." if offers_oauth else "",
     )
 
@@ -123,7 +123,7 @@ def _vs_code(url: str, server: str, key: str, *, offers_oauth: bool) -> ClientGu
         "vs-code",
         "VS Code",
         (step,),
-        (Snippet("mcp.json", _json({**inputs, "servers": {server: entry}})),),
+        (ClientSnippet("mcp.json", _json({**inputs, "servers": {server: entry}})),),
         note="Without `headers`, VS Code asks you to sign in with the browser." if offers_oauth else "",
     )
 
@@ -141,7 +141,7 @@ def _chatgpt(url: str, name: str, *, offers_oauth: bool) -> ClientGuide:
             f"Choose Create, name it {name}, paste the address, and pick OAuth.",
             "Sign in here when you are led back, and allow the connection.",
         ),
-        (Snippet("Address", url),),
+        (ClientSnippet("Address", url),),
         note="ChatGPT takes no API key."
         + (
             ""
@@ -157,8 +157,8 @@ def _curl(url: str, key: str) -> ClientGuide:
         "curl",
         ("Say hello, then list the tools. Every request is one `POST` with a JSON-RPC body.",),
         (
-            Snippet("initialize", _curl_command(url, "", _INITIALIZE)),
-            Snippet("tools/list", _curl_command(url, key, {"jsonrpc": "2.0", "id": 2, "method": "tools/list"})),
+            ClientSnippet("initialize", _curl_command(url, "", _INITIALIZE)),
+            ClientSnippet("tools/list", _curl_command(url, key, {"jsonrpc": "2.0", "id": 2, "method": "tools/list"})),
         ),
     )
 

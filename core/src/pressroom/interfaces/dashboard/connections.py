@@ -13,7 +13,7 @@ from pressroom.http.browser_sessions import Fields
 from pressroom.http.page_frame import sentence
 from pressroom.http.responses import Endpoint
 from pressroom.interfaces.dashboard.clients import PLACEHOLDER, client_guides
-from pressroom.interfaces.dashboard.frame import CONNECTIONS, Frame, Visit, first
+from pressroom.interfaces.dashboard.frame import CONNECTIONS, DashboardFrame, DashboardRequest, first
 from pressroom.interfaces.dashboard.once import OneTimeForms
 from pressroom.interfaces.dashboard.views import call_rows, connection_row, switches
 from pressroom.interfaces.dashboard.words import moment_text
@@ -36,7 +36,7 @@ _SENT_BEFORE: Final = (
 class ConnectionPages:
     """Answers `/dashboard/connections` and the page of each connection."""
 
-    def __init__(self, frame: Frame) -> None:
+    def __init__(self, frame: DashboardFrame) -> None:
         settings = frame.host.settings
         self._frame = frame
         self._host = frame.host
@@ -56,11 +56,11 @@ class ConnectionPages:
             self._frame.person(one, self.change, methods=("POST",)),
         ]
 
-    async def show(self, visit: Visit) -> HTTPResponse:
+    async def show(self, visit: DashboardRequest) -> HTTPResponse:
         """`GET /dashboard/connections`: what there is, the form for a key, how to connect a client."""
         return await self._list(visit, message=_MESSAGES.get(visit.request.args.get("done", ""), ""))
 
-    async def create(self, visit: Visit) -> HTTPResponse:
+    async def create(self, visit: DashboardRequest) -> HTTPResponse:
         """`POST /dashboard/connections`: make a key, and show it this once, in the answer itself."""
         fields = self._frame.browser.form(visit.request)
         name = " ".join(first(fields, "name").split())
@@ -84,12 +84,12 @@ class ConnectionPages:
             clients=client_guides(self._host.compiled.branding, key, offers_oauth=self._offers_oauth),
         )
 
-    async def show_one(self, visit: Visit, connection: str) -> HTTPResponse:
+    async def show_one(self, visit: DashboardRequest, connection: str) -> HTTPResponse:
         """`GET /dashboard/connections/<id>`: its switches, its name, its calls, its end."""
         found = await self._accounts.connections.get(visit.user.id, connection)
         return await self._one(visit, found, message=_MESSAGES.get(visit.request.args.get("done", ""), ""))
 
-    async def change(self, visit: Visit, connection: str) -> HTTPResponse:
+    async def change(self, visit: DashboardRequest, connection: str) -> HTTPResponse:
         """`POST /dashboard/connections/<id>`: rename it, set its switches, or revoke it."""
         fields = self._frame.browser.form(visit.request, lambda fields: first(fields, "action"))
         connections, user_id = self._accounts.connections, visit.user.id
@@ -113,7 +113,7 @@ class ConnectionPages:
 
     async def _list(
         self,
-        visit: Visit,
+        visit: DashboardRequest,
         *,
         status: int = 200,
         message: str = "",
@@ -149,7 +149,7 @@ class ConnectionPages:
 
     async def _one(
         self,
-        visit: Visit,
+        visit: DashboardRequest,
         connection: Connection,
         *,
         status: int = 200,

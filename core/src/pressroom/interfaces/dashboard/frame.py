@@ -19,8 +19,8 @@ from pressroom.errors import (
     RateLimited,
 )
 from pressroom.host.host import Host
-from pressroom.http.browser_sessions import MAX_FORM_BYTES, Browser, Fields, sign_in_path
-from pressroom.http.page_frame import Site, sentence
+from pressroom.http.browser_sessions import MAX_FORM_BYTES, BrowserSessions, Fields, sign_in_path
+from pressroom.http.page_frame import PageFrame, sentence
 from pressroom.http.page_head import Head
 from pressroom.http.private_pages import private_page, see_other
 from pressroom.http.responses import Endpoint, Handler, begin, logged_path
@@ -58,7 +58,7 @@ class NavigationLink:
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
+class DashboardRequest:
     """A request of a person who is signed in."""
 
     request: Request
@@ -75,10 +75,10 @@ def first(fields: Fields, name: str) -> str:
     return fields.get(name, [""])[0]
 
 
-class Frame:
+class DashboardFrame:
     """Renders the pages of one server in their frame, and wraps the handlers that answer with them."""
 
-    def __init__(self, host: Host, site: Site, browser: Browser) -> None:
+    def __init__(self, host: Host, site: PageFrame, browser: BrowserSessions) -> None:
         server = host.settings.server
         self.host = host
         self.site = site
@@ -112,7 +112,7 @@ class Frame:
             session = await self.browser.session(request)
             if session is None:
                 return self.redirect(sign_in_path(_address_of(request)))
-            return await handler(Visit(request, session), **path)
+            return await handler(DashboardRequest(request, session), **path)
 
         async def answer(request: Request, **path: str) -> HTTPResponse:
             return await self._answered(request, guarded, path)
@@ -128,7 +128,7 @@ class Frame:
 
     def page(
         self,
-        visit: Visit,
+        visit: DashboardRequest,
         template: str,
         title: str,
         *,

@@ -8,8 +8,8 @@ from sanic import HTTPResponse, Request
 
 from pressroom.accounts.sign_in import account_key
 from pressroom.columns import new_secret
-from pressroom.http.browser_sessions import Browser
-from pressroom.http.encrypted_cookies import Seal
+from pressroom.http.browser_sessions import BrowserSessions
+from pressroom.http.encrypted_cookies import CookieCipher
 
 _COOKIE: Final = "known"
 _SECONDS: Final = 180 * 86_400
@@ -22,7 +22,7 @@ class KnownBrowsers:
     The cookie lets nobody in. It stays when a person signs out, and lasts for 180 days after they signed in.
     """
 
-    def __init__(self, browser: Browser, seal: Seal) -> None:
+    def __init__(self, browser: BrowserSessions, seal: CookieCipher) -> None:
         self._browser = browser
         self._seal = seal
 

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from sanic import HTTPResponse
 
 from pressroom.http.responses import Endpoint
-from pressroom.interfaces.dashboard.frame import DASHBOARD, Frame, Visit
+from pressroom.interfaces.dashboard.frame import DASHBOARD, DashboardFrame, DashboardRequest
 from pressroom.interfaces.dashboard.views import call_rows, meter, storage_meter
 
 CALLS: Final = 20
@@ -21,7 +21,7 @@ _GREATEST_ID: Final = 2**63 - 1
 class Overview:
     """Answers `/dashboard`."""
 
-    def __init__(self, frame: Frame) -> None:
+    def __init__(self, frame: DashboardFrame) -> None:
         self._frame = frame
         self._host = frame.host
 
@@ -29,7 +29,7 @@ class Overview:
         """Return the routes to serve."""
         return [self._frame.person(DASHBOARD, self.show)]
 
-    async def show(self, visit: Visit) -> HTTPResponse:
+    async def show(self, visit: DashboardRequest) -> HTTPResponse:
         """`GET /dashboard`: `?show=errors` lists only failed calls, `?before=<id>` older ones."""
         query = visit.request.args
         before, only_errors = id_before(query.get("before", "")), query.get("show") == "errors"

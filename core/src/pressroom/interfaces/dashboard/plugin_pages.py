@@ -10,7 +10,7 @@ from sanic import HTTPResponse
 from pressroom.errors import Forbidden
 from pressroom.http.browser_sessions import Fields
 from pressroom.http.responses import Endpoint, checked_answer, plugin_failures
-from pressroom.interfaces.dashboard.frame import Frame, Visit
+from pressroom.interfaces.dashboard.frame import DashboardFrame, DashboardRequest
 from pressroom.sdk import DashboardPage, HttpRequest, Route
 
 _WITHOUT_FORM = frozenset({"GET", "HEAD"})
@@ -19,7 +19,7 @@ _WITHOUT_FORM = frozenset({"GET", "HEAD"})
 class PluginPages:
     """Answers the routes of plugins that are pages of the dashboard."""
 
-    def __init__(self, frame: Frame) -> None:
+    def __init__(self, frame: DashboardFrame) -> None:
         self._frame = frame
 
     def endpoints(self) -> list[Endpoint]:
@@ -32,7 +32,7 @@ class PluginPages:
     def _endpoint(self, plugin: str, route: Route, page: DashboardPage) -> Endpoint:
         current = self._frame.entry_of(route.path)
 
-        async def handle(visit: Visit, **path: str) -> HTTPResponse:
+        async def handle(visit: DashboardRequest, **path: str) -> HTTPResponse:
             request = visit.request
             if request.method not in _WITHOUT_FORM:
                 self._check_plan(page, visit, self._frame.browser.form(request))
@@ -64,7 +64,7 @@ class PluginPages:
 
         return self._frame.person(route.path, handle, methods=tuple(method.upper() for method in route.methods))
 
-    def _check_plan(self, page: DashboardPage, visit: Visit, fields: Fields) -> None:
+    def _check_plan(self, page: DashboardPage, visit: DashboardRequest, fields: Fields) -> None:
         """Raise `Forbidden` where a form does what a tool does that the person's plan has not."""
         catalog = self._frame.host.compiled.catalog
         # A handler may read any of several values of one name.

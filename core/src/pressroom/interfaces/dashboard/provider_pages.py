@@ -7,16 +7,16 @@ from typing import Final
 
 from sanic import HTTPResponse, Request
 
-from pressroom.accounts.identity_provider import AuthorizationRequest, IdentityClaims, IdentityProvider, Linking
+from pressroom.accounts.identity_provider import IdentityClaims, IdentityProvider, Linking, SignInRequest
 from pressroom.accounts.records import BrowserSession
 from pressroom.accounts.sign_in import SignIn
 from pressroom.errors import Overloaded, RateLimited, SignInFailed
 from pressroom.http.browser_sessions import Fields, return_path
-from pressroom.http.encrypted_cookies import Seal
+from pressroom.http.encrypted_cookies import CookieCipher
 from pressroom.http.page_frame import sentence
 from pressroom.http.private_pages import see_other
 from pressroom.http.responses import Endpoint
-from pressroom.interfaces.dashboard.frame import ACCOUNT, DASHBOARD, Frame, first
+from pressroom.interfaces.dashboard.frame import ACCOUNT, DASHBOARD, DashboardFrame, first
 from pressroom.interfaces.dashboard.sign_in_pages import SignInPages
 
 _COOKIE: Final = "provider"
@@ -33,7 +33,12 @@ class ProviderPages:
     """
 
     def __init__(
-        self, frame: Frame, provider: IdentityProvider, sign_in: SignIn, sign_in_pages: SignInPages, seal: Seal
+        self,
+        frame: DashboardFrame,
+        provider: IdentityProvider,
+        sign_in: SignIn,
+        sign_in_pages: SignInPages,
+        seal: CookieCipher,
     ) -> None:
         settings = frame.host.settings
         self._frame = frame
@@ -106,7 +111,7 @@ class ProviderPages:
         return response
 
     async def _claims(self, request: Request, kept: Mapping[str, str]) -> IdentityClaims:
-        leaving = AuthorizationRequest(
+        leaving = SignInRequest(
             url=kept["url"],
             redirect_uri=self._redirect_uri,
             state=kept["state"],

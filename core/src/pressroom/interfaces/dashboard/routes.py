@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pressroom.accounts.sign_in import SignIn
 from pressroom.host.host import Host
-from pressroom.http.browser_sessions import Browser
-from pressroom.http.encrypted_cookies import Seal
-from pressroom.http.page_frame import Site
+from pressroom.http.browser_sessions import BrowserSessions
+from pressroom.http.encrypted_cookies import CookieCipher
+from pressroom.http.page_frame import PageFrame
 from pressroom.http.responses import Endpoint
 from pressroom.interfaces.dashboard.account_page import AccountPage
 from pressroom.interfaces.dashboard.activity_page import ActivityPage
 from pressroom.interfaces.dashboard.connections import ConnectionPages
-from pressroom.interfaces.dashboard.frame import Frame
+from pressroom.interfaces.dashboard.frame import DashboardFrame
 from pressroom.interfaces.dashboard.known_browsers import KnownBrowsers
 from pressroom.interfaces.dashboard.overview import Overview
 from pressroom.interfaces.dashboard.plugin_pages import PluginPages
@@ -22,9 +22,9 @@ from pressroom.storage.files.secret import signing_secret
 class Dashboard:
     """Answers `/sign-in`, `/dashboard` and what belongs to them."""
 
-    def __init__(self, host: Host, site: Site, browser: Browser) -> None:
+    def __init__(self, host: Host, site: PageFrame, browser: BrowserSessions) -> None:
         self._host = host
-        self._frame = Frame(host, site, browser)
+        self._frame = DashboardFrame(host, site, browser)
 
     def endpoints(self) -> list[Endpoint]:
         """Return the routes to serve."""
@@ -33,7 +33,7 @@ class Dashboard:
         name = provider.name if provider else ""
         sign_in = SignIn(host.accounts.users, host.services.limiter, host.settings)
         secret = signing_secret(host.settings)
-        known_browsers = KnownBrowsers(frame.browser, Seal(secret, "browsers in which people signed in"))
+        known_browsers = KnownBrowsers(frame.browser, CookieCipher(secret, "browsers in which people signed in"))
         sign_in_pages = SignInPages(frame, sign_in, known_browsers, name)
         found = [
             *sign_in_pages.endpoints(),
@@ -46,6 +46,6 @@ class Dashboard:
         if provider is not None:
             from pressroom.interfaces.dashboard.provider_pages import ProviderPages  # noqa: PLC0415 - httpx, as in `Host`
 
-            seal = Seal(secret, "sign-in at the identity provider")
+            seal = CookieCipher(secret, "sign-in at the identity provider")
             found += ProviderPages(frame, provider, sign_in, sign_in_pages, seal).endpoints()
         return found

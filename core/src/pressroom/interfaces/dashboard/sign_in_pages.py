@@ -25,7 +25,7 @@ from pressroom.errors import (
 from pressroom.http.browser_sessions import Fields, return_path
 from pressroom.http.page_frame import sentence
 from pressroom.http.responses import Endpoint
-from pressroom.interfaces.dashboard.frame import DASHBOARD, Frame, first, retry_headers
+from pressroom.interfaces.dashboard.frame import DASHBOARD, DashboardFrame, first, retry_headers
 from pressroom.interfaces.dashboard.known_browsers import KnownBrowsers
 from pressroom.validation.echo import waiting_time
 
@@ -45,7 +45,7 @@ _MESSAGES: Final = {
 class SignInPages:
     """Answers the pages with which people get in and out. `provider` is the identity provider's name, or empty."""
 
-    def __init__(self, frame: Frame, sign_in: SignIn, known_browsers: KnownBrowsers, provider: str) -> None:
+    def __init__(self, frame: DashboardFrame, sign_in: SignIn, known_browsers: KnownBrowsers, provider: str) -> None:
         settings = frame.host.settings
         self._frame = frame
         self._browser = frame.browser

@@ -98,7 +98,7 @@ def call_rows(calls: Iterable[Activity], now: datetime) -> list[CallRow]:
 
 
 @dataclass(frozen=True, slots=True)
-class ConnectionRow:
+class ConnectionView:
     """A connection, in a list or on its own page."""
 
     path: str
@@ -115,14 +115,14 @@ class ConnectionRow:
     address: str
 
 
-def connection_row(connection: Connection, now: datetime, prefix: str, tools: Container[str]) -> ConnectionRow:
+def connection_row(connection: Connection, now: datetime, prefix: str, tools: Container[str]) -> ConnectionView:
     """Return the view of a connection.
 
     `prefix` is what the operator's keys begin with. Of the switches only those of `tools`, the plan's, are counted.
     """
     is_key, used = connection.kind == "api_key", connection.last_used_at
     off = sum(name in tools for name in connection.disabled_tools)
-    return ConnectionRow(
+    return ConnectionView(
         path=f"{CONNECTIONS}/{connection.id}",
         name=connection.name or "Unnamed",
         kind="API key" if is_key else "Signed-in client",
@@ -162,7 +162,7 @@ def switches(plan: PlanView, disabled: frozenset[str]) -> list[Switch]:
 
 
 @dataclass(frozen=True, slots=True)
-class SessionRow:
+class SessionView:
     """A browser that is signed in."""
 
     browser: str
@@ -174,11 +174,11 @@ class SessionRow:
     seen_at: str
 
 
-def session_rows(sessions: Sequence[BrowserSession], current: BrowserSession, now: datetime) -> list[SessionRow]:
+def session_rows(sessions: Sequence[BrowserSession], current: BrowserSession, now: datetime) -> list[SessionView]:
     """Return the rows of the session that asks, and then of the others in the list."""
     others = [session for session in sessions if session.token_hash != current.token_hash]
     return [
-        SessionRow(
+        SessionView(
             browser=browser_name(session.user_agent),
             address=session.address,
             current=session is current,

@@ -33,7 +33,7 @@ _PREFLIGHT: Final = {
 }
 
 
-class Gate:
+class OriginPolicy:
     """Knows the server's own origins and names, and the origins that the operator allows."""
 
     def __init__(self, settings: Settings) -> None:

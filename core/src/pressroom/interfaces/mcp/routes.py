@@ -10,9 +10,9 @@ from sanic import HTTPResponse, Request
 
 from pressroom.errors import BackendError, CallError, InvalidJson, Rejected
 from pressroom.host.host import Host
-from pressroom.http.responses import Answer, EncodedHeaders, Endpoint, receive_body
+from pressroom.http.responses import EncodedHeaders, Endpoint, RawResponse, receive_body
 from pressroom.interfaces.mcp.challenge import Challenge, Unauthorized
-from pressroom.interfaces.mcp.gate import Gate
+from pressroom.interfaces.mcp.gate import OriginPolicy
 from pressroom.interfaces.mcp.jsonrpc import INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR, RpcError
 from pressroom.interfaces.mcp.methods import Incoming, Methods
 from pressroom.oauth.addresses import RESOURCE_PATH
@@ -34,7 +34,7 @@ class McpEndpoint:
     def __init__(self, host: Host) -> None:
         self._settings = host.settings.mcp
         self._pipeline = host.pipeline
-        self._gate = Gate(host.settings)
+        self._gate = OriginPolicy(host.settings)
         self._challenge = Challenge(host.settings)
         self._methods = Methods(host, self._challenge)
 
@@ -141,4 +141,4 @@ def _check_media_type(request: Request) -> None:
 
 
 def _answer(body: bytes, headers: EncodedHeaders, status: int) -> HTTPResponse:
-    return Answer(body, encoded=headers + _JSON if body else headers, status=status, content_type=None)
+    return RawResponse(body, encoded=headers + _JSON if body else headers, status=status, content_type=None)

@@ -21,8 +21,8 @@ from pressroom.errors import (
     RateLimited,
 )
 from pressroom.host.host import Host
-from pressroom.http.browser_sessions import MAX_FORM_BYTES, Browser, sign_in_path
-from pressroom.http.page_frame import Site, sentence
+from pressroom.http.browser_sessions import MAX_FORM_BYTES, BrowserSessions, sign_in_path
+from pressroom.http.page_frame import PageFrame, sentence
 from pressroom.http.page_head import Head
 from pressroom.http.private_pages import private_page, see_other
 from pressroom.http.responses import Endpoint, Handler
@@ -47,13 +47,13 @@ class SignInNeeded(Exception):
     """The person has to sign in before the request is looked at."""
 
 
-class Authorize:
+class AuthorizationEndpoint:
     """Shows who asks for access to what, every time, and sends the person's answer to the client.
 
     The form is posted to the address that it was shown at: everything is checked again from there.
     """
 
-    def __init__(self, host: Host, site: Site, browser: Browser, limit: RegistrationLimit) -> None:
+    def __init__(self, host: Host, site: PageFrame, browser: BrowserSessions, limit: RegistrationLimit) -> None:
         self._server = host.authorization_server
         self._catalog = host.services.catalog
         self._admit = host.pipeline.admit

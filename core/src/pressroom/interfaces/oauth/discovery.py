@@ -20,7 +20,7 @@ from pressroom.oauth.addresses import (
     REVOKE_PATH,
     SERVER_METADATA_PATH,
     TOKEN_PATH,
-    Addresses,
+    EndpointUrls,
 )
 from pressroom.oauth.records import AUTH_METHODS, GRANT_TYPES, SCOPE
 
@@ -71,7 +71,7 @@ def _readable(path: str, handler: Handler) -> Iterator[Endpoint]:
     yield Endpoint(path, ("OPTIONS",), preflight("GET"))
 
 
-def resource_metadata(addresses: Addresses, name: str) -> dict[str, Any]:
+def resource_metadata(addresses: EndpointUrls, name: str) -> dict[str, Any]:
     """Return the metadata of the MCP endpoint (RFC 9728, section 2)."""
     return {
         "resource": addresses.resource,
@@ -82,7 +82,7 @@ def resource_metadata(addresses: Addresses, name: str) -> dict[str, Any]:
     }
 
 
-def server_metadata(addresses: Addresses, *, registration: bool, documents: bool) -> dict[str, Any]:
+def server_metadata(addresses: EndpointUrls, *, registration: bool, documents: bool) -> dict[str, Any]:
     """Return the metadata of the authorization server (RFC 8414, section 2)."""
     issuer = addresses.issuer
     members = {

@@ -16,7 +16,7 @@ from pressroom.host.host import Host
 from pressroom.http.responses import Endpoint
 from pressroom.interfaces.oauth.answers import answer, for_programs, preflight, refusal
 from pressroom.oauth.addresses import REGISTER_PATH
-from pressroom.oauth.clients import Registered
+from pressroom.oauth.clients import RegisteredClient
 from pressroom.oauth.metadata import check_metadata
 from pressroom.oauth.records import SCOPE, ClientMetadata
 from pressroom.validation.echo import counted
@@ -101,7 +101,7 @@ def _body(request: Request) -> dict[str, Any]:
         raise InvalidClientMetadata(error.message) from None
 
 
-def _members(registered: Registered) -> dict[str, Any]:
+def _members(registered: RegisteredClient) -> dict[str, Any]:
     """Return what the client is told (RFC 7591, section 3.2.1)."""
     client = registered.client
     metadata: ClientMetadata = client.metadata

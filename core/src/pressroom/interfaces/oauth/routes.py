@@ -8,11 +8,11 @@ from sanic import HTTPResponse, Request
 
 from pressroom.errors import CallError
 from pressroom.host.host import Host
-from pressroom.http.browser_sessions import Browser
-from pressroom.http.page_frame import Site
+from pressroom.http.browser_sessions import BrowserSessions
+from pressroom.http.page_frame import PageFrame
 from pressroom.http.responses import Endpoint
 from pressroom.interfaces.oauth.answers import answer, description
-from pressroom.interfaces.oauth.authorize import Authorize
+from pressroom.interfaces.oauth.authorize import AuthorizationEndpoint
 from pressroom.interfaces.oauth.discovery import Discovery
 from pressroom.interfaces.oauth.registration import Registration, RegistrationLimit
 from pressroom.interfaces.oauth.token import TokenEndpoints
@@ -21,7 +21,7 @@ from pressroom.interfaces.oauth.token import TokenEndpoints
 class OAuthEndpoints:
     """Answers `/oauth/…` and the well-known documents."""
 
-    def __init__(self, host: Host, site: Site, browser: Browser) -> None:
+    def __init__(self, host: Host, site: PageFrame, browser: BrowserSessions) -> None:
         self._for_programs: list[Endpoint] = []
         self._for_people: list[Endpoint] = []
         settings = host.settings
@@ -32,7 +32,7 @@ class OAuthEndpoints:
         self._for_programs += TokenEndpoints(host).endpoints()
         if settings.oauth.registration:
             self._for_programs += Registration(host, limit).endpoints()
-        self._for_people += Authorize(host, site, browser, limit).endpoints()
+        self._for_people += AuthorizationEndpoint(host, site, browser, limit).endpoints()
 
     def endpoints(self) -> list[Endpoint]:
         """Return the routes to serve; none where the operator switched off OAuth, or MCP, which it is for."""

@@ -13,7 +13,7 @@ from sanic import HTTPResponse, Request
 from pressroom.catalog.compile import GENERATE
 from pressroom.errors import CallError, NotFound, UnsupportedMediaType
 from pressroom.http.assets import IMMUTABLE
-from pressroom.http.page_frame import Site
+from pressroom.http.page_frame import PageFrame
 from pressroom.http.responses import INERT_CONTENT, matches_etag
 from pressroom.interfaces.tools_api.envelope import STATUS
 from pressroom.interfaces.tools_api.gallery import Gallery
@@ -30,7 +30,7 @@ _NUMBER: Final = re.compile(r"[0-9]{1,3}", re.ASCII)
 class ToolPages:
     """Answers `/tools` and `/tools/<slug>`, which work without JavaScript, and what they load."""
 
-    def __init__(self, api: ToolsApi, site: Site, gallery: Gallery) -> None:
+    def __init__(self, api: ToolsApi, site: PageFrame, gallery: Gallery) -> None:
         self._api = api
         self._gallery = gallery
         previews = {slug: generator.preview for slug, generator in api.generators.items()}

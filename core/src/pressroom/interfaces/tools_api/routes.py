@@ -29,8 +29,8 @@ from pressroom.host.host import Host
 from pressroom.http.responses import (
     CORS_HEADERS,
     INERT_CONTENT,
-    Answer,
     EncodedHeaders,
+    RawResponse,
     content_type,
     encode_headers,
     mark_public_text,
@@ -126,7 +126,7 @@ class ToolsApi:
         if exchange.delivery == "binary" and exchange.made is not None:
             return _file(exchange, exchange.made.entry, own)
         headers = _JSON_HEADERS + _preview_link(exchange) + own
-        return Answer(self.envelopes.success(exchange, GENERATE), encoded=headers)
+        return RawResponse(self.envelopes.success(exchange, GENERATE), encoded=headers)
 
 
 def error_headers(error: CallError) -> dict[str, str]:
@@ -148,7 +148,7 @@ def _preview_link(exchange: Exchange) -> EncodedHeaders:
 
 def _refusal(error: CallError, body: bytes, limits: EncodedHeaders) -> HTTPResponse:
     status = STATUS.get(error.code, 500)
-    return Answer(body, status=status, encoded=_JSON_HEADERS + limits, headers=error_headers(error))
+    return RawResponse(body, status=status, encoded=_JSON_HEADERS + limits, headers=error_headers(error))
 
 
 def _file(exchange: Exchange, entry: CacheEntry, limits: EncodedHeaders) -> HTTPResponse:
@@ -158,7 +158,9 @@ def _file(exchange: Exchange, entry: CacheEntry, limits: EncodedHeaders) -> HTTP
         (b"X-Cache", b"HIT" if exchange.cached else b"MISS"),
         (b"Content-Disposition", b'inline; filename="%b"' % name.encode("ascii")),
     )
-    return Answer(exchange.content, encoded=_FILE_HEADERS + own + limits, content_type=content_type(entry.media_type))
+    return RawResponse(
+        exchange.content, encoded=_FILE_HEADERS + own + limits, content_type=content_type(entry.media_type)
+    )
 
 
 async def read_beside(read: Callable[[], Parsed], body: bytes) -> Callable[[], Parsed]:
@@ -202,7 +204,7 @@ def _with_delivery(arguments: dict[str, Any], exchange: Exchange) -> dict[str, A
 
 def json_response(body: bytes) -> HTTPResponse:
     """Return a JSON answer that any web page may read and nobody may cache."""
-    return Answer(body, encoded=_JSON_HEADERS)
+    return RawResponse(body, encoded=_JSON_HEADERS)
 
 
 def pretty(document: Any) -> bytes:

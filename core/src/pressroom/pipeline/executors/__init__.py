@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING, Any
 
-from pressroom.pipeline.executors.work import Work
+from pressroom.pipeline.executors.work import ExecutionRequest
 
 if TYPE_CHECKING:
     from pressroom.pipeline.executors.executors import Executors
 
-__all__ = ["Executors", "Work"]
+__all__ = ["ExecutionRequest", "Executors"]
 
 
 def __getattr__(name: str) -> Any:

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 
 from pressroom.errors import PressroomError
 from pressroom.pipeline.executors.failures import tool_failed
-from pressroom.pipeline.executors.gate import Gate
-from pressroom.pipeline.executors.work import Work
+from pressroom.pipeline.executors.gate import AdmissionQueue
+from pressroom.pipeline.executors.work import ExecutionRequest
 from pressroom.sdk import ExecutorName
 
 _CUT_OFF_SECONDS = 1.0
@@ -23,12 +23,12 @@ class BaseExecutor(ABC):
     name: ClassVar[ExecutorName]
 
     def __init__(self, capacity: int, queue: int) -> None:
-        self.gate = Gate(self.name, capacity, queue)
+        self.gate = AdmissionQueue(self.name, capacity, queue)
         self._tasks: set[asyncio.Task[Any]] = set()
         self._cut_off = False
 
     @abstractmethod
-    async def run(self, work: Work) -> Any:
+    async def run(self, work: ExecutionRequest) -> Any:
         """Run a tool and return what it returned.
 
         Raises:
@@ -52,10 +52,10 @@ class TaskExecutor(BaseExecutor):
     """Runs each call in a task of its own, which holds a place of the gate for as long as the tool runs."""
 
     @abstractmethod
-    async def _execute(self, work: Work) -> Any:
+    async def _execute(self, work: ExecutionRequest) -> Any:
         """Run the tool on a place of the gate; return only when the place is free again."""
 
-    async def _begin(self, work: Work) -> asyncio.Task[Any]:
+    async def _begin(self, work: ExecutionRequest) -> asyncio.Task[Any]:
         await self.gate.enter(work.timeout)
         began = time.monotonic()
         task = asyncio.create_task(self._guarded(work), name=f"{self.name} executor: {work.call.tool}")
@@ -80,7 +80,7 @@ class TaskExecutor(BaseExecutor):
                 raise self.gate.closing() from None
             raise
 
-    async def _guarded(self, work: Work) -> Any:
+    async def _guarded(self, work: ExecutionRequest) -> Any:
         try:
             return await self._execute(work)
         except (PressroomError, asyncio.CancelledError, GeneratorExit):

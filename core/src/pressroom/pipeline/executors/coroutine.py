@@ -10,7 +10,7 @@ from pressroom.errors import PressroomError
 from pressroom.pipeline.executors.base import BaseExecutor
 from pressroom.pipeline.executors.failures import timed_out, tool_failed
 from pressroom.pipeline.executors.within import OutOfTime, within
-from pressroom.pipeline.executors.work import Work
+from pressroom.pipeline.executors.work import ExecutionRequest
 from pressroom.sdk import ExecutorName
 
 
@@ -23,7 +23,7 @@ class CoroutineExecutor(BaseExecutor):
 
     name: ClassVar[ExecutorName] = "async"
 
-    async def run(self, work: Work) -> Any:
+    async def run(self, work: ExecutionRequest) -> Any:
         """Run a tool and return what it returned; see `BaseExecutor.run`."""
         await self.gate.enter(work.timeout)
         began = time.monotonic()

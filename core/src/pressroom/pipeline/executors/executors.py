@@ -13,7 +13,7 @@ from pressroom.pipeline.executors.base import BaseExecutor
 from pressroom.pipeline.executors.coroutine import CoroutineExecutor
 from pressroom.pipeline.executors.process import ProcessExecutor
 from pressroom.pipeline.executors.thread import ThreadExecutor
-from pressroom.pipeline.executors.work import Work
+from pressroom.pipeline.executors.work import ExecutionRequest
 from pressroom.sdk import ExecutorName
 
 
@@ -67,7 +67,7 @@ class Executors:
             task.cancel()
         await asyncio.gather(*(executor.close() for executor in self._executors.values()))
 
-    def run(self, executor: ExecutorName, work: Work) -> Coroutine[Any, Any, Any]:
+    def run(self, executor: ExecutorName, work: ExecutionRequest) -> Coroutine[Any, Any, Any]:
         """Run a tool in an executor and return what it returned.
 
         A call that has to wait waits at most `work.timeout` seconds, which do not count against its own time.

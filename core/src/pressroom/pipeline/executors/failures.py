@@ -5,25 +5,25 @@ from __future__ import annotations
 import structlog
 
 from pressroom.errors import CallTimeout, InternalError
-from pressroom.pipeline.executors.work import Work
+from pressroom.pipeline.executors.work import ExecutionRequest
 from pressroom.sdk import ExecutorName
 
 _log = structlog.get_logger()
 
 
-def tool_failed(work: Work, executor: ExecutorName, error: BaseException) -> InternalError:
+def tool_failed(work: ExecutionRequest, executor: ExecutorName, error: BaseException) -> InternalError:
     """Log what a tool raised in this process, and return what the client is told."""
     _log.error("tool failed", **_where(work, executor), exc_info=error)
     return _failed(work)
 
 
-def tool_failed_in_worker(work: Work, traceback: str) -> InternalError:
+def tool_failed_in_worker(work: ExecutionRequest, traceback: str) -> InternalError:
     """Log what a tool raised in a worker process, and return what the client is told."""
     _log.error("tool failed", **_where(work, "process"), exception=traceback)
     return _failed(work)
 
 
-def out_of_memory(work: Work, traceback: str) -> InternalError:
+def out_of_memory(work: ExecutionRequest, traceback: str) -> InternalError:
     """Log that a tool ran into its memory limit, and return what the client is told."""
     _log.error(
         "tool ran out of memory", **_where(work, "process"), memory_mib=work.memory_mib, exception=traceback.strip()
@@ -33,13 +33,13 @@ def out_of_memory(work: Work, traceback: str) -> InternalError:
     return error
 
 
-def worker_lost(work: Work, reason: str) -> InternalError:
+def worker_lost(work: ExecutionRequest, reason: str) -> InternalError:
     """Log that a worker process ended under a tool, and return what the client is told."""
     _log.error("worker process lost", **_where(work, "process"), reason=reason)
     return InternalError(f"The tool's process ended before it answered (request {work.call.request_id}).")
 
 
-def timed_out(work: Work, retry_after: int) -> CallTimeout:
+def timed_out(work: ExecutionRequest, retry_after: int) -> CallTimeout:
     """Return the error for a tool that did not finish in time."""
     error = CallTimeout(
         f"The tool did not finish within {work.timeout:g} s; ask for something smaller, or try again later.",
@@ -49,9 +49,9 @@ def timed_out(work: Work, retry_after: int) -> CallTimeout:
     return error
 
 
-def _where(work: Work, executor: ExecutorName) -> dict[str, str]:
+def _where(work: ExecutionRequest, executor: ExecutorName) -> dict[str, str]:
     return {"tool": work.call.tool, "request_id": work.call.request_id, "executor": executor}
 
 
-def _failed(work: Work) -> InternalError:
+def _failed(work: ExecutionRequest) -> InternalError:
     return InternalError(f"The tool failed inside; the server's log has the reason (request {work.call.request_id}).")

@@ -17,7 +17,7 @@ _NEWEST_RUN_WEIGHT = 0.1
 _FULL = "too many calls are waiting already"
 
 
-class Gate:
+class AdmissionQueue:
     """Lets `capacity` calls run at once and `queue` more wait, in the order in which they came."""
 
     def __init__(self, executor: ExecutorName, capacity: int, queue: int) -> None:

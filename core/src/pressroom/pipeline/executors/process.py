@@ -14,7 +14,7 @@ from pressroom.pipeline.executors import forkserver
 from pressroom.pipeline.executors.base import TaskExecutor
 from pressroom.pipeline.executors.child import Reply
 from pressroom.pipeline.executors.failures import out_of_memory, timed_out, tool_failed_in_worker, worker_lost
-from pressroom.pipeline.executors.work import Work
+from pressroom.pipeline.executors.work import ExecutionRequest
 from pressroom.pipeline.executors.worker import Worker, WorkerLost
 from pressroom.sdk import ExecutorName
 
@@ -58,7 +58,7 @@ class ProcessExecutor(TaskExecutor):
         """Wait until every worker process runs."""
         await asyncio.gather(*(asyncio.shield(worker.open()) for worker in self._workers))
 
-    async def run(self, work: Work) -> Any:
+    async def run(self, work: ExecutionRequest) -> Any:
         """Run a tool and return what it returned; see `BaseExecutor.run`."""
         return await self._outcome(asyncio.shield(await self._begin(work)))
 
@@ -67,7 +67,7 @@ class ProcessExecutor(TaskExecutor):
         await super().close()
         await asyncio.gather(*(worker.close() for worker in self._workers))
 
-    async def _execute(self, work: Work) -> Any:
+    async def _execute(self, work: ExecutionRequest) -> Any:
         arguments = pickle.dumps((work.params, work.call), pickle.HIGHEST_PROTOCOL)
         worker = self._idle.popleft()
         try:
@@ -88,7 +88,7 @@ def usable_cores() -> int:
     return os.cpu_count() or 1
 
 
-def _result(work: Work, reply: Reply) -> Any:
+def _result(work: ExecutionRequest, reply: Reply) -> Any:
     if reply.kind == "done":
         return pickle.loads(reply.payload)  # noqa: S301  # pickled by our own worker
     if reply.kind == "refused":

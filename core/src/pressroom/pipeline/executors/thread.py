@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from pressroom.pipeline.executors.base import TaskExecutor
 from pressroom.pipeline.executors.daemon import on_daemon_thread
 from pressroom.pipeline.executors.failures import timed_out
-from pressroom.pipeline.executors.work import Work
+from pressroom.pipeline.executors.work import ExecutionRequest
 from pressroom.sdk import ExecutorName
 
 
@@ -21,7 +21,7 @@ class ThreadExecutor(TaskExecutor):
 
     name: ClassVar[ExecutorName] = "thread"
 
-    async def run(self, work: Work) -> Any:
+    async def run(self, work: ExecutionRequest) -> Any:
         """Run a tool and return what it returned; see `BaseExecutor.run`."""
         task = await self._begin(work)
         try:
@@ -30,5 +30,5 @@ class ThreadExecutor(TaskExecutor):
         except TimeoutError:
             raise timed_out(work, self.gate.retry_after()) from None
 
-    async def _execute(self, work: Work) -> Any:
+    async def _execute(self, work: ExecutionRequest) -> Any:
         return await on_daemon_thread(f"thread executor: {work.call.tool}", work.function, work.params, work.call)

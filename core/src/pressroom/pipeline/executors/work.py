@@ -10,7 +10,7 @@ from pressroom.sdk import Call, Params
 
 
 @dataclass(slots=True)
-class Work:
+class ExecutionRequest:
     """One run of a tool.
 
     `reference` (`package.module:name`) is what a worker process imports: a `Generator`, an `McpTool` or a plain

@@ -18,7 +18,7 @@ from pressroom.config.models import ExecutorsSettings
 from pressroom.errors import CallTimeout, InternalError, Overloaded
 from pressroom.fetch.shares import current_share
 from pressroom.pipeline.executors.child import Reply
-from pressroom.pipeline.executors.gate import Gate
+from pressroom.pipeline.executors.gate import AdmissionQueue
 from pressroom.pipeline.executors.process import usable_cores
 from pressroom.pipeline.executors.worker import Worker, WorkerLost
 
@@ -68,7 +68,7 @@ class WorkerPool:
         self, settings: ExecutorsSettings, font_folders: tuple[Path, ...] = (), setup: tuple[str, ...] = ()
     ) -> None:
         count = settings.plugin_processes or min(_MAX_DEFAULT_PROCESSES, usable_cores())
-        self._gate = Gate("process", count, settings.process_queue)
+        self._gate = AdmissionQueue("process", count, settings.process_queue)
         self._workers = tuple(
             Worker(
                 niceness=settings.niceness,

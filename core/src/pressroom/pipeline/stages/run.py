@@ -14,7 +14,7 @@ from pressroom.catalog.tool import Tool
 from pressroom.errors import BackendError, CallError, CallTimeout, InternalError, Overloaded
 from pressroom.fetch.shares import Share, current_share, shared_by
 from pressroom.pipeline.exchange import Exchange, Made
-from pressroom.pipeline.executors import Work
+from pressroom.pipeline.executors import ExecutionRequest
 from pressroom.pipeline.run_places import RunPlaces
 from pressroom.pipeline.services import Services
 from pressroom.pipeline.stages.store import OUTAGE_SECONDS, Store
@@ -79,7 +79,7 @@ class Run:
     async def _run_in_executor(self, exchange: Exchange, call: Call) -> Any:
         tool = exchange.known_tool.tool
         declaration = tool.declaration
-        work = Work(
+        work = ExecutionRequest(
             reference=declaration.reference,
             function=declaration.function,
             params=exchange.known_params,

@@ -8,12 +8,12 @@ from pressroom.sdk.backends import FileStore
 from pressroom.storage.files.keys import content_disposition, is_key, media_type_of, url_path
 from pressroom.storage.files.local import LocalFileStore
 from pressroom.storage.files.secret import load_or_create_secret, signing_secret
-from pressroom.storage.files.signing import UrlSigner, Verdict
+from pressroom.storage.files.signing import UrlSigner, UrlStatus
 
 __all__ = [
     "LocalFileStore",
     "UrlSigner",
-    "Verdict",
+    "UrlStatus",
     "content_disposition",
     "create_file_store",
     "is_key",

@@ -11,7 +11,7 @@ from typing import Final
 MIN_SECRET_BYTES: Final = 16
 
 
-class Verdict(Enum):
+class UrlStatus(Enum):
     """The result of checking a signed URL."""
 
     VALID = "valid"
@@ -42,7 +42,7 @@ class UrlSigner:
         text = str(expires)
         return f"expires={text}&signature={self._signed(path, text).decode()}"
 
-    def verify(self, path: str, expires: str, signature: str, now: float) -> Verdict:
+    def verify(self, path: str, expires: str, signature: str, now: float) -> UrlStatus:
         """Check what a client sent; a parameter that is missing counts as empty.
 
         The signature comes first: an altered expiry is `ALTERED`, whatever it says. Whether the file exists plays
@@ -55,9 +55,9 @@ class UrlSigner:
             now: Unix time in seconds.
         """
         if not hmac.compare_digest(self._signature(path, expires), signature.encode(errors="replace")):
-            return Verdict.ALTERED
+            return UrlStatus.ALTERED
         # The text is the one that was signed, so it is a number.
-        return Verdict.VALID if now < int(expires) else Verdict.EXPIRED
+        return UrlStatus.VALID if now < int(expires) else UrlStatus.EXPIRED
 
     def _signature(self, path: str, expires: str) -> bytes:
         # A line break is in no path that is signed, so no two pairs give the same message.

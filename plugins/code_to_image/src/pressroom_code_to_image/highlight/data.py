@@ -9,7 +9,7 @@ from typing import Final
 from pygments.token import Keyword, Name
 
 from pressroom_code_to_image.highlight.roles import Role
-from pressroom_code_to_image.highlight.tokens import Kind, Token, is_a, quoted, significant, split, word_set
+from pressroom_code_to_image.highlight.tokens import Token, TokenKind, is_a, quoted, significant, split, word_set
 
 _ESCAPE: Final = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)")
 
@@ -26,7 +26,7 @@ def _json(token: Token) -> Iterator[Token]:
     elif is_a(token.type, Keyword.Constant):
         token.role = Role.LITERAL
         yield token
-    elif token.kind is Kind.STRING:
+    elif token.kind is TokenKind.STRING:
         for part in quoted(token):
             yield from split(part, _ESCAPE, Role.ESCAPE) if part.role is Role.STRING else (part,)
     else:
@@ -53,11 +53,11 @@ def refined_sql(tokens: list[Token]) -> list[Token]:
     for index, token in enumerate(words):
         before = words[index - 1].text if index else ""
         after = words[index + 1].text if index + 1 < len(words) else ""
-        if token.kind is Kind.PUNCTUATION:
+        if token.kind is TokenKind.PUNCTUATION:
             token.role = Role.OPERATOR if token.text not in ("(", ")", ",", ";", ".") else Role.TEXT
-        elif token.kind is Kind.WORD:
+        elif token.kind is TokenKind.WORD:
             token.role = _sql_word(words, index, before, after)
-    return [part for token in tokens for part in (quoted(token) if token.kind is Kind.STRING else [token])]
+    return [part for token in tokens for part in (quoted(token) if token.kind is TokenKind.STRING else [token])]
 
 
 def _sql_word(words: list[Token], index: int, before: str, after: str) -> Role:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from pressroom_code_to_image.highlight.roles import Role
-from pressroom_code_to_image.highlight.tokens import Kind, Token, partners, quoted, significant, split, word_set
+from pressroom_code_to_image.highlight.tokens import Token, TokenKind, partners, quoted, significant, split, word_set
 
 _ESCAPE: Final = re.compile(r"\\(?:[0-7]{3}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)")
 _PLACEHOLDER: Final = re.compile(r"%[-+# 0]*[\d.*]*[a-zA-Z%]")
@@ -37,18 +37,18 @@ class _Go:
         return self.tokens[index].text if 0 <= index < len(self.tokens) else ""
 
     def word(self, index: int) -> bool:
-        return 0 <= index < len(self.tokens) and self.tokens[index].kind is Kind.WORD
+        return 0 <= index < len(self.tokens) and self.tokens[index].kind is TokenKind.WORD
 
     def run(self) -> None:
         for index, token in enumerate(self.tokens):
-            if token.kind is Kind.PUNCTUATION:
+            if token.kind is TokenKind.PUNCTUATION:
                 token.role = self._mark(token.text)
-            elif token.kind is Kind.WORD:
+            elif token.kind is TokenKind.WORD:
                 token.role = self._word(index, token.text)
         for index, token in enumerate(self.tokens):
             if token.role is Role.DECLARATION:
                 self._declaration(index, token.text)
-            elif token.text in _ASSIGNING and token.kind is Kind.PUNCTUATION:
+            elif token.text in _ASSIGNING and token.kind is TokenKind.PUNCTUATION:
                 self._assigned(index)
             elif token.text == "{" and self._literal(index):
                 self._literal_type(index - 1)
@@ -268,7 +268,7 @@ class _Go:
         """Mark the names left of an assignment."""
         at = index - 1
         while at >= 0 and not (self.tokens[at + 1].newline):
-            if self.tokens[at].kind is Kind.WORD and self.tokens[at].role in (Role.VARIABLE, Role.PROPERTY):
+            if self.tokens[at].kind is TokenKind.WORD and self.tokens[at].role in (Role.VARIABLE, Role.PROPERTY):
                 self.tokens[at].role = Role.ASSIGNED
             elif self.text(at) not in (".", ","):
                 return
@@ -305,7 +305,7 @@ def refined(tokens: list[Token]) -> list[Token]:
 
 
 def _strings(token: Token) -> Iterator[Token]:
-    if token.kind is Kind.STRING or (token.kind is Kind.NUMBER and token.text.startswith("'")):
+    if token.kind is TokenKind.STRING or (token.kind is TokenKind.NUMBER and token.text.startswith("'")):
         for part in quoted(token):
             if part.role is Role.STRING and not token.text.startswith("`"):
                 for piece in split(part, _ESCAPE, Role.ESCAPE):

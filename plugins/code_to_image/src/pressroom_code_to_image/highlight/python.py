@@ -9,7 +9,7 @@ from typing import Final
 from pygments.token import Name, String
 
 from pressroom_code_to_image.highlight.roles import Role
-from pressroom_code_to_image.highlight.tokens import Kind, Token, is_a, partners, pieces, significant, word_set
+from pressroom_code_to_image.highlight.tokens import Token, TokenKind, is_a, partners, pieces, significant, word_set
 
 _CONSTANT: Final = re.compile(r"_*[A-Z][A-Z0-9_]*")
 
@@ -47,10 +47,10 @@ def refined(tokens: list[Token]) -> list[Token]:
     words = significant(tokens)
     found = partners(words)
     for index, token in enumerate(words):
-        if token.kind is Kind.PUNCTUATION:
+        if token.kind is TokenKind.PUNCTUATION:
             if token.role is not Role.PLACEHOLDER:
                 token.role = _mark(token.text)
-        elif token.kind is Kind.WORD:
+        elif token.kind is TokenKind.WORD:
             token.role = _word(words, index, found)
     _parameters(words, found)
     return tokens
@@ -60,7 +60,7 @@ def _parts(token: Token) -> Iterator[Token]:
     if is_a(token.type, Name) and not token.text.isidentifier():
         # Decorators and the names of modules come with their points.
         yield from pieces(token.text, token.type)
-    elif token.kind is Kind.WORD and " " in token.text:
+    elif token.kind is TokenKind.WORD and " " in token.text:
         # The lexer takes `yield from` for one word.
         yield from pieces(token.text, token.type)
     else:
@@ -71,13 +71,13 @@ def _strings(tokens: list[Token]) -> None:
     raw = False
     for token in tokens:
         if is_a(token.type, String.Doc):
-            token.kind, token.role = Kind.STRING, Role.DOCSTRING
+            token.kind, token.role = TokenKind.STRING, Role.DOCSTRING
         elif is_a(token.type, String.Affix):
             token.role = Role.DECLARATION
             raw = "r" in token.text.lower()
         elif is_a(token.type, String.Escape):
             token.role = Role.ESCAPE
-        elif token.kind is Kind.STRING:
+        elif token.kind is TokenKind.STRING:
             if token.text.strip("'\"") == "":
                 token.role = Role.QUOTE
             elif raw:
@@ -152,7 +152,7 @@ def _dunder(text: str) -> bool:
 
 def _member(words: list[Token], index: int, after: str) -> Role:
     start = index
-    while start >= 2 and words[start - 1].text == "." and words[start - 2].kind is Kind.WORD:
+    while start >= 2 and words[start - 1].text == "." and words[start - 2].kind is TokenKind.WORD:
         start -= 2
     if start and words[start - 1].text == "@" and words[start - 1].newline:
         return Role.DECORATOR
@@ -167,7 +167,7 @@ def _statement(words: list[Token], index: int) -> bool:
         return False
     after = words[index + 1]
     return (
-        after.kind is not Kind.PUNCTUATION
+        after.kind is not TokenKind.PUNCTUATION
         or after.text in ("[", "{", "-", "*")
         or (after.text == "(" and _ends(words, index))
     )
@@ -186,7 +186,7 @@ def _in_loop(words: list[Token], index: int) -> bool:
     for at in range(index - 1, max(-1, index - 24), -1):
         if words[at].text == "for":
             return True
-        if words[at].kind is Kind.WORD and words[at].text in ("if", "in", "and", "or", "not", "while", "return"):
+        if words[at].kind is TokenKind.WORD and words[at].text in ("if", "in", "and", "or", "not", "while", "return"):
             return False
     return False
 
@@ -194,7 +194,7 @@ def _in_loop(words: list[Token], index: int) -> bool:
 def _bases(words: list[Token], index: int, found: dict[int, int]) -> None:
     if index < len(words) and words[index].text == "(":
         for at in range(index + 1, found.get(index, index)):
-            if words[at].kind is Kind.WORD and words[at - 1].text in ("(", ",", "."):
+            if words[at].kind is TokenKind.WORD and words[at - 1].text in ("(", ",", "."):
                 words[at].role = Role.BASE
 
 
@@ -209,7 +209,7 @@ def _parameters(words: list[Token], found: dict[int, int]) -> None:
         elif token.text == "lambda" and token.role is Role.DECLARATION:
             end = next((at for at in range(index, len(words)) if words[at].text == ":"), index)
             _declared(words, index + 1, end, found)
-        elif token.text == "(" and index and words[index - 1].kind is Kind.WORD and index in found:
+        elif token.text == "(" and index and words[index - 1].kind is TokenKind.WORD and index in found:
             _named_arguments(words, index + 1, found[index], found)
 
 
@@ -217,7 +217,7 @@ def _declared(words: list[Token], start: int, end: int, found: dict[int, int]) -
     index = start
     while index < end:
         token = words[index]
-        if token.kind is Kind.WORD and (index == start or words[index - 1].text in (",", "*", "**")):
+        if token.kind is TokenKind.WORD and (index == start or words[index - 1].text in (",", "*", "**")):
             if token.role is not Role.SELF:
                 token.role = Role.PARAMETER
         elif token.text in ("(", "[", "{"):
@@ -229,7 +229,7 @@ def _named_arguments(words: list[Token], start: int, end: int, found: dict[int, 
     index = start
     while index < end:
         token = words[index]
-        if token.kind is Kind.WORD and words[index - 1].text in ("(", ",") and words[index + 1].text == "=":
+        if token.kind is TokenKind.WORD and words[index - 1].text in ("(", ",") and words[index + 1].text == "=":
             token.role = Role.ARGUMENT
         elif token.text in ("(", "[", "{"):
             index = found.get(index, index)

@@ -9,7 +9,7 @@ from typing import Final
 from pygments.token import Comment, Name, String
 
 from pressroom_code_to_image.highlight.roles import Role
-from pressroom_code_to_image.highlight.tokens import Kind, Token, is_a, pieces, significant, split, word_set
+from pressroom_code_to_image.highlight.tokens import Token, TokenKind, is_a, pieces, significant, split, word_set
 
 _CONSTANT: Final = re.compile(r"[A-Z][A-Z0-9_]+")
 _TYPE: Final = re.compile(r"[A-Z]\w*")
@@ -50,9 +50,9 @@ def refined(tokens: list[Token]) -> list[Token]:
             attribute = 1
         elif attribute and token.text in "[]":
             attribute += 1 if token.text == "[" else -1
-        if token.kind is Kind.PUNCTUATION:
+        if token.kind is TokenKind.PUNCTUATION:
             token.role = _mark(words, index)
-        elif token.kind is Kind.WORD:
+        elif token.kind is TokenKind.WORD:
             token.role = _word(words, index, in_attribute=bool(attribute))
     return tokens
 
@@ -63,10 +63,10 @@ def _parts(token: Token) -> Iterator[Token]:
     elif is_a(token.type, String.Doc):
         token.role = Role.COMMENT
         yield token
-    elif token.kind is Kind.WORD and token.text.startswith("'"):
-        yield Token("'", Kind.PUNCTUATION, token.type, Role.PUNCTUATION)
-        yield Token(token.text[1:], Kind.WORD, Name.Attribute, Role.LIFETIME)
-    elif token.kind is Kind.STRING:
+    elif token.kind is TokenKind.WORD and token.text.startswith("'"):
+        yield Token("'", TokenKind.PUNCTUATION, token.type, Role.PUNCTUATION)
+        yield Token(token.text[1:], TokenKind.WORD, Name.Attribute, Role.LIFETIME)
+    elif token.kind is TokenKind.STRING:
         yield from _string(token)
     else:
         yield token
@@ -87,7 +87,7 @@ def _string(token: Token) -> Iterator[Token]:
             (token.text[-1:] if len(token.text) > opening else "", Role.QUOTE),
         ):
             if text:
-                yield Token(text, Kind.STRING, token.type, role)
+                yield Token(text, TokenKind.STRING, token.type, role)
     else:
         yield from split(token, _FORMAT, Role.PLACEHOLDER)
 

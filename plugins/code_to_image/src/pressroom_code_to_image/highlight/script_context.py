@@ -11,7 +11,7 @@ from pressroom_code_to_image.highlight.script_words import BEFORE_OBJECT, CONTRO
 from pressroom_code_to_image.highlight.tokens import Token
 
 
-class Inside(Enum):
+class Bracket(Enum):
     """What a bracket holds."""
 
     BLOCK = auto()
@@ -26,45 +26,45 @@ class Inside(Enum):
     OTHER = auto()
 
 
-class Context(Lookahead):
+class ScriptContext(Lookahead):
     """A script with the stack of its open brackets: what each holds, and the role of names that are declared in it."""
 
     def __init__(self, tokens: Sequence[Token], *, typed: bool) -> None:
         super().__init__(tokens, typed=typed)
-        self.stack: list[tuple[Inside, Role]] = [(Inside.BLOCK, Role.VARIABLE)]
+        self.stack: list[tuple[Bracket, Role]] = [(Bracket.BLOCK, Role.VARIABLE)]
 
-    def opened(self, index: int, text: str) -> tuple[Inside, Role]:
+    def opened(self, index: int, text: str) -> tuple[Bracket, Role]:
         """Return what the bracket at a place opens."""
         before = self.text(index - 1)
         inside, role = self.stack[-1]
         if text == "${":
-            return Inside.OTHER, Role.VARIABLE
+            return Bracket.OTHER, Role.VARIABLE
         if text == "(":
-            return (Inside.PARAMETERS, Role.PARAMETER) if self._has_parameters(index) else (Inside.OTHER, role)
+            return (Bracket.PARAMETERS, Role.PARAMETER) if self._has_parameters(index) else (Bracket.OTHER, role)
         if before in DECLARING:
-            return Inside.PATTERN, Role.CONSTANT if before == "const" else Role.VARIABLE
-        if inside is Inside.PATTERN and before in ("{", "[", ",", ":", "..."):
-            return Inside.PATTERN, role
-        if inside is Inside.PARAMETERS and before in ("(", ",", "..."):
-            return Inside.PATTERN, Role.PARAMETER
+            return Bracket.PATTERN, Role.CONSTANT if before == "const" else Role.VARIABLE
+        if inside is Bracket.PATTERN and before in ("{", "[", ",", ":", "..."):
+            return Bracket.PATTERN, role
+        if inside is Bracket.PARAMETERS and before in ("(", ",", "..."):
+            return Bracket.PATTERN, Role.PARAMETER
         if text == "[":
-            return Inside.OTHER, role
+            return Bracket.OTHER, role
         return self._braced(index, before), Role.VARIABLE
 
-    def _braced(self, index: int, before: str) -> Inside:
+    def _braced(self, index: int, before: str) -> Bracket:
         head = self._head(index)
         if "import" in head or (before in ("export", "import", "type") and "from" not in head):
-            return Inside.IMPORTS
+            return Bracket.IMPORTS
         if "class" in head or "interface" in head:
-            return Inside.MEMBERS
+            return Bracket.MEMBERS
         if "enum" in head:
-            return Inside.ENUM
+            return Bracket.ENUM
         if before == "=>":
-            return Inside.BLOCK
-        if before == ":" and self.stack[-1][0] is Inside.BLOCK:
-            return Inside.BLOCK  # after a label or a case
+            return Bracket.BLOCK
+        if before == ":" and self.stack[-1][0] is Bracket.BLOCK:
+            return Bracket.BLOCK  # after a label or a case
         return (
-            Inside.OBJECT if before in BEFORE_OBJECT or self.tokens[index - 1].role is Role.OPERATOR else Inside.BLOCK
+            Bracket.OBJECT if before in BEFORE_OBJECT or self.tokens[index - 1].role is Role.OPERATOR else Bracket.BLOCK
         )
 
     def _head(self, index: int) -> list[str]:
@@ -96,7 +96,7 @@ class Context(Lookahead):
         if self.typed and after == ":" and self.arrow_follows(end + 1):
             return True
         inside = self.stack[-1][0]
-        member = inside in (Inside.MEMBERS, Inside.OBJECT) and self.word(start) and self.text(start) not in CONTROL
+        member = inside in (Bracket.MEMBERS, Bracket.OBJECT) and self.word(start) and self.text(start) not in CONTROL
         if not member:
             return False
-        return after == "{" or (inside is Inside.MEMBERS and after in (":", ";"))
+        return after == "{" or (inside is Bracket.MEMBERS and after in (":", ";"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pressroom_code_to_image.highlight.tokens import Kind, Token, partners
+from pressroom_code_to_image.highlight.tokens import Token, TokenKind, partners
 
 
 class Lookahead:
@@ -21,7 +21,7 @@ class Lookahead:
 
     def word(self, index: int) -> bool:
         """Tell whether a token is a word."""
-        return 0 <= index < len(self.tokens) and self.tokens[index].kind is Kind.WORD
+        return 0 <= index < len(self.tokens) and self.tokens[index].kind is TokenKind.WORD
 
     def generic_start(self, index: int) -> int:
         """Return where the list of types that ends with `>` begins."""
@@ -63,9 +63,9 @@ class Lookahead:
                 return 0
         else:
             return 0
-        if before is not None and before.kind is Kind.WORD and before.text not in ("return", "=", "of", "in"):
+        if before is not None and before.kind is TokenKind.WORD and before.text not in ("return", "=", "of", "in"):
             return end
-        return end if self.text(end + 1) == "(" and (before is None or before.kind is Kind.PUNCTUATION) else 0
+        return end if self.text(end + 1) == "(" and (before is None or before.kind is TokenKind.PUNCTUATION) else 0
 
     def is_function(self, index: int) -> bool:
         """Tell whether the value after `=` or `:` is a function."""

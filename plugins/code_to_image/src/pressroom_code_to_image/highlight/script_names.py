@@ -6,10 +6,10 @@ import re
 from typing import Final
 
 from pressroom_code_to_image.highlight.roles import Role
-from pressroom_code_to_image.highlight.script_context import Inside
+from pressroom_code_to_image.highlight.script_context import Bracket
 from pressroom_code_to_image.highlight.script_types import Types
 from pressroom_code_to_image.highlight.script_words import DECLARING, KEYWORDS, MEMBER_WORDS, SOMETIMES
-from pressroom_code_to_image.highlight.tokens import Kind, Token
+from pressroom_code_to_image.highlight.tokens import Token, TokenKind
 
 _CONSTANT: Final = re.compile(r"[A-Z][A-Z0-9_$]*")
 
@@ -34,31 +34,31 @@ class Names(Types):
             return self._alias(index)
         return index + 1
 
-    def _plain_name(self, index: int, inside: Inside, before: str, after: str) -> bool:
+    def _plain_name(self, index: int, inside: Bracket, before: str, after: str) -> bool:
         """Tell whether a word that may be a keyword is a name here."""
         text = self.text(index)
-        if inside in (Inside.OBJECT, Inside.MEMBERS) and after == ":" and before in ("{", ",", ";", "readonly"):
+        if inside in (Bracket.OBJECT, Bracket.MEMBERS) and after == ":" and before in ("{", ",", ";", "readonly"):
             return True
-        if inside is Inside.MEMBERS and after == "(" and text not in ("constructor", "super"):
+        if inside is Bracket.MEMBERS and after == "(" and text not in ("constructor", "super"):
             return True
         return text in SOMETIMES and not self._serves(index, inside, before, after)
 
-    def _serves(self, index: int, inside: Inside, before: str, after: str) -> bool:
+    def _serves(self, index: int, inside: Bracket, before: str, after: str) -> bool:
         """Tell whether one of the words that are keywords sometimes is one here."""
         follows = self.word(index + 1)
         match self.text(index):
-            case "get" | "set" | "static" | "async" if inside in (Inside.MEMBERS, Inside.OBJECT):
+            case "get" | "set" | "static" | "async" if inside in (Bracket.MEMBERS, Bracket.OBJECT):
                 found = follows or after in ("[", "*", "#")
             case "async":
                 found = follows or after in ("function", "(")
             case "from":
-                found = index + 1 < len(self.tokens) and self.tokens[index + 1].kind is Kind.STRING
+                found = index + 1 < len(self.tokens) and self.tokens[index + 1].kind is TokenKind.STRING
             case "as":
                 found = follows and (self.word(index - 1) or before in (")", "]", "}", "*", "!"))
             case "of":
                 found = self.word(index - 1) or before in ("]", "}")
             case "constructor":
-                found = inside is Inside.MEMBERS
+                found = inside is Bracket.MEMBERS
             case "default":
                 found = True
             case _:
@@ -70,7 +70,7 @@ class Names(Types):
         token.role = KEYWORDS[text]
         if text == "type" and (self.text(index - 1) in ("import", "export") and self.text(index + 2) != "="):
             token.role = Role.KEYWORD if self.text(index + 1) in ("{", "*") else Role.DECLARATION
-        if self.typed and text in ("as", "satisfies") and self.stack[-1][0] is not Inside.IMPORTS:
+        if self.typed and text in ("as", "satisfies") and self.stack[-1][0] is not Bracket.IMPORTS:
             return self.types(index + 1, None)
         if text in ("extends", "implements"):
             return self._bases(index + 1)
@@ -86,7 +86,7 @@ class Names(Types):
                 index = end
             elif token.text in ("extends", "implements"):
                 token.role = Role.MODIFIER
-            elif token.kind is Kind.WORD:
+            elif token.kind is TokenKind.WORD:
                 token.role = Role.FUNCTION if self.text(index + 1) == "(" else Role.BASE
             elif token.text in ("(", ")"):
                 return index
@@ -120,9 +120,9 @@ class Names(Types):
             return True
         if after == "<" and self.typed and (end := self.type_list(index + 1)):
             return self.text(end + 1) == "("
-        return self.tokens[index + 1].kind is Kind.STRING and after.startswith("`") if after else False
+        return self.tokens[index + 1].kind is TokenKind.STRING and after.startswith("`") if after else False
 
-    def _role(self, index: int, inside: Inside, declares: Role, before: str, after: str) -> Role:
+    def _role(self, index: int, inside: Bracket, declares: Role, before: str, after: str) -> Role:
         """Return the role of a name that is no member: the first rule that knows it wins."""
         return (
             self._declared(index, before)
@@ -140,24 +140,24 @@ class Names(Types):
             return Role.FUNCTION
         return Role.CONSTANT if before == "const" or _CONSTANT.fullmatch(self.text(index)) else Role.VARIABLE
 
-    def _part_of_list(self, index: int, inside: Inside, declares: Role, before: str, after: str) -> Role | None:
+    def _part_of_list(self, index: int, inside: Bracket, declares: Role, before: str, after: str) -> Role | None:
         """Return the role of a parameter, or of a name in a pattern."""
-        if inside is Inside.PARAMETERS and before in _BEFORE_PARAMETER:
+        if inside is Bracket.PARAMETERS and before in _BEFORE_PARAMETER:
             return Role.FUNCTION if self.typed and after == ":" and self.is_function_type(index + 2) else Role.PARAMETER
-        if inside is Inside.PATTERN:
+        if inside is Bracket.PATTERN:
             if after == ":":
                 return Role.PROPERTY
             if before in ("{", "[", ",", ":", "..."):
                 return declares
         return None
 
-    def _part_of_body(self, index: int, inside: Inside, before: str, after: str) -> Role | None:
+    def _part_of_body(self, index: int, inside: Bracket, before: str, after: str) -> Role | None:
         """Return the role of a constant of an enumeration, a member of a class, or a key of an object."""
-        if inside is Inside.ENUM and before in ("{", ","):
+        if inside is Bracket.ENUM and before in ("{", ","):
             return Role.CONSTANT
-        if inside is Inside.MEMBERS and not self._called(index) and self._begins_member(index, before):
+        if inside is Bracket.MEMBERS and not self._called(index) and self._begins_member(index, before):
             return Role.PROPERTY
-        if inside is Inside.OBJECT and before in ("{", ",", "async", "get", "set", "*") and after in (":", "?"):
+        if inside is Bracket.OBJECT and before in ("{", ",", "async", "get", "set", "*") and after in (":", "?"):
             return Role.FUNCTION if self.is_function(index + 1) else Role.KEY
         return None
 

@@ -9,7 +9,7 @@ from typing import Final
 from pygments.token import String
 
 from pressroom_code_to_image.highlight.roles import Role
-from pressroom_code_to_image.highlight.tokens import Kind, Token, is_a, pieces, quoted, split, word_set
+from pressroom_code_to_image.highlight.tokens import Token, TokenKind, is_a, pieces, quoted, split, word_set
 
 _ESCAPE: Final = re.compile(r"\\(?:u\{[0-9a-fA-F]+\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)", re.DOTALL)
 _BACKTICK: Final = re.compile("`")
@@ -20,21 +20,25 @@ def joined(tokens: list[Token]) -> Iterator[Token]:
     held: Token | None = None
     for token in tokens:
         if held is not None:
-            number = held.kind is Kind.NUMBER and token.kind in (Kind.WORD, Kind.NUMBER) and token.text[:1] in "_n"
-            private = held.text == "#" and token.kind is Kind.WORD
+            number = (
+                held.kind is TokenKind.NUMBER
+                and token.kind in (TokenKind.WORD, TokenKind.NUMBER)
+                and token.text[:1] in "_n"
+            )
+            private = held.text == "#" and token.kind is TokenKind.WORD
             if number or private:
-                kind = Kind.NUMBER if number else Kind.WORD
+                kind = TokenKind.NUMBER if number else TokenKind.WORD
                 held = Token(held.text + token.text, kind, token.type, Role.NUMBER if number else Role.TEXT)
                 continue
             yield held
-        if token.kind is Kind.WORD and "." in token.text:
+        if token.kind is TokenKind.WORD and "." in token.text:
             yield from pieces(token.text, token.type)
             held = None
             continue
         held = token
-        if token.kind is Kind.WORD and len(token.text) > 1 and token.text.endswith("?"):
-            yield Token(token.text[:-1], Kind.WORD, token.type, Role.TEXT)
-            held = Token("?", Kind.PUNCTUATION, token.type, Role.OPERATOR)
+        if token.kind is TokenKind.WORD and len(token.text) > 1 and token.text.endswith("?"):
+            yield Token(token.text[:-1], TokenKind.WORD, token.type, Role.TEXT)
+            held = Token("?", TokenKind.PUNCTUATION, token.type, Role.OPERATOR)
     if held is not None:
         yield held
 
@@ -50,17 +54,17 @@ def _doc_comment(token: Token) -> Iterator[Token]:
         for group, role in (("tag", Role.DECLARATION), ("type", Role.TYPE), ("name", Role.VARIABLE)):
             if match[group] is None or (group == "name" and match["tag"] not in _NAMING_TAGS):
                 continue
-            yield Token(token.text[start : match.start(group)], Kind.COMMENT, token.type, Role.COMMENT)
-            yield Token(match[group], Kind.COMMENT, token.type, role)
+            yield Token(token.text[start : match.start(group)], TokenKind.COMMENT, token.type, Role.COMMENT)
+            yield Token(match[group], TokenKind.COMMENT, token.type, role)
             start = match.end(group)
-    yield Token(token.text[start:], Kind.COMMENT, token.type, Role.COMMENT)
+    yield Token(token.text[start:], TokenKind.COMMENT, token.type, Role.COMMENT)
 
 
 def parts(token: Token) -> Iterator[Token]:
     """Yield a token in its parts: quotes and escapes of a string, tags of a documentation comment."""
-    if token.kind is Kind.COMMENT and token.text.startswith("/**"):
+    if token.kind is TokenKind.COMMENT and token.text.startswith("/**"):
         yield from _doc_comment(token)
-    elif token.kind is not Kind.STRING:
+    elif token.kind is not TokenKind.STRING:
         yield token
     elif is_a(token.type, String.Backtick):
         yield from split(token, _BACKTICK, Role.QUOTE) if token.text == "`" else split(token, _ESCAPE, Role.ESCAPE)

@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from typing import Final
 
 from pressroom_code_to_image.highlight.roles import Role
-from pressroom_code_to_image.highlight.script_context import Context, Inside
+from pressroom_code_to_image.highlight.script_context import Bracket, ScriptContext
 from pressroom_code_to_image.highlight.script_words import BUILTIN_TYPES, DECLARING, TYPE_OPERATORS
-from pressroom_code_to_image.highlight.tokens import Kind, Token, word_set
+from pressroom_code_to_image.highlight.tokens import Token, TokenKind, word_set
 
 _TYPE_WORDS: Final = {
     **dict.fromkeys(word_set("extends readonly"), Role.MODIFIER),
@@ -18,7 +18,7 @@ _TYPE_WORDS: Final = {
 _TYPE_MARKS: Final = {"=>": Role.DECLARATION, **dict.fromkeys((",", ".", ";"), Role.PUNCTUATION)}
 
 
-class Types(Context, ABC):
+class Types(ScriptContext, ABC):
     """A script whose types are marked."""
 
     @abstractmethod
@@ -38,9 +38,9 @@ class Types(Context, ABC):
         return self.tokens[start].role is Role.PUNCTUATION and (
             self.text(start - 2) in ("function", "async", "get", "*")
             or self.text(start - 1) in ("function", ">")
-            or self.stack[-1][0] is Inside.MEMBERS
+            or self.stack[-1][0] is Bracket.MEMBERS
             or self.arrow_follows(index + 1)
-            or (self.word(start - 1) and self._braces_follow(index + 1) and self.stack[-1][0] is Inside.OBJECT)
+            or (self.word(start - 1) and self._braces_follow(index + 1) and self.stack[-1][0] is Bracket.OBJECT)
         )
 
     def _braces_follow(self, index: int) -> bool:
@@ -49,7 +49,7 @@ class Types(Context, ABC):
     def annotates(self, index: int) -> bool:
         """Tell whether a colon stands before the type of a name."""
         inside = self.stack[-1][0]
-        if inside in (Inside.PARAMETERS, Inside.MEMBERS):
+        if inside in (Bracket.PARAMETERS, Bracket.MEMBERS):
             return True
         name = index - 2 if self.text(index - 1) in ("?", "!") else index - 1
         if self.text(name - 1) in DECLARING:
@@ -77,10 +77,10 @@ class Types(Context, ABC):
 
     def _type_part(self, index: int, token: Token) -> tuple[int, bool]:
         """Mark a part of a type; return the index after it, and whether the type may end there."""
-        if token.kind is Kind.WORD:
+        if token.kind is TokenKind.WORD:
             token.role = self._type_word(index, token.text)
             return index + 1, token.role in (Role.TYPE, Role.BUILTIN_TYPE)
-        if token.kind is not Kind.PUNCTUATION:
+        if token.kind is not TokenKind.PUNCTUATION:
             return index + 1, True
         closing = self.partners.get(index, -1)
         if token.text == "<" and (end := self.type_list(index)):
@@ -108,7 +108,7 @@ class Types(Context, ABC):
             self.types(index + 1, closing)
             return closing + 1
         depth = len(self.stack)
-        self.stack.append((Inside.PARAMETERS, Role.PARAMETER) if parameters else (Inside.MEMBERS, Role.VARIABLE))
+        self.stack.append((Bracket.PARAMETERS, Role.PARAMETER) if parameters else (Bracket.MEMBERS, Role.VARIABLE))
         at = index + 1
         while at < closing:
             if text == "{" and self.text(at) == "[":

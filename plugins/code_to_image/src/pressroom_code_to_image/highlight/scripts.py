@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pressroom_code_to_image.highlight.roles import Role
-from pressroom_code_to_image.highlight.script_context import Inside
+from pressroom_code_to_image.highlight.script_context import Bracket
 from pressroom_code_to_image.highlight.script_names import Names
 from pressroom_code_to_image.highlight.script_texts import joined, parts
 from pressroom_code_to_image.highlight.script_words import LOGICAL, MARKS
-from pressroom_code_to_image.highlight.tokens import Kind, Token, significant
+from pressroom_code_to_image.highlight.tokens import Token, TokenKind, significant
 
 
 class _Script(Names):
@@ -18,9 +18,9 @@ class _Script(Names):
 
     def step(self, index: int) -> int:
         token = self.tokens[index]
-        if token.kind is Kind.PUNCTUATION:
+        if token.kind is TokenKind.PUNCTUATION:
             return self._mark(index, token)
-        if token.kind is Kind.WORD:
+        if token.kind is TokenKind.WORD:
             return self.name(index, token)
         return index + 1
 
@@ -52,7 +52,7 @@ class _Script(Names):
         if text in (".", "?."):
             return Role.ACCESSOR
         if text in MARKS:
-            if text == ":" and self.stack[-1][0] is Inside.OTHER:
+            if text == ":" and self.stack[-1][0] is Bracket.OTHER:
                 return Role.OPERATOR
             return Role.PUNCTUATION
         return Role.LOGICAL if text in LOGICAL else Role.OPERATOR

@@ -9,7 +9,7 @@ from pygments.token import Text
 
 from pressroom_code_to_image.highlight import shell
 from pressroom_code_to_image.highlight.roles import Role
-from pressroom_code_to_image.highlight.tokens import Kind, Token, lexed
+from pressroom_code_to_image.highlight.tokens import Token, TokenKind, lexed
 
 _PROMPT: Final = re.compile(
     r"(?:\([\w.-]++\)[ ])?+(?:\[?+[\w.-]++@[\w.-]++[^\s$#%]*+(?:[ ][^\s$#%]++)?+[$#%]|[$%])(?:[ ]++|$)"
@@ -46,4 +46,4 @@ def refined(code: str) -> list[Token]:
 
 
 def _plain(text: str, role: Role) -> Token:
-    return Token(text, Kind.WORD, Text, role)
+    return Token(text, TokenKind.WORD, Text, role)

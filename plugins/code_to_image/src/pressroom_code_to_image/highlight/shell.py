@@ -9,7 +9,7 @@ from typing import Final
 from pygments.token import Name, String
 
 from pressroom_code_to_image.highlight.roles import Role
-from pressroom_code_to_image.highlight.tokens import Kind, Token, is_a, word_set
+from pressroom_code_to_image.highlight.tokens import Token, TokenKind, is_a, word_set
 
 _KEYWORDS: Final = word_set("if then elif else fi for while until do done case esac in select function time coproc")
 _BUILTINS: Final = word_set(
@@ -43,36 +43,36 @@ def _parts(token: Token) -> Iterator[Token]:
         token.role = Role.VARIABLE
         yield token
     elif token.text in ("$(", "${", "$((", "))") or token.role is Role.PLACEHOLDER:
-        yield Token(token.text, Kind.PUNCTUATION, token.type, token.role)
-    elif token.kind is Kind.STRING:
+        yield Token(token.text, TokenKind.PUNCTUATION, token.type, token.role)
+    elif token.kind is TokenKind.STRING:
         yield from _string(token)
-    elif token.kind in (Kind.SPACE, Kind.COMMENT):
+    elif token.kind in (TokenKind.SPACE, TokenKind.COMMENT):
         yield token
     elif is_a(token.type, Name.Variable):
         token.role = Role.VARIABLE
         yield token
     else:
         for match in _PIECES.finditer(token.text):
-            kind = {"space": Kind.SPACE, "mark": Kind.PUNCTUATION}.get(match.lastgroup or "", Kind.WORD)
+            kind = {"space": TokenKind.SPACE, "mark": TokenKind.PUNCTUATION}.get(match.lastgroup or "", TokenKind.WORD)
             yield Token(match[0], kind, token.type, Role.TEXT)
 
 
 def _string(token: Token) -> Iterator[Token]:
     text = token.text
     if text == '"' or text in ("$'", "'"):
-        yield Token(text, Kind.STRING, token.type, Role.QUOTE)
+        yield Token(text, TokenKind.STRING, token.type, Role.QUOTE)
     elif is_a(token.type, String.Single) and len(text) > 1 and text[-1] == "'":
         opening = text.find("'") + 1
         for part, role in ((text[:opening], Role.QUOTE), (text[opening:-1], Role.STRING), (text[-1], Role.QUOTE)):
             if part:
-                yield Token(part, Kind.STRING, token.type, role)
+                yield Token(part, TokenKind.STRING, token.type, role)
     elif text.startswith("<<"):
         end = re.match(r"<<-?", text)
         cut = end.end() if end else 2
-        yield Token(text[:cut], Kind.PUNCTUATION, token.type, Role.OPERATOR)
-        yield Token(text[cut:], Kind.STRING, token.type, Role.STRING)
+        yield Token(text[:cut], TokenKind.PUNCTUATION, token.type, Role.OPERATOR)
+        yield Token(text[cut:], TokenKind.STRING, token.type, Role.STRING)
     elif is_a(token.type, String.Escape):
-        yield Token(text, Kind.STRING, token.type, Role.ESCAPE)
+        yield Token(text, TokenKind.STRING, token.type, Role.ESCAPE)
     else:
         yield token
 
@@ -88,16 +88,16 @@ class _Shell:
 
     def run(self) -> None:
         for index, token in enumerate(self.tokens):
-            if token.kind is Kind.SPACE:
+            if token.kind is TokenKind.SPACE:
                 if "\n" in token.text and not self.quoted:
                     self.command = True
-            elif token.kind is Kind.STRING:
+            elif token.kind is TokenKind.STRING:
                 if token.text == '"':
                     self.quoted = not self.quoted
                 self.command = False
-            elif token.kind is Kind.PUNCTUATION:
+            elif token.kind is TokenKind.PUNCTUATION:
                 self._mark(token)
-            elif token.kind is Kind.WORD and token.role is not Role.COMMENT:
+            elif token.kind is TokenKind.WORD and token.role is not Role.COMMENT:
                 self._word(index, token)
 
     def _mark(self, token: Token) -> None:

@@ -17,7 +17,7 @@ from pygments.token import _TokenType as TokenType
 from pressroom_code_to_image.highlight.roles import Role
 
 
-class Kind(Enum):
+class TokenKind(Enum):
     """The lexical class of a token."""
 
     WORD = auto()
@@ -44,20 +44,20 @@ class Token:
     """A piece of code. `type` is Pygments'; `newline` tells whether a line ends between it and the one before."""
 
     text: str
-    kind: Kind
+    kind: TokenKind
     type: TokenType
     role: Role
     newline: bool = False
 
 
 FIRST_ROLES: Final = {
-    Kind.WORD: Role.TEXT,
-    Kind.NUMBER: Role.NUMBER,
-    Kind.STRING: Role.STRING,
-    Kind.REGEX: Role.REGEX,
-    Kind.COMMENT: Role.COMMENT,
-    Kind.PUNCTUATION: Role.PUNCTUATION,
-    Kind.SPACE: Role.TEXT,
+    TokenKind.WORD: Role.TEXT,
+    TokenKind.NUMBER: Role.NUMBER,
+    TokenKind.STRING: Role.STRING,
+    TokenKind.REGEX: Role.REGEX,
+    TokenKind.COMMENT: Role.COMMENT,
+    TokenKind.PUNCTUATION: Role.PUNCTUATION,
+    TokenKind.SPACE: Role.TEXT,
 }
 
 # A pair of closing angle brackets stays two tokens: it ends two lists of types more often than it shifts.
@@ -84,14 +84,14 @@ def lexed(code: str, lexer: str) -> list[Token]:
         if is_a(type_, String.Interpol):
             tokens += _punctuation(pending)
             pending = ""
-            tokens.append(Token(text, Kind.PUNCTUATION, type_, Role.PLACEHOLDER))
+            tokens.append(Token(text, TokenKind.PUNCTUATION, type_, Role.PLACEHOLDER))
             continue
         if len(text) > 1 and is_a(type_, Error):
             # The lexer gave up here, and takes what follows for one error: up to the end of the code, it may be.
             tokens += [*_punctuation(pending), *pieces(text, type_)]
             pending = ""
             continue
-        if kind is Kind.PUNCTUATION:
+        if kind is TokenKind.PUNCTUATION:
             pending += text
             continue
         if pending:
@@ -102,44 +102,48 @@ def lexed(code: str, lexer: str) -> list[Token]:
     return tokens
 
 
-def _kind(type_: TokenType, text: str) -> Kind:
+def _kind(type_: TokenType, text: str) -> TokenKind:
     if text.isspace():
-        return Kind.SPACE
+        return TokenKind.SPACE
     kind = _kind_of(type_)
-    if kind is Kind.WORD and is_a(type_, Keyword.Type) and text == "%":
-        return Kind.NUMBER
-    if kind is Kind.PUNCTUATION:
-        return Kind.WORD if _ANY_WORD.fullmatch(text) else kind
-    if kind is Kind.WORD and not is_a(type_, Text):
-        return kind if _ANY_WORD.search(text) else Kind.PUNCTUATION
+    if kind is TokenKind.WORD and is_a(type_, Keyword.Type) and text == "%":
+        return TokenKind.NUMBER
+    if kind is TokenKind.PUNCTUATION:
+        return TokenKind.WORD if _ANY_WORD.fullmatch(text) else kind
+    if kind is TokenKind.WORD and not is_a(type_, Text):
+        return kind if _ANY_WORD.search(text) else TokenKind.PUNCTUATION
     return kind
 
 
 @cache
-def _kind_of(type_: TokenType) -> Kind:
+def _kind_of(type_: TokenType) -> TokenKind:
     """Return the class of a type of Pygments'; words and marks may turn out to be each other."""
     if is_a(type_, Comment) or is_a(type_, String.Doc):
-        return Kind.COMMENT
+        return TokenKind.COMMENT
     if is_a(type_, Number):
-        return Kind.NUMBER
+        return TokenKind.NUMBER
     if is_a(type_, String.Regex):
-        return Kind.REGEX
+        return TokenKind.REGEX
     if is_a(type_, Literal):
-        return Kind.STRING
-    return Kind.PUNCTUATION if is_a(type_, Punctuation) or is_a(type_, Operator) or is_a(type_, Error) else Kind.WORD
+        return TokenKind.STRING
+    return (
+        TokenKind.PUNCTUATION
+        if is_a(type_, Punctuation) or is_a(type_, Operator) or is_a(type_, Error)
+        else TokenKind.WORD
+    )
 
 
 def _punctuation(text: str) -> Iterator[Token]:
     for found in _PUNCTUATION.findall(text):
-        kind = Kind.SPACE if found.isspace() else Kind.PUNCTUATION
+        kind = TokenKind.SPACE if found.isspace() else TokenKind.PUNCTUATION
         yield Token(found, kind, Punctuation, FIRST_ROLES[kind])
 
 
 def pieces(text: str, type_: TokenType) -> Iterator[Token]:
     """Yield a text as words, numbers, white space and single marks."""
     for match in _PIECES.finditer(text):
-        kind = {"space": Kind.SPACE, "number": Kind.NUMBER, "word": Kind.WORD}.get(
-            match.lastgroup or "", Kind.PUNCTUATION
+        kind = {"space": TokenKind.SPACE, "number": TokenKind.NUMBER, "word": TokenKind.WORD}.get(
+            match.lastgroup or "", TokenKind.PUNCTUATION
         )
         yield Token(match[0], kind, type_, FIRST_ROLES[kind])
 
@@ -162,11 +166,11 @@ def quoted(token: Token, prefix: str = "") -> list[Token]:
     text = token.text
     opening = len(prefix) + 1
     if len(text) <= opening:
-        return [Token(text, Kind.STRING, token.type, Role.QUOTE)]
+        return [Token(text, TokenKind.STRING, token.type, Role.QUOTE)]
     ended = text[-1] == text[len(prefix)]
     parts = (text[:opening], text[opening:-1] if ended else text[opening:], text[-1] if ended else "")
     roles = (Role.QUOTE, Role.STRING, Role.QUOTE)
-    return [Token(part, Kind.STRING, token.type, role) for part, role in zip(parts, roles, strict=True) if part]
+    return [Token(part, TokenKind.STRING, token.type, role) for part, role in zip(parts, roles, strict=True) if part]
 
 
 def significant(tokens: Iterable[Token]) -> list[Token]:
@@ -174,7 +178,7 @@ def significant(tokens: Iterable[Token]) -> list[Token]:
     found: list[Token] = []
     newline = True
     for token in tokens:
-        if token.kind in (Kind.SPACE, Kind.COMMENT):
+        if token.kind in (TokenKind.SPACE, TokenKind.COMMENT):
             newline = newline or "\n" in token.text
             continue
         token.newline = newline
@@ -192,7 +196,7 @@ def partners(tokens: Sequence[Token]) -> dict[int, int]:
     found: dict[int, int] = {}
     stack: list[int] = []
     for index, token in enumerate(tokens):
-        if token.kind is not Kind.PUNCTUATION:
+        if token.kind is not TokenKind.PUNCTUATION:
             continue
         if token.text in OPENING:
             stack.append(index)

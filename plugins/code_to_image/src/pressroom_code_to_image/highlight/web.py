@@ -10,7 +10,16 @@ from pygments.token import Comment, Keyword, Name, Number
 
 from pressroom_code_to_image.highlight import scripts
 from pressroom_code_to_image.highlight.roles import Role
-from pressroom_code_to_image.highlight.tokens import Kind, Token, is_a, pieces, quoted, significant, split, word_set
+from pressroom_code_to_image.highlight.tokens import (
+    Token,
+    TokenKind,
+    is_a,
+    pieces,
+    quoted,
+    significant,
+    split,
+    word_set,
+)
 
 _ESCAPE: Final = re.compile(r"\\[0-9a-fA-F]{1,6}|\\.")
 _COMBINATORS: Final = word_set("> + ~")
@@ -51,7 +60,7 @@ def _tag_end(tokens: list[Token], index: int) -> int | None:
     if tokens[index + 1].text.lower() not in ("script", "style"):
         return None
     for at in range(index + 2, len(tokens)):
-        if tokens[at].text in (">", "/>") and tokens[at].kind is Kind.PUNCTUATION:
+        if tokens[at].text in (">", "/>") and tokens[at].kind is TokenKind.PUNCTUATION:
             return at + 1
     return None
 
@@ -66,7 +75,7 @@ def _closing(tokens: list[Token], start: int, name: str) -> int:
 def _html(token: Token) -> Iterator[Token]:
     if is_a(token.type, Comment.Preproc):
         for part in pieces(token.text, token.type):
-            part.role = Role.TAG_BRACKET if part.kind is Kind.PUNCTUATION else Role.ATTRIBUTE
+            part.role = Role.TAG_BRACKET if part.kind is TokenKind.PUNCTUATION else Role.ATTRIBUTE
             if part.text.upper() == "DOCTYPE":
                 part.role = Role.TAG
             yield part
@@ -79,10 +88,10 @@ def _html(token: Token) -> Iterator[Token]:
     elif is_a(token.type, Name.Entity):
         token.role = Role.ESCAPE
         yield token
-    elif token.kind is Kind.STRING:
+    elif token.kind is TokenKind.STRING:
         yield from quoted(token) if token.text[0] in "'\"" else [token]
     else:
-        if token.kind is Kind.PUNCTUATION:
+        if token.kind is TokenKind.PUNCTUATION:
             token.role = Role.TAG_BRACKET if token.text != "=" else Role.PUNCTUATION
         yield token
 
@@ -95,19 +104,19 @@ def refined_css(tokens: list[Token]) -> list[Token]:
 
 
 def _numbers(token: Token) -> Iterator[Token]:
-    if token.kind is Kind.NUMBER and is_a(token.type, Number.Hex):
+    if token.kind is TokenKind.NUMBER and is_a(token.type, Number.Hex):
         token.role = Role.COLOR
     elif is_a(token.type, Keyword.Type) and token.text:
         token.role = Role.UNIT
-        token.kind = Kind.NUMBER
-    elif token.text.startswith("!") and token.kind in (Kind.WORD, Kind.COMMENT):
+        token.kind = TokenKind.NUMBER
+    elif token.text.startswith("!") and token.kind in (TokenKind.WORD, TokenKind.COMMENT):
         token.role = Role.WORD_OPERATOR
-        token.kind = Kind.NUMBER
+        token.kind = TokenKind.NUMBER
     yield token
 
 
 def _strings(token: Token) -> Iterator[Token]:
-    if token.kind is not Kind.STRING:
+    if token.kind is not TokenKind.STRING:
         yield token
         return
     for part in quoted(token) if token.text[0] in "'\"" else [token]:
@@ -128,9 +137,9 @@ class _Css:
 
     def run(self) -> None:
         for index, token in enumerate(self.tokens):
-            if token.kind is Kind.PUNCTUATION:
+            if token.kind is TokenKind.PUNCTUATION:
                 self._mark(index, token)
-            elif token.kind is Kind.WORD:
+            elif token.kind is TokenKind.WORD:
                 token.role = self._word(index, token)
 
     def _mark(self, index: int, token: Token) -> None:

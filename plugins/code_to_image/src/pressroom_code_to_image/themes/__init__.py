@@ -12,12 +12,12 @@ from pressroom_code_to_image.themes.monokai import MONOKAI
 from pressroom_code_to_image.themes.nord import NORD
 from pressroom_code_to_image.themes.one_dark import ONE_DARK
 from pressroom_code_to_image.themes.solarized_dark import SOLARIZED_DARK
-from pressroom_code_to_image.themes.theme import Style, Theme
+from pressroom_code_to_image.themes.theme import CodeTheme, TokenStyle
 from pressroom_code_to_image.themes.tokyo_night import TOKYO_NIGHT
 
-__all__ = ["THEMES", "Style", "Theme"]
+__all__ = ["THEMES", "CodeTheme", "TokenStyle"]
 
-THEMES: Final[Mapping[ThemeName, Theme]] = MappingProxyType(
+THEMES: Final[Mapping[ThemeName, CodeTheme]] = MappingProxyType(
     {
         "dracula": DRACULA,
         "nord": NORD,

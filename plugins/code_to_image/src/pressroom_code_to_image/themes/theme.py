@@ -14,7 +14,7 @@ _REGULAR: Final = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Style:
+class TokenStyle:
     """How a piece of code looks. `color` is `#rrggbb`."""
 
     color: str
@@ -23,18 +23,18 @@ class Style:
 
 
 @dataclass(frozen=True, slots=True)
-class Theme:
+class CodeTheme:
     """The colours of a theme: of the roles, and of roles that it colours otherwise in a language."""
 
     background: str
     foreground: str
-    styles: Mapping[Role, Style]
-    languages: Mapping[str, Mapping[Role, Style]]
+    styles: Mapping[Role, TokenStyle]
+    languages: Mapping[str, Mapping[Role, TokenStyle]]
 
-    def style(self, role: Role, language: str) -> Style:
+    def style(self, role: Role, language: str) -> TokenStyle:
         """Return how a role looks in a language."""
         own = self.languages.get(language, {}).get(role)
-        return own or self.styles.get(role) or Style(self.foreground)
+        return own or self.styles.get(role) or TokenStyle(self.foreground)
 
     @property
     def dark(self) -> bool:
@@ -44,9 +44,9 @@ class Theme:
 
 def theme(
     background: str, foreground: str, styles: Mapping[str, str], languages: Mapping[str, Mapping[str, str]]
-) -> Theme:
+) -> CodeTheme:
     """Return a theme from its tables: for each colour, with `italic` and `bold` after it, the roles that have it."""
-    return Theme(
+    return CodeTheme(
         background,
         foreground,
         _by_role(styles),
@@ -54,11 +54,11 @@ def theme(
     )
 
 
-def _by_role(table: Mapping[str, str]) -> Mapping[Role, Style]:
-    found: dict[Role, Style] = {}
+def _by_role(table: Mapping[str, str]) -> Mapping[Role, TokenStyle]:
+    found: dict[Role, TokenStyle] = {}
     for look, roles in table.items():
         color, *traits = look.split()
-        style = Style(color, "italic" in traits, _BOLD if "bold" in traits else _REGULAR)
+        style = TokenStyle(color, "italic" in traits, _BOLD if "bold" in traits else _REGULAR)
         found |= {Role[name.upper()]: style for name in roles.split()}
     return MappingProxyType(found)
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from pressroom.sdk import Exchange, Fetcher, FetchFailed, FetchRefused
+from pressroom.sdk import Fetcher, FetchFailed, FetchRefused, FetchResponse
 
 from pressroom_seo.crawler.clock import Clock, SystemClock
 from pressroom_seo.crawler.content import ENCODINGS, unpack
@@ -245,7 +245,7 @@ def _as_utf_8(value: str) -> str:
         return value
 
 
-def _answer(url: str, exchange: Exchange, max_bytes: int) -> Answer:
+def _answer(url: str, exchange: FetchResponse, max_bytes: int) -> Answer:
     codings = ", ".join(value for name, value in exchange.headers if name == "content-encoding")
     unpacked = unpack(exchange.content, codings, max_bytes)
     return Answer(

@@ -19,7 +19,7 @@ _BEFORE: Final = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TextRange:
     """A part of a text: where it begins, and where it ends."""
 
     start: int
@@ -37,7 +37,7 @@ class Excerpt:
     after: str
 
 
-def find_place(text: str, message: str) -> Place | None:
+def find_place(text: str, message: str) -> TextRange | None:
     """Return the part of a text that a message is about, or `None` where it does not tell."""
     return _numbered(text, message) or _quoted(text, message) or _named(text, message)
 
@@ -64,7 +64,7 @@ def excerpt(text: str, message: str) -> Excerpt | None:
     )
 
 
-def _numbered(text: str, message: str) -> Place | None:
+def _numbered(text: str, message: str) -> TextRange | None:
     match = _LINE.search(message)
     lines = text.split("\n")
     if match is None or not 1 <= int(match[1]) <= len(lines):
@@ -75,13 +75,13 @@ def _numbered(text: str, message: str) -> Place | None:
     begin = sum(len(one) + 1 for one in lines[: number - 1])
     quoted = _quoted(text[begin + at :], message[match.end() :])
     if quoted is not None and quoted.start == 0:
-        return Place(begin + at, begin + at + quoted.end)
+        return TextRange(begin + at, begin + at + quoted.end)
     word = _WORD.search(line, at)
     stop = len(line) if match[2] is None or word is None else word.end()
-    return Place(begin + at, begin + max(stop, min(at + 1, len(line))))
+    return TextRange(begin + at, begin + max(stop, min(at + 1, len(line))))
 
 
-def _quoted(text: str, message: str) -> Place | None:
+def _quoted(text: str, message: str) -> TextRange | None:
     for match in _QUOTED.finditer(message):
         wanted = r"\s+".join(re.escape(word) for word in match[2].rstrip("…").split())
         if not wanted:
@@ -89,11 +89,11 @@ def _quoted(text: str, message: str) -> Place | None:
         patterns = [rf"\b{re.escape(match[1])}\s*:\s*(?:{wanted})", wanted] if match[1] else [wanted]
         for pattern in patterns:
             if found := re.search(pattern, text, re.IGNORECASE):
-                return Place(found.start(), found.end())
+                return TextRange(found.start(), found.end())
     return None
 
 
-def _named(text: str, message: str) -> Place | None:
+def _named(text: str, message: str) -> TextRange | None:
     match = _NAMED.search(message)
     found = re.search(rf"(?<![\w-]){re.escape(match[1])}\s*[:=]", text, re.IGNORECASE) if match else None
-    return Place(found.start(), found.end() - 1) if found else None
+    return TextRange(found.start(), found.end() - 1) if found else None

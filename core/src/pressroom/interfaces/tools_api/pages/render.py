@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from pressroom.errors import InvalidInput
-from pressroom.http.page_frame import Site
+from pressroom.http.page_frame import PageFrame
 from pressroom.interfaces.tools_api.pages.forms import MODE, Descriptor, FormState, first_endpoint, input_from_form
 from pressroom.interfaces.tools_api.pages.metadata import index_head, tool_head
 from pressroom.interfaces.tools_api.pages.results import ResultView, problems_of, result_view
@@ -26,7 +26,7 @@ class Pages:
 
     def __init__(
         self,
-        site: Site,
+        site: PageFrame,
         previews: Mapping[str, Preview] = MappingProxyType({}),
         pictures: Mapping[str, Sequence[str]] = MappingProxyType({}),
     ) -> None:
