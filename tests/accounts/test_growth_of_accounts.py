@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from pressroom.config import Settings
-from pressroom.host.compiled import LoadedApp
+from pressroom.host.loaded_app import LoadedApp
 from pressroom.sdk import PluginContext
 from pressroom.testing.running import settings_for_test
 from pressroom_content.builtin_site.connector import MAX_REDIRECTS

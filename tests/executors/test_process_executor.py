@@ -11,9 +11,9 @@ import pytest
 from pressroom.config.models import ExecutorsSettings
 from pressroom.errors import BackendError, CallTimeout, InternalError, InvalidInput, Overloaded
 from pressroom.pipeline.executors import child
+from pressroom.pipeline.executors.execution_request import ExecutionRequest
 from pressroom.pipeline.executors.executors import Executors
 from pressroom.pipeline.executors.process import ProcessExecutor, usable_cores
-from pressroom.pipeline.executors.work import ExecutionRequest
 from pressroom.sdk import Artifact
 from structlog.testing import capture_logs
 from support import executor_tools

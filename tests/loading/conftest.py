@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pressroom.host.compiled import LoadedApp
+from pressroom.host.loaded_app import LoadedApp
 from pressroom.plugins import load
 from pressroom.plugins.discovery import Candidate, discover
 from pressroom.testing.plugin import settings_for_test

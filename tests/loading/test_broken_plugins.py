@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from pressroom.host.compiled import LoadedApp
+from pressroom.host.loaded_app import LoadedApp
 from pressroom.plugins.explaining import MAX_ERROR_LENGTH
 from pressroom.plugins.records import PluginRecord
 from support.compiling import Compile

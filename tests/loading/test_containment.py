@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from pressroom.host.compiled import LoadedApp
+from pressroom.host.loaded_app import LoadedApp
 from pressroom.plugins.load import load_plugins
 from pressroom.plugins.records import PluginRecord
 from pressroom.testing.plugin import settings_for_test

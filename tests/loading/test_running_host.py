@@ -8,8 +8,8 @@ from typing import Any
 
 import httpx
 import pytest
-from pressroom.host.compiled import LoadedApp
 from pressroom.host.host import Host
+from pressroom.host.loaded_app import LoadedApp
 from pressroom.testing import RunningHost
 from pressroom.testing.plugin import settings_for_test
 from support.compiling import Compile, record_of, statuses

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from pressroom.columns import new_id
 from pressroom.config import Settings
-from pressroom.host.compiled import LoadedApp
 from pressroom.host.host import Host
+from pressroom.host.loaded_app import LoadedApp
 from pressroom.pipeline.exchange import Exchange
 from pressroom.sdk import Caller
 from pressroom.testing.running import settings_for_test

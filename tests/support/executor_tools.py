@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from pressroom.errors import InvalidInput, PressroomError
-from pressroom.pipeline.executors.work import ExecutionRequest
+from pressroom.pipeline.executors.execution_request import ExecutionRequest
 from pressroom.sdk import Artifact, Call, Caller, Generator, Integer, Params, generator, per_hour
 
 Tool = Callable[..., Any]

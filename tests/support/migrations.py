@@ -8,7 +8,7 @@ from typing import Any
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from pressroom.config import Settings
-from pressroom.host.compiled import LoadedApp
+from pressroom.host.loaded_app import LoadedApp
 from pressroom.sdk import Models
 from pressroom.storage.database import SqlDatabase
 from pressroom.storage.database.migrations import run_migrations

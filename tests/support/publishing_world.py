@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from pressroom.accounts.storage import AccountStorage
 from pressroom.config import Settings
 from pressroom.fetch import GuardedFetcher
-from pressroom.host.compiled import LoadedApp
+from pressroom.host.loaded_app import LoadedApp
 from pressroom.jobs.queue import JobQueue
 from pressroom.sdk import Job, PluginContext
 from pressroom.storage.database import SqlDatabase

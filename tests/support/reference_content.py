@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from pressroom.host.compiled import LoadedApp
+from pressroom.host.loaded_app import LoadedApp
 from pressroom.sdk import McpTool
 from pressroom.testing.running import settings_for_test
 from pressroom_content.contract import SiteConnector

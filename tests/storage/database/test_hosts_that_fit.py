@@ -17,8 +17,8 @@ from pressroom.cli.diagnosis import diagnose
 from pressroom.config import Settings
 from pressroom.config.loading import load
 from pressroom.errors import BackendError
-from pressroom.host.compiled import LoadedApp
 from pressroom.host.host import Host
+from pressroom.host.loaded_app import LoadedApp
 from pressroom.host.shared_keys import accept_keys
 from pressroom.storage.database import SqlDatabase
 from pressroom.testing import RunningHost

@@ -15,7 +15,7 @@ import structlog
 from pressroom.cli.diagnosis import diagnose
 from pressroom.config import Settings
 from pressroom.errors import BackendError
-from pressroom.host.compiled import LoadedApp
+from pressroom.host.loaded_app import LoadedApp
 from pressroom.storage.database import DatabaseProbe, SqlDatabase
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test

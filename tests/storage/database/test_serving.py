@@ -13,8 +13,8 @@ import httpx
 import pytest
 from pressroom.config import Settings
 from pressroom.errors import BackendError
-from pressroom.host.compiled import LoadedApp
 from pressroom.host.host import Host
+from pressroom.host.loaded_app import LoadedApp
 from pressroom.storage.database import SqlDatabase
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from pressroom.interfaces.tools_api.pages.places import excerpt, find_place
+from pressroom.interfaces.tools_api.pages.text_ranges import excerpt, find_place
 
 HTML = (
     "<div style=\"color:bluish;\n  background : url( 'http://x.example/a.png' )\">\n"

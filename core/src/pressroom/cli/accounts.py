@@ -6,14 +6,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, TypeVar
 
-from pressroom.cli.compiled import compiled as compiled_from
+from pressroom.cli.loading import compiled as compiled_from
 from pressroom.cli.options import Invocation
 from pressroom.errors import NotFound
 
 if TYPE_CHECKING:
     from pressroom.accounts.records import User
     from pressroom.accounts.service import AccountServices
-    from pressroom.host.compiled import LoadedApp
+    from pressroom.host.loaded_app import LoadedApp
     from pressroom.storage.database import SqlDatabase
 
 R = TypeVar("R")

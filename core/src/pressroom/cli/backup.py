@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pressroom.cli.compiled import compiled
+from pressroom.cli.loading import compiled
 from pressroom.cli.options import Invocation, command_options
 
 if TYPE_CHECKING:

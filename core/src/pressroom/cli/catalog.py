@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from pressroom.cli.compiled import compiled
+from pressroom.cli.loading import compiled
 from pressroom.cli.options import Invocation, command_options
 from pressroom.errors import NotFound
 

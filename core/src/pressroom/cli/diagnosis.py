@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from pressroom.cli.hardening import weaknesses
 from pressroom.errors import BackendError, ConfigError, PressroomError
-from pressroom.host.compiled import LoadedApp
+from pressroom.host.loaded_app import LoadedApp
 from pressroom.host.shared_keys import key_state
 from pressroom.host.stores import open_backends
 from pressroom.plugins.contributions import Contribution

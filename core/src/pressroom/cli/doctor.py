@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pressroom.cli.compiled import compiled
+from pressroom.cli.loading import compiled
 from pressroom.cli.options import Invocation, command_options
 from pressroom.cli.output import FINE, FOUND_WRONG, Output
 from pressroom.validation.echo import counted

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pressroom.catalog.tool import PlanTool
-from pressroom.host.compiled import LoadedApp
+from pressroom.host.loaded_app import LoadedApp
 from pressroom.pipeline.chain import STAGE_NAMES
 from pressroom.sdk import Authorizer, Observer
 

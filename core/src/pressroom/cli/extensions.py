@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from pressroom.cli.compiled import compiled
+from pressroom.cli.loading import compiled
 from pressroom.cli.options import Invocation, common_options
 
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pressroom.cli.compiled import compiled
+from pressroom.cli.loading import compiled
 from pressroom.cli.options import Invocation, command_options
 from pressroom.cli.output import FINE, FOUND_WRONG, Progress
 
 if TYPE_CHECKING:
-    from pressroom.host.compiled import LoadedApp
+    from pressroom.host.loaded_app import LoadedApp
     from pressroom.storage.database import Migrator, SchemaState
 
 

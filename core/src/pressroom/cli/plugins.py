@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pressroom.cli.compiled import compiled
 from pressroom.cli.lazy import LazyGroup
+from pressroom.cli.loading import compiled
 from pressroom.cli.options import Invocation, command_options, common_options
 from pressroom.cli.output import FINE, FOUND_WRONG
 from pressroom.errors import NotFound

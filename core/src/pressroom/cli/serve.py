@@ -10,8 +10,8 @@ from pressroom.cli.options import Invocation, command_options
 from pressroom.errors import BackendError, PluginError
 
 if TYPE_CHECKING:
-    from pressroom.host.compiled import LoadedApp
     from pressroom.host.host import Host
+    from pressroom.host.loaded_app import LoadedApp
 
 
 @click.command()
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @command_options
 def serve(invocation: Invocation, host: str | None, port: int | None, strict: bool) -> None:
     """Start the server; SIGTERM or Ctrl-C stops it."""
-    from pressroom.host.compiled import LoadedApp  # noqa: PLC0415 - loads plugins, which takes time
+    from pressroom.host.loaded_app import LoadedApp  # noqa: PLC0415 - loads plugins, which takes time
     from pressroom.observability.logs import configure_logging  # noqa: PLC0415
     from pressroom.server.serve import bind, serve_until_told  # noqa: PLC0415
 

@@ -11,8 +11,8 @@ import structlog
 from pressroom.accounts.service import AccountServices
 from pressroom.fetch import GuardedFetcher
 from pressroom.graphics.font_sources import use_font_folders
-from pressroom.host.compiled import LoadedApp
 from pressroom.host.lifespans import RunningLifespan
+from pressroom.host.loaded_app import LoadedApp
 from pressroom.host.shared_keys import check_keys
 from pressroom.host.stores import OpenableStore, make_schema_current, open_backends
 from pressroom.jobs.queue import JobQueue

@@ -17,7 +17,7 @@ from sqlalchemy import select, update
 from sqlalchemy.exc import IntegrityError
 
 from pressroom.errors import BackendError, NotFound, PressroomError
-from pressroom.host.compiled import LoadedApp
+from pressroom.host.loaded_app import LoadedApp
 from pressroom.plugins.contributions import Contribution
 from pressroom.plugins.select import HOST_ID
 from pressroom.sdk import SharedKeys

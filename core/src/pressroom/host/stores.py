@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol
 import structlog
 
 from pressroom.errors import BackendError
-from pressroom.host.compiled import LoadedApp, backend_failures
+from pressroom.host.loaded_app import LoadedApp, backend_failures
 from pressroom.plugins.select import HOST_ID
 from pressroom.sdk import CacheIndex, FileStore, Limiter
 from pressroom.sdk.shared import BackendKind

@@ -9,7 +9,7 @@ from joserfc import jws, jwt
 from joserfc.errors import JoseError
 
 from pressroom.columns import new_id
-from pressroom.oauth.addresses import EndpointUrls
+from pressroom.oauth.endpoint_urls import EndpointUrls
 from pressroom.oauth.keys import ALGORITHM, SigningKeys
 from pressroom.oauth.records import Clock, Grant, utc_now
 

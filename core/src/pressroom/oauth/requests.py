@@ -8,7 +8,7 @@ from typing import Final
 from urllib.parse import parse_qsl
 
 from pressroom.errors import InvalidRequest, InvalidScope, OAuthError, UnsupportedResponseType
-from pressroom.oauth.addresses import EndpointUrls
+from pressroom.oauth.endpoint_urls import EndpointUrls
 from pressroom.oauth.records import SCOPE, AuthorizationRequest, Client
 from pressroom.oauth.redirection import matching
 from pressroom.validation.echo import quoted

@@ -12,9 +12,9 @@ from pressroom.config.models import Settings
 from pressroom.errors import Rejected, UnauthorizedClient
 from pressroom.fetch import GuardedFetcher
 from pressroom.oauth.access_tokens import LIFETIME, AccessToken, AccessTokens, TokenInvalid
-from pressroom.oauth.addresses import EndpointUrls
 from pressroom.oauth.clients import Clients
 from pressroom.oauth.documents import ClientDocuments
+from pressroom.oauth.endpoint_urls import EndpointUrls
 from pressroom.oauth.grants import Grants, TokenGrant
 from pressroom.oauth.keys import SigningKeys
 from pressroom.oauth.records import REFRESH_TOKEN, Client, Clock, CodeExchange, TokenSet, utc_now

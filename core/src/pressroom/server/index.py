@@ -18,7 +18,7 @@ from pressroom.catalog.descriptor import generator_of
 from pressroom.catalog.tool import ANONYMOUS
 from pressroom.errors import PluginError
 from pressroom.host.host import Host
-from pressroom.oauth.addresses import RESOURCE_METADATA_PATH
+from pressroom.oauth.endpoint_urls import RESOURCE_METADATA_PATH
 from pressroom.plugins.explaining import shown
 from pressroom.plugins.shapes import shape_problems
 from pressroom.sdk import IndexEntries, IndexEntry

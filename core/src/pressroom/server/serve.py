@@ -21,8 +21,8 @@ from sanic.server.async_server import AsyncioServer
 
 from pressroom.config.models import Settings
 from pressroom.errors import BackendError
-from pressroom.host.compiled import LoadedApp
 from pressroom.host.host import Host
+from pressroom.host.loaded_app import LoadedApp
 from pressroom.server.app import create_app
 from pressroom.server.connection import ClientConnection
 from pressroom.server.supervisor import Supervisor

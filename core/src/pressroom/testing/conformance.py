@@ -16,7 +16,7 @@ import httpx
 from pressroom.catalog.tool import PlanTool
 from pressroom.config import Settings
 from pressroom.config.models import ToolSettings
-from pressroom.host.compiled import LoadedApp
+from pressroom.host.loaded_app import LoadedApp
 from pressroom.plugins.load import LoadedPlugins
 from pressroom.sdk import Generator, McpTool
 from pressroom.testing.running import RunningHost, settings_for_test

@@ -18,8 +18,8 @@ from sanic.compat import Header
 
 from pressroom.config import Settings
 from pressroom.errors import CallError
-from pressroom.host.compiled import LoadedApp
 from pressroom.host.host import Host
+from pressroom.host.loaded_app import LoadedApp
 from pressroom.observability.secrets import mask_secrets
 from pressroom.pipeline.exchange import Exchange
 from pressroom.pipeline.file_data import file_data

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pressroom.cli import main
 from pressroom.cli.diagnosis import diagnose
-from pressroom.host.compiled import LoadedApp
+from pressroom.host.loaded_app import LoadedApp
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
 from support.content_client import Client, client_of

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from pressroom.config import Settings
-from pressroom.host.compiled import LoadedApp
+from pressroom.host.loaded_app import LoadedApp
 from pressroom.sdk import PluginContext
 from support.publishing_world import services
 

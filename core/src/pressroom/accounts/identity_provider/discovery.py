@@ -6,7 +6,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from pressroom.accounts.identity_provider.fetching import ProviderClient, ProviderError, check_url
+from pressroom.accounts.identity_provider.provider_client import ProviderClient, ProviderError, check_url
 from pressroom.validation.echo import quoted
 
 _PATH: Final = "/.well-known/openid-configuration"

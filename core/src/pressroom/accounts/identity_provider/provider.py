@@ -13,11 +13,11 @@ from urllib.parse import parse_qsl, quote_plus, urlencode, urlsplit
 import httpx
 import structlog
 
+from pressroom.accounts.identity_provider.cached_document import CachedDocument
 from pressroom.accounts.identity_provider.discovery import ProviderMetadata, discover
-from pressroom.accounts.identity_provider.fetching import ProviderClient, ProviderError, check_url
 from pressroom.accounts.identity_provider.id_token import IdTokenVerifier, InvalidIdToken, JsonWebKeys
+from pressroom.accounts.identity_provider.provider_client import ProviderClient, ProviderError, check_url
 from pressroom.accounts.identity_provider.records import IdentityClaims, SignInRequest
-from pressroom.accounts.identity_provider.remembering import CachedDocument
 from pressroom.columns import new_secret
 from pressroom.config.account_models import IdentityProviderSettings
 from pressroom.errors import ConfigError, SignInFailed

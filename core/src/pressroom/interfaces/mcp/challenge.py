@@ -7,7 +7,7 @@ import orjson
 from pressroom.config.models import Settings
 from pressroom.errors import Rejected
 from pressroom.http.responses import EncodedHeaders
-from pressroom.oauth.addresses import RESOURCE_METADATA_PATH
+from pressroom.oauth.endpoint_urls import RESOURCE_METADATA_PATH
 
 
 class Unauthorized(Exception):

@@ -29,8 +29,8 @@ from pressroom.http.responses import Endpoint, Handler
 from pressroom.interfaces.oauth.answers import description
 from pressroom.interfaces.oauth.consent import consent_facts
 from pressroom.interfaces.oauth.registration import RegistrationLimit
-from pressroom.oauth.addresses import AUTHORIZE_PATH
 from pressroom.oauth.documents import is_document_address
+from pressroom.oauth.endpoint_urls import AUTHORIZE_PATH
 from pressroom.oauth.records import AuthorizationRequest, Client
 from pressroom.oauth.redirection import destination, with_parameters
 from pressroom.oauth.requests import Parameters, RedirectedError, read_authorization_request

@@ -11,7 +11,7 @@ from sanic import HTTPResponse, Request
 from pressroom.host.host import Host
 from pressroom.http.responses import Endpoint, Handler
 from pressroom.interfaces.oauth.answers import document, for_programs, preflight
-from pressroom.oauth.addresses import (
+from pressroom.oauth.endpoint_urls import (
     AUTHORIZE_PATH,
     JWKS_PATH,
     REGISTER_PATH,

@@ -8,7 +8,7 @@ from pressroom.catalog.compile import GENERATE
 from pressroom.catalog.descriptor import generator_of
 from pressroom.catalog.schema import RESPONSE_SCHEMA, input_schema
 from pressroom.catalog.tool import ANONYMOUS, PlanTool
-from pressroom.host.compiled import LoadedApp
+from pressroom.host.loaded_app import LoadedApp
 from pressroom.interfaces.tools_api.envelope import STATUS, VERSION
 from pressroom.interfaces.tools_api.openapi_parts import (
     COMMON_HEADERS,

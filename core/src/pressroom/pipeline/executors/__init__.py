@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from pressroom.pipeline.executors.work import ExecutionRequest
+from pressroom.pipeline.executors.execution_request import ExecutionRequest
 
 if TYPE_CHECKING:
     from pressroom.pipeline.executors.executors import Executors

@@ -9,9 +9,9 @@ from collections.abc import Awaitable
 from typing import Any, ClassVar
 
 from pressroom.errors import PressroomError
+from pressroom.pipeline.executors.admission_queue import AdmissionQueue
+from pressroom.pipeline.executors.execution_request import ExecutionRequest
 from pressroom.pipeline.executors.failures import tool_failed
-from pressroom.pipeline.executors.gate import AdmissionQueue
-from pressroom.pipeline.executors.work import ExecutionRequest
 from pressroom.sdk import ExecutorName
 
 _CUT_OFF_SECONDS = 1.0

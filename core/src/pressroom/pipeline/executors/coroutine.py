@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 from pressroom.errors import PressroomError
 from pressroom.pipeline.executors.base import BaseExecutor
+from pressroom.pipeline.executors.execution_request import ExecutionRequest
 from pressroom.pipeline.executors.failures import timed_out, tool_failed
 from pressroom.pipeline.executors.within import OutOfTime, within
-from pressroom.pipeline.executors.work import ExecutionRequest
 from pressroom.sdk import ExecutorName
 
 

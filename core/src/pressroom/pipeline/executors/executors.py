@@ -11,9 +11,9 @@ from typing import Any
 from pressroom.config.models import ExecutorsSettings
 from pressroom.pipeline.executors.base import BaseExecutor
 from pressroom.pipeline.executors.coroutine import CoroutineExecutor
+from pressroom.pipeline.executors.execution_request import ExecutionRequest
 from pressroom.pipeline.executors.process import ProcessExecutor
 from pressroom.pipeline.executors.thread import ThreadExecutor
-from pressroom.pipeline.executors.work import ExecutionRequest
 from pressroom.sdk import ExecutorName
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import structlog
 
 from pressroom.errors import CallTimeout, InternalError
-from pressroom.pipeline.executors.work import ExecutionRequest
+from pressroom.pipeline.executors.execution_request import ExecutionRequest
 from pressroom.sdk import ExecutorName
 
 _log = structlog.get_logger()

@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 from pressroom.pipeline.executors import forkserver
 from pressroom.pipeline.executors.base import TaskExecutor
 from pressroom.pipeline.executors.child import Reply
+from pressroom.pipeline.executors.execution_request import ExecutionRequest
 from pressroom.pipeline.executors.failures import out_of_memory, timed_out, tool_failed_in_worker, worker_lost
-from pressroom.pipeline.executors.work import ExecutionRequest
 from pressroom.pipeline.executors.worker import Worker, WorkerLost
 from pressroom.sdk import ExecutorName
 

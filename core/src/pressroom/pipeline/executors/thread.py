@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 from pressroom.pipeline.executors.base import TaskExecutor
 from pressroom.pipeline.executors.daemon import on_daemon_thread
+from pressroom.pipeline.executors.execution_request import ExecutionRequest
 from pressroom.pipeline.executors.failures import timed_out
-from pressroom.pipeline.executors.work import ExecutionRequest
 from pressroom.sdk import ExecutorName
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from pressroom.interfaces.tools_api.pages.forms import Form, Param, is_colour, takes_empty, text_of
-from pressroom.interfaces.tools_api.pages.places import Excerpt, excerpt
+from pressroom.interfaces.tools_api.pages.text_ranges import Excerpt, excerpt
 
 NARROW_TEXT: Final = 80
 """Texts that may be longer than this take the whole width of the form."""

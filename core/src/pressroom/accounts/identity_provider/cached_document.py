@@ -9,7 +9,7 @@ from typing import Final, Generic, TypeVar
 
 import structlog
 
-from pressroom.accounts.identity_provider.fetching import ProviderError
+from pressroom.accounts.identity_provider.provider_client import ProviderError
 
 T = TypeVar("T")
 

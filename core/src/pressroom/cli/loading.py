@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pressroom.cli.options import Invocation
 
 if TYPE_CHECKING:
-    from pressroom.host.compiled import LoadedApp
+    from pressroom.host.loaded_app import LoadedApp
 
 
 def compiled(invocation: Invocation) -> LoadedApp:
@@ -16,7 +16,7 @@ def compiled(invocation: Invocation) -> LoadedApp:
     Raises:
         InvalidConfig: something is wrong with the configuration.
     """
-    from pressroom.host.compiled import LoadedApp  # noqa: PLC0415 - loads plugins, which takes time
+    from pressroom.host.loaded_app import LoadedApp  # noqa: PLC0415 - loads plugins, which takes time
     from pressroom.observability.logs import configure_logging  # noqa: PLC0415
 
     loaded = invocation.load_config()
