@@ -16,27 +16,10 @@ import httpx
 import pytest
 from support.distributions import Built, Environment, clean_environment, copy_repository, projects
 from support.needs import free_port, program
+from support.plugin_names import plugins
 from support.sizes import SOAK
 
-STATUSES = dict.fromkeys(
-    (
-        "account",
-        "code_to_image",
-        "content",
-        "devto",
-        "favicon_generator",
-        "ghost",
-        "git",
-        "image_generator",
-        "images",
-        "qr_code_generator",
-        "search_performance",
-        "seo",
-        "webhook",
-        "wordpress",
-    ),
-    "active",
-)
+STATUSES = dict.fromkeys((one.folder for one in plugins()), "active")
 BASE_PYTHON = getattr(sys, "_base_executable", sys.executable)
 
 

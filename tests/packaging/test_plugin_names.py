@@ -1,0 +1,24 @@
+"""The name of a plugin is written once: its folder. Build files repeat it, and no file has fallen behind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.plugin_names import ROOT, build_files, plugins
+
+
+@pytest.mark.parametrize(("path", "text", "wanted"), list(build_files()), ids=lambda value: getattr(value, "name", ""))
+def test_build_files_name_every_plugin(path: Path, text: str, wanted: str) -> None:
+    assert text == wanted, "run: .venv/bin/python tests/support/plugin_names.py"
+
+
+def test_each_place_is_found() -> None:
+    names = plugins()
+    project = (ROOT / "pyproject.toml").read_text("utf-8")
+    selection = (ROOT / "core/src/pressroom/plugins/select.py").read_text("utf-8")
+    for one in names:
+        assert project.count(f"plugins/{one.folder}") == 2, "as a dependency and in mypy_path"
+        assert project.count(f'  "{one.package}",\n') == 2, "in both lists of the import rules"
+        assert f"{one.distribution} = {{" in project
+        assert f'"{one.distribution}",' in selection

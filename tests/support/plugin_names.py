@@ -1,0 +1,79 @@
+"""The names of the built-in plugins where build files need them, written from the folders of `plugins/`.
+
+`python tests/support/plugin_names.py` writes them again, after a plugin was added or removed.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+_SELECTION: Final = ROOT / "core/src/pressroom/plugins/select.py"
+
+_PACKAGE: Final = re.compile(r'^  "pressroom_\w+",\n', re.MULTILINE)
+_DISTRIBUTION: Final = re.compile(r'^        "pressroom-[\w-]+",\n', re.MULTILINE)
+_DEPENDENCY: Final = re.compile(r'^  "(pressroom-[\w-]+)(\[[\w,]+\])? @ \{root:uri\}/plugins/\w+",\n', re.MULTILINE)
+_SOURCE: Final = re.compile(r"^pressroom-[\w-]+ = \{ workspace = true \}\n", re.MULTILINE)
+_MYPY_PATH: Final = re.compile(r'^mypy_path = ".*"\n', re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class PluginNames:
+    """What one plugin is called: its folder, which is its id, its distribution and its package."""
+
+    folder: str
+    distribution: str
+    package: str
+
+
+def plugins() -> list[PluginNames]:
+    """Return the plugins in the order of their ids."""
+    found = []
+    for path in sorted(ROOT.glob("plugins/*/pyproject.toml")):
+        project = tomllib.loads(path.read_text("utf-8"))["project"]
+        package = next(path.parent.glob("src/*/__init__.py")).parent.name
+        found.append(PluginNames(path.parent.name, project["name"], package))
+    return found
+
+
+def _with_block(text: str, line: re.Pattern[str], new: str) -> str:
+    """Replace each run of lines that match by `new`."""
+    return re.sub(f"(?:{line.pattern})+", lambda _: new, text, flags=re.MULTILINE)
+
+
+def _project_file(text: str, names: list[PluginNames]) -> str:
+    extras = {match[1]: match[2] or "" for match in _DEPENDENCY.finditer(text)}
+    text = _with_block(
+        text,
+        _DEPENDENCY,
+        "".join(
+            f'  "{one.distribution}{extras.get(one.distribution, "")} @ {{root:uri}}/plugins/{one.folder}",\n'
+            for one in names
+        ),
+    )
+    text = _with_block(text, _SOURCE, "".join(f"{one.distribution} = {{ workspace = true }}\n" for one in names))
+    text = _with_block(text, _PACKAGE, "".join(f'  "{one.package}",\n' for one in names))
+    folders = ":".join(["core/src", *(f"plugins/{one.folder}/src" for one in names), "tests"])
+    return _MYPY_PATH.sub(f'mypy_path = "{folders}"\n', text)
+
+
+def _selection(text: str, names: list[PluginNames]) -> str:
+    return _with_block(text, _DISTRIBUTION, "".join(f'        "{one.distribution}",\n' for one in names))
+
+
+def build_files() -> Iterator[tuple[Path, str, str]]:
+    """Yield each file with its text, and with the text that it should have."""
+    names = plugins()
+    for path, write in ((ROOT / "pyproject.toml", _project_file), (_SELECTION, _selection)):
+        text = path.read_text("utf-8")
+        yield path, text, write(text, names)
+
+
+if __name__ == "__main__":
+    for path, _, wanted in build_files():
+        path.write_text(wanted, "utf-8")
