@@ -128,11 +128,9 @@ async def _featured(content: PluginContext, stored: StoredArticle) -> tuple[str,
             weight=len(file.content) or None,
             width=file.width or None,
             height=file.height or None,
-            mime=file.media_type,
             credit=file.credit_text,
             credit_required=bool(file.credit_html),
             credit_added=True,
-            hotlink_only=file.hosting == "hotlink",
         )
         return file.url, facts, stored.featured_alt or file.alt
     return "", None, None

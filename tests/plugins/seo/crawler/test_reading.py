@@ -15,7 +15,7 @@ from pressroom_seo.crawler.llms_txt import read_llms_txt
 from pressroom_seo.crawler.parsing import MAX_ATTRIBUTES, read_page
 from pressroom_seo.crawler.records import PageRecord, page_from_json, to_json
 from pressroom_seo.crawler.robots import Robots
-from pressroom_seo.crawler.similarity import NEAR, distance, near_pairs, simhash, similar_texts, words_of
+from pressroom_seo.crawler.similarity import NEAR, distance, near_pairs, simhash, words_of
 from pressroom_seo.crawler.sitemaps import read_sitemap
 from pressroom_seo.crawler.urls import Site, normalise
 from pressroom_seo.site_checks.model import issues_of
@@ -244,17 +244,6 @@ def test_near_pairs_are_all_that_there_are(fingerprints: dict[str, int], most: i
         if distance(fingerprints[one], fingerprints[other]) <= most
     }
     assert {frozenset(pair) for pair in near_pairs(fingerprints, most)} == expected
-
-
-def test_an_article_is_found_in_a_corpus() -> None:
-    article = text("article", 200)
-    corpus = [("copy", article), ("near", article.replace("stone", "rock", 1)), ("other", text("other", 200)), ("", "")]
-    found = similar_texts(article, corpus, threshold=0.8)
-    assert [match.name for match in found] == ["copy", "near"]
-    assert found[0].similarity == 1.0
-    assert 0.8 <= found[1].similarity < 1.0
-    assert all(passage in article for match in found for passage in match.shared)
-    assert similar_texts("", corpus) == []
 
 
 # The frontier

@@ -25,11 +25,6 @@ _SEPARABLE: Final = (
 )  # fmt: skip
 
 
-def has_stemmer(language: str) -> bool:
-    """Tell whether inflected forms can be matched in the language (a primary subtag)."""
-    return language in _STEMMERS
-
-
 @lru_cache(maxsize=16384)
 def stem(word: str, language: str) -> str:
     """Return the stem of a lower-case word; the word itself where the language has no stemmer."""

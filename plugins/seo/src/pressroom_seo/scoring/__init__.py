@@ -1,4 +1,4 @@
-"""Judging articles: score and checks, search result previews, structured data, images. Nothing here does I/O."""
+"""Judging articles: score and checks, search result previews, structured data. Nothing here does I/O."""
 
 from pressroom_seo.scoring.article import (
     Article,
@@ -9,7 +9,6 @@ from pressroom_seo.scoring.article import (
     Profile,
     World,
 )
-from pressroom_seo.scoring.images import ImageIssue, ImageReport, ImagesReport, check_images
 from pressroom_seo.scoring.page import article_from_page
 from pressroom_seo.scoring.pixels import pixel_width
 from pressroom_seo.scoring.report import Action, CheckResult, Evidence, Gate, GroupResult, Report, Status
@@ -37,9 +36,6 @@ __all__ = [
     "Gate",
     "GroupResult",
     "ImageFacts",
-    "ImageIssue",
-    "ImageReport",
-    "ImagesReport",
     "LinkStatus",
     "OtherArticle",
     "Profile",
@@ -50,7 +46,6 @@ __all__ = [
     "World",
     "article_from_page",
     "build_structured_data",
-    "check_images",
     "pixel_width",
     "preview_snippet",
     "rule_set",

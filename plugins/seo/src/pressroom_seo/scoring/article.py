@@ -15,19 +15,16 @@ class ImageFacts:
     """What is known of an image besides its markup. `weight` is in bytes, `width` and `height` in pixels.
 
     `licence` is a code such as `CC-BY-4.0`; `credit` the text that is owed, `credit_required` whether it is owed,
-    `credit_added` whether publishing puts it into the text;
-    `hotlink_only` that the image may not be copied.
+    `credit_added` whether publishing puts it into the text.
     """
 
     weight: int | None = None
     width: int | None = None
     height: int | None = None
-    mime: str = ""
     licence: str = ""
     credit: str = ""
     credit_required: bool = False
     credit_added: bool = False
-    hotlink_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from pressroom_seo.scoring.article import ImageFacts
 from pressroom_seo.scoring.checks.registry import check
 from pressroom_seo.scoring.context import Context
-from pressroom_seo.scoring.document import Image
-from pressroom_seo.scoring.images import has_credit
+from pressroom_seo.scoring.document import Image, clean_text
 from pressroom_seo.scoring.report import Evidence
 from pressroom_seo.scoring.rules import Rule
 from pressroom_seo.scoring.verdict import Verdict, at_most, bad, good, graded, ok, plural, skipped
@@ -99,7 +100,7 @@ def image_credit(context: Context, rule: Rule) -> Verdict:
     owed = [(source, facts) for source, facts in _with_facts(context) if facts.credit_required]
     if not owed:
         return skipped("No image is known to need a credit.")
-    missing = [(source, facts) for source, facts in owed if not has_credit(context.document.prose, facts)]
+    missing = [(source, facts) for source, facts in owed if not _has_credit(context.document.prose, facts)]
     if not missing:
         return good(f"{plural(len(owed), 'image carries', 'images carry')} the credit that is owed.", 0)
     return bad(
@@ -108,6 +109,21 @@ def image_credit(context: Context, rule: Rule) -> Verdict:
         fix=f"Add under the image: {missing[0][1].credit or 'author, source and licence'}",
         evidence=[Evidence(facts.licence or "licence", source) for source, facts in missing],
     )
+
+
+def _has_credit(text: str, facts: ImageFacts) -> bool:
+    """Tell whether a text carries the credit that is owed for an image, or will, once it is published.
+
+    Words are compared, marks and case are not.
+    """
+    if facts.credit_added:
+        return True
+    wanted = _plain(facts.credit)
+    return bool(wanted) and wanted in _plain(text)
+
+
+def _plain(text: str) -> str:
+    return " ".join(re.findall(r"[^\W_]+", clean_text(text).casefold()))
 
 
 def _with_facts(context: Context) -> list[tuple[str, ImageFacts]]:
