@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from pressroom_seo.language import language_pack
+from pressroom_content.language import language_pack, lowered, split_words
 from pressroom_seo.scoring.keyphrase import Keyphrase
-from pressroom_seo.scoring.text import split_words
-from pressroom_seo.scoring.text.words import lowered
 
 
 def phrase(text: str, language: str = "en") -> Keyphrase:

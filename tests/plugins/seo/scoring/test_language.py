@@ -5,20 +5,22 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pressroom_seo.language import (
+from pressroom_content.language import (
     SUPPORTED,
     LanguagePack,
     PhraseSet,
-    detect_language,
+    common_words,
+    find_passive,
     fold,
     language_pack,
+    lowered,
     primary_subtag,
     same_language,
+    split_sentences,
+    split_words,
     stem,
 )
-from pressroom_seo.scoring.passive import find_passive
-from pressroom_seo.scoring.text import split_sentences, split_words
-from pressroom_seo.scoring.text.words import lowered
+from pressroom_seo.scoring.detection import detect_language
 
 SYLLABLES = {
     "en": "the:1 table:2 little:2 makes:1 boxes:2 baked:1 wanted:2 completely:3 safety:2 society:4 movement:2 social:2 "
@@ -265,3 +267,9 @@ def test_sentences_end_where_people_see_an_end(language: str, text: str, sentenc
 )
 def test_words_are_found_in_every_script(text: str, words: list[str]) -> None:
     assert split_words(text) == words
+
+
+def test_the_files_are_all_that_names_the_languages() -> None:
+    assert SUPPORTED == ("de", "en", "es", "fr", "it", "nl", "pt")
+    assert all(len(common_words(code)) >= 70 for code in SUPPORTED)
+    assert common_words("xx") == frozenset()

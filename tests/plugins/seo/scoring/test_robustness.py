@@ -9,7 +9,7 @@ from typing import Any, Literal
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pressroom_seo.language import SUPPORTED
+from pressroom_content.language import SUPPORTED
 from pressroom_seo.scoring import (
     BUILDABLE,
     Article,

@@ -7,7 +7,7 @@ from datetime import date
 from typing import Any
 
 import pytest
-from pressroom_seo.language import language_pack
+from pressroom_content.language import language_pack
 from pressroom_seo.scoring import (
     Article,
     Author,

@@ -11,10 +11,10 @@ from pressroom.sdk import BackendError, InvalidInput, PluginContext
 
 from pressroom_content.articles.fields import Draft
 from pressroom_content.contract import ArticleScorer, Score, ScoredArticle
+from pressroom_content.language import count_words
 from pressroom_content.records import Article
 from pressroom_content.rendering.sanitising import render
 from pressroom_content.rendering.text import text_of
-from pressroom_content.rendering.words import count_words
 from pressroom_content.text_index.corpus import Fingerprint, fingerprint_of
 
 log = structlog.get_logger()

@@ -9,8 +9,8 @@ from html import escape
 from itertools import pairwise
 from typing import Final
 
+from pressroom_content.language import words_of
 from pressroom_content.records import BodyFormat
-from pressroom_content.rendering.words import words_of
 from pressroom_content.text_index.stems import stem_of
 
 MAX_ANCHOR_LENGTH: Final = 8

@@ -25,8 +25,8 @@ from pressroom_content.articles.anchors import (
 from pressroom_content.articles.fields import Draft
 from pressroom_content.articles.store import Articles, Written, stale
 from pressroom_content.contract.control import web_url
+from pressroom_content.language import words_of
 from pressroom_content.records import Article
-from pressroom_content.rendering.words import words_of
 from pressroom_content.tables import ArticleRow, PageRow, PublicationRow
 from pressroom_content.text_index.related import related
 from pressroom_content.text_index.stems import counted_stems, language_of, stem_of, stems_of

@@ -11,7 +11,7 @@ from hashlib import blake2b
 from itertools import islice
 from typing import Final
 
-from pressroom_content.rendering.words import words_of
+from pressroom_content.language import words_of
 from pressroom_content.text_index.stems import normalised
 
 WORDS: Final = 5

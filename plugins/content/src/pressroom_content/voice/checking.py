@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 from icu4py.breakers import SentenceBreaker
 
-from pressroom_content.rendering.words import count_words, words_of
+from pressroom_content.language import count_words, words_of
 from pressroom_content.text_index.stems import language_of
 from pressroom_content.voice.reading import reading_ease
 from pressroom_content.voice.spellings import other_spellings

@@ -5,8 +5,10 @@ from __future__ import annotations
 from functools import cached_property
 from urllib.parse import SplitResult, urlsplit
 
-from pressroom_seo.language import Detection, LanguagePack, detect_language, language_pack, primary_subtag
+from pressroom_content.language import LanguagePack, language_pack, lowered, primary_subtag, split_words
+
 from pressroom_seo.scoring.article import Article, World
+from pressroom_seo.scoring.detection import Detection, detect_language
 from pressroom_seo.scoring.document import (
     Document,
     Image,
@@ -16,8 +18,7 @@ from pressroom_seo.scoring.document import (
     document_from_markdown,
 )
 from pressroom_seo.scoring.keyphrase import Keyphrase
-from pressroom_seo.scoring.text import Sentence, Text, split_words
-from pressroom_seo.scoring.text.words import lowered
+from pressroom_seo.scoring.text import Sentence, Text
 
 
 class Context:

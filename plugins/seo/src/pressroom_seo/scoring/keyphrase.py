@@ -7,9 +7,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pressroom_seo.language import LanguagePack, fold, infinitive_forms, stem
+from pressroom_content.language import (
+    LanguagePack,
+    fold,
+    infinitive_forms,
+    is_unspaced,
+    lowered,
+    split_words,
+    stem,
+    word_parts,
+)
+
 from pressroom_seo.scoring.document import clean_text
-from pressroom_seo.scoring.text.words import is_unspaced, lowered, split_words, word_parts
 
 _MAX_LENGTH: Final = 300
 """How many characters of a keyphrase are read."""

@@ -7,8 +7,8 @@ from difflib import get_close_matches
 from typing import Final
 
 from pressroom.sdk import InvalidInput
+from pressroom_content.language import SUPPORTED
 
-from pressroom_seo.language import SUPPORTED
 from pressroom_seo.scoring.article import Article, World
 from pressroom_seo.scoring.checks import CHECKS
 from pressroom_seo.scoring.checks.keyphrase import is_stuffed

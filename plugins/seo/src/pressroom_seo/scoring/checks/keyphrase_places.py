@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pressroom_seo.language import fold
+from pressroom_content.language import fold
+
 from pressroom_seo.scoring.checks.registry import keyphrase_check
 from pressroom_seo.scoring.context import Context
 from pressroom_seo.scoring.document import BlockKind

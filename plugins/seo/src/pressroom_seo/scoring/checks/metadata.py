@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from pressroom_seo.language import fold
+from pressroom_content.language import fold
+
 from pressroom_seo.scoring.checks.registry import check
 from pressroom_seo.scoring.context import Context, split_address
 from pressroom_seo.scoring.pixels import pixel_width

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pressroom_seo.language import TAG, primary_subtag, same_language
+from pressroom_content.language import TAG, primary_subtag, same_language
+
 from pressroom_seo.scoring.checks.registry import check
 from pressroom_seo.scoring.context import Context
 from pressroom_seo.scoring.report import Evidence, Status

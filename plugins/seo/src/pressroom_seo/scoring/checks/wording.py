@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from itertools import groupby
 
+from pressroom_content.language import find_passive
+
 from pressroom_seo.scoring.checks.registry import check, unsupported
 from pressroom_seo.scoring.context import Context
-from pressroom_seo.scoring.passive import find_passive
 from pressroom_seo.scoring.report import Evidence, Status
 from pressroom_seo.scoring.rules import Rule
 from pressroom_seo.scoring.text import Sentence

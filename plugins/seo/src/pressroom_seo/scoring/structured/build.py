@@ -9,8 +9,8 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from pressroom.sdk import InvalidInput
+from pressroom_content.language import primary_subtag
 
-from pressroom_seo.language import primary_subtag
 from pressroom_seo.scoring.article import Article, World
 from pressroom_seo.scoring.context import Context, split_address
 from pressroom_seo.scoring.document import Block, BlockKind

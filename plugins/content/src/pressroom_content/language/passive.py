@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from pressroom_seo.language import LanguagePack, PassiveRules
-from pressroom_seo.scoring.text.words import lowered, split_words
+from pressroom_content.language.packs import LanguagePack, PassiveRules
+from pressroom_content.language.segmentation import lowered, split_words
 
 _CLAUSE: Final = re.compile(r"[,;:()–—]|\s-\s")  # noqa: RUF001
 _REFLEXIVE_ELISIONS: Final = frozenset(["s", "m", "t"])

@@ -6,17 +6,22 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from pressroom_seo.language import LanguagePack
+from pressroom_content.language import (
+    ORDINAL_LANGUAGES,
+    LanguagePack,
+    is_unspaced,
+    lowered,
+    split_sentences,
+    split_words,
+)
+
 from pressroom_seo.scoring.document import Block, BlockKind, Document
-from pressroom_seo.scoring.text.sentences import split_sentences
-from pressroom_seo.scoring.text.words import is_unspaced, lowered, split_words
 
 MAX_TEXT: Final = 600_000
 MAX_WORDS: Final = 100_000
 MAX_SENTENCES: Final = 20_000
 """How many characters, words and sentences are read: those of a book, in a second or two."""
 
-_ORDINAL_LANGUAGES = frozenset({"de", "da", "no", "nb", "nn", "fi", "cs", "sk", "hu", "pl", "hr", "sl"})
 _PROSE = frozenset({BlockKind.PARAGRAPH, BlockKind.QUOTE})
 _SPOKEN = _PROSE | {BlockKind.LIST_ITEM}
 
@@ -80,7 +85,7 @@ class Text:
             text,
             pack.abbreviations if pack else (),
             pack.function_words if pack else (),
-            ordinals=self.language in _ORDINAL_LANGUAGES,
+            ordinals=self.language in ORDINAL_LANGUAGES,
         )
 
     @cached_property

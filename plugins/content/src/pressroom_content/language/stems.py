@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import unicodedata
-from functools import lru_cache
-from typing import Final
+from functools import cache, lru_cache
+from typing import Any, Final
 
 _STEMMERS: Final = {
     "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek", "en": "english",
@@ -23,19 +24,40 @@ _SEPARABLE: Final = (
     "zurück", "zusammen", "nach", "fest", "frei", "los", "auf", "aus", "ein", "her", "hin", "mit", "vor", "weg", "ab",
     "an", "um", "zu",
 )  # fmt: skip
+_local = threading.local()
 
 
 @lru_cache(maxsize=16384)
 def stem(word: str, language: str) -> str:
     """Return the stem of a lower-case word; the word itself where the language has no stemmer."""
-    if len(word) < 3 or len(word) > 60 or language not in _STEMMERS:
+    if len(word) < 3 or len(word) > 60:
         return word
     if language == "pt" and len(word) > 4:
         word = _singular(word)
-    # A stemmer keeps the word that it works on inside itself: one each call, or threads would mix their words.
-    from snowballstemmer import stemmer  # noqa: PLC0415
+    return snowball(word, language)
 
-    return str(stemmer(_STEMMERS[language]).stemWord(word))
+
+def snowball(word: str, language: str) -> str:
+    """Return what Snowball leaves of a lower-case word; the word itself where the language has no stemmer."""
+    algorithm = _STEMMERS.get(language, "")
+    return str(_stemmer(algorithm).stemWord(word)) if algorithm in _algorithms() else word
+
+
+@cache
+def _algorithms() -> frozenset[str]:
+    import snowballstemmer  # noqa: PLC0415 - dozens of modules, which no start of the server should wait for
+
+    return frozenset(snowballstemmer.algorithms())
+
+
+def _stemmer(algorithm: str) -> Any:
+    """Return a stemmer of this thread: stemmers keep the word that they work on."""
+    import snowballstemmer  # noqa: PLC0415
+
+    stemmers: dict[str, Any] = _local.__dict__.setdefault("stemmers", {})
+    if algorithm not in stemmers:
+        stemmers[algorithm] = snowballstemmer.stemmer(algorithm)
+    return stemmers[algorithm]
 
 
 def _singular(word: str) -> str:

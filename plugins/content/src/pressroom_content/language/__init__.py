@@ -1,0 +1,52 @@
+"""Languages: tags, word lists, stems, words and sentences. It knows nothing of articles; any plugin may use it."""
+
+from pressroom_content.language.packs import (
+    SUPPORTED,
+    LanguagePack,
+    PassiveRules,
+    PhraseSet,
+    ReadingEase,
+    Syllables,
+    common_words,
+    language_pack,
+)
+from pressroom_content.language.passive import find_passive
+from pressroom_content.language.segmentation import (
+    ORDINAL_LANGUAGES,
+    count_words,
+    is_unspaced,
+    lowered,
+    split_sentences,
+    split_words,
+    word_parts,
+    words_of,
+)
+from pressroom_content.language.stems import fold, infinitive_forms, snowball, stem
+from pressroom_content.language.tags import TAG, primary_subtag, same_language
+
+__all__ = [
+    "ORDINAL_LANGUAGES",
+    "SUPPORTED",
+    "TAG",
+    "LanguagePack",
+    "PassiveRules",
+    "PhraseSet",
+    "ReadingEase",
+    "Syllables",
+    "common_words",
+    "count_words",
+    "find_passive",
+    "fold",
+    "infinitive_forms",
+    "is_unspaced",
+    "language_pack",
+    "lowered",
+    "primary_subtag",
+    "same_language",
+    "snowball",
+    "split_sentences",
+    "split_words",
+    "stem",
+    "word_parts",
+    "words_of",
+]

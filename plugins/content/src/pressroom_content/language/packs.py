@@ -1,0 +1,273 @@
+"""What is known of each language: word lists, rules and formulas, read from a TOML file per language under `data/`.
+
+A language is added by its file alone.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import Any, Final, Literal
+
+from pressroom_content.language.tags import primary_subtag
+
+_DATA: Final = files(__package__) / "data"
+SUPPORTED: Final = tuple(
+    sorted(one.name.removesuffix(".toml") for one in _DATA.iterdir() if one.name.endswith(".toml"))
+)
+"""The languages that have a file, as primary subtags."""
+
+_MAX_WORD_LENGTH: Final = 60
+"""A word with more letters is no word; its syllables are counted without the corrections."""
+
+
+class PhraseSet:
+    """Phrases of one word or more, and pairs of which the second follows the first in the same sentence.
+
+    `phrases` are in lower case, words separated by blanks; a pair is written `either ... or`.
+    """
+
+    def __init__(self, phrases: Iterable[str], pairs: Iterable[str] = ()) -> None:
+        self._by_first: dict[str, list[tuple[str, ...]]] = {}
+        for phrase in phrases:
+            words = tuple(phrase.split())
+            if words:
+                self._by_first.setdefault(words[0], []).append(words)
+        for known in self._by_first.values():
+            known.sort(key=len, reverse=True)
+        split = (pair.partition("...") for pair in pairs)
+        self._pairs = [(tuple(first.split()), tuple(second.split())) for first, _, second in split]
+        self._pair_starts = {first[0] for first, _ in self._pairs if first}
+
+    def find(self, words: Sequence[str]) -> str | None:
+        """Return the first phrase that the words (in lower case) hold, or None."""
+        return next((" ".join(phrase) for phrase, _ in self._found(words)), None) or self._find_pair(words)
+
+    def find_all(self, words: Sequence[str]) -> list[str]:
+        """Return every phrase that the words hold, without those inside a longer one at the same place."""
+        return [" ".join(phrase) for phrase, _ in self._found(words)]
+
+    def is_one(self, words: Sequence[str]) -> bool:
+        """Tell whether the words are exactly one of the phrases."""
+        return bool(words) and tuple(words) in self._by_first.get(words[0], ())
+
+    def _found(self, words: Sequence[str]) -> Iterable[tuple[tuple[str, ...], int]]:
+        for at, word in enumerate(words):
+            for phrase in self._by_first.get(word, ()):
+                if len(phrase) == 1 or tuple(words[at : at + len(phrase)]) == phrase:
+                    yield phrase, at
+                    break
+
+    def _find_pair(self, words: Sequence[str]) -> str | None:
+        if self._pair_starts.isdisjoint(words):
+            return None
+        for first, second in self._pairs:
+            at = _index(words, first, 0)
+            if at >= 0 and _index(words, second, at + len(first)) >= 0:
+                return f"{' '.join(first)} … {' '.join(second)}"
+        return None
+
+
+def _index(words: Sequence[str], phrase: tuple[str, ...], start: int) -> int:
+    last = len(words) - len(phrase)
+    return next((at for at in range(start, last + 1) if tuple(words[at : at + len(phrase)]) == phrase), -1)
+
+
+class Syllables:
+    """The rules of one language.
+
+    `nucleus` is a pattern of which each match is one syllable, where letters that match `mute` are not read; each match
+    of a pattern of `subtract` counts one less and of `add` one more; `exceptions` are whole words.
+    """
+
+    def __init__(
+        self,
+        nucleus: str,
+        *,
+        mute: Iterable[str] = (),
+        subtract: Iterable[str] = (),
+        add: Iterable[str] = (),
+        exceptions: Mapping[str, int] | None = None,
+    ) -> None:
+        self._nucleus = re.compile(nucleus)
+        self._mute = [re.compile(pattern) for pattern in mute]
+        self._subtract = [re.compile(pattern) for pattern in subtract]
+        self._add = [re.compile(pattern) for pattern in add]
+        self._exceptions = dict(exceptions or {})
+        self.count = lru_cache(maxsize=32768)(self._count)
+
+    def _count(self, word: str) -> int:
+        """Return how many syllables a lower-case word has; a part after a hyphen counts for itself. At least 1."""
+        if len(word) > _MAX_WORD_LENGTH:
+            return max(1, len(self._nucleus.findall(word)))
+        if "-" in word:
+            return sum(self.count(part) for part in word.split("-") if part) or 1
+        known = self._exceptions.get(word)
+        if known is not None:
+            return known
+        plain = word
+        for pattern in self._mute:
+            plain = pattern.sub("·", plain)
+        number = len(self._nucleus.findall(plain))
+        number += sum(len(pattern.findall(plain)) for pattern in self._add)
+        number -= sum(len(pattern.findall(plain)) for pattern in self._subtract)
+        return max(1, number)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingEase:
+    """A formula of the Flesch family: `base - sentence * words per sentence - syllable * syllables per word`.
+
+    From `good` on a text is plain, from `ok` on fairly hard; `source` is where the formula was published.
+    """
+
+    name: str
+    base: float
+    sentence: float
+    syllable: float
+    good: float
+    ok: float
+    source: str
+
+    def value(self, words: int, sentences: int, syllables: int) -> float:
+        """Return the reading ease, mostly 0 to 100. `words` and `sentences` are at least 1."""
+        return self.base - self.sentence * words / sentences - self.syllable * syllables / words
+
+
+@dataclass(frozen=True, slots=True)
+class PassiveRules:
+    """How a passive is put together: a form of an auxiliary and, in the same clause, a participle.
+
+    Between them stand at most `max_between` words; where `between` is set, only words that it matches.
+    `blocked_before` are reflexives before the auxiliary, `blocked_with` a word that makes the clause another tense.
+    Where a clause has the word `agent` (Dutch `door`, by), `agent_auxiliaries` count too, which else make a tense.
+    """
+
+    auxiliaries: frozenset[str]
+    participle: re.Pattern[str]
+    not_participles: frozenset[str]
+    between: re.Pattern[str] | None
+    max_between: int
+    direction: Literal["after", "both"]
+    lower_case_only: bool = False
+    blocked_before: frozenset[str] = frozenset()
+    blocked_with: str = ""
+    agent: str = ""
+    agent_auxiliaries: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class LanguagePack:
+    """Word lists and rules of one language; all words are in lower case.
+
+    `elisions` are short words that lose their vowel before an apostrophe, such as `l` in `l'eau`.
+    `forms` are irregular forms that no stemmer brings together, each with its base form, such as `wrote` with `write`.
+    `complex_syllables` is how many syllables make a word complex.
+    """
+
+    code: str
+    name: str
+    function_words: frozenset[str]
+    articles: frozenset[str]
+    question_words: frozenset[str]
+    abbreviations: frozenset[str]
+    elisions: frozenset[str]
+    forms: Mapping[str, str]
+    generic_links: PhraseSet
+    transitions: PhraseSet
+    syllables: Syllables
+    complex_syllables: int
+    reading_ease: ReadingEase
+    passive: PassiveRules
+    inclusive: PhraseSet | None
+    inclusive_instead: dict[str, str]
+
+
+def language_pack(tag: str) -> LanguagePack | None:
+    """Return what is known of the language of a tag such as `de-AT`, or None where there is no file for it."""
+    code = primary_subtag(tag)
+    return _load(code) if code in SUPPORTED else None
+
+
+@cache
+def common_words(language: str) -> frozenset[str]:
+    """Return the words that nearly every text of a language has, and that so tell nothing of it.
+
+    They are articles, pronouns, auxiliaries. A language (a primary subtag) without a file has none.
+    """
+    return _words(_read(language)["common_words"]) if language in SUPPORTED else frozenset()
+
+
+@cache
+def _load(code: str) -> LanguagePack:
+    raw = _read(code)
+    inclusive = raw.get("inclusive_language", {})
+    return LanguagePack(
+        code=code,
+        name=raw["name"],
+        function_words=_words(raw["function_words"]),
+        articles=_words(raw["articles"]),
+        question_words=_words(raw["question_words"]),
+        abbreviations=_words(raw["abbreviations"]),
+        elisions=_words(raw.get("elisions", "")),
+        forms=_forms(raw.get("forms", "")),
+        generic_links=PhraseSet(_lines(raw["generic_links"])),
+        transitions=PhraseSet(_lines(raw["transitions"]), _lines(raw["transition_pairs"])),
+        syllables=_syllables(raw["syllables"]),
+        complex_syllables=raw["complex_syllables"],
+        reading_ease=ReadingEase(**raw["reading_ease"]),
+        passive=_passive(raw["passive"]),
+        inclusive=PhraseSet(inclusive) if inclusive else None,
+        inclusive_instead=inclusive,
+    )
+
+
+@cache
+def _read(code: str) -> dict[str, Any]:
+    return tomllib.loads((_DATA / f"{code}.toml").read_text("utf-8"))
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+def _forms(text: str) -> dict[str, str]:
+    rows = (line.split() for line in text.splitlines() if line.strip())
+    return {form: base for base, *forms in rows for form in forms}
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _syllables(raw: dict[str, Any]) -> Syllables:
+    pairs = (entry.rpartition(":") for entry in raw["exceptions"].split())
+    return Syllables(
+        raw["nucleus"],
+        mute=raw["mute"],
+        subtract=raw["subtract"],
+        add=raw["add"],
+        exceptions={word: int(number) for word, _, number in pairs},
+    )
+
+
+def _passive(raw: dict[str, Any]) -> PassiveRules:
+    between = [*map(re.escape, raw["between_words"].split()), *raw["between_patterns"]]
+    participles = [*map(re.escape, raw["irregular"].split()), *raw["participles"]]
+    return PassiveRules(
+        auxiliaries=_words(raw["auxiliaries"]),
+        participle=re.compile("|".join(participles)),
+        not_participles=_words(raw["not_participles"]),
+        between=re.compile("|".join(between)) if between else None,
+        max_between=raw["max_between"],
+        direction=raw["direction"],
+        lower_case_only=raw.get("lower_case_only", False),
+        blocked_before=_words(raw.get("blocked_before", "")),
+        blocked_with=raw.get("blocked_with", ""),
+        agent=raw.get("agent", ""),
+        agent_auxiliaries=_words(raw.get("agent_auxiliaries", "")),
+    )
