@@ -7,34 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any
 
 from selectolax.lexbor import LexborHTMLParser
 
 from pressroom_seo.crawler.records import StructuredData
-
-_ARTICLE: Final = ("headline", "image", "datePublished", "author")
-REQUIRED: Final[dict[str, tuple[str, ...]]] = {
-    "Article": _ARTICLE,
-    "BlogPosting": _ARTICLE,
-    "NewsArticle": _ARTICLE,
-    "BreadcrumbList": ("itemListElement",),
-    "Event": ("name", "startDate", "location"),
-    "FAQPage": ("mainEntity",),
-    "HowTo": ("name", "step"),
-    "ItemList": ("itemListElement",),
-    "JobPosting": ("title", "description", "datePosted", "hiringOrganization"),
-    "LocalBusiness": ("name", "address"),
-    "Organization": ("name", "url"),
-    "Product": ("name",),
-    "QAPage": ("mainEntity",),
-    "Recipe": ("name", "image"),
-    "Review": ("author", "itemReviewed", "reviewRating"),
-    "SoftwareApplication": ("name", "offers"),
-    "VideoObject": ("name", "thumbnailUrl", "uploadDate"),
-    "WebSite": ("name", "url"),
-}
-"""What an item of a type must have."""
+from pressroom_seo.scoring.structured import required_in_crawls
 
 _MAX_ITEMS = 50
 _MAX_MARKED = 20
@@ -101,6 +79,6 @@ def _item(part: dict[str, Any], *, known: bool) -> StructuredData:
     problem = "" if types else "it has no @type"
     if types and not known:
         problem = "its @context is not https://schema.org"
-    required = dict.fromkeys(name for kind in types for name in REQUIRED.get(kind, ()))
+    required = dict.fromkeys(name for kind in types for name in required_in_crawls(kind))
     missing = tuple(name for name in required if part.get(name) in (None, "", [], {}))
     return StructuredData("json-ld", types, problem, missing)

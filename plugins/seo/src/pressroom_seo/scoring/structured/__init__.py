@@ -2,7 +2,7 @@
 
 from pressroom_seo.scoring.structured.build import BUILDABLE, Built, build_structured_data
 from pressroom_seo.scoring.structured.extract import Extracted, extract_structured_data
-from pressroom_seo.scoring.structured.types import ARTICLE_TYPES, PRODUCT_TYPES
+from pressroom_seo.scoring.structured.types import ARTICLE_TYPES, PRODUCT_TYPES, required_in_crawls
 from pressroom_seo.scoring.structured.validate import (
     Item,
     Problem,
@@ -24,6 +24,7 @@ __all__ = [
     "build_structured_data",
     "extract_structured_data",
     "missing_of",
+    "required_in_crawls",
     "validate_page",
     "validate_structured_data",
 ]

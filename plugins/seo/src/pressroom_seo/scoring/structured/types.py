@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cache
 from importlib.resources import files
-from typing import Final
+from typing import Any, Final
 
 from pressroom_seo.scoring.context import split_address
 
@@ -116,6 +116,21 @@ def rule_for(type_name: str) -> TypeRule | None:
     return _rules().get(_PARENTS.get(type_name, type_name))
 
 
+def required_in_crawls(type_name: str) -> tuple[str, ...]:
+    """Return what the check of a whole site wants an item of exactly this type to have; nothing for other types."""
+    return _crawled().get(type_name, ())
+
+
+@cache
+def _crawled() -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for name, entry in _entries().items():
+        if name[0].isupper():  # the others are parts
+            said = entry.get("crawled", {})
+            found |= dict.fromkeys(said.get("types", [name]), tuple(said.get("properties", entry.get("required", ()))))
+    return found
+
+
 def part_rule(name: str, types: Iterable[str] = ()) -> TypeRule:
     """Return the rule of a nested part, which its types may change."""
     rule = _rules()[name]
@@ -160,8 +175,12 @@ def is_web_address(text: str) -> bool:
 
 
 @cache
+def _entries() -> dict[str, dict[str, Any]]:
+    return tomllib.loads((files(__package__) / "types.toml").read_text("utf-8"))
+
+
+@cache
 def _rules() -> dict[str, TypeRule]:
-    raw = tomllib.loads((files(__package__) / "types.toml").read_text("utf-8"))
     return {
         name: TypeRule(
             name,
@@ -173,5 +192,5 @@ def _rules() -> dict[str, TypeRule]:
             entry.get("least", {}),
             entry.get("variants", {}),
         )
-        for name, entry in raw.items()
+        for name, entry in _entries().items()
     }
