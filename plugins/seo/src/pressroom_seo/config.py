@@ -1,11 +1,15 @@
-"""What operators configure: `[plugins.seo.config]`."""
+"""What operators configure (`[plugins.seo.config]`), and the names of the background jobs."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from pressroom.sdk import PluginConfig
 from pydantic import Field
+
+CRAWL: Final = "seo.crawl"
+CHECK_LINKS: Final = "seo.check_links"
+TIDY: Final = "seo.tidy"
 
 Host = Annotated[str, Field(min_length=1, max_length=253, pattern=r"^[^/@\s]+$")]
 Pages = Annotated[int, Field(ge=1, le=100_000)]

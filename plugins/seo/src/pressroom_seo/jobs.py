@@ -7,11 +7,7 @@ from typing import Any, Final, cast
 
 from pressroom.sdk import Job, JobRun, Pause, PluginContext
 
-from pressroom_seo.config import SeoConfig
-
-CRAWL: Final = "seo.crawl"
-CHECK_LINKS: Final = "seo.check_links"
-TIDY: Final = "seo.tidy"
+from pressroom_seo.config import CHECK_LINKS, CRAWL, TIDY, SeoConfig
 
 _DAY: Final = 86_400.0
 _ATTEMPT: Final = 21_600.0

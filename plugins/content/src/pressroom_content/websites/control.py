@@ -25,7 +25,10 @@ from pressroom_content.contract.control import (
 from pressroom_content.foreign_pages import names_meta
 from pressroom_content.records import Website
 from pressroom_content.tables import PublicationRow, WebsiteRow
+from pressroom_content.websites.checking import check_website
 from pressroom_content.websites.connectors import BUILTIN, connectors
+from pressroom_content.websites.proofs import vouched
+from pressroom_content.websites.store import Websites
 
 log = structlog.get_logger()
 
@@ -160,8 +163,6 @@ class Controls:
         return frozenset(name for name, one in connectors(self._plugin).items() if one.proves_control)
 
     async def _website(self, user_id: str, website_id: str) -> Website:
-        from pressroom_content.websites.store import Websites  # noqa: PLC0415 - it needs this module
-
         return await Websites(self._plugin).get(user_id, website_id)
 
     async def _withdraw(self, website_id: str) -> None:
@@ -188,8 +189,6 @@ class Controls:
 
     async def _by_platform(self, website: Website) -> bool | None:
         """Return whether the platform vouches for the URL; `None` where it cannot be asked."""
-        from pressroom_content.websites.checking import check_website  # noqa: PLC0415 - it needs this module
-
         if website.platform not in self._proving():
             return False
         _, finding = await check_website(self._plugin, website.user_id, website.id)
@@ -237,22 +236,6 @@ def control_of(website: Website) -> Control:
         return Control(website.url)
     url = website.url or f"https://{website.control_place}"
     return Control(url, cast("ControlMethod", website.control_method), website.control_at)
-
-
-def vouched(url: str, site_url: str) -> bool:
-    """Return whether the URL that a platform names as its own is the one that was typed, if one was."""
-    place = place_of(site_url)
-    return bool(place) and (not url or place == place_of(url))
-
-
-def take_proof(row: WebsiteRow, site_url: str, now: datetime, *, base_url: str, certain: bool) -> None:
-    """Keep on a row what a live check says of control. `certain`: the platform was asked and answered."""
-    if row.control_place and row.url and row.control_place != place_of(row.url):
-        row.control_place, row.control_method, row.control_at = "", "", None
-    if vouched(row.url, site_url) and not is_on_this_server(site_url, base_url):
-        row.control_place, row.control_method, row.control_at = place_of(site_url), "platform", now
-    elif certain and row.control_method == "platform":
-        row.control_place, row.control_method, row.control_at = "", "", None
 
 
 def speaks_for(url: InstrumentedAttribute[str]) -> ColumnElement[bool]:

@@ -23,8 +23,8 @@ from pressroom_content.tables import PublicationRow, WebsiteRow
 from pressroom_content.vault import Vault
 from pressroom_content.websites import settings as site_settings
 from pressroom_content.websites.connectors import BUILTIN, connectors
-from pressroom_content.websites.control import take_proof
 from pressroom_content.websites.paging import before, cursor_of
+from pressroom_content.websites.proofs import take_proof
 
 RESERVED_KEYS: Final = frozenset({"static", "files", "api", "admin", "new"})
 _MAX_KEY_LENGTH: Final = 60

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Literal
 
 from pressroom.graphics.color import Color
 from pressroom.graphics.css import Length
@@ -14,10 +14,6 @@ from pressroom_image_generator.engine.parse import Element
 from pressroom_image_generator.engine.properties import Style
 from pressroom_image_generator.engine.sources import Source, Sources
 from pressroom_image_generator.engine.values import Size
-
-if TYPE_CHECKING:
-    from pressroom_image_generator.engine.layout.fragments import Fragment
-    from pressroom_image_generator.engine.layout.inline_text import InlineText
 
 Kind = Literal["block", "flex", "grid", "paragraph", "picture"]
 
@@ -47,7 +43,7 @@ class Inline:
 
 @dataclass(slots=True, eq=False)
 class Box:
-    """A box. `sequence` is its place in the document; from `fragments` on it is what layout remembers."""
+    """A box. `sequence` is its place in the document."""
 
     style: Style
     kind: Kind
@@ -57,11 +53,6 @@ class Box:
     alternative: str = ""
     anonymous: bool = False
     sequence: int = 0
-    fragments: dict[Any, Fragment] = field(default_factory=dict)
-    lines: dict[Any, tuple[float, Fragment]] = field(default_factory=dict)
-    widths: tuple[float, float] | None = None
-    paragraph: InlineText | None = None
-    places: list[int] = field(default_factory=list)
 
     @property
     def out_of_flow(self) -> bool:

@@ -13,9 +13,8 @@ from sqlalchemy import CursorResult, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import undefer
 
-from pressroom_seo.config import SeoConfig
+from pressroom_seo.config import CRAWL, SeoConfig
 from pressroom_seo.crawler.urls import host_of, normalise
-from pressroom_seo.jobs import CRAWL
 from pressroom_seo.tables import CrawlRow
 
 BUILTIN: Final = "builtin"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pressroom.sdk import Annotations, Call, Integer, InvalidInput, Params, PluginContext, ToolResult, mcp_tool
 from pydantic import BaseModel, Field
 
-from pressroom_seo.jobs import CHECK_LINKS
+from pressroom_seo.config import CHECK_LINKS
 from pressroom_seo.tools.common import ContentId, WebsiteId, context, exactly_one
 from pressroom_seo.tools.reports import LinkRow
 

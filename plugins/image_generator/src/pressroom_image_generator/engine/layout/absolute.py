@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from pressroom_image_generator.engine.layout.fragments import Fragment, Pending, Placed, Space
+from pressroom_image_generator.engine.layout.fragments import Fragment, LayoutContext, Pending, Placed, Space
 from pressroom_image_generator.engine.layout.sizing import Sizing, bounded, known, margin_edges, preferred_ratio
 from pressroom_image_generator.engine.values import Size
-
-if TYPE_CHECKING:
-    from pressroom_image_generator.engine.layout.engine import Layout
 
 
 def relative_offset(fragment: Fragment, width: float, height: float | None) -> tuple[float, float]:
@@ -32,7 +27,7 @@ def placed(x: float, y: float, fragment: Fragment, width: float, height: float |
     return Placed(bounded(x + across), bounded(y + down), fragment)
 
 
-def place_pending(layout: Layout, pending: Pending, holder: Fragment) -> Placed:
+def place_pending(layout: LayoutContext, pending: Pending, holder: Fragment) -> Placed:
     """Lay out an absolute box in the padding box of the fragment that holds it."""
     box, style = pending.box, pending.box.style
     border = holder.border

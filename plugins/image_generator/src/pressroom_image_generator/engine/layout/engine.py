@@ -11,7 +11,7 @@ from pressroom_image_generator.engine.boxes import Box
 from pressroom_image_generator.engine.layout.absolute import place_pending
 from pressroom_image_generator.engine.layout.flex import flex_widths, layout_flex
 from pressroom_image_generator.engine.layout.flow import flow_widths, layout_flow
-from pressroom_image_generator.engine.layout.fragments import Fragment, Space
+from pressroom_image_generator.engine.layout.fragments import BoxMemory, Fragment, Space
 from pressroom_image_generator.engine.layout.grid import grid_widths, layout_grid
 from pressroom_image_generator.engine.layout.paragraph import layout_paragraph, paragraph_widths
 from pressroom_image_generator.engine.layout.replaced import layout_picture, picture_widths
@@ -37,6 +37,14 @@ class Layout:
         self.height = height
         self.notes = notes
         self._steps = 0
+        self._memories: dict[Box, BoxMemory] = {}
+
+    def memory(self, box: Box) -> BoxMemory:
+        """Return what is remembered of a box, to be read and changed."""
+        found = self._memories.get(box)
+        if found is None:
+            found = self._memories[box] = BoxMemory()
+        return found
 
     def canvas(self, root: Box) -> Fragment:
         """Return the fragment of the whole canvas.
@@ -48,7 +56,8 @@ class Layout:
 
     def fragment(self, box: Box, space: Space) -> Fragment:
         """Return a box laid out in a space; the same space gives the same fragment."""
-        found = box.fragments.get(space)
+        known_fragments = self.memory(box).fragments
+        found = known_fragments.get(space)
         if found is not None:
             return found
         self._steps += 1
@@ -60,7 +69,7 @@ class Layout:
             waiting, fragment.pending = fragment.pending, []
             for pending in waiting:
                 fragment.children.append(place_pending(self, pending, fragment))
-        box.fragments[space] = fragment
+        known_fragments[space] = fragment
         return fragment
 
     def _laid_out(self, box: Box, space: Space) -> Fragment:
@@ -78,19 +87,23 @@ class Layout:
 
     def content_widths(self, box: Box) -> tuple[float, float]:
         """Return the least and the greatest width that the content of a box asks for (CSS Box Sizing 3, section 4)."""
-        if box.widths is None:
-            match box.kind:
-                case "flex":
-                    box.widths = flex_widths(self, box)
-                case "grid":
-                    box.widths = grid_widths(self, box)
-                case "paragraph":
-                    box.widths = paragraph_widths(self, box)
-                case "picture":
-                    box.widths = picture_widths(box)
-                case "block":
-                    box.widths = flow_widths(self, box)
-        return box.widths
+        memory = self.memory(box)
+        if memory.widths is None:
+            memory.widths = self._content_widths(box)
+        return memory.widths
+
+    def _content_widths(self, box: Box) -> tuple[float, float]:
+        match box.kind:
+            case "flex":
+                return flex_widths(self, box)
+            case "grid":
+                return grid_widths(self, box)
+            case "paragraph":
+                return paragraph_widths(self, box)
+            case "picture":
+                return picture_widths(box)
+            case "block":
+                return flow_widths(self, box)
 
     def outer_widths(self, box: Box) -> tuple[float, float]:
         """Return what a box contributes to the content widths of its parent, margins included."""

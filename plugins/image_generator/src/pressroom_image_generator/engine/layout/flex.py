@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from pressroom_image_generator.engine.boxes import Box
-from pressroom_image_generator.engine.edges import Edges
 from pressroom_image_generator.engine.layout.absolute import placed
 from pressroom_image_generator.engine.layout.alignment import (
     aligned_offset,
@@ -14,33 +12,9 @@ from pressroom_image_generator.engine.layout.alignment import (
     item_alignment,
     static_alignment,
 )
-from pressroom_image_generator.engine.layout.flexing import resolve_lengths
-from pressroom_image_generator.engine.layout.fragments import Fragment, Pending, Space
+from pressroom_image_generator.engine.layout.flexing import Item, resolve_lengths
+from pressroom_image_generator.engine.layout.fragments import Fragment, LayoutContext, Pending, Space
 from pressroom_image_generator.engine.layout.sizing import Sizing, bounded, known, margin_edges
-
-if TYPE_CHECKING:
-    from pressroom_image_generator.engine.layout.engine import Layout
-
-
-@dataclass(slots=True, eq=False)
-class Item:
-    """A child of a flex container; sizes are of its border box, `main` along the container and `cross` over it."""
-
-    box: Box
-    margins: Edges
-    base: float
-    least: float
-    most: float
-    main_margin: float
-    cross_margin: float
-    main: float = 0.0
-    cross: float = 0.0
-    fragment: Fragment | None = None
-
-    @property
-    def hypothetical(self) -> float:
-        """The base size within its limits."""
-        return max(self.least, min(self.base, self.most))
 
 
 @dataclass(slots=True, eq=False)
@@ -52,7 +26,7 @@ class _Line:
     shares: list[float] = field(default_factory=list)
 
 
-def flex_widths(layout: Layout, box: Box) -> tuple[float, float]:
+def flex_widths(layout: LayoutContext, box: Box) -> tuple[float, float]:
     """Return the content widths of a flex container (section 9.9)."""
     widths = [layout.outer_widths(child) for child in box.children if not child.out_of_flow]
     if not widths:
@@ -67,13 +41,13 @@ def flex_widths(layout: Layout, box: Box) -> tuple[float, float]:
     return max(least for least, _ in widths), most
 
 
-def layout_flex(layout: Layout, box: Box, space: Space) -> Fragment:
+def layout_flex(layout: LayoutContext, box: Box, space: Space) -> Fragment:
     """Lay out a flex container."""
     return _Flex(layout, box, space).run()
 
 
 class _Flex:
-    def __init__(self, layout: Layout, box: Box, space: Space) -> None:
+    def __init__(self, layout: LayoutContext, box: Box, space: Space) -> None:
         self.layout, self.box, self.space = layout, box, space
         self.style = style = box.style
         self.sizing = sizing = Sizing(layout, box, space)

@@ -3,10 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
-if TYPE_CHECKING:
-    from pressroom_image_generator.engine.layout.flex import Item
+from pressroom_image_generator.engine.boxes import Box
+from pressroom_image_generator.engine.edges import Edges
+from pressroom_image_generator.engine.layout.fragments import Fragment
+
+
+@dataclass(slots=True, eq=False)
+class Item:
+    """A child of a flex container; sizes are of its border box, `main` along the container and `cross` over it."""
+
+    box: Box
+    margins: Edges
+    base: float
+    least: float
+    most: float
+    main_margin: float
+    cross_margin: float
+    main: float = 0.0
+    cross: float = 0.0
+    fragment: Fragment | None = None
+
+    @property
+    def hypothetical(self) -> float:
+        """The base size within its limits."""
+        return max(self.least, min(self.base, self.most))
 
 
 def resolve_lengths(items: Sequence[Item], room: float) -> None:

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pressroom_image_generator.engine.boxes import Box
 from pressroom_image_generator.engine.edges import Edges
 from pressroom_image_generator.engine.layout.absolute import placed
-from pressroom_image_generator.engine.layout.fragments import Fragment, Pending, Space
+from pressroom_image_generator.engine.layout.fragments import Fragment, LayoutContext, Pending, Space
 from pressroom_image_generator.engine.layout.sizing import Sizing, border_edges, known, margin_edges, padding_edges
 
-if TYPE_CHECKING:
-    from pressroom_image_generator.engine.layout.engine import Layout
 
-
-def flow_widths(layout: Layout, box: Box) -> tuple[float, float]:
+def flow_widths(layout: LayoutContext, box: Box) -> tuple[float, float]:
     """Return the content widths of a block: those of its widest child."""
     widths = [layout.outer_widths(child) for child in box.children if not child.out_of_flow]
     return max((least for least, _ in widths), default=0.0), max((most for _, most in widths), default=0.0)
 
 
-def layout_flow(layout: Layout, box: Box, space: Space) -> Fragment:
+def layout_flow(layout: LayoutContext, box: Box, space: Space) -> Fragment:
     """Lay out a block whose children are blocks."""
     sizing = Sizing(layout, box, space)
     width, height = sizing.width(), sizing.given_height()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from pressroom.graphics.text import ShapedText
+from pressroom.graphics.text import FontLibrary, ShapedText
 
 from pressroom_image_generator.engine.boxes import Box, Decoration
 from pressroom_image_generator.engine.edges import NO_EDGES, Edges
+from pressroom_image_generator.engine.layout.inline_text import InlineText
+from pressroom_image_generator.engine.notes import Notes
 from pressroom_image_generator.engine.properties import Style
 
 
@@ -99,3 +101,39 @@ class Fragment:
     last_baseline: float | None = None
     margin_top: float = 0.0
     margin_bottom: float = 0.0
+
+
+@dataclass(slots=True, eq=False)
+class BoxMemory:
+    """What layout remembers of a box: its fragment in each space, and of a paragraph its text, breaks and lines."""
+
+    fragments: dict[Space, Fragment] = field(default_factory=dict)
+    widths: tuple[float, float] | None = None
+    paragraph: InlineText | None = None
+    places: list[int] = field(default_factory=list)
+    lines: dict[tuple[float, Edges, float | None], tuple[float, Fragment]] = field(default_factory=dict)
+
+
+class LayoutContext(Protocol):
+    """What the layout of one box asks of the layout of the whole canvas, whose size is `width` and `height`."""
+
+    library: FontLibrary
+    width: float
+    height: float
+    notes: Notes
+
+    def memory(self, box: Box) -> BoxMemory:
+        """Return what is remembered of a box, to be read and changed."""
+        ...
+
+    def fragment(self, box: Box, space: Space) -> Fragment:
+        """Return a box laid out in a space; the same space gives the same fragment."""
+        ...
+
+    def content_widths(self, box: Box) -> tuple[float, float]:
+        """Return the least and the greatest width that the content of a box asks for."""
+        ...
+
+    def outer_widths(self, box: Box) -> tuple[float, float]:
+        """Return what a box contributes to the content widths of its parent, margins included."""
+        ...

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import math
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 from pressroom_image_generator.engine.boxes import Box
 from pressroom_image_generator.engine.layout.absolute import placed
 from pressroom_image_generator.engine.layout.alignment import aligned_offset, content_distribution, item_alignment
-from pressroom_image_generator.engine.layout.fragments import Fragment, Pending, Space
+from pressroom_image_generator.engine.layout.fragments import Fragment, LayoutContext, Pending, Space
 from pressroom_image_generator.engine.layout.grid_places import Cell, named_lines, placed_cells
 from pressroom_image_generator.engine.layout.grid_tracks import Contribution, track_sizes
 from pressroom_image_generator.engine.layout.sizing import Sizing, known, margin_edges
 from pressroom_image_generator.engine.tracks import MAX_TRACKS, Track
 
-if TYPE_CHECKING:
-    from pressroom_image_generator.engine.layout.engine import Layout
-
 _AUTO = Track()
 
 
-def grid_widths(layout: Layout, box: Box) -> tuple[float, float]:
+def grid_widths(layout: LayoutContext, box: Box) -> tuple[float, float]:
     """Return the content widths of a grid: its columns as narrow and as wide as their content."""
     gap = known(box.style.column_gap, None) or 0.0
     grid = _Grid(layout, box, None)
@@ -32,7 +28,7 @@ def grid_widths(layout: Layout, box: Box) -> tuple[float, float]:
     return least, max(least, sum(track_sizes(grid.columns, asked, None, gap, stretch=False)) + gaps)
 
 
-def layout_grid(layout: Layout, box: Box, space: Space) -> Fragment:
+def layout_grid(layout: LayoutContext, box: Box, space: Space) -> Fragment:
     """Lay out a grid container."""
     sizing = Sizing(layout, box, space)
     style, frame = box.style, sizing.frame
@@ -87,7 +83,7 @@ def _edges(sizes: list[float], gap: float, room: float, mode: str) -> list[float
 
 
 def _place(
-    layout: Layout, fragment: Fragment, cell: Cell, across: tuple[list[float], list[float]],
+    layout: LayoutContext, fragment: Fragment, cell: Cell, across: tuple[list[float], list[float]],
     down: tuple[list[float], list[float]], width: float,
 ) -> None:  # fmt: skip
     container, style = fragment.box.style, cell.box.style
@@ -143,7 +139,7 @@ def _area(tracks: tuple[list[float], list[float]], first: int, span: int) -> tup
 class _Grid:
     """The tracks of a grid and the cells of its items; the width is unknown while it is only measured."""
 
-    def __init__(self, layout: Layout, box: Box, width: float | None) -> None:
+    def __init__(self, layout: LayoutContext, box: Box, width: float | None) -> None:
         self._layout = layout
         style = box.style
         gap = known(style.column_gap, width) or 0.0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from pressroom.graphics.css import Length
 from pressroom.graphics.segments import grapheme_clusters
@@ -15,7 +14,7 @@ from pressroom.graphics.text.bidi import visual_order
 from pressroom_image_generator.engine.boxes import Box
 from pressroom_image_generator.engine.layout.absolute import placed
 from pressroom_image_generator.engine.layout.breaking import visible_end
-from pressroom_image_generator.engine.layout.fragments import Fragment, InlineArea, Space, TextPiece
+from pressroom_image_generator.engine.layout.fragments import Fragment, InlineArea, LayoutContext, Space, TextPiece
 from pressroom_image_generator.engine.layout.inline_text import (
     InlineText,
     Run,
@@ -27,9 +26,6 @@ from pressroom_image_generator.engine.layout.inline_text import (
 from pressroom_image_generator.engine.layout.sizing import border_edges, margin_edges, padding_edges
 from pressroom_image_generator.engine.notes import shown
 from pressroom_image_generator.engine.properties import Style
-
-if TYPE_CHECKING:
-    from pressroom_image_generator.engine.layout.engine import Layout
 
 _ELLIPSIS = "…"
 
@@ -73,7 +69,7 @@ class LineBuilder:
     """Adds the lines of a paragraph to its fragment."""
 
     def __init__(
-        self, layout: Layout, paragraph: InlineText, fragment: Fragment, width: float, height: float | None
+        self, layout: LayoutContext, paragraph: InlineText, fragment: Fragment, width: float, height: float | None
     ) -> None:
         self._layout = layout
         self._paragraph = paragraph

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from pressroom_image_generator.engine.boxes import Box
 from pressroom_image_generator.engine.layout.breaking import balanced, breaks_words, broken, opportunities, visible_end
-from pressroom_image_generator.engine.layout.fragments import Fragment, Pending, Space
+from pressroom_image_generator.engine.layout.fragments import Fragment, LayoutContext, Pending, Space
 from pressroom_image_generator.engine.layout.inline_text import InlineText, collected
 from pressroom_image_generator.engine.layout.line import LineBuilder, inline_edge
 from pressroom_image_generator.engine.layout.sizing import Sizing, known
 
-if TYPE_CHECKING:
-    from pressroom_image_generator.engine.layout.engine import Layout
 
-
-def _text_of(layout: Layout, box: Box) -> InlineText:
+def _text_of(layout: LayoutContext, box: Box) -> InlineText:
     """Return the text of a paragraph; boxes in it have their greatest width."""
-    if box.paragraph is None:
+    memory = layout.memory(box)
+    if memory.paragraph is None:
         paragraph = collected(box.inlines, box.style, layout.library)
         extra = [0.0] * (len(paragraph.text) + 1)
         for run in paragraph.runs:
@@ -33,17 +30,17 @@ def _text_of(layout: Layout, box: Box) -> InlineText:
             for index, more in enumerate(extra):
                 total += more
                 paragraph.until[index] += total
-        box.paragraph = paragraph
-        box.places = opportunities(paragraph)
-    return box.paragraph
+        memory.paragraph = paragraph
+        memory.places = opportunities(paragraph)
+    return memory.paragraph
 
 
-def paragraph_widths(layout: Layout, box: Box) -> tuple[float, float]:
+def paragraph_widths(layout: LayoutContext, box: Box) -> tuple[float, float]:
     """Return the content widths of a paragraph: its longest word, and its longest line without breaks."""
     paragraph = _text_of(layout, box)
     least = most = 0.0
     start = forced = 0
-    for place in box.places:
+    for place in layout.memory(box).places:
         end = visible_end(paragraph, start, place)
         word = paragraph.width(start, end)
         if start < end and paragraph.runs and _cuts_anywhere(paragraph, start):
@@ -62,7 +59,7 @@ def _cuts_anywhere(paragraph: InlineText, start: int) -> bool:
     return breaks_words(style) and (style.overflow_wrap == "anywhere" or style.word_break == "break-word")
 
 
-def layout_paragraph(layout: Layout, box: Box, space: Space) -> Fragment:
+def layout_paragraph(layout: LayoutContext, box: Box, space: Space) -> Fragment:
     """Lay out a block of inline content."""
     sizing = Sizing(layout, box, space)
     width, height = sizing.width(), sizing.given_height()
@@ -83,14 +80,15 @@ def layout_paragraph(layout: Layout, box: Box, space: Space) -> Fragment:
     return fragment
 
 
-def _filled(layout: Layout, box: Box, fragment: Fragment, inner: float, base: float | None) -> float:
+def _filled(layout: LayoutContext, box: Box, fragment: Fragment, inner: float, base: float | None) -> float:
     """Place the lines into a fragment, or those of another one of the same width, and return how high they are."""
     frame = fragment.border.plus(fragment.padding)
     key = (inner, frame, base if any(part.box is not None for part in box.inlines) else None)
-    found = box.lines.get(key)
+    lines = layout.memory(box).lines
+    found = lines.get(key)
     if found is None:
         content = _Lines(layout, box, fragment, inner, base).fill(frame.left, frame.top)
-        box.lines[key] = (content, replace(fragment, children=[*fragment.children], pending=[*fragment.pending]))
+        lines[key] = (content, replace(fragment, children=[*fragment.children], pending=[*fragment.pending]))
         return content
     content, other = found
     fragment.texts, fragment.areas = other.texts, other.areas
@@ -100,7 +98,7 @@ def _filled(layout: Layout, box: Box, fragment: Fragment, inner: float, base: fl
 
 
 class _Lines:
-    def __init__(self, layout: Layout, box: Box, fragment: Fragment, width: float, height: float | None) -> None:
+    def __init__(self, layout: LayoutContext, box: Box, fragment: Fragment, width: float, height: float | None) -> None:
         self._layout = layout
         self._box = box
         self._fragment = fragment
@@ -112,7 +110,9 @@ class _Lines:
         style, width = self._box.style, self._width
         paragraph = _text_of(self._layout, self._box)
         indent = known(style.text_indent, width) or 0.0
-        lines = (balanced if style.text_wrap == "balance" else broken)(paragraph, self._box.places, width, indent)
+        lines = (balanced if style.text_wrap == "balance" else broken)(
+            paragraph, self._layout.memory(self._box).places, width, indent
+        )
         clamped = bool(style.line_clamp) and len(lines) > style.line_clamp
         if clamped:
             lines = lines[: style.line_clamp]

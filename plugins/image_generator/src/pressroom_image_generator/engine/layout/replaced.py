@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pressroom_image_generator.engine.boxes import Box
-from pressroom_image_generator.engine.layout.fragments import Fragment, Space
+from pressroom_image_generator.engine.layout.fragments import Fragment, LayoutContext, Space
 from pressroom_image_generator.engine.layout.sizing import Sizing, known
-
-if TYPE_CHECKING:
-    from pressroom_image_generator.engine.layout.engine import Layout
 
 _DEFAULT_WIDTH, _DEFAULT_HEIGHT = 300.0, 150.0
 """The size of a picture that has none (CSS Images 3, section 5.3)."""
@@ -41,7 +38,7 @@ def picture_widths(box: Box) -> tuple[float, float]:
     return width, width
 
 
-def layout_picture(layout: Layout, box: Box, space: Space) -> Fragment:
+def layout_picture(layout: LayoutContext, box: Box, space: Space) -> Fragment:
     """Lay out a picture."""
     sizing = Sizing(layout, box, space)
     width = sizing.width()

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pressroom.graphics.css import Length
 
 from pressroom_image_generator.engine.boxes import Box
 from pressroom_image_generator.engine.edges import Edges
-from pressroom_image_generator.engine.layout.fragments import Space
+from pressroom_image_generator.engine.layout.fragments import LayoutContext, Space
 from pressroom_image_generator.engine.properties import Style
 from pressroom_image_generator.engine.values import Size, depends_on_percentage
-
-if TYPE_CHECKING:
-    from pressroom_image_generator.engine.layout.engine import Layout
 
 FARTHEST: Final = 100_000.0
 """Sizes and places beyond this many pixels are cut off."""
@@ -90,7 +87,7 @@ def preferred_ratio(box: Box) -> float:
 class Sizing:
     """The sizes of one box in one space; all of them are of its border box."""
 
-    def __init__(self, layout: Layout, box: Box, space: Space) -> None:
+    def __init__(self, layout: LayoutContext, box: Box, space: Space) -> None:
         self._layout = layout
         self._box = box
         self._space = space
