@@ -1,0 +1,44 @@
+"""What a publication costs the database, from the call that schedules it until the post is live."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pressroom.testing.running import settings_for_test
+from pressroom_content.publishing.publications import Publications
+from support.publishing_world import ADA, connect, world, write
+from support.standin_platform import StandInPlatform
+from support.transactions import counted_transactions
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+MAX_TRANSACTIONS = 64
+MAX_WRITING = 33
+
+
+async def test_a_scheduled_post_takes_few_transactions(
+    config: dict[str, Any], folder: Path, _installed: None, platform: StandInPlatform
+) -> None:
+    # The settings that a server has by default: what is polled is part of the figure.
+    plugins = {"plugins": {"content": {"config": {}}, "standin": {}}, "jobs": {}}
+    async with world(settings_for_test({**config, **plugins}, folder)) as plugin:
+        website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
+        publications = Publications(plugin)
+        await asyncio.sleep(0.5)  # periodic jobs have run
+        with counted_transactions() as count:
+            at = datetime.now(UTC) + timedelta(seconds=2)
+            begun = await publications.publish(ADA, article, website, mode="schedule", publish_at=at)
+            waiting = await publications.wait(begun, 20)
+            assert waiting.status == "scheduled"
+            while not any(state == "live" for _, state, _ in platform.state_changes):
+                await asyncio.sleep(0.05)
+            await asyncio.sleep(0.5)
+        done = await publications.get(ADA, begun.id)
+    assert done.status == "published", done
+    assert [post["state"] for post in platform.posts.values()] == ["live"]
+    assert count.begun <= MAX_TRANSACTIONS, count
+    assert count.committed <= MAX_WRITING, count
