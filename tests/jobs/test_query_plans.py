@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from pressroom.jobs.store import due_job, due_subjects, next_due, oldest_due
+from pressroom.jobs.queries import due_job, due_subjects, next_due, oldest_due
 from pressroom.sdk import Job
 from pressroom.storage.database import SqlDatabase
 from pressroom.storage.database.tables import JobRow

@@ -14,7 +14,7 @@ from pressroom.config.models import JobsSettings
 from pressroom.errors import CallError, NotFound
 from pressroom.jobs.attempt import INTERNAL_FAILURE
 from pressroom.jobs.queue import JobQueue
-from pressroom.jobs.store import JobStore, Lease
+from pressroom.jobs.store import JobStore, LeasedJob
 from pressroom.sdk import Job, JobRun, Pause
 from pressroom.storage.database import SqlDatabase
 from pressroom.storage.database.tables import JobRow
@@ -383,7 +383,7 @@ async def test_a_job_that_becomes_due_between_two_looks_is_not_forgotten(databas
     seconds = await store.seconds_to_next(kinds)
     assert seconds is not None
     assert seconds <= 0
-    assert isinstance(await store.claim(kinds), Lease)
+    assert isinstance(await store.claim(kinds), LeasedJob)
 
 
 async def test_a_paused_job_keeps_its_progress_and_can_be_cancelled(database: SqlDatabase) -> None:
@@ -423,7 +423,7 @@ async def test_finished_jobs_are_forgotten_but_not_within_their_period(database:
     for _ in range(2):
         lease = await store.claim(jobs)
         assert lease is not None
-        await store.succeed(lease, {}, every=jobs[lease.kind].every)  # type: ignore[arg-type]
+        await store.succeed(lease, {}, every=jobs[lease.kind].every)  # type: ignore[arg-type, union-attr]
     await eventually(store.forget_expired, lambda forgotten: forgotten == 1)
     await store.add_period(daily, 86_400 * 365)
     assert await store.claim(jobs) is None

@@ -56,6 +56,7 @@ class StandInPlatform:
         self.lock = threading.RLock()
         self._numbers = 0
         self._acted = threading.Event()
+        self._changed = threading.Condition(self.lock)
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"platform": self}))
         self._http.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._http.server_port}"
@@ -101,6 +102,11 @@ class StandInPlatform:
         while len(self.posts) < count:
             self._acted.clear()
             assert self._acted.wait(20)
+
+    def wait_for_state(self, state: str) -> bool:
+        """Wait until a post was brought into a state; tell whether that came to be."""
+        with self._changed:
+            return self._changed.wait_for(lambda: any(one == state for _, one, _ in self.state_changes), 20)
 
     def edit(self, post_id: str, **fields: Any) -> None:
         """Change a post as a person does who sits at the platform."""
@@ -174,6 +180,7 @@ class StandInPlatform:
 
     def _set_state(self, identifier: str, sent: dict[str, Any]) -> tuple[int, Any]:
         self.state_changes.append((identifier, sent["state"], datetime.now(UTC)))
+        self._changed.notify_all()
         post = self.posts[identifier]
         if sent["state"] == "gone":
             del self.posts[identifier]

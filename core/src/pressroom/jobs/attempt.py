@@ -6,17 +6,21 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import structlog
+from sqlalchemy.ext.asyncio import AsyncSession
 from structlog.contextvars import bound_contextvars
 
 from pressroom.errors import BackendError, CallError
 from pressroom.fetch.shares import shared_by
-from pressroom.jobs.store import JobStore, Lease
-from pressroom.sdk import Job, Pause
+from pressroom.jobs.leases import HeldLease
+from pressroom.jobs.store import JobStore, LeasedJob
+from pressroom.sdk import Job, LeaseLost, Pause, Reschedule
 
 log = structlog.get_logger()
+
+_Outcome: TypeAlias = dict[str, Any] | Pause | Reschedule
 
 _MAX_MESSAGE_LENGTH: Final = 1000
 _MAX_DELAY_SECONDS: Final = 3600.0
@@ -31,10 +35,10 @@ class Attempt:
 
     The lease is renewed three times in its length. Where that fails for the whole of it, or the job was cancelled or
     passed to another process, the work is cancelled: from then on somebody else may do it. `lease_ends` is a reading
-    of the event loop's clock, taken early, so that this process stops before another can begin.
+    of the event loop's clock, see `HeldLease`.
     """
 
-    def __init__(self, store: JobStore, job: Job, lease: Lease, *, lease_ends: float, backoff: float) -> None:
+    def __init__(self, store: JobStore, job: Job, lease: LeasedJob, *, lease_ends: float, backoff: float) -> None:
         self.id = lease.id
         self.kind = lease.kind
         self.subject = lease.subject
@@ -43,26 +47,45 @@ class Attempt:
         self._store = store
         self._job = job
         self._lease = lease
-        self._lease_ends = lease_ends
+        self._held = HeldLease(
+            job.lease,
+            lease_ends,
+            name=f"job {lease.id}",
+            keep=lambda session: store.keep(session, lease, job.lease),
+            renew=lambda: store.renew(lease, job.lease),
+            lose=self._cancel,
+        )
         self._backoff = backoff
         self._loop = asyncio.get_running_loop()
-        self._work: asyncio.Task[dict[str, Any] | Pause] | None = None
-        self._lost = False
+        self._work: asyncio.Task[_Outcome] | None = None
         self._stopping = False
 
     async def progress(self, fraction: float, message: str = "") -> None:
         """See `pressroom.sdk.JobRun`. While the database is away, the work goes on without being noted."""
         if not 0 <= fraction <= 1:
             raise ValueError(f"progress is from 0 to 1 (got {fraction})")
+
+        def renew() -> Awaitable[bool]:
+            told = _shortened(message)
+            return self._store.renew(self._lease, self._job.lease, progress=float(fraction), message=told)
+
         with suppress(BackendError):
-            await self._renew(progress=float(fraction), message=_shortened(message))
-        if self._lost:
+            if not await self._held.renew(renew):
+                self._held.lose()
+        if self._held.lost:
             raise asyncio.CancelledError
+
+    def check(self) -> None:
+        """See `pressroom.sdk.Lease`."""
+        self._held.check()
+
+    async def keep(self, session: AsyncSession) -> None:
+        """See `pressroom.sdk.Lease`."""
+        await self._held.keep(session)
 
     def lose(self) -> None:
         """Stop the work: the job is not this process's any more."""
-        self._lost = True
-        self._cancel()
+        self._held.lose()
 
     def stop(self) -> None:
         """Stop the work and let go of the job, so that another process begins it anew."""
@@ -72,9 +95,9 @@ class Attempt:
     async def run(self) -> None:
         """Do the work, and note what came of it."""
         self._work = asyncio.create_task(self._do(), name=f"job {self.id}")
-        if self._stopping or self._lost:
+        if self._stopping or self._held.lost:
             self._work.cancel()
-        heart = asyncio.create_task(self._keep_lease())
+        heart = asyncio.create_task(self._held.beat())
         try:
             await asyncio.wait({self._work})
             await self._conclude(self._work)
@@ -86,7 +109,7 @@ class Attempt:
         if self._work is not None:
             self._work.cancel()
 
-    async def _do(self) -> dict[str, Any] | Pause:
+    async def _do(self) -> _Outcome:
         owner = self.subject or f"job {self._job.kind}"
         with bound_contextvars(job=self.id, kind=self._job.kind), shared_by(owner, "background"):
             scope = asyncio.timeout(self._job.timeout)
@@ -97,37 +120,24 @@ class Attempt:
                 if scope.expired():
                     raise _TookTooLong from error
                 raise
-            return result if isinstance(result, Pause) else _json_object(result)
+            return _checked(result)
 
-    async def _keep_lease(self) -> None:
-        while not self._lost:
-            left = self._lease_ends - self._loop.time()
-            await asyncio.sleep(max(0.0, min(self._job.lease / 3, left)))
-            try:
-                async with asyncio.timeout_at(self._lease_ends):
-                    await self._renew()
-            except (BackendError, TimeoutError):
-                if self._loop.time() >= self._lease_ends:
-                    log.warning("the lease of a job could not be kept", job=self.id, kind=self._job.kind)
-                    self.lose()
-
-    async def _renew(self, *, progress: float | None = None, message: str | None = None) -> None:
-        ends = self._loop.time() + self._job.lease
-        if await self._store.renew(self._lease, self._job.lease, progress=progress, message=message):
-            self._lease_ends = max(self._lease_ends, ends)
-        elif not (self._work and self._work.done()):
-            self.lose()
-
-    async def _conclude(self, work: asyncio.Task[dict[str, Any] | Pause]) -> None:
+    async def _conclude(self, work: asyncio.Task[_Outcome]) -> None:
         error = asyncio.CancelledError() if work.cancelled() else work.exception()
         every = self._job.every
-        if self._lost:
+        if self._held.lost:
+            if self._lease.lock:
+                # The work has ended, so nobody has to wait until the lock's time is over.
+                with suppress(BackendError):
+                    await self._store.release_lock(self._lease.lock, self._lease.token)
             return
         if error is None:
             result = work.result()
             if isinstance(result, Pause):
                 seconds = min(_MAX_PAUSE, max(0.0, result.seconds))
                 await self._note(lambda: self._store.release(self._lease, seconds))
+            elif isinstance(result, Reschedule):
+                await self._note(lambda: self._store.reschedule(self._lease, result.at, result.payload))
             else:
                 await self._note(lambda: self._store.succeed(self._lease, result, every=every))
         elif self._stopping:
@@ -138,7 +148,7 @@ class Attempt:
     async def _fail(self, error: BaseException) -> None:
         message = self._message(error)
         final = self.attempt >= self._job.attempts
-        known = isinstance(error, CallError | _TookTooLong)
+        known = isinstance(error, CallError | LeaseLost | _TookTooLong)
         (log.error if final else log.warning)(
             "job failed" if final else "job failed and will be tried again",
             job=self.id,
@@ -167,7 +177,7 @@ class Attempt:
             try:
                 await write()
             except BackendError as error:
-                if self._lost or self._loop.time() >= self._lease_ends:
+                if self._held.lost or self._loop.time() >= self._held.ends:
                     log.warning("the outcome of a job is lost", job=self.id, kind=self._job.kind, error=error.message)
                     return
                 await asyncio.sleep(_OUTAGE_PAUSE)
@@ -177,6 +187,15 @@ class Attempt:
 
 class _TookTooLong(Exception):
     """The job's own timeout is over."""
+
+
+def _checked(result: Mapping[str, Any] | Pause | Reschedule | None) -> _Outcome:
+    """Return what a job returned. Raises `TypeError` or `ValueError` where that cannot be stored."""
+    if isinstance(result, Reschedule):
+        if result.at.tzinfo is None:
+            raise ValueError("Reschedule.at needs a time zone")
+        return result if result.payload is None else Reschedule(result.at, _json_object(result.payload))
+    return result if isinstance(result, Pause) else _json_object(result)
 
 
 def _json_object(result: Mapping[str, Any] | None) -> dict[str, Any]:

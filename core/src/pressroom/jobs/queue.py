@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+import secrets
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager, suppress
 from datetime import datetime
 from typing import Any, Final
 
 import structlog
+from sqlalchemy import event
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom.config.models import JobsSettings
 from pressroom.errors import BackendError
 from pressroom.jobs.attempt import Attempt
+from pressroom.jobs.leases import HeldLease
+from pressroom.jobs.locks import checked_key
 from pressroom.jobs.places import Places, Waiting
-from pressroom.jobs.store import VANISHED, GivenUp, JobStore, Lease
-from pressroom.sdk import Job, JobStatus
+from pressroom.jobs.store import GivenUp, JobStore, LeasedJob, lock_of
+from pressroom.sdk import Job, JobStatus, Lease, LeaseLost, LockTaken
 from pressroom.storage.database import SqlDatabase
 
 log = structlog.get_logger()
@@ -26,6 +31,9 @@ MAX_SUBJECT_LENGTH: Final = 255
 
 _FORGET_SECONDS: Final = 600.0
 _MIN_WAIT_SECONDS: Final = 0.05
+_LOCK_PAUSE: Final = 0.1
+"""Seconds between two looks at a lock that somebody else holds."""
+
 _LAST_WORDS_SECONDS: Final = 5.0
 """How long work that was cancelled may take to end, and to note so, when the queue closes."""
 
@@ -93,15 +101,66 @@ class JobQueue:
         subject: str = "",
         key: str = "",
         run_at: datetime | None = None,
+        session: AsyncSession | None = None,
     ) -> str:
         """See `pressroom.sdk.Jobs`."""
         if kind not in self._kinds:
             raise KeyError(kind)
         _check(payload, subject, key, run_at)
-        job_id, new = await self._store.add(kind, payload, subject=subject, key=key, run_at=run_at)
+        lock_of(self._kinds[kind], payload)
+        if session is None:
+            job_id, new = await self._store.add(kind, payload, subject=subject, key=key, run_at=run_at)
+            if new:
+                self._wake.set()
+            return job_id
+        added, new = None, False
+        while added is None:
+            added, new = await self._store.add_in(session, kind, payload, subject=subject, key=key, run_at=run_at)
         if new:
+            # Looked for sooner, it would not be there yet.
+            event.listen(session.sync_session, "after_commit", lambda _session: self._wake.set(), once=True)
+        return added
+
+    @asynccontextmanager
+    async def lock(self, key: str, *, wait: float = 0.0, lease: float = 60.0) -> AsyncIterator[Lease]:
+        """See `pressroom.sdk.Jobs`."""
+        token, loop, working = secrets.token_urlsafe(16), asyncio.get_running_loop(), asyncio.current_task()
+        latest, asked = loop.time() + wait, loop.time()
+        while not await self._store.take_lock(checked_key(key), token, lease):
+            if loop.time() >= latest:
+                raise LockTaken(f"somebody else holds {key}")
+            await asyncio.sleep(_LOCK_PAUSE)
+            asked = loop.time()
+
+        async def renew() -> bool:
+            return await self._store.renew_lock(key, token, lease)
+
+        def lose() -> None:
+            if working is not None:
+                working.cancel()
+
+        held = HeldLease(
+            lease,
+            asked + lease,
+            name=f"lock {key}",
+            keep=lambda session: self._store.keep_lock(session, key, token, lease),
+            renew=renew,
+            lose=lose,
+        )
+        heart = asyncio.create_task(held.beat(), name=f"lock {key}")
+        try:
+            yield held
+        except asyncio.CancelledError:
+            if not held.lost:
+                raise
+            if working is not None:
+                working.uncancel()
+            raise LeaseLost(f"{key} was lost") from None
+        finally:
+            heart.cancel()
+            with suppress(BackendError):
+                await asyncio.shield(self._store.release_lock(key, token))
             self._wake.set()
-        return job_id
 
     async def status(self, job_id: str, *, subject: str | None = None) -> JobStatus:
         """See `pressroom.sdk.Jobs`."""
@@ -153,15 +212,16 @@ class JobQueue:
             return self._places.order(one for one in waiting if admits(one.kind, one.subject))
 
         asked = asyncio.get_running_loop().time()
+        # One that has to wait for its lock is not due any more: there may be others behind it.
         claimed = await self._store.claim(kinds, choose)
         if isinstance(claimed, GivenUp):
-            log.error("job failed", job=claimed.id, kind=claimed.kind, error=VANISHED)
-        elif claimed is not None:
+            log.error("job failed", job=claimed.id, kind=claimed.kind, error=claimed.reason)
+        elif isinstance(claimed, LeasedJob):
             self._places.served(claimed.kind, claimed.subject)
             self._start(claimed, asked)
         return claimed is not None
 
-    def _start(self, lease: Lease, asked: float) -> None:
+    def _start(self, lease: LeasedJob, asked: float) -> None:
         job = self._kinds[lease.kind]
         attempt = Attempt(self._store, job, lease, lease_ends=asked + job.lease, backoff=self._backoff)
         task = asyncio.create_task(attempt.run(), name=f"attempt at job {lease.id}")

@@ -1,43 +1,47 @@
 """Jobs as rows: every change of a job is one short transaction.
 
 Whoever runs a job holds its lease: a random token in the row, and a time until which nobody else may take it. Every
-change by a runner names the token, so that one whose lease has passed to another changes nothing any more. All times
-are the database's where it is a server, so that the clocks of hosts need not agree.
+change by a runner names the token, so that one whose lease has passed to another changes nothing any more. A job's lock
+has the same token and the same time, and is taken, renewed and given back together with the job. All times are the
+database's where it is a server, so that the clocks of hosts need not agree.
 """
 
 from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Callable, Collection, Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, cast
 
-from sqlalchemy import ColumnElement, CursorResult, Select, String, delete, func, literal, select, union_all, update
+import structlog
+from sqlalchemy import CursorResult, Row, delete, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom.columns import as_id
 from pressroom.errors import NotFound
+from pressroom.jobs import locks
 from pressroom.jobs.places import Waiting
+from pressroom.jobs.queries import MAX_LOOK, due_job, next_due, waiting_jobs
 from pressroom.sdk import Job, JobState, JobStatus
 from pressroom.storage.database import SqlDatabase
 from pressroom.storage.database.tables import JobRow
 
 VANISHED: Final = "the process that ran it came to an end"
+LOCKLESS: Final = "its lock cannot be named"
+
+log = structlog.get_logger()
 
 _UNFINISHED: Final = ("queued", "running")
-_WINDOW: Final = 200
-"""How many jobs are read at once to find one that may run."""
-
-_MAX_WAITING: Final = 1000
 _MAX_TRIES: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Lease:
-    """The right to run one attempt of a job. `token` proves it."""
+class LeasedJob:
+    """The right to run one attempt of a job. `token` proves it; `lock` is the key of the lock that is held with it."""
 
     id: str
     kind: str
@@ -45,14 +49,24 @@ class Lease:
     payload: Mapping[str, Any]
     attempt: int
     token: str
+    lock: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class GivenUp:
-    """A job that was failed instead of being leased: its last attempt ended with the process that ran it."""
+    """A job that was failed instead of being leased; `reason` says why."""
 
     id: str
     kind: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class BlockedJob:
+    """A job that was due, and has to wait for a lock that somebody else holds."""
+
+    id: str
+    lock: str
 
 
 class JobStore:
@@ -62,6 +76,8 @@ class JobStore:
         self._database = database
         self._retention = retention
         self._looked_at: datetime | None = None
+        self._looked_on = 0.0
+        self._coming: Sequence[Row[str, str, datetime | None]] | None = None
 
     async def add(
         self, kind: str, payload: Mapping[str, Any], *, subject: str, key: str, run_at: datetime | None
@@ -69,14 +85,30 @@ class JobStore:
         """Add a job, and return its id and whether it is new. Raises `BackendError`."""
         while True:
             async with self._database.writing() as session:
-                due_at = run_at or await _now(session)
-                added = await self._insert(session, kind, payload, subject=subject, key=key, due_at=due_at)
-                if added is not None:
-                    return added, True
-                same = select(JobRow.id).where(JobRow.kind == kind, JobRow.subject == subject, JobRow.key == key)
-                found = await session.scalar(same)
+                found, new = await self.add_in(session, kind, payload, subject=subject, key=key, run_at=run_at)
             if found is not None:  # else it was forgotten between the two statements
-                return found, False
+                return found, new
+
+    async def add_in(
+        self,
+        session: AsyncSession,
+        kind: str,
+        payload: Mapping[str, Any],
+        *,
+        subject: str,
+        key: str,
+        run_at: datetime | None,
+    ) -> tuple[str | None, bool]:
+        """Add a job in a transaction, and return its id and whether it is new.
+
+        The id is `None` where a job with that key was forgotten at this moment: then this can be repeated.
+        """
+        due_at = run_at or await _now(session)
+        added = await self._insert(session, kind, payload, subject=subject, key=key, due_at=due_at)
+        if added is not None:
+            return added, True
+        same = select(JobRow.id).where(JobRow.kind == kind, JobRow.subject == subject, JobRow.key == key)
+        return await session.scalar(same), False
 
     async def add_period(self, job: Job, every: float) -> float:
         """Add a periodic job for the period that it is now, once, and return the seconds to the next period.
@@ -121,24 +153,32 @@ class JobStore:
 
     async def claim(
         self, jobs: Mapping[str, Job], choose: Callable[[list[Waiting]], Sequence[Waiting]] = list
-    ) -> Lease | GivenUp | None:
-        """Lease a job that is due, of those kinds, for the next attempt; `None` where there is none.
+    ) -> LeasedJob | GivenUp | BlockedJob | None:
+        """Lease a job that is due, of those kinds, with its lock, for the next attempt; `None` where there is none.
 
         `choose` gets what is due, the oldest first, and returns what may be leased, in the order in which it is tried.
+        A job whose lock is taken is put off until its holder's time is over, or until it gives the lock back.
 
         Raises `BackendError`.
         """
         async with self._database.reading() as session:
             now = self._looked_at = await _now(session)
-            chosen = choose(await _waiting(session, jobs, now))[:_MAX_TRIES]
+            self._looked_on = time.monotonic()
+            chosen = choose(await waiting_jobs(session, jobs, now))[:_MAX_TRIES]
+            self._coming = None if chosen else (await session.execute(next_due(now))).all()
         if not chosen:
             return None
+        blocked: BlockedJob | None = None
         async with self._database.writing() as session:
             for one in chosen:
                 row = await session.scalar(due_job(one.kind, one.subject, now).with_for_update(skip_locked=True))
-                if row is not None:
-                    return self._lease(row, jobs[row.kind], await _now(session))
-        return None
+                if row is None:
+                    continue
+                leased = await self._lease(session, row, jobs[row.kind], await _now(session))
+                if not isinstance(leased, BlockedJob):
+                    return leased
+                blocked = leased
+        return blocked
 
     async def seconds_to_next(
         self, jobs: Mapping[str, Job], admits: Callable[[str, str], bool] = lambda _kind, _subject: True
@@ -150,73 +190,125 @@ class JobStore:
 
         Raises `BackendError`.
         """
-        async with self._database.reading() as session:
-            now = await _now(session)
-            rows = (await session.execute(next_due(self._looked_at or now))).all()
+        looked_at, rows = self._looked_at, self._coming
+        if rows is None:
+            async with self._database.reading() as session:
+                now = await _now(session)
+                rows = (await session.execute(next_due(looked_at or now))).all()
+        else:
+            now = cast("datetime", looked_at) + timedelta(seconds=time.monotonic() - self._looked_on)
         for kind, subject, due_at in rows:
             if kind in jobs and admits(kind, subject):
                 return _seconds_between(now, due_at)
-        return _seconds_between(now, rows[-1].due_at) if len(rows) == _WINDOW else None
+        return _seconds_between(now, rows[-1][2]) if len(rows) == MAX_LOOK else None
 
     async def renew(
-        self, lease: Lease, seconds: float, *, progress: float | None = None, message: str | None = None
+        self, lease: LeasedJob, seconds: float, *, progress: float | None = None, message: str | None = None
     ) -> bool:
         """Keep a lease for so many seconds more; tell whether it is still held. Raises `BackendError`."""
         values: dict[str, Any] = {} if progress is None else {"progress": progress, "message": message}
         async with self._database.writing() as session:
-            now = await _now(session)
-            return await _change(session, lease, due_at=now + timedelta(seconds=seconds), **values)
+            return await self.keep(session, lease, seconds, **values)
 
-    async def succeed(self, lease: Lease, result: Mapping[str, Any], *, every: float | None) -> bool:
+    async def keep(self, session: AsyncSession, lease: LeasedJob, seconds: float, **values: Any) -> bool:
+        """Keep a lease, and that of its lock, in a transaction; tell whether it is still held."""
+        until = await _now(session) + timedelta(seconds=seconds)
+        if not await _change(session, lease, due_at=until, **values):
+            return False
+        return not lease.lock or await locks.renew(session, lease.lock, lease.token, until)
+
+    async def succeed(self, lease: LeasedJob, result: Mapping[str, Any], *, every: float | None) -> bool:
         """Finish a job with its result; tell whether the lease was still held. Raises `BackendError`."""
         return await self._finish(lease, every, state="succeeded", result=dict(result), progress=1.0)
 
-    async def fail(self, lease: Lease, message: str, *, every: float | None) -> bool:
+    async def fail(self, lease: LeasedJob, message: str, *, every: float | None) -> bool:
         """Finish a job whose attempts are used up. Raises `BackendError`."""
         return await self._finish(lease, every, state="failed", message=message)
 
-    async def retry(self, lease: Lease, message: str, *, seconds: float) -> bool:
+    async def retry(self, lease: LeasedJob, message: str, *, seconds: float) -> bool:
         """Queue a job again, to be tried in so many seconds. Raises `BackendError`."""
         async with self._database.writing() as session:
-            due_at = await _now(session) + timedelta(seconds=seconds)
-            return await _change(session, lease, state="queued", lease="", due_at=due_at, message=message)
+            now = await _now(session)
+            due_at = now + timedelta(seconds=seconds)
+            return await _let_go(session, lease, now, state="queued", due_at=due_at, message=message)
 
-    async def release(self, lease: Lease, seconds: float = 0.0) -> bool:
+    async def release(self, lease: LeasedJob, seconds: float = 0.0) -> bool:
         """Give a lease back, so that the job is taken again in so many seconds; the attempt does not count.
 
         Raises `BackendError`.
         """
         async with self._database.writing() as session:
-            due_at = await _now(session) + timedelta(seconds=seconds)
-            return await _change(session, lease, state="queued", lease="", due_at=due_at, attempts=lease.attempt - 1)
+            now = await _now(session)
+            due_at = now + timedelta(seconds=seconds)
+            return await _let_go(session, lease, now, state="queued", due_at=due_at, attempts=lease.attempt - 1)
+
+    async def reschedule(self, lease: LeasedJob, at: datetime, payload: Mapping[str, Any] | None) -> bool:
+        """Give a lease back, so that the job runs at another time as if for the first time. Raises `BackendError`."""
+        values: dict[str, Any] = {} if payload is None else {"payload": dict(payload)}
+        async with self._database.writing() as session:
+            now = await _now(session)
+            return await _let_go(session, lease, now, state="queued", due_at=at, attempts=0, **values)
+
+    async def take_lock(self, key: str, token: str, seconds: float) -> bool:
+        """Take a lock beside jobs for so many seconds; tell whether it was free. Raises `BackendError`."""
+        async with self._database.writing() as session:
+            now = await _now(session)
+            return await locks.take(session, key, token, now=now, until=now + timedelta(seconds=seconds)) is None
+
+    async def renew_lock(self, key: str, token: str, seconds: float) -> bool:
+        """Keep a lock for so many seconds more; tell whether it is still held. Raises `BackendError`."""
+        async with self._database.writing() as session:
+            return await self.keep_lock(session, key, token, seconds)
+
+    async def keep_lock(self, session: AsyncSession, key: str, token: str, seconds: float) -> bool:
+        """Keep a lock for so many seconds more, in a transaction; tell whether it is still held."""
+        return await locks.renew(session, key, token, await _now(session) + timedelta(seconds=seconds))
+
+    async def release_lock(self, key: str, token: str) -> bool:
+        """Give a lock back, so that jobs that wait for it run; tell whether it was held. Raises `BackendError`."""
+        async with self._database.writing() as session:
+            return await locks.release(session, key, token, await _now(session))
 
     async def forget_expired(self) -> int:
         """Remove the finished jobs whose time is over, and return how many. Raises `BackendError`."""
         async with self._database.writing() as session:
-            expired = delete(JobRow).where(JobRow.expires_at < await _now(session))
+            now = await _now(session)
+            await locks.forget_ended(session, now)
+            expired = delete(JobRow).where(JobRow.expires_at < now)
             return cast("CursorResult[Any]", await session.execute(expired)).rowcount
 
-    async def _finish(self, lease: Lease, every: float | None, **values: Any) -> bool:
+    async def _finish(self, lease: LeasedJob, every: float | None, **values: Any) -> bool:
         async with self._database.writing() as session:
             now = await _now(session)
             expires_at = self._expiry(now, every)
-            return await _change(
-                session, lease, lease="", due_at=None, finished_at=now, expires_at=expires_at, **values
-            )
+            return await _let_go(session, lease, now, due_at=None, finished_at=now, expires_at=expires_at, **values)
 
-    def _lease(self, row: JobRow, job: Job, now: datetime) -> Lease | GivenUp:
+    async def _lease(
+        self, session: AsyncSession, row: JobRow, job: Job, now: datetime
+    ) -> LeasedJob | GivenUp | BlockedJob:
         if row.attempts >= job.attempts:
-            row.message = VANISHED
-            self._end(row, "failed", now, every=job.every)
-            return GivenUp(row.id, row.kind)
-        row.state = "running"
+            return self._give_up(row, job, now, VANISHED)
+        try:
+            lock = lock_of(job, row.payload)
+        except Exception:
+            log.exception("the lock of a job cannot be named", job=row.id, kind=row.kind)
+            return self._give_up(row, job, now, LOCKLESS)
+        token, until = secrets.token_urlsafe(16), now + timedelta(seconds=job.lease)
+        taken_until = await locks.take(session, lock, token, now=now, until=until) if lock else None
+        if taken_until is not None:
+            row.state, row.lease, row.waits_for, row.due_at = "queued", "", lock, taken_until
+            return BlockedJob(row.id, lock)
+        row.state, row.lease, row.waits_for, row.due_at = "running", token, "", until
         row.attempts += 1
-        row.lease = secrets.token_urlsafe(16)
-        row.due_at = now + timedelta(seconds=job.lease)
-        return Lease(row.id, row.kind, row.subject, row.payload, row.attempts, row.lease)
+        return LeasedJob(row.id, row.kind, row.subject, row.payload, row.attempts, token, lock)
+
+    def _give_up(self, row: JobRow, job: Job, now: datetime, reason: str) -> GivenUp:
+        row.message = reason
+        self._end(row, "failed", now, every=job.every)
+        return GivenUp(row.id, row.kind, reason)
 
     def _end(self, row: JobRow, state: JobState, now: datetime, *, every: float | None) -> None:
-        row.state, row.lease, row.due_at = state, "", None
+        row.state, row.lease, row.waits_for, row.due_at = state, "", "", None
         row.finished_at, row.expires_at = now, self._expiry(now, every)
 
     def _expiry(self, now: datetime, every: float | None) -> datetime:
@@ -248,64 +340,23 @@ class JobStore:
         return await session.scalar(insert(JobRow).values(values).on_conflict_do_nothing().returning(JobRow.id))
 
 
-def due_job(kind: str, subject: str, now: datetime) -> Select[JobRow]:
-    """Return the query for the oldest due job of a kind and subject: queued, or with a lease that has ended."""
-    due = select(JobRow).where(JobRow.kind == kind, JobRow.subject == subject, JobRow.due_at <= now)
-    return due.order_by(JobRow.due_at).limit(1)
+def lock_of(job: Job, payload: Mapping[str, Any]) -> str:
+    """Return the key of the lock that a job with this payload holds, empty where its kind has none.
 
-
-def oldest_due(now: datetime) -> Select[str, str, datetime | None]:
-    """Return the query for the jobs that are due longest, whatever their kind."""
-    due = select(JobRow.kind, JobRow.subject, JobRow.due_at).where(JobRow.due_at <= now)
-    return due.order_by(JobRow.due_at).limit(_WINDOW)
-
-
-def next_due(now: datetime) -> Select[str, str, datetime | None]:
-    """Return the query for the jobs that are due next, whatever their kind."""
-    coming = select(JobRow.kind, JobRow.subject, JobRow.due_at).where(JobRow.due_at > now)
-    return coming.order_by(JobRow.due_at).limit(_WINDOW)
-
-
-def due_subjects(kinds: Collection[str], now: datetime) -> Select[Any]:
-    """Return the query for who has jobs of these kinds that are due, and since when.
-
-    It goes from one subject to the next in the index, so that it costs the same however many jobs each of them has.
+    Raises whatever the kind's own function raises, and `ValueError`.
     """
-    names = union_all(*(select(literal(kind, String).label("kind")) for kind in kinds)).subquery()
-    first = _next_subject(names.c.kind)
-    found = select(names.c.kind, first.label("subject")).cte("found", recursive=True)
-    following = _next_subject(found.c.kind, found.c.subject)
-    found = found.union_all(select(found.c.kind, following).where(found.c.subject.is_not(None)))
-    oldest = select(JobRow.due_at).where(JobRow.kind == found.c.kind, JobRow.subject == found.c.subject)
-    oldest = oldest.where(JobRow.due_at.is_not(None)).order_by(JobRow.due_at).limit(1)
-    all_of_them = select(found.c.kind, found.c.subject, oldest.scalar_subquery().label("due_at"))
-    heads = all_of_them.where(found.c.subject.is_not(None)).subquery()
-    due = select(heads.c.kind, heads.c.subject, heads.c.due_at).where(heads.c.due_at <= now)
-    return due.order_by(heads.c.due_at).limit(_MAX_WAITING)
+    return locks.checked_key(job.lock(payload)) if job.lock is not None else ""
 
 
-def _next_subject(kind: ColumnElement[str], after: ColumnElement[str] | None = None) -> ColumnElement[str | None]:
-    wanted = select(JobRow.subject).where(JobRow.kind == kind, JobRow.due_at.is_not(None))
-    if after is not None:
-        wanted = wanted.where(JobRow.subject > after)
-    return wanted.order_by(JobRow.subject).limit(1).scalar_subquery()
+async def _let_go(session: AsyncSession, held: LeasedJob, now: datetime, **values: Any) -> bool:
+    """Change a job whose lease is held, and give back the lease and the lock; tell whether it was held."""
+    changed = await _change(session, held, lease="", **values)
+    if held.lock:
+        await locks.release(session, held.lock, held.token, now)
+    return changed
 
 
-async def _waiting(session: AsyncSession, kinds: Collection[str], now: datetime) -> list[Waiting]:
-    """Return who has jobs of these kinds that are due, the oldest first."""
-    if not kinds:
-        return []
-    rows = (await session.execute(oldest_due(now))).all()
-    if len(rows) == _WINDOW:
-        rows = (await session.execute(due_subjects(kinds, now))).all()
-    first: dict[tuple[str, str], Waiting] = {}
-    for kind, subject, due_at in rows:
-        if kind in kinds and due_at is not None:
-            first.setdefault((kind, subject), Waiting(kind, subject, due_at))
-    return list(first.values())
-
-
-async def _change(session: AsyncSession, held: Lease, **values: Any) -> bool:
+async def _change(session: AsyncSession, held: LeasedJob, **values: Any) -> bool:
     """Change a job whose lease is held; tell whether it was."""
     change = update(JobRow).where(JobRow.id == held.id, JobRow.lease == held.token).values(values)
     result = await session.execute(change.execution_options(synchronize_session=False))

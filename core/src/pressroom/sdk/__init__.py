@@ -45,7 +45,7 @@ from pressroom.sdk.declaration import ExecutorName
 from pressroom.sdk.fetching import Fetched, Fetcher, FetchResponse, publishing
 from pressroom.sdk.framing import sandboxed_frame
 from pressroom.sdk.generator import Example, Generator, Mcp, Mode, Page, Preview, Promo, Snippet, generator
-from pressroom.sdk.jobs import Job, JobRun, Jobs, JobState, JobStatus, Pause
+from pressroom.sdk.jobs import Job, JobRun, Jobs, JobState, JobStatus, Lease, LeaseLost, LockTaken, Pause, Reschedule
 from pressroom.sdk.keys import SharedKeys
 from pressroom.sdk.mcp_tool import Annotations, McpTool, mcp_tool
 from pressroom.sdk.params import HexColor, Integer, Params
@@ -136,9 +136,12 @@ __all__ = [
     "JobState",
     "JobStatus",
     "Jobs",
+    "Lease",
+    "LeaseLost",
     "Lifespan",
     "LimitStatus",
     "Limiter",
+    "LockTaken",
     "Mcp",
     "McpTool",
     "Mode",
@@ -160,6 +163,7 @@ __all__ = [
     "Rate",
     "RateLimit",
     "Rejected",
+    "Reschedule",
     "Route",
     "SharedKeys",
     "Snippet",

@@ -20,11 +20,12 @@ MAX_TRANSACTIONS = 64
 MAX_WRITING = 33
 
 
+@pytest.mark.usefixtures("_installed")
 async def test_a_scheduled_post_takes_few_transactions(
-    config: dict[str, Any], folder: Path, _installed: None, platform: StandInPlatform
+    config: dict[str, Any], folder: Path, platform: StandInPlatform
 ) -> None:
     # The settings that a server has by default: what is polled is part of the figure.
-    plugins = {"plugins": {"content": {"config": {}}, "standin": {}}, "jobs": {}}
+    plugins: dict[str, Any] = {"plugins": {"content": {"config": {}}, "standin": {}}, "jobs": {}}
     async with world(settings_for_test({**config, **plugins}, folder)) as plugin:
         website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
         publications = Publications(plugin)
@@ -34,8 +35,7 @@ async def test_a_scheduled_post_takes_few_transactions(
             begun = await publications.publish(ADA, article, website, mode="schedule", publish_at=at)
             waiting = await publications.wait(begun, 20)
             assert waiting.status == "scheduled"
-            while not any(state == "live" for _, state, _ in platform.state_changes):
-                await asyncio.sleep(0.05)
+            assert await asyncio.to_thread(platform.wait_for_state, "live")
             await asyncio.sleep(0.5)
         done = await publications.get(ADA, begun.id)
     assert done.status == "published", done

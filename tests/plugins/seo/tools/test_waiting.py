@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from pressroom.config import Settings
-from pressroom.sdk import Pause, PluginContext
+from pressroom.sdk import Pause, PluginContext, Reschedule
 from pressroom.testing.running import settings_for_test
 from pressroom_content.records import Website
 from pressroom_content.websites.store import Websites
@@ -43,6 +43,10 @@ class Attempt:
     async def progress(self, fraction: float, message: str = "") -> None:
         del message
         self.told.append(fraction)
+
+    def check(self) -> None: ...
+
+    async def keep(self, session: Any) -> None: ...
 
 
 class BusySite:
@@ -110,7 +114,7 @@ async def work(plugin: PluginContext, kind: str, row: CrawlRow | None = None) ->
     run = next(job.run for job in jobs(plugin) if job.kind == kind)
     payload = {"crawl_id": row.id, "website_id": row.website_id} if row is not None else {}
     result = await run(Attempt(row.job_id if row is not None else "j_1", payload))
-    assert not isinstance(result, Pause)
+    assert not isinstance(result, Pause | Reschedule)
     return dict(result or {})
 
 

@@ -14,7 +14,7 @@ from pressroom.storage.database.tables.accounts import (
     UserRow,
 )
 from pressroom.storage.database.tables.base import Base
-from pressroom.storage.database.tables.jobs import JobRow
+from pressroom.storage.database.tables.jobs import JobLockRow, JobRow
 from pressroom.storage.database.tables.keys import KeyFingerprintRow
 from pressroom.storage.database.tables.oauth import ClientRow, CodeRow, RefreshTokenRow, SigningKeyRow, TokenFamilyRow
 
@@ -30,6 +30,7 @@ __all__ = [
     "CodeRow",
     "ConnectionRow",
     "IdentityRow",
+    "JobLockRow",
     "JobRow",
     "KeyFingerprintRow",
     "QuotaRow",

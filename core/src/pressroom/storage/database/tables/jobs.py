@@ -12,6 +12,7 @@ from pressroom.storage.database.tables.accounts import ID
 from pressroom.storage.database.tables.base import Base
 
 _UNFINISHED: Final = text("due_at IS NOT NULL")
+_WAITING: Final = text("waits_for <> ''")
 
 
 class JobRow(Base):
@@ -20,7 +21,8 @@ class JobRow(Base):
     `due_at` is when a process may take the job next: the time for which it is queued, or the end of the lease of the
     process that runs it; NULL once it is finished. `lease` names the attempt that runs it. `subject` is whose job it
     is; since plugins may recognise callers that have no account here, it refers to no other table. `key` makes
-    enqueuing idempotent where it is set. `expires_at` is when a finished job is forgotten.
+    enqueuing idempotent where it is set. `waits_for` is the lock that a queued job was found to need while somebody
+    else held it. `expires_at` is when a finished job is forgotten.
     """
 
     __tablename__ = "jobs"
@@ -28,6 +30,7 @@ class JobRow(Base):
         UniqueConstraint("kind", "subject", "key"),
         Index(None, "due_at", "kind", "subject", postgresql_where=_UNFINISHED, sqlite_where=_UNFINISHED),
         Index(None, "kind", "subject", "due_at", postgresql_where=_UNFINISHED, sqlite_where=_UNFINISHED),
+        Index(None, "waits_for", postgresql_where=_WAITING, sqlite_where=_WAITING),
     )
 
     id: Mapped[str] = mapped_column(ID, primary_key=True)
@@ -43,5 +46,16 @@ class JobRow(Base):
     created_at: Mapped[datetime]
     due_at: Mapped[datetime | None]
     lease: Mapped[str] = mapped_column(String(32), default="")
+    waits_for: Mapped[str] = mapped_column(String(200), default="")
     finished_at: Mapped[datetime | None]
     expires_at: Mapped[datetime | None] = mapped_column(index=True)
+
+
+class JobLockRow(Base):
+    """A lock that somebody holds: a job that runs, or code beside jobs. `token` names the holder, until `until`."""
+
+    __tablename__ = "job_locks"
+
+    key: Mapped[str] = mapped_column(String(200), primary_key=True)
+    token: Mapped[str] = mapped_column(String(32))
+    until: Mapped[datetime]
