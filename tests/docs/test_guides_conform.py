@@ -15,7 +15,9 @@ GUIDES = {
     "keep-tables": ("notes", "pressroom_notes"),
     "background-jobs": ("crawler", "pressroom_crawler"),
     "replace-a-backend": ("forgetful", "pressroom_forgetful"),
+    "use-articles-and-websites": ("descriptions", "pressroom_descriptions"),
 }
+REQUIRED = {"descriptions": "content"}
 
 
 @pytest.fixture(params=GUIDES)
@@ -36,7 +38,8 @@ def guide(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 def test_the_plugin_of_a_guide_keeps_the_contract(guide: str, tmp_path: Path) -> None:
     id_, _ = GUIDES[guide]
     with on_path(tmp_path):
-        assert_plugin_conforms(id_, host_config={"builtin_plugins": False})
+        required: dict[str, object] = {REQUIRED[id_]: {}} if id_ in REQUIRED else {}
+        assert_plugin_conforms(id_, host_config={"builtin_plugins": False, "plugins": required})
 
 
 def test_the_plugin_of_a_guide_passes_strict_types(guide: str, tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ def plugin_hooks() -> str:
     """Return a section for each plugin that offers hooks: the hooks, then what their records are made of."""
     lines: list[str] = []
     for title, (offered, package) in _OFFERED.items():
-        lines += [f"## {title}", "", f"The records are in `{package.__name__}`.", ""]
+        lines += [f"## {title}", "", f"The names are in `{package.__name__}`.", ""]
         for name, function in vars(offered).items():
             if name.startswith("pressroom_"):
                 signature = _signature(function).replace("self, ", "")

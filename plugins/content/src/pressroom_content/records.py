@@ -1,4 +1,7 @@
-"""What the services of this plugin hand to each other: rows without their database."""
+"""What the services of this plugin hand to each other: rows without their database.
+
+Articles and websites are public: other plugins read them through the contract.
+"""
 
 from __future__ import annotations
 
@@ -7,70 +10,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
-ArticleStatus = Literal["draft", "scheduled", "published", "trashed"]
-BodyFormat = Literal["markdown", "html"]
-WebsiteStatus = Literal["active", "error", "paused"]
-PublicationStatus = Literal[
-    "queued", "publishing", "published", "draft", "scheduled", "failed", "unknown", "unpublished"
-]
+from pressroom_content.contract.articles import Article, ArticleStatus, BodyFormat
+from pressroom_content.contract.publications import PublicationStatus
+from pressroom_content.contract.websites import Website, WebsiteStatus
 
-
-@dataclass(frozen=True, slots=True)
-class Article:
-    """One version of an article, the newest unless an older one was asked for. The fields are those of `ArticleRow`."""
-
-    id: str
-    user_id: str
-    website_id: str | None
-    status: ArticleStatus
-    version: int
-    title: str
-    slug: str
-    body: str
-    body_format: BodyFormat
-    excerpt: str
-    keyphrase: str
-    synonyms: tuple[str, ...]
-    meta_title: str
-    meta_description: str
-    tags: tuple[str, ...]
-    categories: tuple[str, ...]
-    language: str
-    canonical_url: str
-    author: str
-    featured_media_id: str
-    featured_alt: str
-    word_count: int
-    score: int | None
-    created_at: datetime
-    updated_at: datetime
-    published_at: datetime | None
-    trashed_at: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class Website:
-    """A connected website, without its credential. `capabilities` are those of `contract.Capabilities`, by name."""
-
-    id: str
-    user_id: str
-    platform: str
-    name: str
-    url: str
-    status: WebsiteStatus
-    settings: Mapping[str, Any]
-    capabilities: Mapping[str, bool]
-    checks: tuple[Mapping[str, str], ...]
-    last_error: str
-    last_error_at: datetime | None
-    checked_at: datetime | None
-    last_published_at: datetime | None
-    version: int
-    created_at: datetime
-    disconnected_at: datetime | None
-    control_place: str = ""
-    control_method: str = ""
-    control_at: datetime | None = None
+__all__ = ["Article", "ArticleStatus", "BodyFormat", "Publication", "PublicationStatus", "Website", "WebsiteStatus"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from pressroom.sdk import Call, PluginContext
-from pressroom_content.articles.store import Articles
+from pressroom_content.contract import ArticleRepository, content_services
 
 from pressroom_images.config import ImagesConfig
 
@@ -22,6 +22,6 @@ def config_of(call: Call) -> ImagesConfig:
     return cast("ImagesConfig", plugin_of(call).config)
 
 
-def articles_of(call: Call) -> Articles:
+def articles_of(call: Call) -> ArticleRepository:
     """Return the articles, which belong to the content plugin."""
-    return Articles(plugin_of(call).required["content"])
+    return content_services(plugin_of(call)).articles

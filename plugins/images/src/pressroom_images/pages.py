@@ -9,9 +9,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from pressroom.sdk import DashboardPage, HttpRequest, HttpResponse, InvalidInput, PluginContext, Route
-from pressroom_content.tables import ArticleRow
-from pressroom_content.websites.paging import cursor_of, read_cursor
-from sqlalchemy import select
+from pressroom_content.contract import content_services, cursor_of, read_cursor
 
 from pressroom_images.config import ImagesConfig
 from pressroom_images.library.media import Media
@@ -81,7 +79,8 @@ async def _list(
     found = await library.page(request.subject, query=query, limit=ON_A_PAGE + 1, before=before)
     shown = found[:ON_A_PAGE]
     uses = await library.uses([one.id for one in shown])
-    titles = await _titles(plugin, request.subject, [used for ids in uses.values() for used in ids])
+    articles = content_services(plugin).articles
+    titles = await articles.titles(request.subject, [used for ids in uses.values() for used in ids])
     following = cursor_of(shown[-1].created_at, shown[-1].id) if len(found) > ON_A_PAGE else ""
     here = f"?q={quote(query, safe='')}&cursor={quote(cursor, safe='')}"
     return _fragment(
@@ -127,14 +126,6 @@ def _row(
         "uses": uses[:_MAX_USES],
         "more_uses": max(0, len(uses) - _MAX_USES),
     }
-
-
-async def _titles(plugin: PluginContext, user_id: str, article_ids: Sequence[str]) -> Mapping[str, str]:
-    wanted = select(ArticleRow.id, ArticleRow.title).where(
-        ArticleRow.user_id == user_id, ArticleRow.id.in_(set(article_ids))
-    )
-    async with plugin.services.database.reading() as session:
-        return {row.id: row.title for row in await session.execute(wanted)}
 
 
 def _link(url: str) -> str:

@@ -6,9 +6,7 @@ from typing import cast
 from urllib.parse import urlsplit
 
 from pressroom.sdk import Call, PluginContext
-from pressroom_content.contract import SearchSource
-from pressroom_content.records import Website
-from pressroom_content.websites.store import Websites
+from pressroom_content.contract import SearchSource, Website, content_services
 
 from pressroom_search_performance.config import SearchPerformanceConfig
 from pressroom_search_performance.contract import KeywordSource
@@ -36,7 +34,7 @@ def content_of(plugin: PluginContext) -> PluginContext:
 
 async def website_of(call: Call, website_id: str) -> Website:
     """Return a website of the caller. Raises `NotFound`."""
-    return await Websites(content_of(plugin_of(call))).get(call.caller.subject, website_id)
+    return await content_services(plugin_of(call)).websites.get(call.caller.subject, website_id)
 
 
 def sources_of(plugin: PluginContext) -> dict[str, SearchSource]:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from urllib.parse import urljoin
 
 from pressroom.sdk import Fetcher, InvalidInput, JobRun, NotFound, PluginContext
-from pressroom_content.websites.store import Websites
+from pressroom_content.contract import content_services
 
 from pressroom_seo.crawler.answers import record_of
 from pressroom_seo.crawler.links import LinkChecker, LinkReport, Progress, check_links
@@ -88,7 +88,7 @@ async def links_of_website(plugin: PluginContext, user_id: str, website_id: str)
         NotFound: the account has no such website.
         InvalidInput: it was never crawled.
     """
-    website = await Websites(plugin.required["content"]).get(user_id, website_id)
+    website = await content_services(plugin).websites.get(user_id, website_id)
     crawl = await Crawls(plugin).newest(user_id, website_id)
     if crawl is None:
         raise InvalidInput(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from pressroom.sdk import InvalidInput, PluginContext
-from pressroom_content.websites.store import Websites
+from pressroom_content.contract import content_services
 
 from pressroom_seo.crawler.charset import decode
 from pressroom_seo.crawler.frontier import Limits
@@ -92,7 +92,7 @@ async def llms_txt_of(plugin: PluginContext, user_id: str, website_id: str | Non
     Raises `NotFound`, and `InvalidInput` where the site cannot be asked.
     """
     if website_id is not None:
-        website = await Websites(plugin.required["content"]).get(user_id, website_id)
+        website = await content_services(plugin).websites.get(user_id, website_id)
         start, own = start_of(website), is_own(plugin.config, website)
     else:
         start, own = address(url or ""), False

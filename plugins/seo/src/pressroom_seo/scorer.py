@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pressroom.sdk import PluginContext
 from pressroom_content.contract import (
+    Article,
     ArticleScorer,
     Score,
     ScoreCheck,
@@ -17,8 +18,6 @@ from pressroom_content.contract import (
 )
 
 if TYPE_CHECKING:
-    from pressroom_content.records import Article
-
     from pressroom_seo.scoring import CheckResult, Report, SnippetPreview
     from pressroom_seo.scoring.snippet import Line
     from pressroom_seo.stored import Judged

@@ -6,13 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from pressroom.sdk import BackendError, NotFound, PluginContext
-from pressroom_content.articles.store import Articles
-from pressroom_content.records import Article as StoredArticle
-from pressroom_content.records import Website
-from pressroom_content.tables import ArticleRow, PublicationRow
-from pressroom_content.text_index.published import TextTwins
-from pressroom_content.websites.store import Websites
-from sqlalchemy import select
+from pressroom_content.contract import Article as StoredArticle
+from pressroom_content.contract import ContentServices, Website, content_services
 
 from pressroom_seo.scoring import Article, Author, ImageFacts, OtherArticle, World
 
@@ -36,15 +31,15 @@ class Judged:
 
 async def judged(plugin: PluginContext, user_id: str, content_id: str) -> Judged:
     """Return a stored article as it is judged. Raises `NotFound`."""
-    return await judged_as(plugin, await Articles(plugin.required["content"]).get(user_id, content_id))
+    return await judged_as(plugin, await content_services(plugin).articles.get(user_id, content_id))
 
 
 async def judged_as(plugin: PluginContext, stored: StoredArticle) -> Judged:
     """Return an article as it is judged, or as it will be once it is stored."""
-    content = plugin.required["content"]
+    content = content_services(plugin)
     website = await _website(content, stored)
     url, published_on = await _published_at(content, stored)
-    image, facts, alt = await _featured(content, stored)
+    image, facts, alt = await _featured(plugin.required["content"], stored)
     article = Article(
         body=stored.body,
         format=stored.body_format,
@@ -76,37 +71,26 @@ async def world_of(plugin: PluginContext, one: Judged) -> World:
     """Return what this server knows of the world around a stored article: the others, its twin, the text index."""
     if not one.published_on:
         return World(others=one.others)
-    twins = TextTwins(plugin.required["content"])
-    try:
-        found = await twins.at(f"/articles/{one.published_on}/{one.stored.slug}")
-    except NotFound:  # its slug is another one since
+    twin = await content_services(plugin).text_twins.of_article(one.stored, one.published_on)
+    if twin is None:
         return World(others=one.others)
-    if found.article.id != one.stored.id:
-        return World(others=one.others)
-    listed = any(entry.url == found.path for entry in await twins.entries())
-    return World(others=one.others, markdown_twin=await twins.text(found.article, "markdown"), listed=listed)
+    return World(others=one.others, markdown_twin=twin.markdown, listed=twin.listed)
 
 
-async def _website(content: PluginContext, stored: StoredArticle) -> Website | None:
+async def _website(content: ContentServices, stored: StoredArticle) -> Website | None:
     if stored.website_id is None:
         return None
     try:
-        return await Websites(content).get(stored.user_id, stored.website_id)
+        return await content.websites.get(stored.user_id, stored.website_id)
     except NotFound:  # it was disconnected since
         return None
 
 
-async def _published_at(content: PluginContext, stored: StoredArticle) -> tuple[str, str]:
+async def _published_at(content: ContentServices, stored: StoredArticle) -> tuple[str, str]:
     """Return the address and the website of a published article; the website that it is meant for if it is there."""
-    wanted = select(PublicationRow.url, PublicationRow.website_id).where(
-        PublicationRow.user_id == stored.user_id,
-        PublicationRow.article_id == stored.id,
-        PublicationRow.status == "published",
-        PublicationRow.url != "",
-    )
-    async with content.services.database.reading() as session:
-        found = (await session.execute(wanted.order_by(PublicationRow.created_at))).all()
-    own = [row for row in found if row.website_id == stored.website_id]
+    posts = await content.publications.of_article(stored.user_id, stored.id)
+    found = [post for post in posts if post.status == "published" and post.url]
+    own = [post for post in found if post.website_id == stored.website_id]
     first = next(iter(own or found), None)
     return (first.url, first.website_id) if first is not None else ("", "")
 
@@ -140,20 +124,9 @@ async def others_of(
     plugin: PluginContext, user_id: str, website_id: str | None, *, but: str
 ) -> tuple[OtherArticle, ...]:
     """Return the articles of an account for a website, or for none, but for one."""
-    content = plugin.required["content"]
-    columns = (
-        ArticleRow.id,
-        ArticleRow.title,
-        ArticleRow.meta_title,
-        ArticleRow.meta_description,
-        ArticleRow.keyphrase,
+    articles = content_services(plugin).articles
+    found = await articles.summaries(user_id, website_id, limit=MAX_COMPARED_ARTICLES, excluding=but)
+    return tuple(
+        OtherArticle(f"article {one.id}", one.meta_title or one.title, one.meta_description, one.keyphrase)
+        for one in found
     )
-    mine = (ArticleRow.user_id == user_id, ArticleRow.id != but, ArticleRow.status != "trashed")
-    same = ArticleRow.website_id.is_(None) if website_id is None else ArticleRow.website_id == website_id
-    wanted = select(*columns).where(*mine, same).order_by(ArticleRow.updated_at.desc()).limit(MAX_COMPARED_ARTICLES)
-    async with content.services.database.reading() as session:
-        rows = await session.execute(wanted)
-        return tuple(
-            OtherArticle(f"article {row.id}", row.meta_title or row.title, row.meta_description, row.keyphrase)
-            for row in rows
-        )

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pressroom.sdk import InvalidInput
-from pressroom_content.articles.slugs import as_slug, slug_of
+from pressroom_content.contract.slugs import as_slug, slug_of
 from pressroom_content.language import count_words
 from pressroom_content.rendering.extraction import extract
 from pressroom_content.rendering.from_html import to_markdown

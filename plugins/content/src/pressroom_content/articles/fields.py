@@ -9,7 +9,7 @@ from typing import Any, Final, Self
 
 from pressroom.sdk import InvalidInput
 
-from pressroom_content.articles.slugs import MAX_SLUG_LENGTH, as_slug, cut
+from pressroom_content.contract.slugs import MAX_SLUG_LENGTH, as_slug, cut
 from pressroom_content.records import Article, BodyFormat
 from pressroom_content.tables import ArticleRow
 

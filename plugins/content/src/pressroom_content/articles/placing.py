@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_content.articles.fields import Draft
-from pressroom_content.articles.slugs import free_slugs, slug_of
+from pressroom_content.contract.slugs import free_slugs, slug_of
 from pressroom_content.tables import ArticleRow, WebsiteRow
 
 _AT_ONCE: Final = 50

@@ -1,9 +1,19 @@
-"""What other plugins need to add platforms, image sources, search sources, scorers and media libraries.
+"""What other plugins need of this one.
 
-Everything here is public and stable; the rest of `pressroom_content` is not.
+They read and change articles and websites with `content_services`, and add platforms, image sources, search sources,
+scorers and media libraries with the records here. Everything here is public and stable; the rest of `pressroom_content`
+is not.
 """
 
 from pressroom_content.contract.api import Answer, SiteApi
+from pressroom_content.contract.articles import (
+    Article,
+    ArticleChange,
+    ArticleRepository,
+    ArticleStatus,
+    ArticleSummary,
+    BodyFormat,
+)
 from pressroom_content.contract.connectors import (
     Approved,
     Capabilities,
@@ -33,15 +43,20 @@ from pressroom_content.contract.control import (
     Control,
     ControlMethod,
     ControlNotProven,
+    control_of,
     is_below,
     note_control,
     place_of,
     require_control,
 )
+from pressroom_content.contract.credentials import CredentialVault
 from pressroom_content.contract.hookspecs import ContentHooks
 from pressroom_content.contract.images import Credit, FoundImage, ImageLicense, ImagePage, ImageQuery, ImageSource
 from pressroom_content.contract.json_answers import UnreadableJson, read_json, read_json_or_none
 from pressroom_content.contract.media import MediaFile, MediaLibrary
+from pressroom_content.contract.parameters import Cursor, Day, WebsiteId, cursor_of, read_cursor
+from pressroom_content.contract.publications import ArticlePost, PublicationRepository, PublicationStatus
+from pressroom_content.contract.rendering import render_body
 from pressroom_content.contract.scoring import (
     ArticleScorer,
     Score,
@@ -61,20 +76,36 @@ from pressroom_content.contract.search import (
     SearchSource,
     SearchType,
 )
+from pressroom_content.contract.services import ContentServices, content_services
+from pressroom_content.contract.slugs import slug_of
+from pressroom_content.contract.text_twins import TextTwin, TextTwinRepository
+from pressroom_content.contract.websites import BUILTIN, SitePage, Website, WebsiteRepository, WebsiteStatus
 
 __all__ = [
+    "BUILTIN",
     "Answer",
     "Approved",
+    "Article",
+    "ArticleChange",
+    "ArticlePost",
+    "ArticleRepository",
     "ArticleScorer",
+    "ArticleStatus",
+    "ArticleSummary",
+    "BodyFormat",
     "Capabilities",
     "Check",
     "CheckSite",
     "ContentHooks",
+    "ContentServices",
     "Control",
     "ControlMethod",
     "ControlNotProven",
     "CredentialField",
+    "CredentialVault",
     "Credit",
+    "Cursor",
+    "Day",
     "Finding",
     "FirstIncomplete",
     "FoundImage",
@@ -87,6 +118,8 @@ __all__ = [
     "MediaLibrary",
     "Post",
     "PostState",
+    "PublicationRepository",
+    "PublicationStatus",
     "RecallingSite",
     "RemoteChanged",
     "RemoteMedia",
@@ -107,6 +140,7 @@ __all__ = [
     "SiteConnector",
     "SiteError",
     "SiteGone",
+    "SitePage",
     "SiteRefused",
     "SiteRejected",
     "SiteUnavailable",
@@ -114,12 +148,24 @@ __all__ = [
     "SnippetLine",
     "Term",
     "TermKind",
+    "TextTwin",
+    "TextTwinRepository",
     "UnknownOutcome",
     "UnreadableJson",
+    "Website",
+    "WebsiteId",
+    "WebsiteRepository",
+    "WebsiteStatus",
+    "content_services",
+    "control_of",
+    "cursor_of",
     "is_below",
     "note_control",
     "place_of",
+    "read_cursor",
     "read_json",
     "read_json_or_none",
+    "render_body",
     "require_control",
+    "slug_of",
 ]

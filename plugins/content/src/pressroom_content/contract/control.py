@@ -10,12 +10,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Literal
+from typing import Final, Literal, cast
 from urllib.parse import unquote, urlsplit
 
 from pressroom.sdk import PluginContext
 
 from pressroom_content.contract.connectors import SiteError
+from pressroom_content.contract.websites import BUILTIN, Website
 
 ControlMethod = Literal["server", "platform", "file", "meta"]
 """How control was proven: the site is on this server; its platform accepted an administrator's credential and names
@@ -51,6 +52,16 @@ class Control:
     def covers(self, url: str) -> bool:
         """Return whether a URL is one that the website controls."""
         return self.proven and is_below(url, self.url)
+
+
+def control_of(website: Website) -> Control:
+    """Return what is known of a website's control of its URL, without looking."""
+    if website.platform == BUILTIN:
+        return Control(website.url, "server", website.created_at)
+    if not website.control_method or (website.url and website.control_place != place_of(website.url)):
+        return Control(website.url)
+    url = website.url or f"https://{website.control_place}"
+    return Control(url, cast("ControlMethod", website.control_method), website.control_at)
 
 
 async def require_control(content: PluginContext, user_id: str, website_id: str, use: str) -> Control:

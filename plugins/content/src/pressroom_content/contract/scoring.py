@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from pressroom_content.records import Article
+from pressroom_content.contract.articles import Article
 
 
 @dataclass(frozen=True, slots=True)

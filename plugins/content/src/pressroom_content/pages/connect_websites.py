@@ -8,6 +8,7 @@ from typing import Any
 
 from pressroom.sdk import DashboardPage, HttpRequest, HttpResponse, InvalidInput, PluginContext, Route
 
+from pressroom_content.contract import BUILTIN, control_of
 from pressroom_content.contract.control import FILE_NAME, META_NAME
 from pressroom_content.pages.connect_frame import WEBSITES, form_of, fragment, root_of, see_other
 from pressroom_content.pages.shown import moment
@@ -15,8 +16,8 @@ from pressroom_content.records import Website
 from pressroom_content.websites import settings as site_settings
 from pressroom_content.websites.checking import check_website
 from pressroom_content.websites.connecting import Connecting
-from pressroom_content.websites.connectors import BUILTIN, connectors
-from pressroom_content.websites.control import Controls, control_of
+from pressroom_content.websites.connectors import connectors
+from pressroom_content.websites.control import Controls
 from pressroom_content.websites.store import Websites
 
 _MESSAGES: Mapping[str, str] = {

@@ -11,7 +11,7 @@ from typing import Any, Final
 from pressroom.sdk import PluginContext
 
 from pressroom_content.builtin_site import cards
-from pressroom_content.contract import Capabilities, Post, RemoteMedia, SiteConnector, TermKind
+from pressroom_content.contract import BUILTIN, Capabilities, Post, RemoteMedia, SiteConnector, TermKind
 from pressroom_content.publishing.pictures import (
     Picture,
     inline_ids,
@@ -22,7 +22,6 @@ from pressroom_content.publishing.pictures import (
 from pressroom_content.publishing.rendered import rendered
 from pressroom_content.records import Article, Website
 from pressroom_content.websites import settings as site_settings
-from pressroom_content.websites.connectors import BUILTIN
 
 OVERRIDES: Final = ("slug", "author", "excerpt", "canonical_url", "tags", "categories")
 """Options of a publication that stand in for the article's own field; all others are the connector's."""

@@ -16,14 +16,14 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_content.articles.store import Articles
-from pressroom_content.contract import SiteRejected
+from pressroom_content.contract import SiteRejected, cursor_of
 from pressroom_content.publishing.engine import wake
 from pressroom_content.publishing.posts import Manuscript, capabilities_of, manuscript
 from pressroom_content.publishing.store import PublicationStore, Step, begin_attempt, now_of, owned, record
 from pressroom_content.records import Article, Publication, Website
 from pressroom_content.tables import PublicationRow
 from pressroom_content.websites.connectors import connector_of
-from pressroom_content.websites.paging import before, cursor_of
+from pressroom_content.websites.paging import before
 from pressroom_content.websites.store import Websites
 
 Mode = Literal["publish", "draft", "schedule"]

@@ -8,14 +8,13 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any, Final
 
-from pressroom_content.contract import RemoteChanged, RemoteMedia, RemotePost, SiteGone, SiteRefused
+from pressroom_content.contract import BUILTIN, RemoteChanged, RemoteMedia, RemotePost, SiteGone, SiteRefused
 from pressroom_content.contract.control import web_url
 from pressroom_content.publishing.comparing import differences, fingerprint, is_ours
 from pressroom_content.publishing.pictures import Picture
 from pressroom_content.publishing.posts import hash_of_post, lacks_author, unknown_author
 from pressroom_content.publishing.verifying import verify
 from pressroom_content.publishing.work import Later, Work
-from pressroom_content.websites.connectors import BUILTIN
 
 MIN_NOTICE: Final = timedelta(seconds=90)
 """Platforms publish at once what they are to publish within a minute: then we wait ourselves."""

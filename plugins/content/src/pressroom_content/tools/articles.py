@@ -15,6 +15,7 @@ from pressroom_content.articles.fields import Draft
 from pressroom_content.articles.forms import read_as
 from pressroom_content.articles.paging import part
 from pressroom_content.articles.store import Articles, Written
+from pressroom_content.contract import Cursor, Day, WebsiteId
 from pressroom_content.tools.article_fields import (
     MAX_LINE_LENGTH,
     ArticleView,
@@ -27,7 +28,7 @@ from pressroom_content.tools.article_fields import (
     seo_line,
     seo_of,
 )
-from pressroom_content.tools.websites import Cursor, Day, WebsiteId, context
+from pressroom_content.tools.websites import context
 
 MAX_EDITS: Final = 100
 QUOTA: Final = "articles_created"

@@ -9,6 +9,7 @@ from pressroom.sdk import Annotations, Call, InvalidInput, Params, ToolResult, m
 from pydantic import BaseModel, ConfigDict, Field
 
 from pressroom_content.articles.store import Articles
+from pressroom_content.contract import Day, WebsiteId
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.publishing.schedule import clashes, gaps
 from pressroom_content.publishing.taking_down import reschedule
@@ -22,7 +23,7 @@ from pressroom_content.tools.publication_parts import (
     local,
     row_of,
 )
-from pressroom_content.tools.websites import Day, WebsiteId, context
+from pressroom_content.tools.websites import context
 from pressroom_content.websites import settings as site_settings
 from pressroom_content.websites.store import Websites
 

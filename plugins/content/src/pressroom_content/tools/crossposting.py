@@ -8,11 +8,12 @@ from typing import Annotated, Literal
 from pressroom.sdk import Annotations, Call, CallError, InvalidInput, Params, ToolResult, mcp_tool
 from pydantic import BaseModel, Field
 
+from pressroom_content.contract import WebsiteId
 from pressroom_content.publishing.originals import check_original
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.records import PublicationStatus
 from pressroom_content.tools.publication_parts import WAIT_SECONDS, ContentId, PublicationId, told, zone_of
-from pressroom_content.tools.websites import WebsiteId, context
+from pressroom_content.tools.websites import context
 
 
 class CrosspostParams(Params):

@@ -8,8 +8,9 @@ from typing import Annotated, Any, Final, Literal
 from pressroom.sdk import Annotations, Call, Integer, InvalidInput, Params, ToolResult, mcp_tool
 from pydantic import BaseModel, Field
 
+from pressroom_content.contract import Day, WebsiteId
 from pressroom_content.ideas.store import Idea, Ideas
-from pressroom_content.tools.websites import Day, WebsiteId, context
+from pressroom_content.tools.websites import context
 
 Status = Literal["idea", "planned", "writing", "done", "dropped"]
 

@@ -11,11 +11,12 @@ from zoneinfo import ZoneInfo
 from pressroom.sdk import Annotations, Call, Integer, InvalidInput, Params, PluginContext, ToolResult, mcp_tool
 from pydantic import BaseModel, Field
 
+from pressroom_content.contract import Cursor, Day, WebsiteId
 from pressroom_content.publishing.looking import look
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.records import Publication
 from pressroom_content.tools.publication_parts import ContentId, PublicationId, PublicationRow, row_of, told
-from pressroom_content.tools.websites import Cursor, Day, WebsiteId, context
+from pressroom_content.tools.websites import context
 from pressroom_content.websites.store import Websites
 
 

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 from pressroom.sdk import Annotations, Call, InvalidInput, Params, PluginContext, ToolResult, mcp_tool
 from pydantic import BaseModel, Field
 
+from pressroom_content.contract import WebsiteId
 from pressroom_content.publishing.looking import author_warnings
 from pressroom_content.publishing.publications import MAX_OPTIONS_LENGTH, Publications
 from pressroom_content.publishing.taking_down import unpublish
@@ -28,7 +29,7 @@ from pressroom_content.tools.publication_parts import (
     told,
     zone_of,
 )
-from pressroom_content.tools.websites import WebsiteId, confirmed, context
+from pressroom_content.tools.websites import confirmed, context
 from pressroom_content.websites import settings as site_settings
 from pressroom_content.websites.store import Websites
 

@@ -7,8 +7,8 @@ from typing import Annotated
 from pressroom.sdk import Annotations, Call, InvalidInput, NotFound, Params, PluginContext, ToolResult, mcp_tool
 from pydantic import BaseModel, Field
 
-from pressroom_content.contract import RemoteRedirect, Site, SiteAddress, SiteGone
-from pressroom_content.tools.websites import WebsiteId, confirmed, context
+from pressroom_content.contract import RemoteRedirect, Site, SiteAddress, SiteGone, WebsiteId
+from pressroom_content.tools.websites import confirmed, context
 from pressroom_content.websites.redirects import Judged, check_targets, judge, read_path, read_target
 from pressroom_content.websites.store import Websites
 

@@ -12,9 +12,10 @@ from pressroom_content.articles import exporting, importing
 from pressroom_content.articles.copying import copy
 from pressroom_content.articles.paging import part
 from pressroom_content.articles.previewing import preview
+from pressroom_content.contract import WebsiteId
 from pressroom_content.tools.article_fields import ContentId, preview_url
 from pressroom_content.tools.articles import QUOTA
-from pressroom_content.tools.websites import WebsiteId, context
+from pressroom_content.tools.websites import context
 
 MAX_SHOWN_LENGTH: Final = 100_000
 

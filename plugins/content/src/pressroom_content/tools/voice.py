@@ -10,8 +10,9 @@ from pydantic import BaseModel, Field
 from pressroom_content.articles.analysis import plain_text
 from pressroom_content.articles.fields import Draft
 from pressroom_content.articles.store import Articles
+from pressroom_content.contract import WebsiteId
 from pressroom_content.tools.article_fields import ContentId
-from pressroom_content.tools.websites import WebsiteId, context
+from pressroom_content.tools.websites import context
 from pressroom_content.voice.checking import check
 from pressroom_content.voice.store import Voice, Voices
 from pressroom_content.websites import settings as site_settings

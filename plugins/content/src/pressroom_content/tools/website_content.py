@@ -7,7 +7,8 @@ from typing import Any, Literal
 from pressroom.sdk import Annotations, Call, Integer, InvalidInput, Params, ToolResult, mcp_tool
 from pydantic import BaseModel, Field
 
-from pressroom_content.tools.websites import Day, WebsiteDetails, WebsiteId, context, details
+from pressroom_content.contract import Day, WebsiteId
+from pressroom_content.tools.websites import WebsiteDetails, context, details
 from pressroom_content.websites.store import Websites
 from pressroom_content.websites.sync import JOB
 from pressroom_content.websites.taxonomies import Taxonomies

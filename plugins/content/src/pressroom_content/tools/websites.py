@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pressroom.sdk import (
     Annotations,
@@ -15,31 +15,16 @@ from pressroom.sdk import (
     ToolResult,
     mcp_tool,
 )
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import BaseModel, Field
 
+from pressroom_content.contract import BUILTIN, Cursor, WebsiteId, control_of
 from pressroom_content.records import Website
 from pressroom_content.websites import settings as site_settings
 from pressroom_content.websites.checking import check_website
 from pressroom_content.websites.connecting import Connecting
-from pressroom_content.websites.connectors import BUILTIN, connectors
-from pressroom_content.websites.control import Controls, control_of
+from pressroom_content.websites.connectors import connectors
+from pressroom_content.websites.control import Controls
 from pressroom_content.websites.store import Websites
-
-WebsiteId = Annotated[str, Field(min_length=1, max_length=64, description="The website, as list_websites names it.")]
-Cursor = Annotated[
-    str, Field(min_length=1, max_length=200, description="The next_cursor of the answer before, to read on.")
-]
-
-
-def _day(text: str) -> str:
-    try:
-        datetime.strptime(text, "%Y-%m-%d")  # noqa: DTZ007 - stricter than `fromisoformat`, which takes weeks too
-    except ValueError:
-        raise ValueError("must be a day such as 2026-11-21") from None
-    return text
-
-
-Day = Annotated[str, Field(min_length=10, max_length=10, json_schema_extra={"format": "date"}), AfterValidator(_day)]
 
 
 def context(call: Call) -> PluginContext:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
 
 from pressroom.sdk import InvalidInput, PluginContext
 
-from pressroom_content.contract import SiteConnector
-
-BUILTIN: Final = "builtin"
+from pressroom_content.contract import BUILTIN, SiteConnector
 
 
 def connectors(plugin: PluginContext) -> Mapping[str, SiteConnector]:

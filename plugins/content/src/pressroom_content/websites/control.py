@@ -12,6 +12,7 @@ from pressroom.sdk import CallError, FetchFailed, FetchRefused, NotFound, Plugin
 from sqlalchemy import ColumnElement, and_, func, literal, or_, select, update
 from sqlalchemy.orm import InstrumentedAttribute
 
+from pressroom_content.contract import BUILTIN
 from pressroom_content.contract.connectors import Check
 from pressroom_content.contract.control import (
     FILE_NAME,
@@ -19,6 +20,7 @@ from pressroom_content.contract.control import (
     Control,
     ControlMethod,
     ControlNotProven,
+    control_of,
     is_on_this_server,
     place_of,
 )
@@ -26,7 +28,7 @@ from pressroom_content.foreign_pages import names_meta
 from pressroom_content.records import Website
 from pressroom_content.tables import PublicationRow, WebsiteRow
 from pressroom_content.websites.checking import check_website
-from pressroom_content.websites.connectors import BUILTIN, connectors
+from pressroom_content.websites.connectors import connectors
 from pressroom_content.websites.proofs import vouched
 from pressroom_content.websites.store import Websites
 
@@ -226,16 +228,6 @@ class Controls:
         if answer.status >= 500 or answer.status == 429:
             return None
         return answer.content if answer.status == 200 else b""
-
-
-def control_of(website: Website) -> Control:
-    """Return what is known of a website's control, without looking."""
-    if website.platform == BUILTIN:
-        return Control(website.url, "server", website.created_at)
-    if not website.control_method or (website.url and website.control_place != place_of(website.url)):
-        return Control(website.url)
-    url = website.url or f"https://{website.control_place}"
-    return Control(url, cast("ControlMethod", website.control_method), website.control_at)
 
 
 def speaks_for(url: InstrumentedAttribute[str]) -> ColumnElement[bool]:

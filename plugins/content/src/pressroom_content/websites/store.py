@@ -16,14 +16,24 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_content.builtin_site.store import delete_site
-from pressroom_content.contract import Finding, Site, SiteAddress, SiteError, SiteRefused, SiteRejected, SiteUnavailable
+from pressroom_content.contract import (
+    BUILTIN,
+    Finding,
+    Site,
+    SiteAddress,
+    SiteError,
+    SiteRefused,
+    SiteRejected,
+    SiteUnavailable,
+    cursor_of,
+)
 from pressroom_content.contract.control import is_on_this_server
 from pressroom_content.records import Website, WebsiteStatus
 from pressroom_content.tables import PublicationRow, WebsiteRow
 from pressroom_content.vault import Vault
 from pressroom_content.websites import settings as site_settings
-from pressroom_content.websites.connectors import BUILTIN, connectors
-from pressroom_content.websites.paging import before, cursor_of
+from pressroom_content.websites.connectors import connectors
+from pressroom_content.websites.paging import before
 from pressroom_content.websites.proofs import take_proof
 
 RESERVED_KEYS: Final = frozenset({"static", "files", "api", "admin", "new"})

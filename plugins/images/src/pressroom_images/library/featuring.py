@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from pressroom.sdk import Call, InvalidInput
-from pressroom_content.articles.fields import Draft
-from pressroom_content.records import Article
+from pressroom_content.contract import Article
 
 from pressroom_images.host import articles_of, plugin_of
 from pressroom_images.library.store import Library
@@ -23,7 +22,6 @@ async def set_featured(call: Call, content_id: str, media_id: str, alt_text: str
     if article.status == "trashed":
         raise InvalidInput("content_id", "is in the trash; bring it back with restore_content first")
     changes = {"featured_media_id": media.id, "featured_alt": alt_text or media.alt_text}
-    draft = Draft.of(article).with_changes(changes)
-    written = await articles.write(article, draft, origin=call.caller.connection_name)
+    written = await articles.change(article, changes, origin=call.caller.connection_name)
     await Library(plugin_of(call)).use(media.id, article.id, "featured")
-    return written.article
+    return written

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from pressroom.sdk import FetchFailed, FetchRefused, InvalidInput, NotFound, PluginContext
-from pressroom_content.records import Article
-from pressroom_content.rendering.sanitising import render
+from pressroom_content.contract import Article, render_body
 from pydantic import BaseModel, Field
 from selectolax.lexbor import LexborHTMLParser
 
@@ -115,7 +114,7 @@ async def _images(plugin: PluginContext, article: Article) -> Sequence[_Seen]:
         url = media.url if media else ""
         seen.append(_Seen(url, "featured", article.featured_alt, media, lazy=True, sized=True, first=True))
     run, owner = plugin.services.workers.run, article.user_id
-    html = (await run(render, article.body, article.body_format, owner=owner, what="the article")).html
+    html = await run(render_body, article.body, article.body_format, owner=owner, what="the article")
     for position, node in enumerate(LexborHTMLParser(html).css("img")[:MAX_IMAGES]):
         attributes = node.attributes
         url = attributes.get("src") or ""

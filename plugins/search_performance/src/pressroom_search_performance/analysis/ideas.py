@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from pressroom.sdk import PluginContext
-from pressroom_content.tables import ArticleRow, PageRow
+from pressroom_content.contract import content_services
 from sqlalchemy import select
 
 from pressroom_search_performance.figures.asking import Counted, Question
@@ -50,17 +50,12 @@ def words_of(text: str) -> frozenset[str]:
 
 async def topics(plugin: PluginContext, user_id: str, website_id: str) -> Sequence[Topic]:
     """Return what the website's pages and the articles for it are about: their keyphrases, else their titles."""
-    pages = select(PageRow.keyphrase, PageRow.title, PageRow.url).where(
-        PageRow.user_id == user_id, PageRow.website_id == website_id
-    )
-    pages = pages.order_by(PageRow.url)
-    articles = select(ArticleRow.keyphrase, ArticleRow.title, ArticleRow.canonical_url).where(
-        ArticleRow.user_id == user_id, ArticleRow.website_id == website_id, ArticleRow.trashed_at.is_(None)
-    )
-    articles = articles.order_by(ArticleRow.created_at, ArticleRow.id)
-    async with plugin.services.database.reading() as session:
-        rows = [tuple(row) for wanted in (pages, articles) for row in await session.execute(wanted.limit(_MAX_TITLES))]
-    return [Topic(keyphrase or title, words_of(f"{keyphrase} {title}"), url) for keyphrase, title, url in rows]
+    content = content_services(plugin)
+    pages = await content.websites.site_pages(user_id, website_id, limit=_MAX_TITLES)
+    articles = await content.articles.summaries(user_id, website_id, limit=_MAX_TITLES, order="created")
+    said = [(page.keyphrase, page.title, page.url) for page in pages]
+    said += [(article.keyphrase, article.title, article.canonical_url) for article in articles]
+    return [Topic(keyphrase or title, words_of(f"{keyphrase} {title}"), url) for keyphrase, title, url in said]
 
 
 async def searched_queries(plugin: PluginContext, connection_id: str, question: Question) -> Sequence[Counted]:

@@ -8,8 +8,7 @@ from datetime import date, timedelta
 from typing import Final
 
 from pressroom.sdk import PluginContext
-from pressroom_content.contract import Grain
-from pressroom_content.records import Website
+from pressroom_content.contract import Grain, Website
 
 from pressroom_search_performance.connecting.store import Connection
 from pressroom_search_performance.days import span

@@ -9,8 +9,7 @@ from urllib.parse import urlencode
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from pressroom.sdk import DashboardPage, HttpRequest, HttpResponse, NotFound, PluginContext, Route
-from pressroom_content.records import Website
-from pressroom_content.websites.store import Websites
+from pressroom_content.contract import Website, WebsiteRepository, content_services
 
 from pressroom_search_performance.charts.countries import country_name
 from pressroom_search_performance.charts.drawing import drawn, legend, sparks
@@ -19,7 +18,7 @@ from pressroom_search_performance.charts.words import METRICS, day_text, span_te
 from pressroom_search_performance.connecting.ownership import owns
 from pressroom_search_performance.connecting.store import Connection, Connections
 from pressroom_search_performance.figures.asking import Counted, Dimension
-from pressroom_search_performance.host import PAGE, content_of, root_of, sources_of
+from pressroom_search_performance.host import PAGE, root_of, sources_of
 from pressroom_search_performance.sources import google
 from pressroom_search_performance.tools.common import Period
 
@@ -148,8 +147,8 @@ class PerformancePages:
         return website, await Board.open(self._plugin, website, connection), names
 
     @property
-    def _websites(self) -> Websites:
-        return Websites(content_of(self._plugin))
+    def _websites(self) -> WebsiteRepository:
+        return content_services(self._plugin).websites
 
     def _usable(self, website: Website, connections: Mapping[str, Connection]) -> dict[str, Connection]:
         """Return the connections with sources that this server has, in the order that the tools prefer.

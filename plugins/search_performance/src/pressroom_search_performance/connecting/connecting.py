@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pressroom.sdk import BackendError, InvalidInput, PluginContext, Rejected
-from pressroom_content.contract import CheckSite, ControlNotProven, CredentialField
-from pressroom_content.records import Website
+from pressroom_content.contract import CheckSite, ControlNotProven, CredentialField, Website
 
 from pressroom_search_performance.analytics.kinds import kinds_of
 from pressroom_search_performance.connecting.ownership import check_property, require_owner

@@ -5,9 +5,7 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from pressroom.sdk import InvalidInput, PluginContext
-from pressroom_content.contract import require_control
-from pressroom_content.records import Website
-from pressroom_content.websites.control import control_of
+from pressroom_content.contract import Website, control_of, require_control
 
 from pressroom_search_performance.host import content_of
 

@@ -8,14 +8,12 @@ from html import escape
 from urllib.parse import parse_qsl, quote, urlsplit
 
 from pressroom.sdk import DashboardPage, HttpRequest, HttpResponse, InvalidInput, NotFound, PluginContext, Route
-from pressroom_content.contract import CredentialField
-from pressroom_content.records import Website
-from pressroom_content.websites.store import Websites
+from pressroom_content.contract import CredentialField, Website, WebsiteRepository, content_services
 
 from pressroom_search_performance.connecting.connecting import Offer, connect, offers
 from pressroom_search_performance.connecting.store import Connection, Connections
 from pressroom_search_performance.figures.fetching import wake
-from pressroom_search_performance.host import PAGE, config_of, content_of, root_of
+from pressroom_search_performance.host import PAGE, config_of, root_of
 
 _MAX_FIELDS = 40
 _NOTHING = '<span class="muted">not connected</span>'
@@ -88,8 +86,8 @@ class SearchPages:
                 raise InvalidInput("", "use the buttons of the page")
 
     @property
-    def _websites(self) -> Websites:
-        return Websites(content_of(self._plugin))
+    def _websites(self) -> WebsiteRepository:
+        return content_services(self._plugin).websites
 
     def _row(self, website: Website, known: Sequence[Connection]) -> str:
         titles = offers(self._plugin)

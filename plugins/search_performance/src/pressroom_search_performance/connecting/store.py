@@ -10,14 +10,13 @@ from typing import Any, Final
 
 from pressroom.columns import as_id, new_id
 from pressroom.sdk import InvalidInput, NotFound, PluginContext
-from pressroom_content.contract import ControlNotProven
-from pressroom_content.vault import Vault
+from pressroom_content.contract import ControlNotProven, content_services
 from sqlalchemy import Select, delete, func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_search_performance.connecting.ownership import claim_name, require_owner
-from pressroom_search_performance.host import content_of, sources_of
+from pressroom_search_performance.host import sources_of
 from pressroom_search_performance.tables import ClaimRow, ConnectionRow, DayRow
 
 _MAX_ERROR_LENGTH: Final = 1000
@@ -81,7 +80,7 @@ class Connections:
             if connection.source in sources_of(self._plugin):
                 await self._check_owner(connection)
             return {}
-        return Vault.of(content_of(self._plugin)).open(sealed, connection.website_id)
+        return content_services(self._plugin).credentials.open(sealed, connection.website_id)
 
     async def _check_owner(self, connection: Connection) -> None:
         try:
@@ -108,7 +107,8 @@ class Connections:
         """
         rivals = await self._rivals(user_id, source, site_url) if not credential and fetched else frozenset()
         now = datetime.now(UTC)
-        sealed = Vault.of(content_of(self._plugin)).seal(credential, website_id) if credential else ""
+        vault = content_services(self._plugin).credentials
+        sealed = vault.seal(credential, website_id) if credential else ""
         values: dict[str, Any] = {
             "credential": sealed,
             "status": "active",
@@ -176,14 +176,14 @@ class Connections:
 
         One that no key opens stays as it is; its next use says so.
         """
-        vault, done = Vault.of(content_of(self._plugin)), 0
+        vault, done = content_services(self._plugin).credentials, 0
         kept = select(ConnectionRow.id, ConnectionRow.website_id, ConnectionRow.credential)
         async with self._database.reading() as session:
             rows = [tuple(row) for row in await session.execute(kept.where(ConnectionRow.credential != ""))]
         for id_, website_id, sealed in rows:
-            if vault.is_current(sealed) or not vault.can_open(sealed):
+            fresh = vault.reseal(sealed, website_id)
+            if fresh is None:
                 continue
-            fresh = vault.seal(vault.open(sealed, website_id), website_id)
             same = update(ConnectionRow).where(ConnectionRow.id == id_, ConnectionRow.credential == sealed)
             async with self._database.writing() as session:
                 await session.execute(same.values(credential=fresh))

@@ -8,14 +8,21 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
 
 from pressroom.sdk import BackendError, Job, JobRun, NotFound, PluginContext, Rejected
-from pressroom_content.contract import Grain, SearchLimited, SearchQuery, SearchRow, SearchSource, SiteError
-from pressroom_content.websites.store import Websites
+from pressroom_content.contract import (
+    Grain,
+    SearchLimited,
+    SearchQuery,
+    SearchRow,
+    SearchSource,
+    SiteError,
+    content_services,
+)
 
 from pressroom_search_performance.connecting.store import Connections
 from pressroom_search_performance.days import next_night, span, today
 from pressroom_search_performance.figures.lease import Lease, LeaseLost, claim, due, release
 from pressroom_search_performance.figures.store import settled_days, write_day
-from pressroom_search_performance.host import config_of, content_of, sources_of
+from pressroom_search_performance.host import config_of, sources_of
 
 JOB: Final = "search_performance.fetch"
 SWEEP: Final = "search_performance.fetch_due"
@@ -112,7 +119,7 @@ class _Work:
         """Fetch, and return what is to be noted of the connection."""
         lease = self._lease
         try:
-            await Websites(content_of(self._plugin)).get(lease.user_id, lease.website_id)
+            await content_services(self._plugin).websites.get(lease.user_id, lease.website_id)
         except NotFound:  # it was disconnected: what is there stays until it is connected again
             return {"due_at": datetime.now(UTC) + _REJECTED}
         source = sources_of(self._plugin).get(lease.source)

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 
 from pressroom.sdk import HttpRequest, HttpResponse, NotFound, PluginContext, Route
-from pressroom_content.tables import WebsiteRow
+from pressroom_content.contract import content_services
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 
@@ -43,15 +43,11 @@ def _serve(plugin: PluginContext) -> Callable[[HttpRequest], Awaitable[HttpRespo
     async def serve(request: HttpRequest) -> HttpResponse:
         asked = request.path_params["key_file"].removesuffix(".txt")
         # The key of a website elsewhere must not be here: it would prove that this server is that website.
-        known = (
-            select(IndexNowKeyRow.key)
-            .join(WebsiteRow, WebsiteRow.id == IndexNowKeyRow.website_id)
-            .where(IndexNowKeyRow.key == asked, WebsiteRow.platform == "builtin")
-        )
+        holder = select(IndexNowKeyRow.website_id).where(IndexNowKeyRow.key == asked)
         async with plugin.services.database.reading() as session:
-            key = await session.scalar(known)
-        if key is None:
+            website_id = await session.scalar(holder)
+        if website_id is None or not await content_services(plugin).websites.is_builtin(website_id):
             raise NotFound(f"there is nothing at {request.path}")
-        return HttpResponse(key.encode(), media_type="text/plain; charset=utf-8")
+        return HttpResponse(asked.encode(), media_type="text/plain; charset=utf-8")
 
     return serve

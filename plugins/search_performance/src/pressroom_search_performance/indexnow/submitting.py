@@ -9,13 +9,11 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from pressroom.sdk import CallError, FetchFailed, FetchRefused, FetchUnknown, InvalidInput, PluginContext
-from pressroom_content.contract import is_below, note_control
-from pressroom_content.records import Website
+from pressroom_content.contract import BUILTIN, Website, is_below, note_control
 
 from pressroom_search_performance.host import config_of, content_of
 from pressroom_search_performance.indexnow.keys import key_of
 
-BUILTIN: Final = "builtin"
 MAX_URLS: Final = 10_000
 _SECONDS: Final = 30.0
 _MAX_BODY_BYTES: Final = 65_536

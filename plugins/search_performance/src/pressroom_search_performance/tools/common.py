@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from pressroom.sdk import BackendError, Call, CallError, InvalidInput, PluginContext, Rejected
-from pressroom_content.contract import SearchLimited, SiteError
-from pressroom_content.records import Website
-from pressroom_content.tools.websites import Day, WebsiteId
+from pressroom_content.contract import Day, SearchLimited, SiteError, Website, WebsiteId
 from pydantic import BaseModel, Field
 
 from pressroom_search_performance.connecting.store import Connection, Connections

@@ -7,15 +7,13 @@ from datetime import UTC, datetime
 from typing import Final, Literal
 
 from pressroom.sdk import Annotations, Call, Integer, NotFound, Params, PluginContext, ToolResult, mcp_tool
-from pressroom_content.articles.store import Articles
-from pressroom_content.articles.versions import listed
-from pressroom_content.tables import PublicationRow
+from pressroom_content.contract import Article, ArticlePost, content_services
 from pydantic import BaseModel, Field
 from sqlalchemy import select
 
 from pressroom_search_performance.figures.asking import Figures, Question
 from pressroom_search_performance.figures.reading import SUMS, figures_of, matching
-from pressroom_search_performance.host import content_of, plugin_of
+from pressroom_search_performance.host import plugin_of
 from pressroom_search_performance.tables import FigureRow
 from pressroom_search_performance.tools.common import Count, NotConnected, Period, Searched, count, line, searched
 from pressroom_search_performance.tools.traffic import visits_of_pages
@@ -91,11 +89,14 @@ class ContentResult(BaseModel):
 async def get_content_performance(params: ContentParams, call: Call) -> ToolResult:
     """Return figures of an article."""
     plugin = plugin_of(call)
-    article = await Articles(content_of(plugin)).get(call.caller.subject, params.content_id)
+    content = content_services(plugin)
+    article = await content.articles.get(call.caller.subject, params.content_id)
+    posts = await content.publications.of_article(call.caller.subject, article.id)
+    addresses = [(post.website_id, post.url) for post in posts if post.url]
     pages: list[SearchOfPage] = []
     missing: list[str] = []
     queries: dict[str, list[Figures]] = {}
-    for website_id, url in await _addresses(plugin, article.id):
+    for website_id, url in addresses:
         try:
             site = await searched(call, website_id)
             period = site.latest(params.days)
@@ -108,9 +109,8 @@ async def get_content_performance(params: ContentParams, call: Call) -> ToolResu
     shown = [QueryOfPage(query=query, **count(_sum(found)).model_dump()) for query, found in queries.items()]
     shown.sort(key=lambda one: (-one.clicks, -one.impressions, one.query))
     totals = _sum([_figures(page.now) for page in pages])
-    addresses = await _addresses(plugin, article.id)
     traffic = await visits_of_pages(plugin, call.caller.subject, addresses, params.days)
-    events = await _events(plugin, article.id, params.days)
+    events = await _events(plugin, article, posts, params.days)
     result = ContentResult(
         search=ContentSearch(totals=count(totals), pages=pages, not_connected=missing),
         traffic=traffic,
@@ -138,17 +138,6 @@ def _text(title: str, totals: Figures, result: ContentResult) -> str:
     lines += [f"{one.query}: {one.clicks} clicks, position {one.position:.1f}" for one in result.queries]
     lines += [f"{event.at} {event.what}" for event in result.events]
     return "\n".join(lines)
-
-
-async def _addresses(plugin: PluginContext, article_id: str) -> Sequence[tuple[str, str]]:
-    """Return the websites that an article was published on, with its addresses there."""
-    wanted = (
-        select(PublicationRow.website_id, PublicationRow.url)
-        .where(PublicationRow.article_id == article_id, PublicationRow.url != "")
-        .order_by(PublicationRow.created_at)
-    )
-    async with plugin.services.database.reading() as session:
-        return [(row.website_id, row.url) for row in await session.execute(wanted)]
 
 
 def _same(url: str) -> tuple[str, str]:
@@ -187,19 +176,18 @@ async def _queries(site: Searched, url: str, period: Period) -> Sequence[tuple[s
         return [(row[0], figures_of(*row[1:])) for row in await session.execute(wanted)]
 
 
-async def _events(plugin: PluginContext, article_id: str, days: int) -> list[Event]:
+async def _events(plugin: PluginContext, article: Article, posts: Sequence[ArticlePost], days: int) -> list[Event]:
     since = datetime.now(UTC).timestamp() - days * 86_400
-    wanted = select(PublicationRow.published_at, PublicationRow.url, PublicationRow.article_version).where(
-        PublicationRow.article_id == article_id, PublicationRow.published_at.is_not(None)
-    )
-    async with plugin.services.database.reading() as session:
-        versions = await listed(session, article_id)
-        published = [tuple(row) for row in await session.execute(wanted)]
+    changes = await content_services(plugin).articles.changes(article.user_id, article.id)
     events = [
         (one.created_at, "version", f"version {one.version}: {', '.join(one.changed) or 'the article was written'}")
-        for one in versions
+        for one in changes
     ]
-    events += [(at, "published", f"version {version} went to {url}") for at, url, version in published]
+    events += [
+        (post.published_at, "published", f"version {post.article_version} went to {post.url}")
+        for post in posts
+        if post.published_at is not None
+    ]
     recent = sorted((one for one in events if one[0].timestamp() >= since), reverse=True)[:_MAX_EVENTS]
     return [Event.model_validate({"at": at.isoformat(), "kind": kind, "what": what}) for at, kind, what in recent]
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Annotated, Final
 
 from pressroom.sdk import Annotations, Call, InvalidInput, Params, ToolResult, mcp_tool
-from pressroom_content.articles.store import Articles
-from pressroom_content.tables import PublicationRow
+from pressroom_content.contract import content_services
 from pydantic import BaseModel, Field
-from sqlalchemy import select
 
-from pressroom_search_performance.host import content_of, plugin_of, website_of
+from pressroom_search_performance.host import plugin_of, website_of
 from pressroom_search_performance.indexnow.submitting import MAX_URLS, submit
 from pressroom_search_performance.tools.common import WebsiteId
 
@@ -58,12 +56,10 @@ async def submit_to_indexnow(params: IndexNowParams, call: Call) -> ToolResult:
     website = await website_of(call, params.website_id)
     urls = list(params.urls)
     if params.content_id is not None:
-        article = await Articles(content_of(plugin)).get(call.caller.subject, params.content_id)
-        wanted = select(PublicationRow.url).where(
-            PublicationRow.article_id == article.id, PublicationRow.website_id == website.id, PublicationRow.url != ""
-        )
-        async with plugin.services.database.reading() as session:
-            found = await session.scalar(wanted)
+        content, user_id = content_services(plugin), call.caller.subject
+        article = await content.articles.get(user_id, params.content_id)
+        posts = await content.publications.of_article(user_id, article.id)
+        found = next((post.url for post in posts if post.website_id == website.id and post.url), None)
         if found is None:
             raise InvalidInput("content_id", "the article was never published on this website")
         urls.append(found)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from pressroom.sdk import JobRun, NotFound, Pause, PluginContext
-from pressroom_content.websites.store import Websites
+from pressroom_content.contract import content_services
 
 from pressroom_seo.crawler.engine import Crawl, CrawlPlan
 from pressroom_seo.crawler.politeness import Politeness
@@ -41,7 +41,7 @@ async def crawl_website(plugin: PluginContext, run: JobRun) -> Mapping[str, Any]
     if row is None or row.active is None:
         return {"crawl_id": run.payload["crawl_id"], "status": row.status if row else "gone"}
     try:
-        await Websites(plugin.required["content"]).get(row.user_id, row.website_id)
+        await content_services(plugin).websites.get(row.user_id, row.website_id)
     except NotFound:
         await crawls.fail(row.id, "The website was disconnected.")
         return {"crawl_id": row.id, "status": "failed", "message": "the website was disconnected"}

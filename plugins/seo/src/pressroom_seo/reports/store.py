@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from pressroom.columns import as_id, new_id
 from pressroom.sdk import InvalidInput, NotFound, PluginContext
-from pressroom_content.records import Website
+from pressroom_content.contract import BUILTIN, Website
 from sqlalchemy import CursorResult, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import undefer
@@ -16,8 +16,6 @@ from sqlalchemy.orm import undefer
 from pressroom_seo.config import CRAWL, SeoConfig
 from pressroom_seo.crawler.urls import host_of, normalise
 from pressroom_seo.tables import CrawlRow
-
-BUILTIN: Final = "builtin"
 
 _UNSTARTED: Final = timedelta(seconds=60)
 """How old a crawl without a job may be: the process that began it may still be about to queue one."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pressroom.sdk import NotFound, PluginContext
-from pressroom_content.websites.store import Websites
+from pressroom_content.contract import content_services
 from sqlalchemy import delete, select
 
 from pressroom_seo.tables import CrawlRow, FindingRow, LinkRow, MarkRow, PageRow
@@ -11,7 +11,7 @@ from pressroom_seo.tables import CrawlRow, FindingRow, LinkRow, MarkRow, PageRow
 
 async def tidy_up(plugin: PluginContext) -> int:
     """Remove all that is kept of disconnected websites, and return how many there were. Safe to repeat."""
-    database, websites = plugin.services.database, Websites(plugin.required["content"])
+    database, websites = plugin.services.database, content_services(plugin).websites
     known = select(CrawlRow.user_id, CrawlRow.website_id).distinct()
     async with database.reading() as session:
         pairs = (await session.execute(known)).all()

@@ -8,13 +8,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pressroom.sdk import Annotations, Call, InvalidInput, Params, ToolResult, mcp_tool
-from pressroom_content.articles.slugs import slug_of
+from pressroom_content.contract import content_services, slug_of
 from pydantic import BaseModel, Field
 
 from pressroom_seo.tools.common import ContentId, Phrase, context, exactly_one, short
 
 if TYPE_CHECKING:
-    from pressroom_content.records import Article as StoredArticle
+    from pressroom_content.contract import Article as StoredArticle
 
     from pressroom_seo.scoring import Article, CheckResult, Report, World
 
@@ -129,8 +129,6 @@ class CheckAnswer(BaseModel):
 )
 async def check_blog_seo(params: CheckParams, call: Call) -> ToolResult:
     """Return the judgement of an article."""
-    from pressroom_content.articles.store import Articles  # noqa: PLC0415 - loads parsers
-
     from pressroom_seo.scoring import score  # noqa: PLC0415 - word lists and parsers load with the first check
 
     exactly_one(content_id=params.content_id, article=params.article)
@@ -139,7 +137,7 @@ async def check_blog_seo(params: CheckParams, call: Call) -> ToolResult:
     run, owner = context(call).services.workers.run, call.caller.subject
     report = await run(judge, owner=owner, what="the article", seconds=60)
     if stored is not None and not params.model_fields_set - {"content_id"}:
-        await Articles(context(call).required["content"]).note_score(stored, report.score, report.words)
+        await content_services(context(call)).articles.note_score(stored, report.score, report.words)
     return ToolResult("\n".join(_lines(report)), _answer(report))
 
 

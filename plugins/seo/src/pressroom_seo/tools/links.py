@@ -159,13 +159,13 @@ class OrphanAnswer(BaseModel):
 )
 async def find_orphan_pages(params: OrphanParams, call: Call) -> ToolResult:
     """Return the pages of a website that are hard to reach."""
-    from pressroom_content.websites.store import Websites  # noqa: PLC0415
+    from pressroom_content.contract import content_services  # noqa: PLC0415
 
     from pressroom_seo.reports.reading import Report  # noqa: PLC0415
     from pressroom_seo.reports.store import Crawls  # noqa: PLC0415
 
     plugin, user_id = context(call), call.caller.subject
-    website = await Websites(plugin.required["content"]).get(user_id, params.website_id)
+    website = await content_services(plugin).websites.get(user_id, params.website_id)
     crawl = await Crawls(plugin).newest(user_id, website.id)
     if crawl is None:
         raise InvalidInput(

@@ -153,13 +153,13 @@ def _counts(params: Params) -> bool:
 )
 async def get_seo_report(params: ReportParams, call: Call) -> ToolResult:
     """Return a part of a website's report, and begin a crawl where that is asked for."""
-    from pressroom_content.websites.store import Websites  # noqa: PLC0415
+    from pressroom_content.contract import content_services  # noqa: PLC0415
 
     from pressroom_seo.reports.store import Crawls  # noqa: PLC0415 - the parsers load with the first report
 
     plugin, user_id = context(call), call.caller.subject
     _check_arguments(params)
-    website = await Websites(plugin.required["content"]).get(user_id, params.website_id)
+    website = await content_services(plugin).websites.get(user_id, params.website_id)
     crawls = Crawls(plugin)
     active, begun = await crawls.active(user_id, website.id), False
     if params.refresh:

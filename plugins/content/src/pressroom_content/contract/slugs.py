@@ -1,4 +1,4 @@
-"""Slugs: the part of an article's address that names it, in any script."""
+"""Slugs: the part of an article's URL that names it, in any script."""
 
 from __future__ import annotations
 

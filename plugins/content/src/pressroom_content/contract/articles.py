@@ -1,0 +1,126 @@
+"""Articles as other plugins read and change them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, Protocol
+
+ArticleStatus = Literal["draft", "scheduled", "published", "trashed"]
+"""Where an article is on its way."""
+
+BodyFormat = Literal["markdown", "html"]
+"""How the body of an article is written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Article:
+    """One version of an article, the newest unless an older one was asked for.
+
+    `website_id` is the website that it is meant for. `featured_media_id` names an image of a media library. `score` is
+    `None` while nothing scores. `trashed_at` is set while it is in the trash. All times are in UTC.
+    """
+
+    id: str
+    user_id: str
+    website_id: str | None
+    status: ArticleStatus
+    version: int
+    title: str
+    slug: str
+    body: str
+    body_format: BodyFormat
+    excerpt: str
+    keyphrase: str
+    synonyms: tuple[str, ...]
+    meta_title: str
+    meta_description: str
+    tags: tuple[str, ...]
+    categories: tuple[str, ...]
+    language: str
+    canonical_url: str
+    author: str
+    featured_media_id: str
+    featured_alt: str
+    word_count: int
+    score: int | None
+    created_at: datetime
+    updated_at: datetime
+    published_at: datetime | None
+    trashed_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class ArticleSummary:
+    """What an article is about, without its body."""
+
+    id: str
+    title: str
+    meta_title: str
+    meta_description: str
+    keyphrase: str
+    canonical_url: str
+
+
+@dataclass(frozen=True, slots=True)
+class ArticleChange:
+    """A version of an article as a change: when it was written, and which fields it changed, none for the first."""
+
+    version: int
+    created_at: datetime
+    changed: tuple[str, ...]
+
+
+class ArticleRepository(Protocol):
+    """The articles of all accounts. What belongs to another account is not found."""
+
+    async def get(self, user_id: str, content_id: str, version: int | None = None) -> Article:
+        """Return an article, or an older version of it.
+
+        Raises:
+            NotFound: the account has no such article, or the version is not kept.
+        """
+
+    async def titles(self, user_id: str, content_ids: Sequence[str]) -> Mapping[str, str]:
+        """Return the titles of articles by id. Those that the account does not have are left out."""
+
+    async def summaries(
+        self,
+        user_id: str,
+        website_id: str | None,
+        *,
+        limit: int,
+        order: Literal["created", "changed"] = "changed",
+        excluding: str = "",
+    ) -> Sequence[ArticleSummary]:
+        """Return at most `limit` articles that are meant for a website, or with `None` for no website.
+
+        Articles in the trash are left out, and the one whose id is `excluding`. `order` is `changed`, the last changed
+        first, or `created`, the oldest first.
+        """
+
+    async def changes(self, user_id: str, content_id: str) -> Sequence[ArticleChange]:
+        """Return the versions of an article that are kept, the newest first; nothing where there is no such article."""
+
+    async def change(self, article: Article, fields: Mapping[str, Any], *, origin: str = "") -> Article:
+        """Write a new version of an article with some fields changed, and return it.
+
+        Args:
+            article: the version that the change is made to, as it was read.
+            fields: new values by name, such as `{"featured_alt": "A harbour"}`: those that people write.
+            origin: the client that asks for the change, for the list of versions.
+
+        Raises:
+            InvalidInput: a field cannot have such a value, or somebody else changed the article or put it in the trash
+                since it was read.
+            NotFound: the article, or the website that `fields` names, is gone.
+            QuotaExceeded: the account's storage is full.
+        """
+
+    async def note_score(self, article: Article, score: int, words: int | None) -> Article:
+        """Keep a newer score of an article for its lists, and return the article with it.
+
+        `words` is how many words the scorer counted; `None` keeps the number that is there. A score of another version
+        than the newest is not kept.
+        """

@@ -1,0 +1,58 @@
+"""Parameters that the tools of several plugins have, and cursors of lists that are ordered by time."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Final
+
+from pressroom.sdk import InvalidInput
+from pydantic import AfterValidator, Field
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def _day(text: str) -> str:
+    try:
+        datetime.strptime(text, "%Y-%m-%d")  # noqa: DTZ007 - stricter than `fromisoformat`, which takes weeks too
+    except ValueError:
+        raise ValueError("must be a day such as 2026-11-21") from None
+    return text
+
+
+WebsiteId = Annotated[str, Field(min_length=1, max_length=64, description="The website, as list_websites names it.")]
+"""The id of a website as a parameter of a tool."""
+
+Cursor = Annotated[
+    str, Field(min_length=1, max_length=200, description="The next_cursor of the answer before, to read on.")
+]
+"""The cursor of a page as a parameter of a tool."""
+
+Day = Annotated[str, Field(min_length=10, max_length=10, json_schema_extra={"format": "date"}), AfterValidator(_day)]
+"""A day such as 2026-11-21 as a parameter of a tool."""
+
+
+def cursor_of(at: datetime, id_: str) -> str:
+    """Return the cursor behind a row of that time and id, for a list that is ordered by both, newest first."""
+    micros = (at - _EPOCH) // timedelta(microseconds=1)
+    return base64.urlsafe_b64encode(f"{micros}.{id_}".encode()).decode().rstrip("=")
+
+
+def read_cursor(cursor: str) -> tuple[datetime, str]:
+    """Return the time and id of a cursor.
+
+    Raises:
+        InvalidInput: it is not one that `cursor_of` made.
+    """
+    from pressroom.columns import as_id  # noqa: PLC0415 - SQLAlchemy loads with it
+
+    try:
+        text = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode("ascii")
+        micros, _, id_ = text.partition(".")
+        at = _EPOCH + timedelta(microseconds=int(micros))
+    except (binascii.Error, UnicodeError, ValueError, OverflowError):
+        at, id_ = _EPOCH, ""
+    if not as_id(id_):
+        raise InvalidInput("cursor", "must be the next_cursor of an earlier answer; leave it out to begin anew")
+    return at, id_

@@ -1,0 +1,78 @@
+"""Connected websites as other plugins read them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, Literal, Protocol
+
+BUILTIN: Final = "builtin"
+"""The platform of the sites that this server shows itself."""
+
+WebsiteStatus = Literal["active", "error", "paused"]
+"""Whether a website can be published on. `error`: it has to be connected anew or fixed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Website:
+    """A connected website, without its credential.
+
+    `settings` has what its owner set, such as `language` and `timezone`; `capabilities` are those of `Capabilities` by
+    name. `control_of` reads the `control_` fields.
+    """
+
+    id: str
+    user_id: str
+    platform: str
+    name: str
+    url: str
+    status: WebsiteStatus
+    settings: Mapping[str, Any]
+    capabilities: Mapping[str, bool]
+    checks: tuple[Mapping[str, str], ...]
+    last_error: str
+    last_error_at: datetime | None
+    checked_at: datetime | None
+    last_published_at: datetime | None
+    version: int
+    created_at: datetime
+    disconnected_at: datetime | None
+    control_place: str = ""
+    control_method: str = ""
+    control_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SitePage:
+    """A page that was found on a website, whoever wrote it. Any of the texts may be empty."""
+
+    url: str
+    title: str
+    keyphrase: str
+
+
+class WebsiteRepository(Protocol):
+    """The websites of all accounts. What belongs to another account is not found."""
+
+    async def get(self, user_id: str, website_id: str) -> Website:
+        """Return a connected website.
+
+        Raises:
+            NotFound: the account has no such website, or disconnected it.
+        """
+
+    async def page(
+        self, user_id: str, *, status: str | None = None, limit: int = 50, cursor: str | None = None
+    ) -> tuple[Sequence[Website], str | None]:
+        """Return connected websites, newest first, and the cursor of the next page, `None` behind the last.
+
+        Raises:
+            InvalidInput: `cursor` is not one of these.
+        """
+
+    async def is_builtin(self, website_id: str) -> bool:
+        """Return whether a website is one that this server shows itself, whoever it belongs to."""
+
+    async def site_pages(self, user_id: str, website_id: str, *, limit: int) -> Sequence[SitePage]:
+        """Return at most `limit` pages that were found on a website, in the order of their URLs."""

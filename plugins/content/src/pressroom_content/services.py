@@ -1,0 +1,178 @@
+"""What other plugins are given of this one: the implementation of `contract.ContentServices`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from pressroom.columns import as_id
+from pressroom.sdk import NotFound, PluginContext
+from sqlalchemy import select
+
+from pressroom_content.articles.fields import Draft
+from pressroom_content.articles.store import Articles
+from pressroom_content.contract import (
+    BUILTIN,
+    Article,
+    ArticleChange,
+    ArticlePost,
+    ArticleSummary,
+    ContentServices,
+    SitePage,
+    TextTwin,
+)
+from pressroom_content.tables import ArticleRow, PageRow, PublicationRow, VersionRow, WebsiteRow
+from pressroom_content.text_index.published import TextTwins
+from pressroom_content.vault import Vault
+from pressroom_content.websites.store import Websites
+
+
+def services_of(plugin: PluginContext) -> ContentServices:
+    """Return the services of the content plugin, whose context is given."""
+    return ContentServices(
+        SharedArticles(plugin),
+        SharedWebsites(plugin),
+        SharedPublications(plugin),
+        SharedCredentials(plugin),
+        SharedTextTwins(plugin),
+    )
+
+
+class SharedArticles(Articles):
+    """Implements `ArticleRepository`."""
+
+    async def titles(self, user_id: str, content_ids: Sequence[str]) -> Mapping[str, str]:
+        """See `ArticleRepository.titles`."""
+        wanted = select(ArticleRow.id, ArticleRow.title).where(
+            ArticleRow.user_id == user_id, ArticleRow.id.in_(set(content_ids))
+        )
+        async with self._database.reading() as session:
+            return {row.id: row.title for row in await session.execute(wanted)}
+
+    async def summaries(
+        self,
+        user_id: str,
+        website_id: str | None,
+        *,
+        limit: int,
+        order: Literal["created", "changed"] = "changed",
+        excluding: str = "",
+    ) -> Sequence[ArticleSummary]:
+        """See `ArticleRepository.summaries`."""
+        columns = (
+            ArticleRow.id,
+            ArticleRow.title,
+            ArticleRow.meta_title,
+            ArticleRow.meta_description,
+            ArticleRow.keyphrase,
+            ArticleRow.canonical_url,
+        )
+        wanted = select(*columns).where(
+            ArticleRow.user_id == user_id,
+            ArticleRow.id != excluding,
+            ArticleRow.status != "trashed",
+            ArticleRow.website_id.is_(None) if website_id is None else ArticleRow.website_id == website_id,
+        )
+        if order == "created":
+            wanted = wanted.order_by(ArticleRow.created_at, ArticleRow.id)
+        else:
+            wanted = wanted.order_by(ArticleRow.updated_at.desc())
+        async with self._database.reading() as session:
+            return [ArticleSummary(*row) for row in await session.execute(wanted.limit(limit))]
+
+    async def changes(self, user_id: str, content_id: str) -> Sequence[ArticleChange]:
+        """See `ArticleRepository.changes`."""
+        wanted = (
+            select(VersionRow.version, VersionRow.created_at, VersionRow.changed)
+            .join(ArticleRow, ArticleRow.id == VersionRow.article_id)
+            .where(ArticleRow.user_id == user_id, VersionRow.article_id == as_id(content_id))
+            .order_by(VersionRow.version.desc())
+        )
+        async with self._database.reading() as session:
+            rows = await session.execute(wanted)
+            return [ArticleChange(row.version, row.created_at, tuple(row.changed)) for row in rows]
+
+    async def change(self, article: Article, fields: Mapping[str, Any], *, origin: str = "") -> Article:
+        """See `ArticleRepository.change`."""
+        return (await self.write(article, Draft.of(article).with_changes(fields), origin=origin)).article
+
+
+class SharedWebsites(Websites):
+    """Implements `WebsiteRepository`."""
+
+    async def is_builtin(self, website_id: str) -> bool:
+        """See `WebsiteRepository.is_builtin`."""
+        wanted = select(WebsiteRow.platform).where(WebsiteRow.id == as_id(website_id))
+        async with self._database.reading() as session:
+            return bool(await session.scalar(wanted) == BUILTIN)
+
+    async def site_pages(self, user_id: str, website_id: str, *, limit: int) -> Sequence[SitePage]:
+        """See `WebsiteRepository.site_pages`."""
+        wanted = select(PageRow.url, PageRow.title, PageRow.keyphrase).where(
+            PageRow.user_id == user_id, PageRow.website_id == as_id(website_id)
+        )
+        async with self._database.reading() as session:
+            return [SitePage(*row) for row in await session.execute(wanted.order_by(PageRow.url).limit(limit))]
+
+
+class SharedPublications:
+    """Implements `PublicationRepository`."""
+
+    def __init__(self, plugin: PluginContext) -> None:
+        self._database = plugin.services.database
+
+    async def of_article(self, user_id: str, content_id: str) -> Sequence[ArticlePost]:
+        """See `PublicationRepository.of_article`."""
+        columns = (
+            PublicationRow.website_id,
+            PublicationRow.status,
+            PublicationRow.url,
+            PublicationRow.article_version,
+            PublicationRow.created_at,
+            PublicationRow.published_at,
+        )
+        wanted = select(*columns).where(
+            PublicationRow.user_id == user_id, PublicationRow.article_id == as_id(content_id)
+        )
+        async with self._database.reading() as session:
+            return [ArticlePost(*row) for row in await session.execute(wanted.order_by(PublicationRow.created_at))]
+
+
+class SharedCredentials:
+    """Implements `CredentialVault`. The key is read when it is first needed."""
+
+    def __init__(self, plugin: PluginContext) -> None:
+        self._plugin = plugin
+
+    def seal(self, credential: Mapping[str, str], website_id: str) -> str:
+        """See `CredentialVault.seal`."""
+        return Vault.of(self._plugin).seal(credential, website_id)
+
+    def open(self, sealed: str, website_id: str) -> Mapping[str, str]:
+        """See `CredentialVault.open`."""
+        return Vault.of(self._plugin).open(sealed, website_id)
+
+    def reseal(self, sealed: str, website_id: str) -> str | None:
+        """See `CredentialVault.reseal`."""
+        vault = Vault.of(self._plugin)
+        if vault.is_current(sealed) or not vault.can_open(sealed):
+            return None
+        return vault.seal(vault.open(sealed, website_id), website_id)
+
+
+class SharedTextTwins:
+    """Implements `TextTwinRepository`."""
+
+    def __init__(self, plugin: PluginContext) -> None:
+        self._twins = TextTwins(plugin)
+
+    async def of_article(self, article: Article, website_id: str) -> TextTwin | None:
+        """See `TextTwinRepository.of_article`."""
+        try:
+            found = await self._twins.at(f"/articles/{website_id}/{article.slug}")
+        except NotFound:  # its slug is another one since
+            return None
+        if found.article.id != article.id:
+            return None
+        listed = any(entry.url == found.path for entry in await self._twins.entries())
+        return TextTwin(await self._twins.text(found.article, "markdown"), listed)

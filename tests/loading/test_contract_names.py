@@ -1,0 +1,130 @@
+"""The names that plugins offer to each other are a promise: none goes without notice, and each is explained."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pressroom_content.contract
+import pytest
+
+CONTENT = [
+    "Answer",
+    "Approved",
+    "Article",
+    "ArticleChange",
+    "ArticlePost",
+    "ArticleRepository",
+    "ArticleScorer",
+    "ArticleStatus",
+    "ArticleSummary",
+    "BUILTIN",
+    "BodyFormat",
+    "Capabilities",
+    "Check",
+    "CheckSite",
+    "ContentHooks",
+    "ContentServices",
+    "Control",
+    "ControlMethod",
+    "ControlNotProven",
+    "CredentialField",
+    "CredentialVault",
+    "Credit",
+    "Cursor",
+    "Day",
+    "Finding",
+    "FirstIncomplete",
+    "FoundImage",
+    "Grain",
+    "ImageLicense",
+    "ImagePage",
+    "ImageQuery",
+    "ImageSource",
+    "MediaFile",
+    "MediaLibrary",
+    "Post",
+    "PostState",
+    "PublicationRepository",
+    "PublicationStatus",
+    "RecallingSite",
+    "RemoteChanged",
+    "RemoteMedia",
+    "RemotePost",
+    "RemoteRedirect",
+    "Score",
+    "ScoreCheck",
+    "ScoreReport",
+    "ScoredArticle",
+    "SearchLimited",
+    "SearchQuery",
+    "SearchRow",
+    "SearchSource",
+    "SearchType",
+    "Site",
+    "SiteAddress",
+    "SiteApi",
+    "SiteConnector",
+    "SiteError",
+    "SiteGone",
+    "SitePage",
+    "SiteRefused",
+    "SiteRejected",
+    "SiteUnavailable",
+    "Snippet",
+    "SnippetLine",
+    "Term",
+    "TermKind",
+    "TextTwin",
+    "TextTwinRepository",
+    "UnknownOutcome",
+    "UnreadableJson",
+    "Website",
+    "WebsiteId",
+    "WebsiteRepository",
+    "WebsiteStatus",
+    "content_services",
+    "control_of",
+    "cursor_of",
+    "is_below",
+    "note_control",
+    "place_of",
+    "read_cursor",
+    "read_json",
+    "read_json_or_none",
+    "render_body",
+    "require_control",
+    "slug_of",
+]
+
+
+def documented(source: Path) -> Iterator[str]:
+    """Yield the names at the top level of a module that have a docstring, assigned ones by the text below them."""
+    body = ast.parse(source.read_text(encoding="utf-8")).body
+    for statement, following in zip(body, [*body[1:], ast.Pass()], strict=True):
+        if isinstance(statement, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            if ast.get_docstring(statement):
+                yield statement.name
+        elif isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+            yield from (target.id for target in targets if isinstance(target, ast.Name))
+
+
+def test_the_names_of_the_content_plugin_are_the_promised_ones() -> None:
+    assert sorted(pressroom_content.contract.__all__) == CONTENT
+
+
+@pytest.mark.parametrize("name", CONTENT)
+def test_every_name_has_a_docstring(name: str) -> None:
+    sources = Path(str(pressroom_content.contract.__file__)).parent.glob("*.py")
+    assert name in {found for source in sources for found in documented(source)}
+
+
+def test_the_contract_loads_neither_the_database_nor_parsers() -> None:
+    """Every command imports it, with the plugins that it lists."""
+    program = "import pressroom_content.contract, sys; print({'sqlalchemy', 'nh3', 'selectolax'} & sys.modules.keys())"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"

@@ -1,0 +1,89 @@
+"""What other plugins get through the contract: an account's own, and nothing of anybody else's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pressroom.sdk import InvalidInput, NotFound
+from pressroom_content.contract import ContentServices, SiteRejected, content_services
+from support.content_client import Client
+
+
+def services(client: Client) -> ContentServices:
+    """Return the services as a plugin that requires the content plugin gets them."""
+    return content_services(client.host.host.compiled.plugins.contexts["search_performance"])
+
+
+def article(client: Client, **fields: Any) -> str:
+    made: str = client.data("create_content", **{"title": "Good tea", "body": "Boil it.", **fields})["content_id"]
+    return made
+
+
+def site(client: Client) -> str:
+    made: str = client.data("connect_website", platform="builtin", name="Tea")["website_id"]
+    return made
+
+
+def test_an_article_is_changed_as_it_was_read(ada: Client) -> None:
+    articles, id_ = services(ada).articles, article(ada)
+    before = ada.host.run(articles.get(ada.user_id, id_))
+    after = ada.host.run(articles.change(before, {"featured_alt": "A cup"}, origin="laptop"))
+    assert (after.version, after.featured_alt, after.body) == (2, "A cup", "Boil it.")
+    assert [one.changed for one in ada.host.run(articles.changes(ada.user_id, id_))] == [("featured_alt",), ()]
+    with pytest.raises(InvalidInput, match="at version 2 by now, not 1"):
+        ada.host.run(articles.change(before, {"featured_alt": "Another cup"}))
+    with pytest.raises(InvalidInput, match="must not be empty"):
+        ada.host.run(articles.change(after, {"title": " "}))
+
+
+def test_summaries_leave_out_the_trash_and_other_websites(ada: Client) -> None:
+    articles, website = services(ada).articles, site(ada)
+    ids = [article(ada, title=title, website_id=website) for title in ("One", "Two", "Three", "Four")]
+    article(ada, title="Elsewhere")
+    ada.data("delete_content", content_id=ids[3], confirm=True)
+    oldest = ada.host.run(articles.summaries(ada.user_id, website, limit=9, order="created", excluding=ids[0]))
+    assert [one.title for one in oldest] == ["Two", "Three"]
+    changed = ada.host.run(articles.get(ada.user_id, ids[0]))
+    ada.host.run(articles.change(changed, {"keyphrase": "first"}))
+    newest = ada.host.run(articles.summaries(ada.user_id, website, limit=2))
+    assert [(one.title, one.keyphrase) for one in newest] == [("One", "first"), ("Three", "")]
+    assert [one.title for one in ada.host.run(articles.summaries(ada.user_id, None, limit=9))] == ["Elsewhere"]
+
+
+def test_publications_are_those_of_the_account(ada: Client, eve: Client) -> None:
+    website = site(ada)
+    id_ = article(ada, website_id=website)
+    ada.data("publish_content", content_id=id_, website_id=website)
+    posts = ada.host.run(services(ada).publications.of_article(ada.user_id, id_))
+    assert [(one.website_id, one.status, one.article_version) for one in posts] == [(website, "published", 1)]
+    assert posts[0].url.endswith("/good-tea")
+    assert posts[0].published_at is not None
+    assert ada.host.run(services(ada).publications.of_article(eve.user_id, id_)) == []
+    assert ada.host.run(services(ada).websites.is_builtin(website))
+    assert not ada.host.run(services(ada).websites.is_builtin("w_0000000000000000000000"))
+
+
+def test_what_belongs_to_another_account_is_not_found(ada: Client, eve: Client) -> None:
+    website = site(ada)
+    id_ = article(ada, website_id=website)
+    content = services(ada)
+    assert ada.host.run(content.articles.titles(ada.user_id, [id_, "a_0"])) == {id_: "Good tea"}
+    assert ada.host.run(content.articles.titles(eve.user_id, [id_])) == {}
+    assert ada.host.run(content.articles.changes(eve.user_id, id_)) == []
+    assert ada.host.run(content.articles.summaries(eve.user_id, website, limit=9)) == []
+    assert ada.host.run(content.websites.site_pages(eve.user_id, website, limit=9)) == []
+    with pytest.raises(NotFound):
+        ada.host.run(content.articles.get(eve.user_id, id_))
+    with pytest.raises(NotFound):
+        ada.host.run(content.websites.get(eve.user_id, website))
+
+
+def test_a_credential_opens_for_its_website_alone(ada: Client) -> None:
+    vault = services(ada).credentials
+    sealed = vault.seal({"key": "secret"}, "w_1")
+    assert vault.open(sealed, "w_1") == {"key": "secret"}
+    assert vault.reseal(sealed, "w_1") is None
+    assert vault.reseal("no credential", "w_1") is None
+    with pytest.raises(SiteRejected):
+        vault.open(sealed, "w_2")
