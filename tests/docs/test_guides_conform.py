@@ -16,8 +16,9 @@ GUIDES = {
     "background-jobs": ("crawler", "pressroom_crawler"),
     "replace-a-backend": ("forgetful", "pressroom_forgetful"),
     "use-articles-and-websites": ("descriptions", "pressroom_descriptions"),
+    "add-a-platform": ("bulletin", "pressroom_bulletin"),
 }
-REQUIRED = {"descriptions": "content"}
+REQUIRED = {"descriptions": "content", "bulletin": "content"}
 
 
 @pytest.fixture(params=GUIDES)

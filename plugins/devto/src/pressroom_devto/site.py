@@ -5,22 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 from urllib.parse import urlsplit
 
 from pressroom.sdk import Fetcher
 from pressroom_content.contract import (
     Answer,
+    BasicSite,
     Capabilities,
     Check,
     Finding,
-    MediaFile,
     Post,
     PostState,
     RemoteChanged,
-    RemoteMedia,
     RemotePost,
-    RemoteRedirect,
     SiteApi,
     SiteGone,
     SiteRefused,
@@ -50,8 +48,16 @@ _HEADERS: Final = {"Accept": "application/vnd.forem.api-v1+json"}
 Row = Mapping[str, Any]
 
 
-class DevtoSite:
-    """The posts of one account, with its API key; it keeps `pressroom_content.contract.Site`."""
+class DevtoSite(BasicSite):
+    """The posts of one account, with its API key."""
+
+    capabilities = CAPABILITIES
+    refusals: ClassVar = {
+        "delete": "DEV's API deletes nothing: make the post a draft, then delete it on the site",
+        "redirects": "DEV has no redirects",
+        "schedule": "DEV is not asked to schedule posts: they are published from here at their time",
+        "upload": "DEV takes no uploads",
+    }
 
     def __init__(self, api_url: str, key: str, fetcher: Fetcher) -> None:
         name = urlsplit(api_url).netloc
@@ -88,21 +94,6 @@ class DevtoSite:
         ]
         return found[:limit]
 
-    async def ensure_terms(self, post: Post) -> Mapping[TermKind, tuple[str, ...]]:
-        """Return nothing: tags are made with the posts that have them."""
-        del post
-        return {}
-
-    async def find_media(self, marker: str) -> RemoteMedia | None:
-        """Return nothing: images are not uploaded."""
-        del marker
-        return None
-
-    async def upload(self, file: MediaFile, marker: str) -> RemoteMedia:
-        """Refuse: the API takes no files."""
-        del marker
-        raise SiteRefused(f"DEV takes no uploads: {file.filename} can only be linked")
-
     async def find(self, post: Post) -> RemotePost | None:
         """Look through the account's posts for the marker."""
         row = await self._look(lambda row: marker_of(str(row.get("body_markdown") or "")) == post.marker)
@@ -132,10 +123,7 @@ class DevtoSite:
     ) -> RemotePost:
         """Publish the post, or make it a draft."""
         del at
-        if state == "scheduled":
-            raise SiteRefused("DEV is not asked to schedule posts: they are published from here at their time")
-        if state in ("trashed", "gone"):
-            raise SiteRefused("DEV's API deletes nothing: make the post a draft, then delete it on the site")
+        self.require_state(state)
         return _written(await self._put(post_id, {"published": state == "live"}), state)
 
     async def posts(self, since: datetime | None, most: int) -> AsyncIterator[RemotePost]:
@@ -150,18 +138,6 @@ class DevtoSite:
             if len(rows) < _PAGE:
                 return
             page += 1
-
-    async def redirects(self) -> Sequence[RemoteRedirect]:
-        """Refuse: DEV has none."""
-        raise _no_redirects()
-
-    async def add_redirect(self, source: str, target: str, *, permanent: bool) -> RemoteRedirect:
-        """Refuse: DEV has none."""
-        raise _no_redirects()
-
-    async def remove_redirect(self, redirect_id: str) -> None:
-        """Refuse: DEV has none."""
-        raise _no_redirects()
 
     async def _put(self, post_id: str, changes: Mapping[str, Any]) -> Answer:
         if not (post_id.isascii() and post_id.isdigit()):
@@ -189,7 +165,3 @@ class DevtoSite:
 
 def _written(answer: Answer, state: PostState) -> RemotePost:
     return post_of(answer.row(written=True), state)
-
-
-def _no_redirects() -> SiteRefused:
-    return SiteRefused("DEV has no redirects")

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from pressroom.sdk import Fetcher
-from pressroom_content.contract import Capabilities, CredentialField, SiteAddress, SiteConnector
+from pressroom_content.contract import CredentialField, SiteAddress, SiteConnector
 
-from pressroom_ghost.site import GhostSite
+from pressroom_ghost.site import CAPABILITIES, GhostSite
 
 
 def open_site(address: SiteAddress, credential: Mapping[str, str], fetcher: Fetcher) -> GhostSite:
@@ -21,21 +21,7 @@ CONNECTOR: Final = SiteConnector(
     title="Ghost",
     summary="A Ghost site, over its Admin API.",
     open=open_site,
-    capabilities=Capabilities(
-        draft=True,
-        schedule=True,
-        update=True,
-        unpublish=True,
-        delete=True,
-        tags=True,
-        canonical=True,
-        featured_image=True,
-        upload=True,
-        seo_meta=True,
-        import_posts=True,
-        authors=True,
-        featured_caption=True,
-    ),
+    capabilities=CAPABILITIES,
     proves_control=True,
     fields=(
         CredentialField(

@@ -6,12 +6,13 @@ import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 from urllib.parse import urlsplit
 
 from pressroom.sdk import Fetcher, FetchFailed, FetchRefused
 from pressroom_content.contract import (
     Answer,
+    BasicSite,
     Capabilities,
     Check,
     Finding,
@@ -20,7 +21,6 @@ from pressroom_content.contract import (
     RemoteChanged,
     RemoteMedia,
     RemotePost,
-    RemoteRedirect,
     SiteAddress,
     SiteApi,
     SiteError,
@@ -36,6 +36,21 @@ from pressroom_ghost.multipart import multipart
 from pressroom_ghost.reading import comment, document, post_of, updated_at
 from pressroom_ghost.tokens import token
 
+CAPABILITIES: Final = Capabilities(
+    draft=True,
+    schedule=True,
+    update=True,
+    unpublish=True,
+    delete=True,
+    tags=True,
+    canonical=True,
+    featured_image=True,
+    upload=True,
+    seo_meta=True,
+    import_posts=True,
+    authors=True,
+    featured_caption=True,
+)
 _QUERY: Final = {"formats": "html", "include": "tags,authors"}
 _SOURCE: Final = {**_QUERY, "source": "html"}
 """Without `source` Ghost takes the post, and drops its body."""
@@ -52,8 +67,14 @@ _EXTENSIONS: Final = {
 }
 
 
-class GhostSite:
-    """One Ghost site with an Admin API key; it keeps `pressroom_content.contract.Site`."""
+class GhostSite(BasicSite):
+    """One Ghost site with an Admin API key."""
+
+    capabilities = CAPABILITIES
+    refusals: ClassVar = {
+        "redirects": "Ghost lets only its staff change redirects: under Settings, Labs",
+        "trash": "Ghost has no trash: make the post a draft, or delete it",
+    }
 
     def __init__(self, address: SiteAddress, credential: Mapping[str, str], fetcher: Fetcher) -> None:
         self._address = address
@@ -82,23 +103,8 @@ class GhostSite:
         checks.append(Check("credential", "ok", "the key is accepted"))
         checks.append(Check("publish", "ok", "the integration may publish and upload images"))
         checks.append(Check("seo_meta", "ok", "meta title and description are writable"))
-        capabilities = Capabilities(
-            draft=True,
-            schedule=True,
-            update=True,
-            unpublish=True,
-            delete=True,
-            tags=True,
-            canonical=True,
-            featured_image=True,
-            upload=True,
-            seo_meta=True,
-            import_posts=True,
-            authors=True,
-            featured_caption=True,
-        )
         language, site_url = str(about.get("locale") or ""), await self._administered(about)
-        return Finding(tuple(checks), capabilities, name=name, language=language, site_url=site_url)
+        return Finding(tuple(checks), CAPABILITIES, name=name, language=language, site_url=site_url)
 
     async def _administered(self, about: Mapping[str, Any]) -> str:
         """Return the URL that the site names as its own, where the key is an administrator's or an integration's.
@@ -193,11 +199,10 @@ class GhostSite:
     ) -> RemotePost:
         """Move the post to a state."""
         there = await self.read(post_id)
+        self.require_state(state)
         if state == "gone":
             await self._api().send("DELETE", _path(post_id))
             return replace(there, state="gone")
-        if state == "trashed":
-            raise SiteRefused("Ghost has no trash: make the post a draft, or delete it")
         changes: dict[str, Any] = {"updated_at": updated_at(there.revision)}
         changes["status"] = {"live": "published", "draft": "draft", "scheduled": "scheduled"}[state]
         if state == "scheduled":
@@ -225,18 +230,6 @@ class GhostSite:
             if len(rows) < _PAGE:
                 return
             page += 1
-
-    async def redirects(self) -> Sequence[RemoteRedirect]:
-        """Ghost hands its redirects to staff only, not to integrations."""
-        raise _no_redirects()
-
-    async def add_redirect(self, source: str, target: str, *, permanent: bool) -> RemoteRedirect:
-        """Ghost hands its redirects to staff only, not to integrations."""
-        raise _no_redirects()
-
-    async def remove_redirect(self, redirect_id: str) -> None:
-        """Ghost hands its redirects to staff only, not to integrations."""
-        raise _no_redirects()
 
     def _api(self, *, signed: bool = True) -> SiteApi:
         headers = {"Accept-Version": "v5.0"}
@@ -270,10 +263,6 @@ def _path(post_id: str) -> str:
 
 def _changed() -> RemoteChanged:
     return RemoteChanged("the post was edited in Ghost since it was published from here")
-
-
-def _no_redirects() -> SiteRefused:
-    return SiteRefused("Ghost lets only its staff change redirects: under Settings, Labs")
 
 
 def _quoted(text: str) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 from pressroom_content.contract import (
+    BasicSite,
     Capabilities,
     Check,
     Finding,
@@ -16,13 +17,10 @@ from pressroom_content.contract import (
     RemoteChanged,
     RemoteMedia,
     RemotePost,
-    RemoteRedirect,
     SiteAddress,
     SiteGone,
     SiteRefused,
     SiteRejected,
-    Term,
-    TermKind,
 )
 
 from pressroom_git.folders import check_post
@@ -65,11 +63,19 @@ _EXTENSIONS: Final = {
 }
 
 
-class GitSite:
-    """One site; it keeps `pressroom_content.contract.Site`. A post's id is its path, its revision the blob there.
+class GitSite(BasicSite):
+    """One site. A post's id is its path, its revision the blob there.
 
     `shared` is for the operator's repositories, in which all accounts publish: nothing is written there that runs.
     """
+
+    capabilities = CAPABILITIES
+    refusals: ClassVar = {
+        "import_posts": "posts cannot be imported from a repository",
+        "redirects": "redirects are made by what serves the site, not in its repository",
+        "schedule": "a repository schedules nothing: the post is published from here at its time",
+        "trash": "a repository has no trash: make the post a draft, or delete it; its history stays",
+    }
 
     def __init__(
         self,
@@ -101,16 +107,6 @@ class GitSite:
             fix = "Check the folder, unless the site has no posts yet."
             checks.append(Check("publish", "warning", f"there are no posts in {self._layout.content}", fix))
         return Finding(tuple(checks), CAPABILITIES)
-
-    async def terms(self, kind: TermKind, query: str, limit: int) -> Sequence[Term]:
-        """Return nothing: the generator makes terms of what posts name."""
-        del kind, query, limit
-        return []
-
-    async def ensure_terms(self, post: Post) -> Mapping[TermKind, tuple[str, ...]]:
-        """Return nothing: posts hold the names."""
-        del post
-        return {}
 
     async def find_media(self, marker: str) -> RemoteMedia | None:
         """Return the file whose name is the marker."""
@@ -174,10 +170,7 @@ class GitSite:
     ) -> RemotePost:
         """Commit the post in a state, or its removal."""
         del at
-        if state == "scheduled":
-            raise SiteRefused("a repository schedules nothing: the post is published from here at its time")
-        if state == "trashed":
-            raise SiteRefused("a repository has no trash: make the post a draft, or delete it; its history stays")
+        self.require_state(state)
         there = await self._file(post_id)
         front, body, form = split(there.content)
         title = text(front.get("title")) or post_id
@@ -187,22 +180,6 @@ class GitSite:
         made = with_state(front, self._layout.generator, live=state == "live", now=self._now())
         message = f"{'Publish' if state == 'live' else 'Unpublish'} {title}"
         return await self._write(post_id, there, joined(made, body, form), message)
-
-    def posts(self, since: datetime | None, most: int) -> AsyncIterator[RemotePost]:
-        """Refuse: a repository does not tell which files readers see."""
-        raise SiteRefused("posts cannot be imported from a repository")
-
-    async def redirects(self) -> Sequence[RemoteRedirect]:
-        """Refuse: generators have none of their own."""
-        raise _no_redirects()
-
-    async def add_redirect(self, source: str, target: str, *, permanent: bool) -> RemoteRedirect:
-        """Refuse: generators have none of their own."""
-        raise _no_redirects()
-
-    async def remove_redirect(self, redirect_id: str) -> None:
-        """Refuse: generators have none of their own."""
-        raise _no_redirects()
 
     async def _file(self, post_id: str) -> File:
         if not self._layout.is_post(post_id):
@@ -238,7 +215,3 @@ def _bounded(content: bytes) -> bytes:
     if len(content) > MAX_FILE_BYTES:
         raise SiteRefused(f"the file would have {len(content)} bytes, and may have {MAX_FILE_BYTES}")
     return content
-
-
-def _no_redirects() -> SiteRefused:
-    return SiteRefused("redirects are made by what serves the site, not in its repository")

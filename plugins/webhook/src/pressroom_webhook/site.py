@@ -4,32 +4,27 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from datetime import datetime
 from hashlib import sha256
-from typing import Any, Final, Literal, cast
+from typing import Any, ClassVar, Final, Literal, cast
 from urllib.parse import quote, urlsplit
 from uuid import uuid4
 
 from pressroom.sdk import Fetcher
 from pressroom_content.contract import (
+    BasicSite,
     Capabilities,
     Check,
     Finding,
-    MediaFile,
     Post,
     PostState,
     RemoteChanged,
-    RemoteMedia,
     RemotePost,
-    RemoteRedirect,
     SiteAddress,
     SiteGone,
-    SiteRefused,
     SiteRejected,
-    Term,
-    TermKind,
     UnknownOutcome,
 )
 
@@ -55,13 +50,21 @@ _MAX_URL_LENGTH: Final = 2000
 _CONTROL = re.compile(r"[\x00-\x20\x7f]")
 
 
-class WebhookSite:
-    """One receiver; it keeps `pressroom_content.contract.Site` and `RecallingSite`.
+class WebhookSite(BasicSite):
+    """One receiver; it implements `RecallingSite` too.
 
     The revision of a post names its state and the last event that was taken. Every event's id is made of the one before
     and of what it says. So a repeat has the same id, and the same post sent again later, such as after a change that
     was taken back, has another.
     """
+
+    capabilities = CAPABILITIES
+    refusals: ClassVar = {
+        "import_posts": "posts cannot be read from a webhook",
+        "redirects": "redirects cannot be made through a webhook",
+        "schedule": "a webhook schedules nothing: the event is sent at its time",
+        "upload": "a webhook takes no files",
+    }
 
     def __init__(self, address: SiteAddress, credential: Mapping[str, str], fetcher: Fetcher) -> None:
         self._address = address
@@ -88,26 +91,6 @@ class WebhookSite:
             reachable = f"{self._receiver.name} took a signed ping"
             checks = (Check("reachable", "ok", reachable), Check("credential", "ok", "the signature is accepted"))
         return Finding((*checks, self._encrypted()), CAPABILITIES)
-
-    async def terms(self, kind: TermKind, query: str, limit: int) -> Sequence[Term]:
-        """Return nothing: a receiver cannot be asked."""
-        del kind, query, limit
-        return []
-
-    async def ensure_terms(self, post: Post) -> Mapping[TermKind, tuple[str, ...]]:
-        """Return nothing: posts hold the names."""
-        del post
-        return {}
-
-    async def find_media(self, marker: str) -> RemoteMedia | None:
-        """Return nothing: images are not uploaded."""
-        del marker
-        return None
-
-    async def upload(self, file: MediaFile, marker: str) -> RemoteMedia:
-        """Refuse: images are not uploaded."""
-        del marker
-        raise SiteRefused(f"a webhook takes no files: {file.filename} can only be linked")
 
     async def find(self, post: Post) -> RemotePost | None:
         """Return nothing: a receiver cannot be asked. It drops what it gets twice."""
@@ -146,28 +129,11 @@ class WebhookSite:
     ) -> RemotePost:
         """Send `post.state_changed`."""
         del at
-        if state == "scheduled":
-            raise SiteRefused("a webhook schedules nothing: the event is sent at its time")
+        self.require_state(state)
         there = await self.read(post_id)
         data = {"id": post_id, "state": state}
         event_id, answer = await self._send("post.state_changed", data)
         return self._knows(replace(there, url=_url(answer) or there.url, state=state, revision=f"{state} {event_id}"))
-
-    def posts(self, since: datetime | None, most: int) -> AsyncIterator[RemotePost]:
-        """Refuse: a receiver cannot be asked."""
-        raise SiteRefused("posts cannot be read from a webhook")
-
-    async def redirects(self) -> Sequence[RemoteRedirect]:
-        """Refuse: a webhook has no redirects."""
-        raise _no_redirects()
-
-    async def add_redirect(self, source: str, target: str, *, permanent: bool) -> RemoteRedirect:
-        """Refuse: a webhook has no redirects."""
-        raise _no_redirects()
-
-    async def remove_redirect(self, redirect_id: str) -> None:
-        """Refuse: a webhook has no redirects."""
-        raise _no_redirects()
 
     async def _send(self, kind: str, data: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
         """Send an event, and return its id and its answer."""
@@ -207,7 +173,3 @@ def _url(answer: Mapping[str, Any]) -> str:
     except ValueError:
         return ""
     return given if parts.scheme in ("http", "https") and parts.hostname else ""
-
-
-def _no_redirects() -> SiteRefused:
-    return SiteRefused("redirects cannot be made through a webhook")

@@ -14,6 +14,7 @@ from pressroom_content.contract.articles import (
     ArticleSummary,
     BodyFormat,
 )
+from pressroom_content.contract.basic_site import BasicSite, SiteAction
 from pressroom_content.contract.connectors import (
     Approved,
     Capabilities,
@@ -92,6 +93,7 @@ __all__ = [
     "ArticleScorer",
     "ArticleStatus",
     "ArticleSummary",
+    "BasicSite",
     "BodyFormat",
     "Capabilities",
     "Check",
@@ -135,6 +137,7 @@ __all__ = [
     "SearchSource",
     "SearchType",
     "Site",
+    "SiteAction",
     "SiteAddress",
     "SiteApi",
     "SiteConnector",

@@ -255,6 +255,7 @@ class Site(Protocol):
     """One website. Every method may raise `SiteUnavailable`, `SiteRejected` and `SiteRefused`.
 
     Those that change something may raise `UnknownOutcome` besides. What the platform cannot do raises `SiteRefused`.
+    `BasicSite` implements what a platform cannot do; derive from it.
     """
 
     async def check(self) -> Finding:

@@ -1,0 +1,150 @@
+"""A base for sites: what a platform cannot do is refused, and only what it can do has to be written."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import datetime
+from typing import ClassVar, Final, Literal
+
+from pressroom_content.contract.connectors import (
+    Capabilities,
+    Finding,
+    Post,
+    PostState,
+    RemoteMedia,
+    RemotePost,
+    RemoteRedirect,
+    SiteRefused,
+    Term,
+    TermKind,
+)
+from pressroom_content.contract.media import MediaFile
+
+SiteAction = Literal["delete", "import_posts", "redirects", "schedule", "trash", "unpublish", "upload"]
+"""What a platform may be unable to do: a field of `Capabilities`, or `trash`, for one that deletes for good only."""
+
+_REFUSALS: Final[Mapping[SiteAction, str]] = {
+    "delete": "this platform deletes nothing: make the post a draft, then delete it on the site",
+    "import_posts": "posts cannot be imported from this platform",
+    "redirects": "this platform has no redirects",
+    "schedule": "this platform schedules nothing: the post is published from here at its time",
+    "trash": "this platform has no trash: make the post a draft, or delete it",
+    "unpublish": "this platform takes nothing down: delete the post on the site",
+    "upload": "this platform takes no files",
+}
+_STATES: Final[Mapping[PostState, SiteAction]] = {
+    "draft": "unpublish",
+    "scheduled": "schedule",
+    "trashed": "trash",
+    "gone": "delete",
+}
+_VERBS: Final[Mapping[SiteAction, tuple[str, ...]]] = {
+    "import_posts": ("posts",),
+    "redirects": ("redirects", "add_redirect", "remove_redirect"),
+    "upload": ("find_media", "upload"),
+}
+
+
+class BasicSite(ABC):
+    """Implements `Site` for a platform that has posts and nothing else.
+
+    Write `check`, `find`, `create`, `read`, `update` and `set_state`, and override what else the platform does. A class
+    whose `capabilities` have `upload`, `import_posts` or `redirects` without the methods for it raises `TypeError` when
+    it is defined.
+
+    `capabilities` are what the platform can do at best; `check` returns those of the credential. `refusals` says in the
+    platform's own words why something cannot be done: `{"redirects": "DEV has no redirects"}`.
+    """
+
+    capabilities: ClassVar[Capabilities] = Capabilities()
+    refusals: ClassVar[Mapping[SiteAction, str]] = {}
+
+    def __init_subclass__(cls) -> None:
+        """Raise `TypeError` where the class declares what it does not do."""
+        super().__init_subclass__()
+        for action, verbs in _VERBS.items():
+            missing = [verb for verb in verbs if getattr(cls, verb) is getattr(BasicSite, verb)]
+            if missing and getattr(cls.capabilities, action):
+                raise TypeError(f"{cls.__name__} declares the capability {action}; define {', '.join(missing)} too")
+
+    def refusal(self, action: SiteAction) -> SiteRefused:
+        """Return the error that says that the platform cannot do something."""
+        return SiteRefused(self.refusals.get(action, _REFUSALS[action]))
+
+    def require_state(self, state: PostState) -> None:
+        """Refuse a state that posts cannot be moved to, by `capabilities` and `refusals`. `live` is always possible.
+
+        Raises:
+            SiteRefused: the platform cannot do that.
+        """
+        action = _STATES.get(state)
+        if action == "trash" and not self.capabilities.delete:
+            action = "delete"
+        if action is not None and (action in self.refusals or not getattr(self.capabilities, action, True)):
+            raise self.refusal(action)
+
+    @abstractmethod
+    async def check(self) -> Finding:
+        """See `Site.check`."""
+
+    @abstractmethod
+    async def find(self, post: Post) -> RemotePost | None:
+        """See `Site.find`."""
+
+    @abstractmethod
+    async def create(self, post: Post) -> RemotePost:
+        """See `Site.create`."""
+
+    @abstractmethod
+    async def read(self, post_id: str) -> RemotePost:
+        """See `Site.read`."""
+
+    @abstractmethod
+    async def update(self, post_id: str, post: Post, revision: str) -> RemotePost:
+        """See `Site.update`."""
+
+    @abstractmethod
+    async def set_state(
+        self, post_id: str, state: Literal["draft", "scheduled", "live", "trashed", "gone"], at: datetime | None = None
+    ) -> RemotePost:
+        """See `Site.set_state`. Begin with `self.require_state(state)`."""
+
+    async def terms(self, kind: TermKind, query: str, limit: int) -> Sequence[Term]:
+        """Return nothing: the platform cannot be asked which terms it has."""
+        del kind, query, limit
+        return []
+
+    async def ensure_terms(self, post: Post) -> Mapping[TermKind, tuple[str, ...]]:
+        """Return nothing: posts hold the names of their terms."""
+        del post
+        return {}
+
+    async def find_media(self, marker: str) -> RemoteMedia | None:
+        """Return nothing: the platform takes no files."""
+        del marker
+        return None
+
+    async def upload(self, file: MediaFile, marker: str) -> RemoteMedia:
+        """Refuse: the platform takes no files."""
+        del marker
+        raise SiteRefused(f"{self.refusal('upload').message}: {file.filename} can only be linked")
+
+    def posts(self, since: datetime | None, most: int) -> AsyncIterator[RemotePost]:
+        """Refuse: posts cannot be imported."""
+        del since, most
+        raise self.refusal("import_posts")
+
+    async def redirects(self) -> Sequence[RemoteRedirect]:
+        """Refuse: the platform has no redirects."""
+        raise self.refusal("redirects")
+
+    async def add_redirect(self, source: str, target: str, *, permanent: bool) -> RemoteRedirect:
+        """Refuse: the platform has no redirects."""
+        del source, target, permanent
+        raise self.refusal("redirects")
+
+    async def remove_redirect(self, redirect_id: str) -> None:
+        """Refuse: the platform has no redirects."""
+        del redirect_id
+        raise self.refusal("redirects")

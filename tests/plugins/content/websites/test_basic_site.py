@@ -1,0 +1,123 @@
+"""A site that derives from the base refuses what its platform cannot do, in the platform's words where it has any."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, ClassVar, get_args
+
+import pytest
+from pressroom_content.contract import (
+    BasicSite,
+    Capabilities,
+    Finding,
+    MediaFile,
+    Post,
+    PostState,
+    RemotePost,
+    Site,
+    SiteRefused,
+)
+
+FILE = MediaFile("m_1", "cup.png", "image/png", "https://example.com/cup.png", "A cup", "download")
+POST = Post("m", "Tea", "tea", "", "")
+REMOTE = RemotePost("1", "", "draft", "")
+
+
+class PlainSite(BasicSite):
+    """Has posts and nothing else."""
+
+    async def check(self) -> Finding:
+        return Finding((), self.capabilities)
+
+    async def find(self, post: Post) -> RemotePost | None:
+        return None
+
+    async def create(self, post: Post) -> RemotePost:
+        return REMOTE
+
+    async def read(self, post_id: str) -> RemotePost:
+        return REMOTE
+
+    async def update(self, post_id: str, post: Post, revision: str) -> RemotePost:
+        return REMOTE
+
+    async def set_state(self, post_id: str, state: PostState, at: object = None) -> RemotePost:
+        self.require_state(state)
+        return REMOTE
+
+
+def refused(verb: Coroutine[Any, Any, object]) -> str:
+    with pytest.raises(SiteRefused) as error:
+        asyncio.run(verb)
+    return error.value.message
+
+
+def test_what_the_platform_cannot_do_is_refused() -> None:
+    site: Site = PlainSite()
+    assert refused(site.upload(FILE, "m")) == "this platform takes no files: cup.png can only be linked"
+    assert refused(site.redirects()) == "this platform has no redirects"
+    assert refused(site.add_redirect("/a", "/b", permanent=True)) == "this platform has no redirects"
+    assert refused(site.remove_redirect("1")) == "this platform has no redirects"
+    with pytest.raises(SiteRefused, match="posts cannot be imported from this platform"):
+        site.posts(None, 1)
+
+
+def test_what_needs_nothing_of_the_platform_returns_nothing() -> None:
+    site = PlainSite()
+    assert asyncio.run(site.terms("tag", "", 9)) == []
+    assert asyncio.run(site.ensure_terms(POST)) == {}
+    assert asyncio.run(site.find_media("m")) is None
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "allowed"),
+    [
+        (Capabilities(), {"live"}),
+        (Capabilities(unpublish=True), {"live", "draft"}),
+        (Capabilities(schedule=True), {"live", "scheduled"}),
+        (Capabilities(delete=True), {"live", "trashed", "gone"}),
+    ],
+)
+def test_states_follow_the_capabilities(capabilities: Capabilities, allowed: set[str]) -> None:
+    site = type("Declared", (PlainSite,), {"capabilities": capabilities})()
+    found = set()
+    for state in get_args(PostState):
+        try:
+            asyncio.run(site.set_state("1", state))
+            found.add(state)
+        except SiteRefused:
+            pass
+    assert found == allowed
+
+
+def test_the_platforms_own_words_come_first() -> None:
+    class Archive(PlainSite):
+        capabilities = Capabilities(delete=True)
+        refusals: ClassVar = {"trash": "an archive has no trash", "upload": "an archive takes no files"}
+
+    site = Archive()
+    assert refused(site.set_state("1", "trashed")) == "an archive has no trash"
+    assert asyncio.run(site.set_state("1", "gone")) == REMOTE
+    assert refused(site.upload(FILE, "m")) == "an archive takes no files: cup.png can only be linked"
+
+
+def test_a_platform_that_deletes_nothing_says_so_of_its_trash_too() -> None:
+    class Stone(PlainSite):
+        refusals: ClassVar = {"delete": "what is carved stays"}
+
+    assert refused(Stone().set_state("1", "trashed")) == "what is carved stays"
+    assert refused(Stone().set_state("1", "gone")) == "what is carved stays"
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "missing"),
+    [
+        (Capabilities(upload=True), "find_media, upload"),
+        (Capabilities(import_posts=True), "posts"),
+        (Capabilities(redirects=True), "redirects, add_redirect, remove_redirect"),
+    ],
+)
+def test_a_capability_without_its_methods_is_an_error_of_the_class(capabilities: Capabilities, missing: str) -> None:
+    with pytest.raises(TypeError, match=f"Wrong declares the capability .*; define {missing} too"):
+        type("Wrong", (PlainSite,), {"capabilities": capabilities})
