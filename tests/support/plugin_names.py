@@ -16,6 +16,7 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 _SELECTION: Final = ROOT / "core/src/pressroom/plugins/select.py"
 
 _PACKAGE: Final = re.compile(r'^  "pressroom_\w+",\n', re.MULTILINE)
+_ALL_BUT_CONTENT: Final = re.compile(r'(?<=source_modules = \[\n  "pressroom",\n)(?:  "pressroom_\w+",\n)+')
 _DISTRIBUTION: Final = re.compile(r'^        "pressroom-[\w-]+",\n', re.MULTILINE)
 _DEPENDENCY: Final = re.compile(r'^  "(pressroom-[\w-]+)(\[[\w,]+\])? @ \{root:uri\}/plugins/\w+",\n', re.MULTILINE)
 _SOURCE: Final = re.compile(r"^pressroom-[\w-]+ = \{ workspace = true \}\n", re.MULTILINE)
@@ -58,6 +59,8 @@ def _project_file(text: str, names: list[PluginNames]) -> str:
     )
     text = _with_block(text, _SOURCE, "".join(f"{one.distribution} = {{ workspace = true }}\n" for one in names))
     text = _with_block(text, _PACKAGE, "".join(f'  "{one.package}",\n' for one in names))
+    others = "".join(f'  "{one.package}",\n' for one in names if one.folder != "content")
+    text = _ALL_BUT_CONTENT.sub(others, text)
     folders = ":".join(["core/src", *(f"plugins/{one.folder}/src" for one in names), "tests"])
     return _MYPY_PATH.sub(f'mypy_path = "{folders}"\n', text)
 
