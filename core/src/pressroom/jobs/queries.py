@@ -61,15 +61,16 @@ def _next_subject(kind: ColumnElement[str], after: ColumnElement[str] | None = N
     return wanted.order_by(JobRow.subject).limit(1).scalar_subquery()
 
 
-async def waiting_jobs(session: AsyncSession, kinds: Collection[str], now: datetime) -> list[Waiting]:
-    """Return who has jobs of these kinds that are due, the oldest first."""
+async def waiting_jobs(session: AsyncSession, kinds: Collection[str], now: datetime) -> tuple[list[Waiting], bool]:
+    """Return who has jobs of these kinds that are due, the oldest first, and whether at most one job is due at all."""
     if not kinds:
-        return []
+        return [], False
     rows = (await session.execute(oldest_due(now))).all()
+    lonely = len(rows) <= 1
     if len(rows) == MAX_LOOK:
         rows = (await session.execute(due_subjects(kinds, now))).all()
     first: dict[tuple[str, str], Waiting] = {}
     for kind, subject, due_at in rows:
         if kind in kinds and due_at is not None:
             first.setdefault((kind, subject), Waiting(kind, subject, due_at))
-    return list(first.values())
+    return list(first.values()), lonely

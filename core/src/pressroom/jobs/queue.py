@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime
 from typing import Any, Final
@@ -193,23 +193,26 @@ class JobQueue:
         """Start what can be started, and return the seconds after which to look again."""
         wait = min(self._settings.poll_interval, await self._add_periods())
         await self._forget()
-        while not self._closing:
-            running = [(attempt.kind, attempt.subject) for attempt in self._running.values()]
-            open_kinds = self._places.open_kinds(self._kinds, running)
-            if not open_kinds:
-                return wait
-
-            def admits(kind: str, subject: str, running: list[tuple[str, str]] = running) -> bool:
-                return self._places.admits(self._kinds, kind, subject, running)
-
-            if not await self._start_one(open_kinds, admits):
-                to_next = await self._store.seconds_to_next(open_kinds, admits)
+        more = True
+        while not self._closing and (open_kinds := self._places.open_kinds(self._kinds, self._holders())):
+            if more:
+                more = await self._start_one(open_kinds)
+            else:
+                to_next = await self._store.seconds_to_next(open_kinds, self._admits)
                 return wait if to_next is None else min(wait, to_next)
         return wait
 
-    async def _start_one(self, kinds: Mapping[str, Job], admits: Callable[[str, str], bool]) -> bool:
+    def _holders(self) -> list[tuple[str, str]]:
+        return [(attempt.kind, attempt.subject) for attempt in self._running.values()]
+
+    def _admits(self, kind: str, subject: str) -> bool:
+        return self._places.admits(self._kinds, kind, subject, self._holders())
+
+    async def _start_one(self, kinds: Mapping[str, Job]) -> bool:
+        """Start a job that is due, and tell whether there may be another one."""
+
         def choose(waiting: list[Waiting]) -> list[Waiting]:
-            return self._places.order(one for one in waiting if admits(one.kind, one.subject))
+            return self._places.order(one for one in waiting if self._admits(one.kind, one.subject))
 
         asked = asyncio.get_running_loop().time()
         # One that has to wait for its lock is not due any more: there may be others behind it.
@@ -219,6 +222,7 @@ class JobQueue:
         elif isinstance(claimed, LeasedJob):
             self._places.served(claimed.kind, claimed.subject)
             self._start(claimed, asked)
+            return not self._store.was_last
         return claimed is not None
 
     def _start(self, lease: LeasedJob, asked: float) -> None:

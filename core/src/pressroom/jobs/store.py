@@ -77,6 +77,9 @@ class JobStore:
         self._retention = retention
         self._looked_at: datetime | None = None
         self._looked_on = 0.0
+        self.was_last = False
+        """Whether at most one job was due, of whatever kind, when `claim` looked last."""
+
         self._coming: Sequence[Row[str, str, datetime | None]] | None = None
 
     async def add(
@@ -164,8 +167,10 @@ class JobStore:
         async with self._database.reading() as session:
             now = self._looked_at = await _now(session)
             self._looked_on = time.monotonic()
-            chosen = choose(await waiting_jobs(session, jobs, now))[:_MAX_TRIES]
-            self._coming = None if chosen else (await session.execute(next_due(now))).all()
+            due, self.was_last = await waiting_jobs(session, jobs, now)
+            chosen = choose(due)[:_MAX_TRIES]
+            lonely = self.was_last or not chosen
+            self._coming = (await session.execute(next_due(now))).all() if lonely else None
         if not chosen:
             return None
         blocked: BlockedJob | None = None

@@ -204,9 +204,8 @@ class PublicationRow(Base):
     `status` is `queued`, `publishing`, `published`, `draft`, `scheduled`, `failed`, `unknown` or `unpublished`; `mode`
     is what was asked for. `article_version` is what is being, or was last, sent. `marker` stands in the remote post.
     `due_at` is when work on it goes on, `None` where nothing is to be done; `tries` counts the attempts of a step that
-    the site was away for.
-    `lease` names the process that works on it, until `lease_until`. `revision` and `sent_hash` are the remote post's
-    after our last write, to notice edits made there.
+    the site was away for. `job_id` names the job that is in charge of it: whoever works on it holds that job's lock.
+    `revision` and `sent_hash` are the remote post's after our last write, to notice edits made there.
     """
 
     __tablename__ = "content_publications"
@@ -236,8 +235,6 @@ class PublicationRow(Base):
     tries: Mapped[int] = mapped_column(default=0)
     due_at: Mapped[datetime | None] = mapped_column(index=True)
     job_id: Mapped[str] = mapped_column(ID, default="")
-    lease: Mapped[str] = mapped_column(ID, default="")
-    lease_until: Mapped[datetime | None]
     created_at: Mapped[datetime]
     updated_at: Mapped[datetime]
     published_at: Mapped[datetime | None]

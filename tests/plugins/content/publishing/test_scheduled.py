@@ -10,13 +10,16 @@ from typing import Any
 
 import pytest
 from pressroom.sdk import InvalidInput, PluginContext
+from pressroom.storage.database.tables import JobRow
 from pressroom_content.articles.store import Articles
 from pressroom_content.builtin_site.store import BuiltinSite
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.publishing.taking_down import reschedule
 from pressroom_content.records import Publication
+from pressroom_content.tables import PublicationRow
 from pressroom_content.websites.store import Websites
 from support.job_processes import Forker
+from support.job_queues import eventually
 from support.publishing_world import ADA, connect, write
 from support.standin_platform import StandInPlatform
 
@@ -80,6 +83,42 @@ async def test_moving_and_cancelling(plugin: PluginContext, platform: StandInPla
     done = await stands(plugin, soon, "published")
     assert done.id == begun.id
     assert [post["state"] for post in platform.posts.values()] == ["live"]
+
+
+async def test_of_several_jobs_one_is_in_charge(plugin: PluginContext, platform: StandInPlatform) -> None:
+    website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
+    publications, database = Publications(plugin), plugin.services.database
+    later = datetime.now(UTC) + timedelta(days=3)
+    begun = await publications.publish(ADA, article, website, mode="schedule", publish_at=later)
+    waiting = await stands(plugin, begun, "scheduled")
+    first = await _job_in_charge(plugin, begun)
+    await reschedule(plugin, ADA, waiting.id, later + timedelta(days=1))
+    second = await _job_in_charge(plugin, begun)
+    assert first != second
+    seen = len(platform.requests)
+    async with database.writing() as session:
+        for job_id in (first, second):
+            (await session.get_one(JobRow, job_id)).due_at = datetime.now(UTC)
+    jobs = plugin.services.jobs
+    await eventually(lambda: jobs.status(first), lambda job: job.state == "succeeded", seconds=20)
+    # The one in charge finds that it is not time yet.
+    await eventually(lambda: _due_at(plugin, second), lambda at: at > datetime.now(UTC), seconds=20)
+    assert (await publications.get(ADA, begun.id)).status == "scheduled"
+    assert len(platform.requests) == seen
+
+
+async def _job_in_charge(plugin: PluginContext, publication: Publication) -> str:
+    async with plugin.services.database.reading() as session:
+        row = await session.get_one(PublicationRow, publication.id)
+        assert await session.get(JobRow, row.job_id) is not None
+        return str(row.job_id)
+
+
+async def _due_at(plugin: PluginContext, job_id: str) -> datetime:
+    async with plugin.services.database.reading() as session:
+        row = await session.get_one(JobRow, job_id)
+    assert row.state in ("queued", "running")
+    return row.due_at if row.state == "queued" and row.due_at else datetime.min.replace(tzinfo=UTC)
 
 
 async def test_the_built_in_site_keeps_the_time_itself(plugin: PluginContext) -> None:

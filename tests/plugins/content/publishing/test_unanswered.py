@@ -10,11 +10,12 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from pressroom.sdk import PluginContext
+from pressroom.sdk import PluginContext, Reschedule
 from pressroom_content.articles.store import Articles
 from pressroom_content.publishing.engine import Engine
 from pressroom_content.publishing.patience import PATIENCE, pause
 from pressroom_content.publishing.publications import Publications
+from pressroom_content.publishing.store import lock_of
 from pressroom_content.records import Publication
 from pressroom_content.tables import PublicationRow
 from pressroom_content.tools.publication_parts import row_of, told
@@ -40,6 +41,12 @@ async def test_pauses_grow_differ_by_chance_and_end() -> None:
     assert pause(len(PATIENCE), 0) is None
 
 
+async def work(engine: Engine, plugin: PluginContext, publication: Publication) -> Reschedule | None:
+    """Work on a publication as its job does, under its lock."""
+    async with plugin.services.jobs.lock(lock_of(publication.id)) as lease:
+        return await engine.run(publication.id, lease)
+
+
 class Worker:
     """Works on publications by a clock that stands still, so that everything is due at once."""
 
@@ -54,7 +61,7 @@ class Worker:
         """Work until nothing goes on by itself; return the pauses in seconds, and how it stands."""
         pauses: list[float] = []
         while True:
-            await Engine(self._plugin, clock=self.now, chance=lambda: 1.0).run(publication.id)
+            await work(Engine(self._plugin, clock=self.now, chance=lambda: 1.0), self._plugin, publication)
             found = await Publications(self._plugin).get(ADA, publication.id)
             if found.due_at is None:
                 return pauses, found
@@ -125,7 +132,7 @@ async def test_a_site_that_answers_again_is_waited_for_anew_at_the_next_step(
 async def test_a_publication_that_goes_on_later_says_when(idle: PluginContext, platform: StandInPlatform) -> None:
     website, article = await connect(idle, "http://127.0.0.1:1", platform.token), await write(idle)
     begun = await Publications(idle).publish(ADA, article, website)
-    await Engine(idle, chance=lambda: 0.0).run(begun.id)
+    await work(Engine(idle, chance=lambda: 0.0), idle, begun)
     waiting = await Publications(idle).get(ADA, begun.id)
     assert waiting.due_at is not None
     assert row_of(waiting, {}, {}).next_try_at == waiting.due_at
@@ -138,16 +145,16 @@ async def test_a_request_that_acts_late_makes_no_second_post(idle: PluginContext
     article, held = await write(idle), threading.Event()
     platform.fault("POST /api/posts", delay=held)
     begun = await Publications(idle).publish(ADA, article, website)
-    assert await Engine(patient).run(begun.id)
+    assert await work(Engine(patient), patient, begun)
     assert (await Publications(idle).get(ADA, begun.id)).status == "unknown"
     await _make_due(idle, begun)
-    assert await Engine(patient).run(begun.id)  # it looks, and does not send
+    assert await work(Engine(patient), patient, begun)  # it looks, and does not send
     assert (await Publications(idle).get(ADA, begun.id)).status == "unknown"
     assert (platform.requests.count("POST /api/posts"), platform.posts) == (1, {})
     held.set()
     assert await asyncio.to_thread(platform.wait_for_post)
     await _make_due(idle, begun)
-    assert await Engine(patient).run(begun.id)
+    assert await work(Engine(patient), patient, begun) is None
     assert (await Publications(idle).get(ADA, begun.id)).status == "published"
     assert (platform.requests.count("POST /api/posts"), len(platform.posts)) == (1, 1)
 
@@ -163,7 +170,7 @@ async def test_a_site_that_says_when_is_asked_no_sooner(idle: PluginContext, pla
     platform.fault("POST /api/posts", answer=(429, "application/json", b"{}", {"Retry-After": "45"}))
     begun = await Publications(idle).publish(ADA, article, website)
     before = datetime.now(UTC)
-    await Engine(idle, chance=lambda: 0.0).run(begun.id)
+    await work(Engine(idle, chance=lambda: 0.0), idle, begun)
     waiting = await Publications(idle).get(ADA, begun.id)
     assert waiting.due_at is not None
     assert waiting.due_at - before >= timedelta(seconds=45)

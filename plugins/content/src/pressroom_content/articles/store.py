@@ -53,13 +53,7 @@ class Articles:
     async def get(self, user_id: str, content_id: str, version: int | None = None) -> Article:
         """Return an article, or an older version of it. Raises `NotFound`."""
         async with self._database.reading() as session:
-            row = await owned(session, user_id, content_id)
-            article = article_of(row)
-            if version is None or version == row.version:
-                return article
-            older = await versions.read(session, row.id, version)
-        fields = {name: getattr(older, name) for name in Draft.__dataclass_fields__}
-        return replace(article, version=version, **fields)
+            return await read_article(session, user_id, content_id, version)
 
     async def create(self, user_id: str, draft: Draft, *, request_id: str | None = None, origin: str = "") -> Written:
         """Store a new article. With the `request_id` of an earlier one that one is returned, whatever `draft` says.
@@ -167,24 +161,19 @@ class Articles:
     async def set_status(
         self, user_id: str, content_id: str, status: ArticleStatus, published_at: datetime | None = None
     ) -> None:
-        """Note what publishing made of an article; that is no new version. One in the trash stays there.
-
-        Raises `NotFound`.
-        """
-        values: dict[str, Any] = {"status": status}
-        if published_at is not None:
-            values["published_at"] = published_at
+        """Do what `note_status` does in a transaction of its own. Raises `NotFound`."""
         async with self._database.writing() as session:
-            row = await owned(session, user_id, content_id)
-            wanted = (ArticleRow.id == row.id, ArticleRow.status != "trashed")
-            await session.execute(update(ArticleRow).where(*wanted).values(**values))
+            await note_status(session, user_id, content_id, status, published_at)
 
     async def rescore(self, user_id: str, content_id: str) -> None:
         """Score an article anew, after something around it changed, such as where it is published."""
+        await self.rescored(await self.get(user_id, content_id))
+
+    async def rescored(self, article: Article) -> None:
+        """Do what `rescore` does with the newest version of an article."""
         scorer = scorer_of(self._plugin)
         if scorer is None or scorer.rate is None:
             return
-        article = await self.get(user_id, content_id)
         score = await rated(scorer, article)
         if score is not None:
             await self.note_score(article, score.score, score.words)
@@ -266,6 +255,32 @@ class Articles:
             first = Draft.of(article)
         ignored = tuple(name for name in draft.changed_from(first) if name != "slug" or draft.slug)
         return Written(await self._noted(article, score), score=score, repeated=True, ignored=ignored)
+
+
+async def read_article(session: AsyncSession, user_id: str, content_id: str, version: int | None = None) -> Article:
+    """Return an article, or an older version of it. Raises `NotFound`."""
+    row = await owned(session, user_id, content_id)
+    article = article_of(row)
+    if version is None or version == row.version:
+        return article
+    older = await versions.read(session, row.id, version)
+    fields = {name: getattr(older, name) for name in Draft.__dataclass_fields__}
+    return replace(article, version=version, **fields)
+
+
+async def note_status(
+    session: AsyncSession, user_id: str, content_id: str, status: ArticleStatus, published_at: datetime | None = None
+) -> None:
+    """Note what publishing made of an article; that is no new version. One in the trash stays there.
+
+    Raises `NotFound`.
+    """
+    values: dict[str, Any] = {"status": status}
+    if published_at is not None:
+        values["published_at"] = published_at
+    row = await owned(session, user_id, content_id)
+    wanted = (ArticleRow.id == row.id, ArticleRow.status != "trashed")
+    await session.execute(update(ArticleRow).where(*wanted).values(**values))
 
 
 async def owned(session: AsyncSession, user_id: str, content_id: str) -> ArticleRow:

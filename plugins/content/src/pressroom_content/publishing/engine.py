@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Any
 
 import structlog
-from pressroom.sdk import BackendError, CallError, PluginContext, publishing
+from pressroom.sdk import BackendError, CallError, Lease, LeaseLost, PluginContext, Reschedule, publishing
 from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
 
-from pressroom_content.articles.store import Articles
+from pressroom_content.articles.store import Articles, note_status, read_article
 from pressroom_content.contract import (
     RecallingSite,
     RemoteChanged,
@@ -22,19 +22,19 @@ from pressroom_content.contract import (
     SiteUnavailable,
     UnknownOutcome,
 )
+from pressroom_content.publishing.attempts import tell
 from pressroom_content.publishing.originals import check_original
 from pressroom_content.publishing.patience import MAX_RETRY_AFTER_SECONDS, pause
-from pressroom_content.publishing.posts import capabilities_of, manuscript
+from pressroom_content.publishing.posts import capabilities_of
 from pressroom_content.publishing.steps import ACTIONS
-from pressroom_content.publishing.store import STEPS, Held, LeaseLost, PublicationStore
-from pressroom_content.publishing.work import Later, Work
+from pressroom_content.publishing.store import STEPS, LeasedPublication, Write, now_of, steps_of
+from pressroom_content.publishing.work import Postponement, Work
+from pressroom_content.records import Article, Website
 from pressroom_content.tables import PublicationRow
 from pressroom_content.websites.connectors import connector_of
-from pressroom_content.websites.store import Websites
+from pressroom_content.websites.store import Websites, note_error, note_published
 
 log = structlog.get_logger()
-
-JOB: Final = "content.publish"
 
 
 def utc_now() -> datetime:
@@ -58,41 +58,61 @@ class Engine:
         self._plugin = plugin
         self._clock = clock
         self._chance = chance
-        self._store = PublicationStore(plugin)
 
-    async def run(self, publication_id: str) -> bool:
-        """Go on with a publication, if there is something to do and nobody else does it; tell whether it was.
+    async def run(self, publication_id: str, lease: Lease, *, job_id: str = "") -> Reschedule | None:
+        """Continue a publication, if there is something to do; return when to run again, if there is more to do.
 
-        Raises `BackendError` where the database fails: the lease then ends, and somebody goes on later.
+        `lease` is that of its lock. With `job_id` nothing is done where another job is in charge of it.
+
+        Raises:
+            LeaseLost: somebody else works on it by now.
+            BackendError: the database failed. Where it was is noted, so that this can be repeated.
         """
-        held = await self._store.claim(publication_id)
-        if held is None:
-            return False
+        begun = await self._begin(publication_id, lease, job_id)
+        if not isinstance(begun, _Begun):
+            return begun
+        held = begun.held
         try:
-            async with self._kept(held):
-                with publishing():
-                    await self._go_on(held)
-        except LeaseLost:
-            log.warning("a publication was taken over by another process", publication=publication_id)
-        except asyncio.CancelledError:
-            # The server stops: another process may go on at once. What is on its way has been noted.
-            with suppress(LeaseLost, BackendError):
-                await asyncio.shield(self._store.release(held))
-            raise
-        return True
+            with publishing():
+                await self._continue(begun)
+        finally:
+            tell(publication_id)
+        return Reschedule(held.row.due_at) if held.row.due_at is not None else None
 
-    async def _go_on(self, held: Held) -> None:
+    async def _begin(self, publication_id: str, lease: Lease, job_id: str) -> _Begun | Reschedule | None:
+        database = self._plugin.services.database
+        async with database.writing() as session:
+            await lease.keep(session)
+            row = await session.get(PublicationRow, publication_id)
+            if row is None or row.due_at is None or (job_id and row.job_id not in ("", job_id)):
+                return None
+            if row.due_at > await now_of(session):
+                return Reschedule(row.due_at)
+            row.status, row.updated_at, row.job_id = "publishing", await now_of(session), job_id or row.job_id
+            held = LeasedPublication(database, lease, row, await steps_of(session, publication_id))
+            try:
+                website, sealed = await Websites(self._plugin).sealed(session, row.user_id, row.website_id)
+                if website.status == "paused":
+                    raise SiteRefused("the website is paused; resume it in the dashboard, then retry")
+                article = await read_article(session, row.user_id, row.article_id, row.article_version)
+            except CallError as error:
+                return _Begun(held, error)
+            return _Begun(held, _Source(website, sealed, article))
+
+    async def _continue(self, begun: _Begun) -> None:
+        held = begun.held
         work: Work | None = None
         try:
-            work = await self._prepare(held)
-            for name in STEPS:
-                if held.steps[name].state != "done":
-                    work.current = name
-                    await self._store.change(held, status="publishing")
-                    await ACTIONS[name](work)
-            await self._finish(work)
-        except Later as later:
-            await self._release(held, status=later.status, due_at=later.due_at, error=later.error)
+            prepared = await self._prepare(held, begun.source)
+            if isinstance(prepared, Postponement):
+                postponed: Postponement | None = prepared
+            else:
+                work = prepared
+                postponed = await self._do_steps(work)
+            if postponed is not None:
+                await self._release(held, status=postponed.status, due_at=postponed.due_at, error=postponed.error)
+            elif work is not None:
+                await self._finish(work)
         except UnknownOutcome as error:
             await self._unknown(held, work, error)
         except SiteUnavailable as error:
@@ -106,30 +126,27 @@ class Engine:
             told = f"publishing failed inside; the operator finds the reason in the log under {held.row.id}"
             await self._fail(held, work, CallError(told))
 
-    async def _prepare(self, held: Held) -> Work:
-        row, plugin = held.row, self._plugin
-        websites = Websites(plugin)
-        website = await websites.get(row.user_id, row.website_id)
-        if website.status == "paused":
-            raise SiteRefused("the website is paused; resume it in the dashboard, then retry")
-        _, site = await websites.open(row.user_id, row.website_id)
+    async def _do_steps(self, work: Work) -> Postponement | None:
+        for name in STEPS:
+            if work.held.steps[name].state != "done":
+                work.current = name
+                postponed = await ACTIONS[name](work)
+                if postponed is not None:
+                    return postponed
+        return None
+
+    async def _prepare(self, held: LeasedPublication, source: _Source | CallError) -> Work | Postponement:
+        if isinstance(source, CallError):
+            raise source
+        row, plugin, website = held.row, self._plugin, source.website
+        _, site = Websites(plugin).unsealed(website, source.sealed)
         if isinstance(site, RecallingSite):
             site.recall(row.external_id, row.url, row.revision)
         connector = connector_of(plugin, website.platform)
         able = capabilities_of(website, connector)
         if row.mode == "schedule" and not able.draft and row.publish_at and row.publish_at > datetime.now(UTC):
-            raise Later("scheduled", row.publish_at)
-        article = await Articles(plugin).get(row.user_id, row.article_id, row.article_version)
-        made = await manuscript(
-            plugin,
-            article,
-            website,
-            connector,
-            marker=row.marker,
-            options=row.options or {},
-            canonical_url=await self._canonical(row),
-        )
-        return Work(plugin, self._store, held, website, able, site, article, made)
+            return Postponement("scheduled", row.publish_at)
+        return Work(plugin, held, website, connector, able, site, source.article, await self._canonical(row))
 
     async def _canonical(self, row: PublicationRow) -> str:
         """Return the URL of the original, where this is a copy of it. Raises what `check_original` does."""
@@ -149,11 +166,19 @@ class Engine:
         row = work.row
         status = "draft" if row.mode == "draft" else "published"
         published_at = (row.published_at or datetime.now(UTC)) if status == "published" else row.published_at
-        await Websites(self._plugin).note_published(row.website_id)
-        if status == "published":
-            await Articles(self._plugin).set_status(row.user_id, row.article_id, "published", published_at)
+
+        newest = work.article
+
+        async def note(session: AsyncSession) -> None:
+            nonlocal newest
+            await note_published(session, row.website_id)
+            if status == "published":
+                await note_status(session, row.user_id, row.article_id, "published", published_at)
+            newest = await read_article(session, row.user_id, row.article_id)
+
         await self._release(
             work.held,
+            note,
             status=status,
             due_at=None,
             error="",
@@ -161,12 +186,12 @@ class Engine:
             published_at=published_at,
             options={name: value for name, value in (row.options or {}).items() if name != "force"},
         )
-        await Articles(self._plugin).rescore(row.user_id, row.article_id)
+        await Articles(self._plugin).rescored(newest)
 
-    async def _unknown(self, held: Held, work: Work | None, error: UnknownOutcome) -> None:
+    async def _unknown(self, held: LeasedPublication, work: Work | None, error: UnknownOutcome) -> None:
         """Look soon what became of a request, then with growing patience; give up in the end, and say what to do."""
         if work is not None:
-            await self._store.step(held, work.current, "unknown")
+            work.note("unknown")
         tries = held.row.tries or 0
         seconds = pause(tries, self._chance())
         if seconds is None:
@@ -178,10 +203,8 @@ class Engine:
         told = f"{_told(error)} It is looked for there before anything is sent again."
         await self._release(held, status="unknown", due_at=due_at, error=told, tries=tries + 1)
 
-    async def _away(self, held: Held, work: Work | None, error: SiteUnavailable) -> None:
+    async def _away(self, held: LeasedPublication, work: Work | None, error: SiteUnavailable) -> None:
         """Try again later, with growing patience; what was sent and never answered stays unknown all the while."""
-        await Websites(self._plugin).note_error(held.row.website_id, error)
-        open_question = _is_unknown(held)
         tries = held.row.tries or 0
         seconds = pause(tries, self._chance())
         if seconds is None:
@@ -189,76 +212,53 @@ class Engine:
             return
         seconds = max(seconds, min(error.retry_after or 0.0, MAX_RETRY_AFTER_SECONDS))
         due_at = self._clock() + timedelta(seconds=seconds)
-        status = "unknown" if open_question else "queued"
+        status = "unknown" if _is_unknown(held) else "queued"
         told = f"{_told(error)} It is tried again by itself."
-        await self._release(held, status=status, due_at=due_at, error=told, tries=tries + 1)
+        note = _noting_error(held, error)
+        await self._release(held, note, status=status, due_at=due_at, error=told, tries=tries + 1)
 
-    async def _fail(self, held: Held, work: Work | None, error: CallError) -> None:
-        if isinstance(error, SiteRejected | SiteRefused):
-            await Websites(self._plugin).note_error(held.row.website_id, error)
+    async def _fail(self, held: LeasedPublication, work: Work | None, error: CallError) -> None:
         unknown = _is_unknown(held)
         if work is not None and work.current:
-            detail = {**work.step.detail, "error_code": error.code}
-            await self._store.step(held, work.current, "unknown" if unknown else "failed", detail)
+            work.note("unknown" if unknown else "failed", {**work.step.detail, "error_code": error.code})
         status = "unknown" if unknown else "failed"
         if isinstance(error, RemoteChanged):
             status = "published" if held.row.published_at else "draft"  # what is on the site stays as it is
         log.info("a publication failed", publication=held.row.id, code=error.code, step=work.current if work else "")
-        await self._release(held, status=status, due_at=None, error=_told(error))
+        told = isinstance(error, SiteRejected | SiteRefused | SiteUnavailable)
+        also = [_noting_error(held, error)] if told else []
+        await self._release(held, *also, status=status, due_at=None, error=_told(error))
 
-    async def _release(self, held: Held, **values: Any) -> None:
-        """Let go of a publication, and see to it that somebody goes on when it is due."""
+    async def _release(self, held: LeasedPublication, *also: Write, **values: Any) -> None:
+        """End the attempt: write how the publication stands, and when work on it continues."""
         warnings: list[str] = []
         for step in held.steps.values():
             warnings += step.detail.get("warnings", [])
-        values.setdefault("warnings", list(dict.fromkeys(warnings)))
-        await self._store.release(held, **values)
-        if values.get("due_at") is not None:
-            await wake(self._plugin, held.row.id, held.row.user_id, values["due_at"])
-
-    @asynccontextmanager
-    async def _kept(self, held: Held) -> AsyncIterator[None]:
-        """Keep the lease while the block runs; the block is cancelled where it is lost."""
-        working = asyncio.current_task()
-        lost = False
-
-        async def keep() -> None:
-            nonlocal lost
-            interval = float(self._plugin.config.lease_seconds) / 4
-            while True:
-                await asyncio.sleep(interval)
-                try:
-                    await self._store.renew(held)
-                except LeaseLost:
-                    break
-                except BackendError:
-                    if asyncio.get_running_loop().time() >= held.ends:
-                        break
-            lost = True
-            if working is not None:
-                working.cancel()
-
-        heart = asyncio.create_task(keep())
-        try:
-            yield
-        except asyncio.CancelledError:
-            if not lost:
-                raise
-            if working is not None:
-                working.uncancel()
-            raise LeaseLost from None
-        finally:
-            heart.cancel()
+        await held.save(*also, warnings=list(dict.fromkeys(warnings)), **values)
 
 
-async def wake(plugin: PluginContext, publication_id: str, user_id: str, at: datetime) -> str:
-    """Have somebody go on with a publication at a time, and return the job's id. The same time is one job."""
-    key = f"{publication_id}:{at.timestamp():.6f}"
-    payload = {"publication_id": publication_id}
-    return await plugin.services.jobs.enqueue(JOB, payload, subject=user_id, key=key, run_at=at)
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """What a publication is made from: the website with its credential as it is stored, and the article."""
+
+    website: Website
+    sealed: str
+    article: Article
 
 
-def _is_unknown(held: Held) -> bool:
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A publication on which work begins, and what it is made from, or why it cannot be."""
+
+    held: LeasedPublication
+    source: _Source | CallError
+
+
+def _noting_error(held: LeasedPublication, error: CallError) -> Write:
+    return lambda session: note_error(session, held.row.website_id, error)
+
+
+def _is_unknown(held: LeasedPublication) -> bool:
     """Tell whether a request that makes a post went out, and its outcome is unknown."""
     return "post" in held.steps["draft"].detail.get("sent", {}) if "draft" in held.steps else False
 

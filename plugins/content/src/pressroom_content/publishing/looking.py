@@ -12,7 +12,6 @@ from pressroom_content.contract import Post, RecallingSite, SiteGone
 from pressroom_content.publishing.comparing import fingerprint
 from pressroom_content.publishing.posts import capabilities_of, lacks_author, unknown_author
 from pressroom_content.publishing.publications import Publications
-from pressroom_content.publishing.store import PublicationStore
 from pressroom_content.publishing.verifying import verify
 from pressroom_content.records import Publication, Website
 from pressroom_content.tables import PublicationRow
@@ -73,5 +72,5 @@ async def look(plugin: PluginContext, publication: Publication) -> Seen:
     post = made.post
     found = await verify(plugin, publication.url, title=post.title, canonical_url=post.canonical_url, built=able.built)
     if found.facts.get("http_status") is not None:
-        await PublicationStore(plugin).note_verified(publication, found.facts, found.warnings)
+        await Publications(plugin).note_verified(publication, found.facts, found.warnings)
     return Seen(found.facts, (*drift, *found.warnings), edited)

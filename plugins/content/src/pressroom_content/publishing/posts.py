@@ -92,7 +92,7 @@ async def manuscript(
         meta_title=article.meta_title,
         meta_description=article.meta_description,
         keyphrase=article.keyphrase,
-        canonical_url=canonical_url or own.get("canonical_url") or article.canonical_url,
+        canonical_url=canonical_url_of(article, options, canonical_url),
         language=article.language or settings.language,
         author=own.get("author") or article.author or settings.author,
         tags=tuple(own.get("tags") or article.tags) if able.tags else (),
@@ -119,6 +119,11 @@ async def manuscript(
         warnings=tuple(warnings),
         figures=connector.sanitiser == "full",
     )
+
+
+def canonical_url_of(article: Article, options: Mapping[str, Any], original_url: str) -> str:
+    """Return the canonical URL of an article's post: that of the original, else what the options or the article say."""
+    return original_url or options.get("canonical_url") or article.canonical_url
 
 
 def lacks_author(post: Post, able: Capabilities, term_ids: Mapping[Any, Sequence[str]]) -> bool:

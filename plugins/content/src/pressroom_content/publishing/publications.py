@@ -5,21 +5,21 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Literal
 
 from pressroom.columns import as_id, new_id
-from pressroom.sdk import InvalidInput, NotFound, PluginContext
+from pressroom.sdk import InvalidInput, PluginContext
 from sqlalchemy import or_, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from pressroom_content.articles.store import Articles
+from pressroom_content.articles.store import Articles, note_status, read_article
 from pressroom_content.contract import SiteRejected, cursor_of
-from pressroom_content.publishing.engine import wake
+from pressroom_content.publishing.attempts import listening
 from pressroom_content.publishing.posts import Manuscript, capabilities_of, manuscript
-from pressroom_content.publishing.store import PublicationStore, Step, begin_attempt, now_of, owned, record
+from pressroom_content.publishing.store import Step, begin_attempt, now_of, owned, record, step_rows, steps_of, work_on
 from pressroom_content.records import Article, Publication, Website
 from pressroom_content.tables import PublicationRow
 from pressroom_content.websites.connectors import connector_of
@@ -31,6 +31,8 @@ Mode = Literal["publish", "draft", "schedule"]
 UNDER_WAY: Final = ("queued", "publishing", "unknown")
 MAX_OPTIONS_LENGTH: Final = 20_000
 
+_POLL_SECONDS: Final = 0.5
+
 
 class Publications:
     """The publications of accounts. What belongs to another account does not exist."""
@@ -38,15 +40,28 @@ class Publications:
     def __init__(self, plugin: PluginContext) -> None:
         self._plugin = plugin
         self._database = plugin.services.database
-        self._store = PublicationStore(plugin)
 
     async def get(self, user_id: str, publication_id: str) -> Publication:
         """Return a publication. Raises `NotFound`."""
-        return await self._store.get(user_id, publication_id)
+        async with self._database.reading() as session:
+            return record(await owned(session, user_id, publication_id))
 
     async def steps(self, publication_id: str) -> Sequence[Step]:
         """Return the steps of a publication's current attempt."""
-        return await self._store.steps(publication_id)
+        async with self._database.reading() as session:
+            return list((await steps_of(session, publication_id)).values())
+
+    async def note_verified(self, seen: Publication, facts: Mapping[str, Any], warnings: Sequence[str]) -> None:
+        """Keep what was found on the page just now, instead of what was found before, unless work goes on meanwhile."""
+        async with self._database.writing() as session:
+            row = await owned(session, seen.user_id, seen.id, lock=True)
+            step = next((one for one in await step_rows(session, row.id) if one.name == "verify"), None)
+            if step is None or row.status != seen.status:
+                return
+            before = (step.detail or {}).get("warnings", [])
+            kept = [one for one in row.warnings or () if one not in before]
+            row.warnings, row.verified = list(dict.fromkeys([*kept, *warnings])), dict(facts)
+            step.detail = {**(step.detail or {}), "warnings": list(warnings)}
 
     async def page(
         self,
@@ -152,28 +167,25 @@ class Publications:
             NotFound: the account has no such article or website.
             InvalidInput: it cannot be done so; the message says why.
         """
-        article = await Articles(self._plugin).get(user_id, article_id)
-        website = await Websites(self._plugin).get(user_id, website_id)
-        self._check(article, website, mode)
-        asked = {
+        asked: dict[str, Any] = {
             "mode": mode,
             "publish_at": publish_at,
             "options": dict(options or {}),
             "canonical_of": canonical_of,
-            "article_version": article.version,
         }
         while True:
             try:
                 async with self._database.writing() as session:
+                    article = await read_article(session, user_id, article_id)
+                    website, _ = await Websites(self._plugin).sealed(session, user_id, website_id)
+                    self._check(article, website, mode)
+                    asked["article_version"] = article.version
                     row, begun, news = await self._begin(session, article, website, asked, request_id)
-                    found, at = record(row), row.due_at
-                break
+                    if begun and mode == "schedule":
+                        await note_status(session, user_id, article.id, "scheduled")
+                    return record(row), news
             except IntegrityError:  # somebody else began it at the same moment
                 continue
-        if begun and at is not None:
-            await wake(self._plugin, found.id, user_id, at)
-            await self._note_schedule(found)
-        return found, news
 
     async def update(self, user_id: str, publication_id: str, *, force: bool = False) -> Publication:
         """Begin to bring the newest version to the site. Raises `NotFound` and `InvalidInput`."""
@@ -192,9 +204,7 @@ class Publications:
             row.options = {**(row.options or {}), **({"force": True} if force else {})}
             row.article_version = article.version
             await self._restart(session, row, now, resume=False)
-            found = record(row)
-        await wake(self._plugin, found.id, user_id, now)
-        return found
+            return record(row)
 
     async def retry(self, user_id: str, publication_id: str) -> Publication:
         """Go on with a failed publication at the step that failed. Raises `NotFound` and `InvalidInput`."""
@@ -203,34 +213,33 @@ class Publications:
             now = await now_of(session)
             if row.status not in ("failed", "unknown") and not (row.status == "queued" and row.tries):
                 raise InvalidInput("publication_id", f"did not fail: it is {row.status}; there is nothing to retry")
-            if not _held(row, now):
-                await self._restart(session, row, now, resume=True)
-            found = record(row)
-        await wake(self._plugin, found.id, user_id, now)
-        return found
+            await self._restart(session, row, now, resume=True)
+            return record(row)
 
     async def wait(self, publication: Publication, seconds: float) -> Publication:
         """Return the publication once an attempt has come to something, or the time is over."""
-        deadline = asyncio.get_running_loop().time() + seconds
+        now = asyncio.get_running_loop().time
+        deadline = now() + seconds
         latest = datetime.now(UTC) + timedelta(seconds=seconds)
-        pause = 0.02
-        while True:
-            async with self._database.reading() as session:
-                row = await owned(session, publication.user_id, publication.id)
-                found, held = record(row), bool(row.lease)
-            # What the site was away for goes on by itself, later than anybody waits.
-            later = found.due_at is None or found.due_at > latest or (found.status == "queued" and bool(found.error))
-            over = found.status not in UNDER_WAY or (not held and later)
-            if over or asyncio.get_running_loop().time() + pause >= deadline:
-                return found
-            await asyncio.sleep(pause)
-            pause = min(0.5, pause * 1.5)
+        with listening(publication.id) as ended:
+            while True:
+                ended.clear()
+                found = await self.get(publication.user_id, publication.id)
+                # What the site was away for goes on by itself, later than anybody waits.
+                away = found.status == "queued" and bool(found.error)
+                later = found.due_at is None or found.due_at > latest or away
+                over = found.status not in UNDER_WAY or (found.status != "publishing" and later)
+                if over or now() >= deadline:
+                    return found
+                with suppress(TimeoutError):  # another process may work on it
+                    async with asyncio.timeout_at(min(deadline, now() + _POLL_SECONDS)):
+                        await ended.wait()
 
     async def problem(self, publication: Publication) -> str:
         """Return the code of the error that the current attempt ended with, or nothing."""
         if not publication.error:
             return ""
-        codes = [step.detail.get("error_code", "") for step in await self._store.steps(publication.id)]
+        codes = [step.detail.get("error_code", "") for step in await self.steps(publication.id)]
         return next((code for code in codes if code), "")
 
     def _check(self, article: Article, website: Website, mode: Mode, known: Publication | None = None) -> None:
@@ -270,7 +279,7 @@ class Publications:
                 warnings=[],
             )
             session.add(row)
-        elif not await self._is_news(row, asked, request_id, now):
+        elif not self._is_news(row, asked, request_id):
             return row, False, False
         news = row.status not in UNDER_WAY
         for name, value in asked.items():
@@ -290,9 +299,7 @@ class Publications:
         async with self._database.reading() as session:
             return await session.scalar(wanted) is not None
 
-    async def _is_news(
-        self, row: PublicationRow, asked: Mapping[str, Any], request_id: str | None, now: datetime
-    ) -> bool:
+    def _is_news(self, row: PublicationRow, asked: Mapping[str, Any], request_id: str | None) -> bool:
         """Tell whether something else is asked for than what is there. Raises `InvalidInput` while that cannot be."""
         same = all(getattr(row, name) == value for name, value in asked.items())
         if (request_id is not None and row.request_id == request_id) or (
@@ -300,7 +307,7 @@ class Publications:
         ):
             return False
         if row.status in UNDER_WAY and same:
-            return not _held(row, now)  # it waits for a site that was away, or gave up: go on now
+            return True  # it waits for a site that was away, or gave up: continue now
         if row.status in UNDER_WAY:
             _refuse_busy(record(row))
         if asked["mode"] == "draft" and row.status == "published":
@@ -312,10 +319,7 @@ class Publications:
         row.warnings, row.updated_at = [], now
         await session.flush()
         await begin_attempt(session, row, resume=resume)
-
-    async def _note_schedule(self, publication: Publication) -> None:
-        if publication.mode == "schedule":
-            await Articles(self._plugin).set_status(publication.user_id, publication.article_id, "scheduled")
+        row.job_id = await work_on(self._plugin, session, row.id, row.user_id, now)
 
     async def others_live(self, publication: Publication) -> bool:
         """Tell whether the article is live, or about to be, on another website."""
@@ -326,10 +330,6 @@ class Publications:
         )
         async with self._database.reading() as session:
             return await session.scalar(wanted.limit(1)) is not None
-
-
-def _held(row: PublicationRow, now: datetime) -> bool:
-    return bool(row.lease) and row.lease_until is not None and row.lease_until > now
 
 
 def _refuse_busy(publication: Publication) -> None:
@@ -345,19 +345,3 @@ def _refuse_busy(publication: Publication) -> None:
 def busy(publication_id: str) -> InvalidInput:
     """Return the error for a publication that a process works on at the moment."""
     return InvalidInput("publication_id", f"{publication_id} is being worked on just now; repeat this in some seconds")
-
-
-def not_published(publication: Publication) -> NotFound:
-    """Return the error for a publication of which nothing is on the site."""
-    return NotFound(f"nothing of {publication.id} is on the website: it is {publication.status}")
-
-
-def without_force(publication: Publication) -> Publication:
-    """Return the publication as people see it."""
-    options = {name: value for name, value in publication.options.items() if name != "force"}
-    return replace(publication, options=options)
-
-
-def utc_now() -> datetime:
-    """Return the time."""
-    return datetime.now(UTC)

@@ -14,7 +14,7 @@ from pressroom_content.publishing.comparing import differences, fingerprint, is_
 from pressroom_content.publishing.pictures import Picture
 from pressroom_content.publishing.posts import hash_of_post, lacks_author, unknown_author
 from pressroom_content.publishing.verifying import verify
-from pressroom_content.publishing.work import Later, Work
+from pressroom_content.publishing.work import Postponement, Work
 
 MIN_NOTICE: Final = timedelta(seconds=90)
 """Platforms publish at once what they are to publish within a minute: then we wait ourselves."""
@@ -27,41 +27,44 @@ _LOOK: Final = timedelta(seconds=5)
 
 async def terms(work: Work) -> None:
     """Make the tags and categories that are missing on the site. It is safe to repeat, so nothing is noted before."""
-    post = work.manuscript.post
+    post = (await work.manuscript()).post
     ids: Mapping[Any, tuple[str, ...]] = {}
     if post.tags or post.categories or post.author:
         ids = await work.site.ensure_terms(post)
     warnings = [unknown_author(post.author)] if lacks_author(post, work.able, ids) else []
-    await work.done({"term_ids": {kind: list(values) for kind, values in ids.items()}, "warnings": warnings})
+    work.done({"term_ids": {kind: list(values) for kind, values in ids.items()}, "warnings": warnings})
 
 
-async def media(work: Work) -> None:
+async def media(work: Work) -> Postponement | None:
     """Upload the images that are not on the site yet."""
-    warnings = list(work.manuscript.warnings)
-    for picture in work.manuscript.uploads:
+    manuscript = await work.manuscript()
+    warnings = list(manuscript.warnings)
+    for picture in manuscript.uploads:
         uploaded = work.step.detail.get("uploaded", {})
         if picture.file.id in uploaded:
             continue
         try:
             made = await _upload(work, picture)
+            if isinstance(made, Postponement):
+                return made
         except SiteRefused as error:
             warnings.append(f"the site did not take the image {picture.file.filename}: {error.message}")
             continue
         kept = {**uploaded, picture.file.id: asdict(made)}
-        await work.store.step(
-            work.held, work.current, "running", {**work.without_note(picture.file.id), "uploaded": kept}
-        )
-    await work.done({**work.step.detail, "warnings": warnings})
+        # Until it is written, the note that it was sent stays: then it is looked for at the site.
+        work.note("running", {**work.without_note(picture.file.id), "uploaded": kept})
+    work.done({**work.step.detail, "warnings": warnings})
+    return None
 
 
-async def _upload(work: Work, picture: Picture) -> RemoteMedia:
+async def _upload(work: Work, picture: Picture) -> RemoteMedia | Postponement:
     marker = media_marker(work.row.marker, picture.file.id)
-    made, _ = await work.once(
+    sent = await work.once(
         picture.file.id,
         look=lambda: work.site.find_media(marker),
         send=lambda: work.site.upload(picture.file, marker),
     )
-    return made
+    return sent if isinstance(sent, Postponement) else sent[0]
 
 
 def media_marker(marker: str, media_id: str) -> str:
@@ -69,52 +72,57 @@ def media_marker(marker: str, media_id: str) -> str:
     return f"m{sha256(f'{marker}:{media_id}'.encode()).hexdigest()[:24]}"
 
 
-async def draft(work: Work) -> None:
+async def draft(work: Work) -> Postponement | None:
     """Make the post, or write it again. Whatever was sent before is looked for first."""
     if not work.row.external_id:
-        post = work.post()
-        remote, found = await work.once("post", look=lambda: work.site.find(post), send=lambda: work.site.create(post))
+        post = await work.post()
+        sent = await work.once("post", look=lambda: work.site.find(post), send=lambda: work.site.create(post))
+        if isinstance(sent, Postponement):
+            return sent
+        remote, found = sent
         if not 0 < len(remote.id) <= MAX_EXTERNAL_ID_LENGTH:
             raise SiteRefused(f"the site gave the post an id of {len(remote.id)} characters, which cannot be kept")
         values = {"external_id": remote.id, "url": web_url(remote.url), "revision": _short(remote.revision)}
         if not found or is_ours(post, remote):
-            await work.done({**work.without_note("post"), "post_hash": hash_of_post(post)}, **values)
-            return
-        await work.store.step(work.held, work.current, "running", work.without_note("post"), **values)
-    await _rewrite(work)
+            work.done({**work.without_note("post"), "post_hash": hash_of_post(post)}, **values)
+            await work.held.save()
+            return None
+        work.note("running", work.without_note("post"), **values)
+        await work.held.save()
+    return await _rewrite(work)
 
 
-async def _rewrite(work: Work) -> None:
-    post = work.post()
+async def _rewrite(work: Work) -> Postponement | None:
+    post = await work.post()
     digest = hash_of_post(post)
     try:
         remote = await work.site.read(work.row.external_id)
         if work.step.detail.get("post_hash") == digest and not work.force:
-            await work.done(work.without_note("update"))  # only its state changes; edits made there are kept
-            return
+            work.done(work.without_note("update"))  # only its state changes; edits made there are kept
+            return None
         remote = await _write(work, remote)
     except SiteGone:
-        await work.store.step(
-            work.held,
-            work.current,
+        work.note(
             "running",
             {**work.without_note("update"), "post_hash": ""},
             external_id="",
             revision="" if work.able.read_back else work.row.revision,
             sent_hash=b"",
         )
-        await draft(work)  # somebody deleted it there: it is made anew
-        return
-    await work.done(
+        await work.held.save()
+        return await draft(work)  # somebody deleted it there: it is made anew
+    work.done(
         {**work.without_note("update"), "post_hash": digest},
         revision=_short(remote.revision),
         url=web_url(remote.url) or work.row.url,
     )
+    await work.held.save()
+    return None
 
 
 async def _write(work: Work, remote: RemotePost) -> RemotePost:
     """Write over a post, unless somebody else edited it. Writing the same twice makes no second post."""
-    post, row = work.post(), work.row
+    post, row = await work.post(), work.row
     known = _short(remote.revision) == row.revision or fingerprint(remote) == row.sent_hash
     edited = bool(row.sent_hash) and not known
     if edited and not work.force:
@@ -128,75 +136,76 @@ async def _write(work: Work, remote: RemotePost) -> RemotePost:
         )
     if not work.able.update:
         raise SiteRefused("posts on this platform cannot be changed once they are there")
-    work.held.check()
+    work.held.lease.check()
     sent = {**work.step.detail.get("sent", {}), "update": datetime.now(UTC).isoformat()}
-    await work.store.step(work.held, work.current, "running", {**work.step.detail, "sent": sent})
+    work.note("running", {**work.step.detail, "sent": sent})
+    await work.held.save()
     return await work.site.update(row.external_id, post, "" if work.force else remote.revision)
 
 
 async def read_back(work: Work) -> None:
     """Read the post as the site keeps it, and say what is not as it was sent."""
     if not work.able.read_back:
-        await work.done({"warnings": []}, sent_hash=b"")
+        work.done({"warnings": []}, sent_hash=b"")
         return
     remote = await work.site.read(work.row.external_id)
-    found = differences(work.post(), remote)
-    await work.done({"warnings": found}, **_seen(work, remote))
+    found = differences(await work.post(), remote)
+    work.done({"warnings": found}, **_seen(work, remote))
 
 
-async def live(work: Work) -> None:
+async def live(work: Work) -> Postponement | None:
     """Bring the post into the state that was asked for."""
     if work.row.mode == "draft":
-        await work.done()
-        return
+        work.done()
+        return None
     remote = await work.site.read(work.row.external_id)
     if work.row.mode == "schedule" and remote.state != "live":
-        await _wait_for_its_time(work, remote)
+        postponed = await _until_its_time(work, remote)
+        if postponed is not None:
+            return postponed
         remote = await work.site.read(work.row.external_id)
     if remote.state != "live":
-        work.held.check()
+        work.held.lease.check()
         # Without an answer it is read again, then set again if need be: the same state twice is one state.
         await work.site.set_state(remote.id, "live")
         remote = await work.site.read(remote.id)
         if remote.state != "live":
             raise SiteRefused(f"the site took the post, but it is {remote.state} there and not live")
-    await work.done(**_seen(work, remote))
+    work.done(**_seen(work, remote))
+    await work.held.save()  # looking at the page may take a while
+    return None
 
 
-async def _wait_for_its_time(work: Work, remote: RemotePost) -> None:
-    """Return once it is the time to publish. Raises `Later` before."""
+async def _until_its_time(work: Work, remote: RemotePost) -> Postponement | None:
+    """Return until when the post has to wait for its time, `None` once it is the time to publish."""
     at, now = work.row.publish_at, datetime.now(UTC)
     if at is None or (at <= now and not work.step.detail.get("native")):
-        return
+        return None
     if at <= now:
         if now - at < _LATE:
-            raise Later("scheduled", now + _LOOK)
+            return Postponement("scheduled", now + _LOOK)
         work.step.detail["warnings"] = ["the site did not publish the post at its time; it was published from here"]
-        return
+        return None
     native = work.able.schedule and at - now >= MIN_NOTICE
     if native and not (remote.state == "scheduled" and remote.publish_at == at):
-        work.held.check()
+        work.held.lease.check()
         await work.site.set_state(remote.id, "scheduled", at)
         remote = await work.site.read(remote.id)
         native = remote.state == "scheduled" and remote.publish_at is not None and abs(remote.publish_at - at) < _LOOK
         if remote.state == "live":
-            return
-    await work.store.step(
-        work.held, work.current, "pending", {**work.step.detail, "native": native}, **_seen(work, remote)
-    )
-    raise Later("scheduled", at)
+            return None
+    work.note("pending", {**work.step.detail, "native": native}, **_seen(work, remote))
+    return Postponement("scheduled", at)
 
 
 async def verify_url(work: Work) -> None:
     """Look at the live page as a visitor does."""
     if work.row.mode == "draft":
-        await work.done(verified={})
+        work.done(verified={})
         return
-    post = work.post()
-    found = await verify(
-        work.plugin, work.row.url, title=post.title, canonical_url=post.canonical_url, built=work.able.built
-    )
-    await work.done({"warnings": list(found.warnings)}, verified=dict(found.facts))
+    title, canonical_url = work.article.title, work.canonical_url
+    found = await verify(work.plugin, work.row.url, title=title, canonical_url=canonical_url, built=work.able.built)
+    work.done({"warnings": list(found.warnings)}, verified=dict(found.facts))
 
 
 def _seen(work: Work, remote: RemotePost) -> dict[str, Any]:
@@ -223,7 +232,7 @@ def path_of(work: Work, url: str) -> str:
     return url.removeprefix(work.plugin.base_url)[:500]
 
 
-ACTIONS: Final[Mapping[str, Callable[[Work], Awaitable[None]]]] = {
+ACTIONS: Final[Mapping[str, Callable[[Work], Awaitable[Postponement | None]]]] = {
     "terms": terms,
     "media": media,
     "draft": draft,
@@ -231,4 +240,4 @@ ACTIONS: Final[Mapping[str, Callable[[Work], Awaitable[None]]]] = {
     "live": live,
     "verify": verify_url,
 }
-"""What is done in each step."""
+"""What is done in each step. Where it returns a postponement, the publication continues later at this step."""

@@ -1,33 +1,33 @@
-"""Publications as rows: every change is one short transaction, and names the lease of who makes it.
+"""Publications as rows: every change is one short transaction, and counts only while who makes it holds the lock.
 
-Who works on a publication holds its lease: a random token in the row, and a time until which nobody else may take it.
-A process whose lease has passed to another changes nothing any more, and sends nothing.
+Who works on a publication holds its lock: the job that does, or whoever takes its post down. A process whose lease has
+passed to another changes nothing any more, and sends nothing.
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
-from typing import Any, Final, Literal, cast
+from datetime import UTC, datetime
+from typing import Any, Final, Literal, TypeAlias, cast
 
-from pressroom.columns import as_id, random_text
-from pressroom.sdk import NotFound, PluginContext
-from sqlalchemy import CursorResult, delete, func, or_, select, update
+from pressroom.columns import as_id
+from pressroom.sdk import Database, Lease, NotFound, PluginContext
+from sqlalchemy import CursorResult, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_content.records import Publication, PublicationStatus
 from pressroom_content.tables import PublicationRow, StepRow
+
+JOB: Final = "content.publish"
 
 STEPS: Final = ("terms", "media", "draft", "read_back", "live", "verify")
 """The steps of a publication, in their order."""
 
 StepState = Literal["pending", "running", "done", "failed", "unknown"]
 
-
-class LeaseLost(Exception):
-    """Another process works on the publication now, or it was taken back."""
+Write: TypeAlias = Callable[[AsyncSession], Awaitable[object]]
+"""What is written in a transaction of somebody else."""
 
 
 @dataclass(slots=True)
@@ -40,123 +40,76 @@ class Step:
 
 
 @dataclass(slots=True)
-class Held:
-    """A publication that this process works on. `ends` is when its lease ends, by the event loop's clock."""
+class LeasedPublication:
+    """A publication that this process works on alone, and what was noted of it and is not written yet.
 
+    `lease` is that of the job that works on it, or of the lock of who changes it.
+    """
+
+    database: Database
+    lease: Lease
     row: PublicationRow
-    token: str
-    ends: float
-    steps: dict[str, Step] = field(default_factory=dict)
+    steps: dict[str, Step]
+    _values: dict[str, Any] = field(default_factory=dict)
+    _noted: set[str] = field(default_factory=set)
 
-    def check(self) -> None:
-        """Raise `LeaseLost` where the lease is about to end, so that nothing is sent that another might send too."""
-        if asyncio.get_running_loop().time() >= self.ends:
-            raise LeaseLost
+    def note(self, name: str, state: StepState, detail: Mapping[str, Any] | None = None, **values: Any) -> None:
+        """Change a step, and what `values` says of the publication. It is written by the next `save`."""
+        step = self.steps[name]
+        step.state, step.detail = state, dict(step.detail if detail is None else detail)
+        self._noted.add(name)
+        self._take(values)
 
+    async def save(self, *also: Write, **values: Any) -> None:
+        """Write what was noted, change the publication, and do what `also` writes, all together.
 
-class PublicationStore:
-    """The tables of publications and their steps."""
-
-    def __init__(self, plugin: PluginContext) -> None:
-        self._database = plugin.services.database
-        self._lease = float(plugin.config.lease_seconds)
-
-    async def get(self, user_id: str, publication_id: str) -> Publication:
-        """Return a publication of an account. Raises `NotFound`."""
-        async with self._database.reading() as session:
-            return record(await owned(session, user_id, publication_id))
-
-    async def steps(self, publication_id: str) -> Sequence[Step]:
-        """Return the steps of the current attempt."""
-        async with self._database.reading() as session:
-            return list((await _steps(session, publication_id)).values())
-
-    async def note_verified(self, seen: Publication, facts: Mapping[str, Any], warnings: Sequence[str]) -> None:
-        """Keep what was found on the page just now, instead of what was found before, unless work goes on meanwhile."""
-        async with self._database.writing() as session:
-            row = await owned(session, seen.user_id, seen.id, lock=True)
-            step = next((one for one in await _rows(session, row.id) if one.name == "verify"), None)
-            if row.lease or step is None or row.status != seen.status:
-                return
-            before = (step.detail or {}).get("warnings", [])
-            kept = [one for one in row.warnings or () if one not in before]
-            row.warnings, row.verified = list(dict.fromkeys([*kept, *warnings])), dict(facts)
-            step.detail = {**(step.detail or {}), "warnings": list(warnings)}
-
-    async def claim(self, publication_id: str) -> Held | None:
-        """Take the lease of a publication on which there is something to do; `None` where there is nothing."""
-        token = random_text(22)
-        asked = asyncio.get_running_loop().time()
-        async with self._database.writing() as session:
-            at = await now_of(session)
-            free = or_(PublicationRow.lease == "", PublicationRow.lease_until <= at)
-            claim = (
-                update(PublicationRow)
-                .where(PublicationRow.id == publication_id, PublicationRow.due_at <= at, free)
-                .values(lease=token, lease_until=at + timedelta(seconds=self._lease))
-                .execution_options(synchronize_session=False)
-            )
-            if cast("CursorResult[Any]", await session.execute(claim)).rowcount != 1:
-                return None
-            row = await session.get_one(PublicationRow, publication_id)
-            return Held(row, token, asked + self._lease * 0.8, await _steps(session, publication_id))
-
-    async def hold(self, user_id: str, publication_id: str) -> Held | None:
-        """Take the lease of a publication that somebody wants to change now; `None` while another works on it.
-
-        Raises `NotFound`.
+        Raises:
+            LeaseLost: somebody else works on the publication by now. Nothing is written.
+            NotFound: the publication is not there any more.
+            BackendError: the database failed.
         """
-        token = random_text(22)
-        asked = asyncio.get_running_loop().time()
-        async with self._database.writing() as session:
-            row = await owned(session, user_id, publication_id, lock=True)
-            at = await now_of(session)
-            if row.lease and row.lease_until is not None and row.lease_until > at:
-                return None
-            row.lease, row.lease_until = token, at + timedelta(seconds=self._lease)
-            return Held(row, token, asked + self._lease * 0.8, await _steps(session, publication_id))
+        async with self.database.writing() as session:
+            await self.write(session, **values)
+            for write in also:
+                await write(session)
+        self._values.clear()
+        self._noted.clear()
 
-    async def renew(self, held: Held) -> None:
-        """Keep the lease. Raises `LeaseLost`."""
-        asked = asyncio.get_running_loop().time()
-        async with self._database.writing() as session:
-            until = await now_of(session) + timedelta(seconds=self._lease)
-            await _change(session, held, lease_until=until)
-        held.ends = asked + self._lease * 0.8
+    async def write(self, session: AsyncSession, **values: Any) -> None:
+        """Do what `save` does in a transaction. Raises `LeaseLost` and `NotFound`."""
+        await self.lease.keep(session)
+        self._take(values)
+        now = await now_of(session)
+        changed = {name: _fitting(name, value) for name, value in self._values.items()} | {"updated_at": now}
+        change = update(PublicationRow).where(PublicationRow.id == self.row.id).values(changed)
+        done = await session.execute(change.execution_options(synchronize_session=False))
+        if cast("CursorResult[Any]", done).rowcount != 1:
+            raise NotFound(f"the publication {self.row.id} is not there any more")
+        for name in self._noted:
+            step = self.steps[name]
+            row = await session.get_one(StepRow, (self.row.id, STEPS.index(name)))
+            row.state, row.detail = step.state, step.detail
+            row.started_at = row.started_at or (now if step.state != "pending" else None)
+            row.finished_at = now if step.state in ("done", "failed") else None
 
-    async def change(self, held: Held, **values: Any) -> None:
-        """Change the publication. Raises `LeaseLost`."""
-        async with self._database.writing() as session:
-            await _change(session, held, **values)
-        _take(held.row, values)
+    def _take(self, values: Mapping[str, Any]) -> None:
+        self._values |= values
+        for name, value in values.items():
+            setattr(self.row, name, value)
 
-    async def release(self, held: Held, **values: Any) -> None:
-        """Change the publication, and let go of it. Raises `LeaseLost`."""
-        await self.change(held, lease="", lease_until=None, **values)
 
-    async def step(
-        self, held: Held, name: str, state: StepState, detail: Mapping[str, Any] | None = None, **values: Any
-    ) -> None:
-        """Change a step, and what `values` says of the publication, together. Raises `LeaseLost`."""
-        step = held.steps[name]
-        fresh = dict(step.detail) if detail is None else dict(detail)
-        async with self._database.writing() as session:
-            now = await now_of(session)
-            await _change(session, held, **values)
-            row = await session.get_one(StepRow, (held.row.id, STEPS.index(name)))
-            row.state, row.detail = state, fresh
-            row.started_at = row.started_at or (now if state != "pending" else None)
-            row.finished_at = now if state in ("done", "failed") else None
-        step.state, step.detail = state, fresh
-        _take(held.row, values)
+def lock_of(publication_id: str) -> str:
+    """Return the key of the lock that whoever works on a publication holds."""
+    return f"content:publication:{publication_id}"
 
-    async def waiting(self, limit: int = 100) -> Sequence[str]:
-        """Return the ids of publications on which something is to be done, and nobody does it."""
-        async with self._database.reading() as session:
-            at = await now_of(session)
-            free = or_(PublicationRow.lease == "", PublicationRow.lease_until <= at)
-            wanted = select(PublicationRow.id).where(PublicationRow.due_at <= at, free)
-            return list(await session.scalars(wanted.order_by(PublicationRow.due_at).limit(limit)))
+
+async def work_on(plugin: PluginContext, session: AsyncSession, publication_id: str, user_id: str, at: datetime) -> str:
+    """Have a job work on a publication at a time, if the transaction comes to be, and return the job's id.
+
+    Keep it in the publication's row: of several jobs only that one is in charge.
+    """
+    payload = {"publication_id": publication_id}
+    return await plugin.services.jobs.enqueue(JOB, payload, subject=user_id, run_at=at, session=session)
 
 
 async def begin_attempt(session: AsyncSession, row: PublicationRow, *, resume: bool) -> None:
@@ -166,7 +119,7 @@ async def begin_attempt(session: AsyncSession, row: PublicationRow, *, resume: b
     """
     row.attempt = (row.attempt or 0) + 1
     row.tries = 0
-    before = await _rows(session, row.id)
+    before = await step_rows(session, row.id)
     if resume and before:
         for step in before:
             step.state = "pending" if step.state == "failed" else step.state
@@ -233,27 +186,15 @@ def _fitting(name: str, value: Any) -> Any:
     return value.replace("\0", "").encode("utf-8", "replace").decode()[:longest]
 
 
-async def _change(session: AsyncSession, held: Held, **values: Any) -> None:
-    values = {name: _fitting(name, value) for name, value in values.items()}
-    values["updated_at"] = await now_of(session)
-    change = update(PublicationRow).where(PublicationRow.id == held.row.id, PublicationRow.lease == held.token)
-    done = await session.execute(change.values(values).execution_options(synchronize_session=False))
-    if cast("CursorResult[Any]", done).rowcount != 1:
-        raise LeaseLost
-
-
-def _take(row: PublicationRow, values: Mapping[str, Any]) -> None:
-    for name, value in values.items():
-        setattr(row, name, value)
-
-
-async def _rows(session: AsyncSession, publication_id: str) -> list[StepRow]:
+async def step_rows(session: AsyncSession, publication_id: str) -> list[StepRow]:
+    """Return the rows of the steps, in their order."""
     wanted = select(StepRow).where(StepRow.publication_id == publication_id).order_by(StepRow.position)
     return list(await session.scalars(wanted))
 
 
-async def _steps(session: AsyncSession, publication_id: str) -> dict[str, Step]:
+async def steps_of(session: AsyncSession, publication_id: str) -> dict[str, Step]:
+    """Return the steps of the current attempt, by their names."""
     return {
         row.name: Step(row.name, cast("StepState", row.state), dict(row.detail or {}))
-        for row in await _rows(session, publication_id)
+        for row in await step_rows(session, publication_id)
     }

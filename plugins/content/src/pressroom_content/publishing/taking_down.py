@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import Any, Final, Literal
 
-from pressroom.sdk import InvalidInput, PluginContext
+from pressroom.sdk import InvalidInput, LeaseLost, LockTaken, PluginContext
 
 from pressroom_content.articles.store import Articles
 from pressroom_content.contract import RecallingSite, RemotePost, Site, SiteGone, SiteUnavailable, UnknownOutcome
-from pressroom_content.publishing.engine import wake
 from pressroom_content.publishing.publications import Publications, busy
 from pressroom_content.publishing.steps import MIN_NOTICE
-from pressroom_content.publishing.store import Held, LeaseLost, PublicationStore
+from pressroom_content.publishing.store import LeasedPublication, lock_of, owned, steps_of, work_on
 from pressroom_content.records import Publication
 from pressroom_content.websites.store import Websites
 
@@ -27,7 +25,6 @@ _STATES: Final[dict[DownMode, Literal["draft", "trashed", "gone"]]] = {
 }
 
 _BUSY_SECONDS: Final = 3.0
-_BUSY_PAUSE: Final = 0.1
 
 
 async def unpublish(plugin: PluginContext, user_id: str, publication_id: str, mode: DownMode) -> Publication:
@@ -38,7 +35,7 @@ async def unpublish(plugin: PluginContext, user_id: str, publication_id: str, mo
         InvalidInput: it is being worked on, or nobody knows yet what is on the site.
         SiteError: the site did not do it.
     """
-    async with _changing(plugin, user_id, publication_id) as (store, held):
+    async with _changing(plugin, user_id, publication_id) as held:
         row = held.row
         values: dict[str, Any] = {"status": "unpublished", "due_at": None, "error": "", "path": ""}
         if mode == "delete":
@@ -52,7 +49,7 @@ async def unpublish(plugin: PluginContext, user_id: str, publication_id: str, mo
             raise InvalidInput(
                 "publication_id", "nobody knows yet whether the site has the post; use retry_publication, then repeat"
             )
-        await store.release(held, **values)
+        await held.save(**values)
     publications = Publications(plugin)
     done = await publications.get(user_id, publication_id)
     if not await publications.others_live(done):
@@ -71,23 +68,25 @@ async def reschedule(
         InvalidInput: it is not scheduled, or is being worked on.
         SiteError: the site, which was to publish it, did not do it.
     """
-    async with _changing(plugin, user_id, publication_id) as (store, held):
+    async with _changing(plugin, user_id, publication_id) as held:
         row = held.row
         if row.status != "scheduled" or row.mode != "schedule":
             raise InvalidInput("publication_id", f"is not scheduled but {row.status}")
         native = bool(held.steps["live"].detail.get("native")) and bool(row.external_id)
         if native:
             await _set_state(await _site(plugin, held), row.external_id, "draft")
-            await store.step(held, "live", "pending", {**held.steps["live"].detail, "native": False})
+            held.note("live", "pending", {**held.steps["live"].detail, "native": False})
         if publish_at is None:
             status = "draft" if row.external_id else "unpublished"
-            await store.release(held, status=status, mode="draft", publish_at=None, due_at=None, error="")
+            await held.save(status=status, mode="draft", publish_at=None, due_at=None, error="")
         else:
             # Work goes on at once where the site's own scheduler is to be told.
             at_once = native and publish_at - row.updated_at >= MIN_NOTICE
             due_at = row.updated_at if at_once else publish_at
-            await store.release(held, status="scheduled", publish_at=publish_at, due_at=due_at, error="")
-            await wake(plugin, row.id, user_id, due_at)
+            values = {"status": "scheduled", "publish_at": publish_at, "due_at": due_at, "error": ""}
+            async with plugin.services.database.writing() as session:
+                job_id = await work_on(plugin, session, row.id, user_id, due_at)
+                await held.write(session, job_id=job_id, **values)
     done = await Publications(plugin).get(user_id, publication_id)
     if publish_at is None and not await Publications(plugin).others_live(done):
         await Articles(plugin).set_status(user_id, done.article_id, "draft")
@@ -95,32 +94,26 @@ async def reschedule(
 
 
 @asynccontextmanager
-async def _changing(
-    plugin: PluginContext, user_id: str, publication_id: str
-) -> AsyncIterator[tuple[PublicationStore, Held]]:
-    """Give the lease of a publication; where the block fails, it is as it was.
+async def _changing(plugin: PluginContext, user_id: str, publication_id: str) -> AsyncIterator[LeasedPublication]:
+    """Give a publication under its lock; where the block fails, it is as it was.
 
-    Whoever has it just now is waited for a little. Raises `InvalidInput` where they keep it.
+    Whoever works on it just now is waited for a little. Raises `NotFound`, and `InvalidInput` where they keep it.
     """
-    store = PublicationStore(plugin)
-    latest = asyncio.get_running_loop().time() + _BUSY_SECONDS
-    while (held := await store.hold(user_id, publication_id)) is None:
-        if asyncio.get_running_loop().time() >= latest:
-            raise busy(publication_id)
-        await asyncio.sleep(_BUSY_PAUSE)
+    await Publications(plugin).get(user_id, publication_id)
+    database, seconds = plugin.services.database, float(plugin.config.lease_seconds)
     try:
-        yield store, held
-    except LeaseLost:
+        async with plugin.services.jobs.lock(lock_of(publication_id), wait=_BUSY_SECONDS, lease=seconds) as lease:
+            async with database.reading() as session:
+                row = await owned(session, user_id, publication_id)
+                held = LeasedPublication(database, lease, row, await steps_of(session, row.id))
+            yield held
+    except (LockTaken, LeaseLost):
         raise busy(publication_id) from None
-    except BaseException:
-        with suppress(LeaseLost):
-            await store.release(held)
-        raise
 
 
-async def _site(plugin: PluginContext, held: Held) -> Site:
+async def _site(plugin: PluginContext, held: LeasedPublication) -> Site:
     _, site = await Websites(plugin).open(held.row.user_id, held.row.website_id)
-    held.check()
+    held.lease.check()
     if isinstance(site, RecallingSite):
         site.recall(held.row.external_id, held.row.url, held.row.revision)
     return site

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, TypeVar
 
@@ -16,14 +16,15 @@ from pressroom_content.contract import (
     RemoteChanged,
     RemoteMedia,
     Site,
+    SiteConnector,
     SiteGone,
     SiteRefused,
     SiteRejected,
     SiteUnavailable,
     UnknownOutcome,
 )
-from pressroom_content.publishing.posts import Manuscript
-from pressroom_content.publishing.store import Held, PublicationStore, Step
+from pressroom_content.publishing.posts import Manuscript, canonical_url_of, manuscript
+from pressroom_content.publishing.store import LeasedPublication, Step, StepState
 from pressroom_content.records import Article, PublicationStatus, Website
 from pressroom_content.tables import PublicationRow
 
@@ -36,14 +37,13 @@ _MIN_POLL_SECONDS: Final = 0.2
 _MAX_POLL_SECONDS: Final = 10.0
 
 
-class Later(Exception):
-    """The publication goes on at another time: it stands at `status` until `due_at`."""
+@dataclass(frozen=True, slots=True)
+class Postponement:
+    """What a step returns where the publication continues at another time: it has `status` until `due_at`."""
 
-    def __init__(self, status: PublicationStatus, due_at: datetime, error: str = "") -> None:
-        super().__init__(error)
-        self.status = status
-        self.due_at = due_at
-        self.error = error
+    status: PublicationStatus
+    due_at: datetime
+    error: str = ""
 
 
 @dataclass(slots=True)
@@ -51,15 +51,15 @@ class Work:
     """One publication that is being worked on."""
 
     plugin: PluginContext
-    store: PublicationStore
-    held: Held
+    held: LeasedPublication
     website: Website
+    connector: SiteConnector
     able: Capabilities
     site: Site
     article: Article
-    manuscript: Manuscript
+    original_url: str
     current: str = ""
-    warnings: list[str] = field(default_factory=list)
+    _manuscript: Manuscript | None = None
 
     @property
     def row(self) -> PublicationRow:
@@ -81,27 +81,55 @@ class Work:
         kept = self.held.steps["media"].detail.get("uploaded", {})
         return {identifier: RemoteMedia(**values) for identifier, values in kept.items()}
 
-    def post(self) -> Post:
-        """Return the post with all that is known of the site by now."""
+    @property
+    def canonical_url(self) -> str:
+        """The canonical URL of the post, empty where it is the post's own."""
+        return canonical_url_of(self.article, self.row.options or {}, self.original_url)
+
+    async def manuscript(self) -> Manuscript:
+        """Return the article as the website will get it, made once. Raises what `posts.manuscript` does."""
+        if self._manuscript is None:
+            self._manuscript = await manuscript(
+                self.plugin,
+                self.article,
+                self.website,
+                self.connector,
+                marker=self.row.marker,
+                options=self.row.options or {},
+                canonical_url=self.original_url,
+            )
+        return self._manuscript
+
+    async def post(self) -> Post:
+        """Return the post with all that is known of the site by now. Raises what `manuscript` does."""
         term_ids = self.held.steps["terms"].detail.get("term_ids", {})
         ids: dict[Any, tuple[str, ...]] = {kind: tuple(values) for kind, values in term_ids.items()}
-        return self.manuscript.completed(ids, self.uploaded())
+        return (await self.manuscript()).completed(ids, self.uploaded())
 
-    async def done(self, detail: dict[str, Any] | None = None, **values: Any) -> None:
-        """End the current step, with new patience for the next. `values` are changes of the publication."""
-        await self.store.step(self.held, self.current, "done", detail, tries=0, **values)
+    def note(self, state: StepState, detail: dict[str, Any] | None = None, **values: Any) -> None:
+        """Note how the current step stands. `values` are changes of the publication.
+
+        It is written together with what comes next: a step that is not written as done can be done again.
+        """
+        self.held.note(self.current, state, detail, **values)
+
+    def done(self, detail: dict[str, Any] | None = None, **values: Any) -> None:
+        """Note that the current step has ended, with new patience for the next."""
+        self.note("done", detail, tries=0, **values)
 
     async def once(
         self, key: str, *, look: Callable[[], Awaitable[Made | None]], send: Callable[[], Awaitable[Made]]
-    ) -> tuple[Made, bool]:
+    ) -> tuple[Made, bool] | Postponement:
         """Send something that must not be there twice; return what came of it, and whether it had been there before.
+
+        A postponement is returned where it is not there, and the site may still be acting on an earlier request.
 
         That it is sent is noted before. Where a note is found, an earlier request went out and nobody knows what
         became of it: then it is looked for at the site, and sent again only if it is not there although the site had
         time enough to act. The note stays until the step's end is written together with what was made.
 
         Raises:
-            Later: it is not there, and the site may still be acting on the earlier request.
+            LeaseLost: somebody else works on the publication by now; it was not sent.
             UnknownOutcome: it was sent, and no whole answer came.
             SiteError: it was not sent, or had no effect.
         """
@@ -110,15 +138,18 @@ class Work:
             found = await look()
             if found is not None:
                 return found, True
-            self._wait_until_settled(datetime.fromisoformat(sent[key]))
-        self.held.check()
+            settled = datetime.fromisoformat(sent[key]) + timedelta(seconds=float(self.plugin.config.settle_seconds))
+            if datetime.now(UTC) < settled:
+                return self._until_settled(settled)
+        self.held.lease.check()
         sent[key] = datetime.now(UTC).isoformat()
-        await self.store.step(self.held, self.current, "running", self.step.detail | {"sent": sent})
+        self.note("running", self.step.detail | {"sent": sent})
+        await self.held.save()
         try:
             return await send(), False
         except _WITHOUT_EFFECT:
             del sent[key]
-            await self.store.step(self.held, self.current, "pending", self.step.detail | {"sent": sent})
+            self.note("pending", self.step.detail | {"sent": sent})
             raise
         except UnknownOutcome:
             raise
@@ -136,11 +167,9 @@ class Work:
         settle = float(self.plugin.config.settle_seconds)
         return min(_MAX_POLL_SECONDS, max(_MIN_POLL_SECONDS, settle / 4))
 
-    def _wait_until_settled(self, since: datetime) -> None:
-        settled = since + timedelta(seconds=float(self.plugin.config.settle_seconds))
-        if datetime.now(UTC) < settled:
-            raise Later(
-                "unknown",
-                min(datetime.now(UTC) + timedelta(seconds=self.first_look()), settled),
-                "the site did not answer; it is not there so far, and is looked for again before anything is sent",
-            )
+    def _until_settled(self, settled: datetime) -> Postponement:
+        return Postponement(
+            "unknown",
+            min(datetime.now(UTC) + timedelta(seconds=self.first_look()), settled),
+            "the site did not answer; it is not there so far, and is looked for again before anything is sent",
+        )

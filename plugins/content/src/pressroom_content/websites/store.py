@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 from zoneinfo import ZoneInfo
 
 from pressroom.columns import as_id, new_id
-from pressroom.sdk import InvalidInput, NotFound, PluginContext
+from pressroom.sdk import CallError, InvalidInput, NotFound, PluginContext
 from slugify import slugify
 from sqlalchemy import func, select, update
 from sqlalchemy.exc import IntegrityError
@@ -103,9 +103,17 @@ class Websites:
             SiteRefused: its URL is one of this server's own.
         """
         async with self._database.reading() as session:
-            row = await self._row(session, user_id, website_id)
-            website = self._website(row)
-        credential = Vault.of(self._plugin).open(row.credential, row.id) if row.credential else {}
+            website, sealed = await self.sealed(session, user_id, website_id)
+        return self.unsealed(website, sealed)
+
+    async def sealed(self, session: AsyncSession, user_id: str, website_id: str) -> tuple[Website, str]:
+        """Return a connected website and its credential as it is stored, for `unsealed`. Raises `NotFound`."""
+        row = await self._row(session, user_id, website_id)
+        return self._website(row), row.credential
+
+    def unsealed(self, website: Website, sealed: str) -> tuple[SiteAddress, Site]:
+        """Return the address of a website and the way to it. Raises what `open` does, but `NotFound`."""
+        credential = Vault.of(self._plugin).open(sealed, website.id) if sealed else {}
         return self.site(website, credential)
 
     def site(self, website: Website, credential: Mapping[str, str]) -> tuple[SiteAddress, Site]:
@@ -255,24 +263,9 @@ class Websites:
             return self._website(row)
 
     async def note_error(self, website_id: str, error: SiteError) -> None:
-        """Keep what went wrong at a site; a rejected credential makes the site one that needs attention."""
-        now = datetime.now(UTC)
-        values: dict[str, Any] = {
-            "last_error": error.message.replace("\0", "")[:_MAX_ERROR_LENGTH],
-            "last_error_at": now,
-        }
-        change = update(WebsiteRow).where(WebsiteRow.id == website_id)
+        """Do what `note_error` does in a transaction of its own."""
         async with self._database.writing() as session:
-            await session.execute(change.values(values))
-            if isinstance(error, SiteRejected):
-                await session.execute(change.where(WebsiteRow.status == "active").values(status="error"))
-
-    async def note_published(self, website_id: str) -> None:
-        """Keep that something was published just now: the site works."""
-        change = update(WebsiteRow).where(WebsiteRow.id == website_id)
-        async with self._database.writing() as session:
-            await session.execute(change.values(last_published_at=datetime.now(UTC)))
-            await session.execute(change.where(WebsiteRow.status == "error").values(status="active"))
+            await note_error(session, website_id, error)
 
     async def reseal(self) -> int:
         """Encrypt with the first key what was encrypted with another one, and return how many credentials were."""
@@ -327,6 +320,22 @@ class Websites:
             control_method=row.control_method or "",
             control_at=row.control_at,
         )
+
+
+async def note_error(session: AsyncSession, website_id: str, error: CallError) -> None:
+    """Keep what went wrong at a site; a rejected credential makes the site one that needs attention."""
+    told = error.message.replace("\0", "")[:_MAX_ERROR_LENGTH]
+    change = update(WebsiteRow).where(WebsiteRow.id == website_id)
+    await session.execute(change.values(last_error=told, last_error_at=datetime.now(UTC)))
+    if isinstance(error, SiteRejected):
+        await session.execute(change.where(WebsiteRow.status == "active").values(status="error"))
+
+
+async def note_published(session: AsyncSession, website_id: str) -> None:
+    """Keep that something was published just now: the site works."""
+    change = update(WebsiteRow).where(WebsiteRow.id == website_id)
+    await session.execute(change.values(last_published_at=datetime.now(UTC)))
+    await session.execute(change.where(WebsiteRow.status == "error").values(status="active"))
 
 
 def _take_finding(row: WebsiteRow, finding: Finding | None, now: datetime, base_url: str) -> None:
