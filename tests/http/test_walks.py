@@ -1,0 +1,54 @@
+"""How far a request walks through the code: a ceiling for the modules and the hops between them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import httpx
+import pytest
+from pressroom.testing import RunningHost
+from support.tool_client import client_of
+from support.walks import Walk, walked
+
+Start = Callable[..., RunningHost]
+
+QR = "/tools/qr-code-generator/api/generate"
+
+
+def assert_below(walk: Walk, *, modules: int, hops: int) -> None:
+    print(walk.report())  # noqa: T201 - `pytest -s` shows the way
+    assert len(walk.modules) <= modules, walk.report()
+    assert walk.hops <= hops, walk.report()
+
+
+@pytest.fixture
+def host(start: Start) -> RunningHost:
+    return start(plugins={"seo": {"enabled": False}, "images": {"enabled": False}})
+
+
+def test_a_qr_code_that_is_not_cached(host: RunningHost) -> None:
+    with httpx.Client(base_url=host.url, timeout=60) as http:
+        assert http.post(QR, json={"text": "first"}).status_code == 200  # loads what loads with the first request
+        with walked(host) as walk:
+            assert http.post(QR, json={"text": "second"}).status_code == 200
+
+    assert_below(walk, modules=50, hops=116)
+
+
+def test_a_qr_code_from_the_cache(host: RunningHost) -> None:
+    with httpx.Client(base_url=host.url, timeout=60) as http:
+        for _ in range(2):
+            assert http.post(QR, json={"text": "again"}).status_code == 200
+        with walked(host) as walk:
+            assert http.post(QR, json={"text": "again"}).status_code == 200
+
+    assert_below(walk, modules=41, hops=78)
+
+
+def test_an_article_that_is_created_over_mcp(host: RunningHost) -> None:
+    ada = client_of(host, "ada@example.com")
+    ada.data("create_content", title="First", body="Text.")
+    with walked(host) as walk:
+        ada.data("create_content", title="Second", body="Text.")
+
+    assert_below(walk, modules=59, hops=140)
