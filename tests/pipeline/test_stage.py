@@ -12,7 +12,7 @@ from pressroom.columns import new_id
 from pressroom.config import Settings
 from pressroom.host.host import Host
 from pressroom.host.loaded_app import LoadedApp
-from pressroom.pipeline.exchange import Exchange
+from pressroom.pipeline.context import CallRequest, IdentifiedCall, Outcome, RefusedCall, ValidatedCall
 from pressroom.sdk import Caller
 from pressroom.testing.running import settings_for_test
 from support.databases import KINDS, database_config, migrated
@@ -78,17 +78,6 @@ def pressroom_generators():
 '''
 
 
-class NoHeaders:
-    def get(self, _key: str, /, default: str) -> str:
-        return default
-
-    def getall(self, _key: str, /, default: list[str]) -> list[str]:
-        return default
-
-    def items(self) -> tuple[tuple[str, str], ...]:
-        return ()
-
-
 @pytest.fixture(params=KINDS)
 def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Settings]:
     with ExitStack() as stack:
@@ -118,22 +107,13 @@ async def caller(host: Host) -> Caller:
     return Caller("203.0.113.7", plan="free", subject=user.id)
 
 
-async def call(host: Host, caller: Caller, tool: str, *, mcp: bool = True, **arguments: Any) -> Exchange:
-    exchange = Exchange(
-        tool_name=tool,
-        read_arguments=lambda _exchange: dict(arguments),
-        peer="203.0.113.7",
-        headers=NoHeaders(),
-        request_id="r",
-        by_mcp_name=mcp,
-        caller=caller,
-    )
-    await host.pipeline(exchange)
-    return exchange
+async def call(host: Host, caller: Caller, tool: str, *, mcp: bool = True, **arguments: Any) -> Outcome:
+    request = CallRequest(tool, dict(arguments), "r", "mcp" if mcp else "http")
+    return await host.pipeline(IdentifiedCall(request, caller))
 
 
-def code(exchange: Exchange) -> str:
-    return exchange.error.code if exchange.error else "ok"
+def code(outcome: Outcome) -> str:
+    return outcome.error.code if isinstance(outcome, RefusedCall) else "ok"
 
 
 async def used(host: Host, caller: Caller) -> dict[str, int]:
@@ -208,7 +188,7 @@ async def test_results_from_the_cache_are_free(host: Host, caller: Caller) -> No
 
 async def test_those_that_wait_for_the_same_picture_are_free(host: Host, caller: Caller) -> None:
     calls = await asyncio.gather(*(call(host, caller, "draw", text="same") for _ in range(10)))
-    assert sorted(one.cached for one in calls) == [False] + [True] * 9
+    assert sorted(one.cached for one in calls if isinstance(one, ValidatedCall)) == [False] + [True] * 9
     assert {code(one) for one in calls} == {"ok"}
     assert await used(host, caller) == {"images_generated": 1}
 
@@ -221,9 +201,9 @@ async def test_over_http_nothing_is_counted(host: Host, caller: Caller) -> None:
 
 async def test_somebody_without_an_account_here(host: Host) -> None:
     guest = Caller("203.0.113.7", plan="free", subject=new_id("x"))
-    exchange = await call(host, guest, "write", way="do")
-    assert exchange.error is not None
-    assert (exchange.error.code, exchange.error.message) == (
+    outcome = await call(host, guest, "write", way="do")
+    assert isinstance(outcome, RefusedCall)
+    assert (outcome.error.code, outcome.error.message) == (
         "forbidden",
         "the quota articles_created of this plan can be used with an account only",
     )
@@ -231,9 +211,9 @@ async def test_somebody_without_an_account_here(host: Host) -> None:
 
 async def test_without_the_database_calls_with_a_quota_are_refused(host: Host, caller: Caller) -> None:
     await host.database.close()
-    exchange = await call(host, caller, "write", way="do")
-    assert exchange.error is not None
-    assert (exchange.error.code, exchange.error.message) == (
+    outcome = await call(host, caller, "write", way="do")
+    assert isinstance(outcome, RefusedCall)
+    assert (outcome.error.code, outcome.error.message) == (
         "overloaded",
         "quotas cannot be counted at the moment; try again shortly",
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from pressroom.errors import InvalidInput, NotFound
-from pressroom.pipeline.own_calls import OwnCalls
+from pressroom.pipeline.internal_calls import InternalCalls
 from pressroom.sdk import Tools
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
@@ -29,4 +29,4 @@ def test_a_generator_makes_a_file_for_a_plugin(tmp_path: Path) -> None:
 
 async def test_tools_are_not_there_before_the_server() -> None:
     with pytest.raises(RuntimeError, match="once the server has started"):
-        await OwnCalls().make_file("qr-code-generator", {"text": "hello"})
+        await InternalCalls().make_file("qr-code-generator", {"text": "hello"})

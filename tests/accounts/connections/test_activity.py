@@ -23,7 +23,7 @@ def call(user: User, tool: str = "count_words", **values: Any) -> CallRecord:
         "code": "ok",
         "cached": False,
         "duration": 0.25,
-        "face": "mcp",
+        "interface": "mcp",
         "mcp_name": tool,
     }
     return CallRecord(tool=tool, caller=caller, **(record | values))
@@ -85,9 +85,9 @@ async def test_a_call_is_kept_whole(accounts: AccountServices, user: User) -> No
 
 
 async def test_only_calls_of_accounts_through_mcp(accounts: AccountServices, user: User) -> None:
-    stranger = CallRecord("qr", Caller("203.0.113.7"), "r", "ok", False, 0.1, face="mcp", mcp_name="qr")
+    stranger = CallRecord("qr", Caller("203.0.113.7"), "r", "ok", False, 0.1, interface="mcp", mcp_name="qr")
     nameless = call(user, "")
-    elsewhere = call(user, "by_http", face="http")
+    elsewhere = call(user, "by_http", interface="http")
     await tell(accounts, stranger, nameless, elsewhere, call(user, "by_mcp"))
     assert await tools(accounts, user) == ["by_mcp"]
 
@@ -225,7 +225,7 @@ async def test_odd_names_of_clients_and_plugins_keep_nothing_back(
         code="ok",
         cached=False,
         duration=0.25,
-        face="mcp",
+        interface="mcp",
         mcp_name="guest",
     )
     about = call(user, "odd", connection=odd, code="x" * 100, attributes={"website_id": odd})

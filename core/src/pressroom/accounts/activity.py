@@ -85,7 +85,7 @@ class ActivityLog:
         """
         # Who has no account, but is known to the authenticator of a plugin, has no list of calls.
         user_id = as_id(record.caller.subject)
-        if record.face != "mcp" or not user_id or not record.mcp_name:
+        if record.interface != "mcp" or not user_id or not record.mcp_name:
             return
         if len(self._waiting) >= MAX_WAITING:
             raise BackendError("too many calls wait to be written to the list of calls")

@@ -161,7 +161,7 @@ def _attempt_authenticators(compiled: LoadedApp) -> CheckResult:
         names = [authenticator.name for authenticator in compiled.authenticators()]
     except ConfigError as error:
         return CheckResult("error", error.message, error.hint)
-    return CheckResult("ok", ", then ".join(names) or "nobody to ask: every caller is a stranger")
+    return CheckResult("ok", ", then ".join(names) or "nobody to ask: every caller is anonymous")
 
 
 def _attempt_branding(compiled: LoadedApp) -> CheckResult:

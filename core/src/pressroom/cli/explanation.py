@@ -8,7 +8,7 @@ from typing import Final
 
 from pressroom.catalog.tool import PlanTool
 from pressroom.host.loaded_app import LoadedApp
-from pressroom.pipeline.chain import STAGE_NAMES
+from pressroom.pipeline.chain import STAGES
 from pressroom.sdk import Authorizer, Observer
 
 
@@ -26,7 +26,7 @@ class Step:
 
 def explain_tool(compiled: LoadedApp, entry: PlanTool, plan: str) -> list[Step]:
     """Return what every stage does with a call of this tool on that plan, in the order of the stages."""
-    return [Step(stage, _TEXTS[stage](compiled, entry, plan)) for stage in STAGE_NAMES]
+    return [Step(stage.name, STAGE_TEXTS[stage.name](compiled, entry, plan)) for stage in STAGES]
 
 
 def _admit(compiled: LoadedApp, _entry: PlanTool, _plan: str) -> str:
@@ -40,7 +40,7 @@ def _admit(compiled: LoadedApp, _entry: PlanTool, _plan: str) -> str:
 
 def _authenticate(compiled: LoadedApp, _entry: PlanTool, _plan: str) -> str:
     names = [one.name for one in compiled.authenticators()]
-    return f"asks {', '.join(names)}" if names else "nothing to ask: every caller is a stranger"
+    return f"asks {', '.join(names)}" if names else "nothing to ask: every caller is anonymous"
 
 
 def _plan(compiled: LoadedApp, _entry: PlanTool, plan: str) -> str:
@@ -79,25 +79,23 @@ def _quota(_compiled: LoadedApp, entry: PlanTool, _plan: str) -> str:
     return f"counted as {entry.tool.quota}: {entry.quota_limit} a month for each account"
 
 
-def _run(_compiled: LoadedApp, entry: PlanTool, _plan: str) -> str:
-    memory = f", {entry.tool.declaration.memory_mib} MiB" if entry.tool.executor == "process" else ""
-    return (
-        f"{entry.tool.executor} executor, at most {entry.tool.timeout:g} s{memory}: {entry.tool.declaration.reference}"
+def _join(_compiled: LoadedApp, entry: PlanTool, _plan: str) -> str:
+    if entry.cache.seconds == 0:
+        return "each call runs by itself"
+    return "a call joins a run of the same content that began while it was counted"
+
+
+def _run(compiled: LoadedApp, entry: PlanTool, _plan: str) -> str:
+    tool = entry.tool
+    memory = f", {tool.declaration.memory_mib} MiB" if tool.executor == "process" else ""
+    stored = f"; stored in {compiled.settings.storage.files}, as {tool.name}/<id>.<extension>"
+    return f"{tool.executor} executor, at most {tool.timeout:g} s{memory}: {tool.declaration.reference}" + (
+        stored if tool.kind == "generator" else ""
     )
-
-
-def _store(compiled: LoadedApp, entry: PlanTool, _plan: str) -> str:
-    if entry.tool.kind != "generator":
-        return "nothing to keep"
-    return f"{compiled.settings.storage.files}, as {entry.tool.name}/<id>.<extension>"
 
 
 def _respond(_compiled: LoadedApp, entry: PlanTool, _plan: str) -> str:
     return "a signed address, or the bytes" if entry.tool.kind == "generator" else "the tool's result"
-
-
-def _brand(compiled: LoadedApp, _entry: PlanTool, _plan: str) -> str:
-    return f"{compiled.settings.branding.brander}, under the key {compiled.branding.key!r}"
 
 
 def _observe(compiled: LoadedApp, _entry: PlanTool, _plan: str) -> str:
@@ -105,7 +103,7 @@ def _observe(compiled: LoadedApp, _entry: PlanTool, _plan: str) -> str:
     return f"tells {', '.join(names)}" if names else "metrics only"
 
 
-_TEXTS: Final[dict[str, Callable[[LoadedApp, PlanTool, str], str]]] = {
+STAGE_TEXTS: Final[dict[str, Callable[[LoadedApp, PlanTool, str], str]]] = {
     "admit": _admit,
     "authenticate": _authenticate,
     "plan": _plan,
@@ -114,9 +112,9 @@ _TEXTS: Final[dict[str, Callable[[LoadedApp, PlanTool, str], str]]] = {
     "cache": _cache,
     "limit": _limit,
     "quota": _quota,
+    "join": _join,
     "run": _run,
-    "store": _store,
     "respond": _respond,
-    "brand": _brand,
     "observe": _observe,
 }
+"""What each stage does with a call of a tool on a plan, by the name of the stage."""

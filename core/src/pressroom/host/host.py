@@ -21,7 +21,7 @@ from pressroom.observability.metrics import Metrics
 from pressroom.pipeline.chain import Pipeline
 from pressroom.pipeline.executors import Executors
 from pressroom.pipeline.executors.workers import WorkerPool
-from pressroom.pipeline.own_calls import OwnCalls
+from pressroom.pipeline.internal_calls import InternalCalls
 from pressroom.pipeline.services import Services
 from pressroom.sdk import Authorizer, Job, Lifespan, Observer
 from pressroom.storage.database import DatabaseProbe, SqlDatabase
@@ -55,7 +55,7 @@ class Host:
         self._deadline: float | None = None
         self._leaving = False
         self._open = AsyncExitStack()
-        self._own_calls = OwnCalls()
+        self._internal_calls = InternalCalls()
 
     @property
     def leaving(self) -> bool:
@@ -89,7 +89,7 @@ class Host:
             await self._enter_lifespans(opened)
             self.services = await self._services(opened)
             self.pipeline = Pipeline(self.services)
-            self._own_calls.begin(self.pipeline)
+            self._internal_calls.begin(self.pipeline)
             opened.push_async_callback(self._settle)
             self.jobs.retain(one.record.kind for one in self.compiled.plugins.contributions.of(Job))
             await self.jobs.open()
@@ -138,7 +138,7 @@ class Host:
         for part in parts:
             await part.open()
             opened.push_async_callback(part.close)
-        compiled.plugins.services.fill(self.database, *parts, self.accounts.stored, self.jobs, self._own_calls)
+        compiled.plugins.services.fill(self.database, *parts, self.accounts.stored, self.jobs, self._internal_calls)
 
     async def _open_identity_provider(self, opened: AsyncExitStack) -> None:
         settings = self.settings.accounts.identity_provider

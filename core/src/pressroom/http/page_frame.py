@@ -46,7 +46,7 @@ _COMPILED_TEMPLATES: Final = _CompiledTemplates()
 
 
 class Templates:
-    """The templates of one face, compiled when they are asked for first."""
+    """The templates of one interface, compiled when they are asked for first."""
 
     def __init__(self, environment: Environment) -> None:
         self._environment = environment

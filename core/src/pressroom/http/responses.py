@@ -1,4 +1,4 @@
-"""What all faces share of HTTP: request ids, common headers, the request log."""
+"""What all interfaces share of HTTP: request ids, common headers, the request log."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ Handler = Callable[..., Coroutine[Any, Any, HTTPResponse]]
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A route of a face. `path` may hold `<name:str>` segments. `max_body_bytes` is the server's own where it is 0.
+    """A route of an interface.
 
-    `reads_body` tells that the handler awaits `receive_body` itself, once it knows that it wants the body.
+    `path` may hold `<name:str>` segments. `max_body_bytes` is the server's own where it is 0. `reads_body` tells that
+    the handler awaits `receive_body` itself, once it knows that it wants the body.
     """
 
     path: str
@@ -208,7 +209,10 @@ def mark_public_text(request: Request) -> None:
 
 
 def begin(request: Request) -> None:
-    """Give a request its id, its starting time and its peer's address, once. A face may learn of a truer address."""
+    """Give a request its id, its starting time and the IP address of its connection, once.
+
+    An interface that learns the client's puts it in its place.
+    """
     context = request.ctx
     if not hasattr(context, "request_id"):
         context.started = time.perf_counter()

@@ -1,175 +1,197 @@
-"""The order of the stages."""
+"""The stages of a call, in their order."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Iterator
-from typing import Final, Protocol
+from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, get_args
 
 import structlog
 
 from pressroom.catalog.tool import PlanTool
 from pressroom.errors import CallError, ClientLeft, InternalError
-from pressroom.pipeline.exchange import Exchange, Headers
+from pressroom.pipeline.context import (
+    CallContext,
+    CallRequest,
+    Headers,
+    IdentifiedCall,
+    Interface,
+    Outcome,
+    ReceivedCall,
+    RefusedCall,
+    ResolvedCall,
+    ValidatedCall,
+)
 from pressroom.pipeline.services import Services
-from pressroom.pipeline.stages.admit import Admit
-from pressroom.pipeline.stages.authenticate import Authenticate
-from pressroom.pipeline.stages.authorize import Authorize
-from pressroom.pipeline.stages.brand import Brand
-from pressroom.pipeline.stages.cache import Cache
+from pressroom.pipeline.stages.authenticate import Admit, Authenticate
+from pressroom.pipeline.stages.authorize import Authorize, Plan
+from pressroom.pipeline.stages.base import CallStage
+from pressroom.pipeline.stages.cache import Cache, Join
 from pressroom.pipeline.stages.limit import Limit
 from pressroom.pipeline.stages.observe import Observe
-from pressroom.pipeline.stages.plan import Plan
 from pressroom.pipeline.stages.quota import Quota
 from pressroom.pipeline.stages.respond import Respond
 from pressroom.pipeline.stages.run import Run
-from pressroom.pipeline.stages.store import Store
 from pressroom.pipeline.stages.validate import Validate
 from pressroom.sdk import Caller
 
 log = structlog.get_logger()
 
-STAGE_NAMES: Final = (
-    Admit.name,
-    Authenticate.name,
-    Plan.name,
-    Authorize.name,
-    Validate.name,
-    Cache.name,
-    Limit.name,
-    Quota.name,
-    Run.name,
-    Store.name,
-    Respond.name,
-    Brand.name,
-    Observe.name,
+STAGES: Final[tuple[type[CallStage[Any, Any]], ...]] = (
+    Admit,
+    Authenticate,
+    Plan,
+    Authorize,
+    Validate,
+    Cache,
+    Limit,
+    Quota,
+    Join,
+    Run,
+    Respond,
+    Observe,
 )
-"""The stages of a call in the order in which it passes them."""
+"""The stages of a call in the order in which it passes them.
+
+The cache is asked before the limit, since a cached result costs less. Every call passes the last one, refused or not.
+"""
+
+STAGE_NAMES: Final = tuple(stage.name for stage in STAGES)
+
+_INTERNAL_CALLER: Final = Caller("")
 
 
-class Stage(Protocol):
-    """A stage of the chain."""
+@dataclass(frozen=True, slots=True)
+class _ToolChain:
+    """The stages that calls of one tool through one interface need once the tool is known.
 
-    name: str
+    `internal` are those that the server's own calls pass, `undoing` those that settle something at the end.
+    """
 
-    async def __call__(self, exchange: Exchange) -> None:
-        """Move the exchange on. Raises a `CallError` to refuse the call."""
+    stages: tuple[CallStage[Any, Any], ...]
+    internal: tuple[CallStage[Any, Any], ...]
+    undoing: tuple[CallStage[Any, Any], ...]
 
 
 class Pipeline:
-    """The stages of one call, compiled for one host: every call passes them in this order, whatever its face.
-
-    The cache is asked before the limit, since a cached result costs less. `Store` works inside `Run`, so that calls
-    which share a run share what it stored. The closing stages see refused calls too.
-    """
+    """The stages of calls, compiled for one host: for each tool of each plan those that its calls need."""
 
     def __init__(self, services: Services) -> None:
-        self._flights = services.flights
-        self._limit = Limit(services)
-        self._cache = Cache(services)
-        self._quota = Quota(services, self._cache, self._limit)
-        self._observe = Observe(services)
-        self._admit = Admit(services)
-        self._authenticate = Authenticate(services)
-        self._plan, self._brand = Plan(services), Brand(services)
-        self._authorize, self._validate = Authorize(services), Validate()
-        self._run, self._respond = Run(services, Store(services)), Respond(services)
+        self._single_flight = services.single_flight
+        self._admit, self._authenticate, self._observe = Admit(services), Authenticate(services), Observe(services)
+        known: dict[type[CallStage[Any, Any]], CallStage[Any, Any]] = {
+            type(stage): stage for stage in (self._admit, self._authenticate, self._observe)
+        }
+        stages = tuple(known.get(stage) or stage(services) for stage in STAGES)
+        identified, resolved = STAGES.index(Authenticate) + 1, STAGES.index(Plan) + 1
+        self._from_received, self._from_identified = stages[:resolved], stages[identified:resolved]
+        after_tool = stages[resolved:-1]
         # The catalog never changes, so its entries can be told apart by their identity.
-        self._stages: dict[int, tuple[Stage, ...]] = {
-            id(entry): tuple(self._needed(entry))
-            for view in services.catalog.plans.values()
-            for entry in (*view.tools.values(), *view.mcp_tools.values())
+        self._chains: Mapping[Interface, Mapping[int, _ToolChain]] = {
+            interface: {
+                id(entry): _chain(after_tool, entry, interface)
+                for view in services.catalog.plans.values()
+                for entry in (*view.tools.values(), *view.mcp_tools.values())
+            }
+            for interface in get_args(Interface)
         }
 
-    def _needed(self, plan_tool: PlanTool) -> Iterator[Stage]:
-        """Yield the stages that calls of a tool pass once it is known; the others would do nothing for them."""
-        shares_runs = plan_tool.cache.seconds > 0
-        yield self._authorize
-        yield self._validate
-        if shares_runs:
-            yield self._cache
-        if plan_tool.limits or shares_runs:
-            yield self._limit
-        if plan_tool.tool.quota:
-            yield self._quota
-        yield self._run
-        if plan_tool.tool.kind == "generator":
-            yield self._respond
+    async def __call__(self, received: ReceivedCall | IdentifiedCall) -> Outcome:
+        """Run one call, and return what came of it. Nothing but a cancellation is raised.
 
-    async def __call__(self, exchange: Exchange) -> None:
-        """Run one call. What refused it is left in `exchange.error`; nothing but a cancellation is raised.
-
-        A call that is refused costs nothing, and still learns the state of its limit.
+        An interface that has asked `identify` hands over an `IdentifiedCall`, and nobody asks again. A call that is
+        refused costs nothing, and still learns the state of its limit.
         """
+        call: CallContext = received
+        error: CallError | None = None
         try:
-            if exchange.caller is None:
-                await self._admit(exchange)
-                await self._authenticate(exchange)
-            plan_tool = await self._plan(exchange)
-            for stage in self._stages[id(plan_tool)]:
-                await stage(exchange)
+            for stage in self._from_identified if isinstance(call, IdentifiedCall) else self._from_received:
+                call = await stage.enter(call)
+            for stage in self._chain_of(call).stages:
+                call = await stage.enter(call)
         except asyncio.CancelledError:
-            exchange.error = ClientLeft("the client left before it was answered")
-            if exchange.quota_use is not None:
-                await self._settle_quota(exchange)
-            await self._observe(exchange)
+            await self._conclude(call, ClientLeft("the client left before it was answered"))
             raise
-        except CallError as error:
-            exchange.error = error
+        except CallError as refusal:
+            error = refusal
         except GeneratorExit:
             raise
         except BaseException:  # a plugin may raise anything, such as a panic of native code
-            log.exception("a call failed", tool=exchange.tool_name, request_id=exchange.request_id)
-            exchange.error = InternalError("something failed inside; the request id tells the operator where")
-        if exchange.quota_use is not None:
-            await self._settle_quota(exchange)
-        if exchange.plan_tool is not None and exchange.plan_tool.limits:
-            await self._settle_limit(exchange)
-        await self._brand(exchange)
-        await self._observe(exchange)
+            log.exception("a call failed", **_about(call))
+            error = InternalError("something failed inside; the request id tells the operator where")
+        return await self._conclude(call, error)
 
-    async def make_own(self, exchange: Exchange) -> None:
-        """Run a call of the host itself, which nobody is asked for: no limit, no quota, no observer counts it.
+    async def run_internally(self, tool_name: str, arguments: Mapping[str, Any], request_id: str) -> ValidatedCall:
+        """Run a generator for the server itself, and return the call with the file's bytes.
 
-        It is for content that the host knows beforehand, such as a generator's examples; the caller is set already.
+        Nobody is asked: no limit, no quota, no observer counts it. It is for content that the server knows beforehand,
+        such as a generator's examples.
 
         Raises:
             CallError: it could not be made.
         """
-        await self._plan(exchange)
-        for stage in (self._validate, self._cache, self._run, self._respond):
-            await stage(exchange)
+        request = CallRequest(tool_name, dict(arguments), request_id, "http", "binary")
+        call: CallContext = IdentifiedCall(request, _INTERNAL_CALLER)
+        for stage in self._from_identified:
+            call = await stage.enter(call)
+        for stage in self._chain_of(call).internal:
+            call = await stage.enter(call)
+        return _validated(call)
 
-    def admit(self, peer: str, headers: Headers) -> Caller:
-        """Return the stranger that a request comes from: the first stage alone."""
-        return self._admit.stranger(peer, headers)
+    def admit(self, connection_ip: str, headers: Headers) -> Caller:
+        """Return the anonymous caller that a request comes from: the first stage alone."""
+        return self._admit.anonymous(connection_ip, headers)
 
-    def identify(self, stranger: Caller, headers: Headers) -> Awaitable[Caller]:
+    def identify(self, anonymous: Caller, headers: Headers) -> Awaitable[Caller]:
         """Return whom the request's credential belongs to: the second stage alone.
-
-        A face that has asked puts the answer into `Exchange.caller`, and nobody asks again.
 
         Raises:
             Rejected: the credential is of a kind that is known, and not valid.
             BackendError: it could not be checked.
         """
-        return self._authenticate.identify(stranger, headers)
-
-    async def _settle_limit(self, exchange: Exchange) -> None:
-        try:
-            await self._limit.settle(exchange)
-        except Exception:
-            log.exception("a limit could not be settled", tool=exchange.tool_name, request_id=exchange.request_id)
-
-    async def _settle_quota(self, exchange: Exchange) -> None:
-        try:
-            await self._quota.settle(exchange)
-        except Exception:
-            log.exception("a quota could not be settled", tool=exchange.tool_name, request_id=exchange.request_id)
+        return self._authenticate.identify(anonymous, headers)
 
     async def settle(self, seconds: float) -> None:
-        """Wait, for so many seconds in all, for runs that nobody waits for any more, and for the observers."""
+        """Wait, for this many seconds in all, for renders that nobody waits for any more, and for the observers."""
         end = time.monotonic() + seconds
-        await self._flights.settle(seconds)
+        await self._single_flight.settle(seconds)
         await self._observe.settle(max(0, end - time.monotonic()))
+
+    def _chain_of(self, call: CallContext) -> _ToolChain:
+        if not isinstance(call, ResolvedCall):
+            return _NOTHING
+        return self._chains[call.request.interface][id(call.plan_tool)]
+
+    async def _conclude(self, call: CallContext, error: CallError | None) -> Outcome:
+        if isinstance(call, ResolvedCall):
+            for stage in self._chain_of(call).undoing:
+                try:
+                    await stage.undo(call, error)
+                except Exception:
+                    log.exception("a stage could not settle a call", stage=stage.name, **_about(call))
+        outcome = _validated(call) if error is None else RefusedCall(call, error)
+        return await self._observe.enter(outcome)
+
+
+def _chain(stages: Sequence[CallStage[Any, Any]], plan_tool: PlanTool, interface: Interface) -> _ToolChain:
+    needed = tuple(stage for stage in stages if stage.applies(plan_tool, interface))
+    return _ToolChain(
+        stages=needed,
+        internal=tuple(stage for stage in needed if stage.internal),
+        undoing=tuple(stage for stage in reversed(needed) if type(stage).undo is not CallStage.undo),
+    )
+
+
+_NOTHING: Final = _ToolChain((), (), ())
+
+
+def _validated(call: CallContext) -> ValidatedCall:
+    if not isinstance(call, ValidatedCall):
+        raise TypeError(f"the stages end with {type(call).__name__}")
+    return call
+
+
+def _about(call: CallContext) -> dict[str, str]:
+    return {"tool": call.request.tool_name, "request_id": call.request.request_id}

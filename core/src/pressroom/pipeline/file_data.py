@@ -1,4 +1,4 @@
-"""What is said of a file that a call made, whatever the face."""
+"""What is said of a file that a call made, whatever the interface."""
 
 from __future__ import annotations
 
@@ -8,21 +8,20 @@ from typing import Any
 
 import orjson
 
-from pressroom.pipeline.exchange import Exchange
+from pressroom.pipeline.context import RenderedFile, ValidatedCall
 
 
-def file_data(exchange: Exchange) -> dict[str, Any]:
-    """Return what an answer says of the file that a call made (2.8): its address, and the generator's own members."""
+def file_data(call: ValidatedCall, file: RenderedFile) -> dict[str, Any]:
+    """Return what an answer says of the file that a call made (2.8): its URL, and the generator's own members."""
     data: dict[str, Any] = {
-        "id": exchange.content_id,
-        "url": exchange.url,
-        "expiresAt": iso_time(exchange.expires_at),
-        "cached": exchange.cached,
+        "id": call.content_id,
+        "url": call.url,
+        "expiresAt": iso_time(call.expires_at),
+        "cached": call.cached,
+        **_members(file.entry.details),
     }
-    if exchange.made is not None:
-        data.update(_members(exchange.made.entry.details))
-        if exchange.made.entry.warnings:
-            data["warnings"] = list(exchange.made.entry.warnings)
+    if file.entry.warnings:
+        data["warnings"] = list(file.entry.warnings)
     return data
 
 

@@ -11,7 +11,7 @@ from pressroom.catalog.tool import Catalog
 from pressroom.config.models import Settings
 from pressroom.observability.metrics import Metrics
 from pressroom.pipeline.executors import Executors
-from pressroom.pipeline.flights import Flights
+from pressroom.pipeline.single_flight import SingleFlight
 from pressroom.sdk import Authenticator, Authorizer, CacheIndex, FileStore, Limiter, Observer
 
 
@@ -31,4 +31,4 @@ class Services:
     executors: Executors
     metrics: Metrics
     quotas: Quotas
-    flights: Flights = field(default_factory=Flights)
+    single_flight: SingleFlight = field(default_factory=SingleFlight)

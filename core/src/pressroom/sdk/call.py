@@ -133,8 +133,8 @@ class ToolResult:
 class CallRecord:
     """What an observer is told about a finished call.
 
-    `code` is `ok` or the stable code of the error; times are in seconds. `face` is what the call came through: the
-    Tools API or the MCP endpoint. `mcp_name` is the name by which MCP clients know the tool, if they do.
+    `code` is `ok` or the stable code of the error; times are in seconds. `interface` is what the call came
+    through: the Tools API or the MCP endpoint. `mcp_name` is the name by which MCP clients know the tool, if they do.
     `attributes` holds arguments that calls can be found by, such as `website_id`.
     """
 
@@ -146,5 +146,5 @@ class CallRecord:
     duration: float
     run_duration: float | None = None
     attributes: Mapping[str, str] = field(default_factory=dict)
-    face: Literal["http", "mcp"] = "http"
+    interface: Literal["http", "mcp"] = "http"
     mcp_name: str = ""

@@ -117,8 +117,8 @@ class _Application:
             host.accounts.sessions, settings.public_url, signing_secret(settings), lifetime=lifetime
         )
         self._mcp, self._oauth = McpEndpoint(host), OAuthEndpoints(host, site, browser)
-        for face in (self._mcp, self._oauth, Dashboard(host, site, browser)):
-            for endpoint in face.endpoints():
+        for interface in (self._mcp, self._oauth, Dashboard(host, site, browser)):
+            for endpoint in interface.endpoints():
                 self._add_endpoint(endpoint)
         self._add_host_routes()
         self._add_plugin_routes()
@@ -210,9 +210,9 @@ class _Application:
 
     async def _answer_error(self, request: Request, exception: Exception) -> HTTPResponse:
         error, status = self._explain(request, exception)
-        for face in (self._mcp, self._oauth):
-            if face.serves(request.path):
-                return self._http.finish(request, face.refuse(request, error, status, error_headers(error)))
+        for interface in (self._mcp, self._oauth):
+            if interface.serves(request.path):
+                return self._http.finish(request, interface.refuse(request, error, status, error_headers(error)))
         match = _API_PATH.fullmatch(request.path)
         if match and isinstance(exception, ServiceUnavailable):
             # What used up the time, such as an authorizer, would use it up again.

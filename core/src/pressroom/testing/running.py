@@ -21,7 +21,7 @@ from pressroom.errors import CallError
 from pressroom.host.host import Host
 from pressroom.host.loaded_app import LoadedApp
 from pressroom.observability.secrets import mask_secrets
-from pressroom.pipeline.exchange import Exchange
+from pressroom.pipeline.context import CallRequest, ReceivedCall, RefusedCall
 from pressroom.pipeline.file_data import file_data
 from pressroom.sdk import ToolResult
 from pressroom.server.serve import bind, serve
@@ -117,19 +117,12 @@ class RunningHost:
         Raises:
             ToolFailed: the tool refused the call, or failed.
         """
-        exchange = Exchange(
-            tool_name=name,
-            read_arguments=lambda _exchange: dict(arguments or {}),
-            peer="127.0.0.1",
-            headers=Header({"Authorization": f"Bearer {self._api_key()}"}),
-            request_id="test-call",
-            delivery="url",
-            by_mcp_name=True,
-        )
-        self.run(self.host.pipeline(exchange))
-        if exchange.error is not None:
-            raise ToolFailed(exchange.error) from exchange.error
-        return file_data(exchange) if exchange.made is not None else _plain(exchange.result)
+        asked = CallRequest(name, dict(arguments or {}), "test-call", "mcp")
+        headers = Header({"Authorization": f"Bearer {self._api_key()}"})
+        outcome = self.run(self.host.pipeline(ReceivedCall(asked, "127.0.0.1", headers)))
+        if isinstance(outcome, RefusedCall):
+            raise ToolFailed(outcome.error) from outcome.error
+        return file_data(outcome, outcome.file) if outcome.file is not None else _plain(outcome.result)
 
     def _api_key(self) -> str:
         with self._making_key:

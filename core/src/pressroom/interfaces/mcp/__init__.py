@@ -1,1 +1,1 @@
-"""The MCP face: JSON-RPC over HTTP, for AI clients."""
+"""The MCP interface: JSON-RPC over HTTP, for AI clients."""

@@ -14,7 +14,7 @@ from pressroom.interfaces.mcp.jsonrpc import INVALID_PARAMS, RpcError
 from pressroom.interfaces.mcp.listing import aliases
 from pressroom.interfaces.mcp.results import file_result, refusal, tool_result
 from pressroom.interfaces.mcp.versions import has_resource_links
-from pressroom.pipeline.exchange import Exchange
+from pressroom.pipeline.context import CallRequest, IdentifiedCall, RefusedCall
 from pressroom.sdk import Caller
 from pressroom.validation.echo import counted, cut, printable
 from pressroom.validation.json import may_hold_nul, refuse_nul
@@ -43,31 +43,23 @@ class ToolCalls:
             RpcError: the params name no tool, or no object of arguments.
         """
         name, arguments = self._read(params, caller)
-        exchange = Exchange(
-            tool_name=name,
-            read_arguments=lambda _exchange: _checked(arguments, request.body),
-            peer=request.ip,
-            headers=request.headers,
-            request_id=request.ctx.request_id,
-            by_mcp_name=True,
-            caller=caller,
-        )
+        asked = CallRequest(name, _checked(arguments, request.body), request.ctx.request_id, "mcp")
         try:
             connection = self._take_place(caller)
             try:
-                await self._pipeline(exchange)
-                if exchange.error is not None:
-                    return refusal(_explanation(exchange, exchange.error))
-                if exchange.made is not None:
-                    return await file_result(exchange, exchange.made, self._files, links=has_resource_links(version))
-                return tool_result(exchange.known_tool.tool, exchange.result)
+                outcome = await self._pipeline(IdentifiedCall(asked, caller))
+                if isinstance(outcome, RefusedCall):
+                    return refusal(_explanation(asked, outcome.error))
+                if outcome.file is not None:
+                    return await file_result(outcome, outcome.file, self._files, links=has_resource_links(version))
+                return tool_result(outcome.plan_tool.tool, outcome.result)
             finally:
                 self._leave_place(connection)
         except CallError as error:
-            return refusal(_explanation(exchange, error))
+            return refusal(_explanation(asked, error))
         except Exception:
-            log.exception("a result could not be written", tool=name, request_id=exchange.request_id)
-            return refusal(_explanation(exchange, InternalError(f"{name} failed")))
+            log.exception("a result could not be written", tool=name, request_id=asked.request_id)
+            return refusal(_explanation(asked, InternalError(f"{name} failed")))
 
     def _read(self, params: Mapping[str, Any], caller: Caller) -> tuple[str, dict[str, Any]]:
         name, arguments = params.get("name"), params.get("arguments")
@@ -104,9 +96,9 @@ class ToolCalls:
             del self._running[connection]
 
 
-def _explanation(exchange: Exchange, error: CallError) -> str:
+def _explanation(asked: CallRequest, error: CallError) -> str:
     """Return what the model reads of an error: what was wrong, and what it or the user can do."""
-    name = exchange.tool_name
+    name = asked.tool_name
     told = f"{error.message.rstrip('.')}. {error.hint}" if error.hint else error.message
     match error:
         case InvalidInput():
@@ -114,13 +106,17 @@ def _explanation(exchange: Exchange, error: CallError) -> str:
         case InternalError():
             return (
                 f"{name} failed inside. Where trying again does not help, the operator finds the reason under the "
-                f"reference {exchange.request_id}."
+                f"reference {asked.request_id}."
             )
         case _:
             return told
 
 
-def _checked(arguments: dict[str, Any], body: bytes) -> dict[str, Any]:
-    if may_hold_nul(body):
-        refuse_nul(arguments)
+def _checked(arguments: dict[str, Any], body: bytes) -> dict[str, Any] | CallError:
+    """Return the arguments, or the error where they hold what no tool takes."""
+    try:
+        if may_hold_nul(body):
+            refuse_nul(arguments)
+    except CallError as error:
+        return error
     return arguments

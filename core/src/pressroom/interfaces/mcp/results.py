@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from pressroom.catalog.tool import Tool
 from pressroom.errors import BackendError, InternalError
-from pressroom.pipeline.exchange import Exchange, Made
+from pressroom.pipeline.context import RenderedFile, ValidatedCall
 from pressroom.pipeline.file_data import file_data
 from pressroom.sdk import EXTENSIONS, AudioContent, EmbeddedResource, FileStore, Generator, McpTool, ToolResult
 
@@ -33,21 +33,21 @@ def refusal(text: str) -> bytes:
     return orjson.dumps({"content": [{"type": "text", "text": text}], "isError": True})
 
 
-async def file_result(exchange: Exchange, made: Made, files: FileStore, *, links: bool) -> bytes:
+async def file_result(call: ValidatedCall, file: RenderedFile, files: FileStore, *, links: bool) -> bytes:
     """Return the result of a generator: its link, the picture itself where it is one, and what is said of it.
 
     `links` tells whether the client knows links to resources.
     """
-    generator = exchange.known_tool.tool.declaration
-    title = generator.name if isinstance(generator, Generator) else exchange.tool_name
-    entry, data = made.entry, file_data(exchange)
+    generator = call.plan_tool.tool.declaration
+    title = generator.name if isinstance(generator, Generator) else call.request.tool_name
+    entry, data = file.entry, file_data(call, file)
     lines = [f"{title}: {entry.media_type}, {entry.size:,} bytes."]
     lines += [f"{name}: {_readable(value)}" for name, value in data.items() if name not in _IN_THE_MEMBERS]
-    lines += [f"Link, which works until {data['expiresAt']}: {exchange.url}"]
+    lines += [f"Link, which works until {data['expiresAt']}: {call.url}"]
     lines += [f"Warning: {warning}" for warning in entry.warnings]
     content: list[dict[str, Any]] = []
     if entry.media_type in PICTURES:
-        picture, note = await _picture(made, files)
+        picture, note = await _picture(file, files)
         if picture is not None:
             content.append(_image(entry.media_type, picture))
         else:
@@ -57,8 +57,8 @@ async def file_result(exchange: Exchange, made: Made, files: FileStore, *, links
         content.append(
             {
                 "type": "resource_link",
-                "uri": exchange.url,
-                "name": f"{exchange.known_tool.tool.name}.{EXTENSIONS[entry.media_type]}",
+                "uri": call.url,
+                "name": f"{call.plan_tool.tool.name}.{EXTENSIONS[entry.media_type]}",
                 "title": title,
                 "mimeType": entry.media_type,
                 "size": entry.size,
@@ -67,15 +67,15 @@ async def file_result(exchange: Exchange, made: Made, files: FileStore, *, links
     return orjson.dumps({"content": content, "structuredContent": data})
 
 
-async def _picture(made: Made, files: FileStore) -> tuple[bytes | None, str]:
-    if made.entry.size > MAX_IMAGE_BYTES:
+async def _picture(file: RenderedFile, files: FileStore) -> tuple[bytes | None, str]:
+    if file.entry.size > MAX_IMAGE_BYTES:
         return None, f"The picture is larger than {_MAX_IMAGE_SIZE_TEXT}, so it is only behind the link."
-    if made.content is not None:
-        return made.content, ""
+    if file.content is not None:
+        return file.content, ""
     try:
-        return await files.read(made.entry.key), ""
+        return await files.read(file.entry.key), ""
     except BackendError as error:
-        log.warning("a picture could not be read", key=made.entry.key, error=error.message)
+        log.warning("a picture could not be read", key=file.entry.key, error=error.message)
         return None, "The picture could not be read just now, so it is only behind the link."
 
 

@@ -104,7 +104,7 @@ class McpEndpoint:
     def _parse(self, body: bytes) -> Any:
         return parse_value(body, max_depth=self._settings.max_nesting)
 
-    async def _identify(self, request: Request, stranger: Caller) -> Caller:
+    async def _identify(self, request: Request, anonymous: Caller) -> Caller:
         """Return whose credential came along; a credential that is not valid is refused whatever it came for.
 
         Raises:
@@ -116,7 +116,7 @@ class McpEndpoint:
         if len(sent) > 1:
             raise RpcError(INVALID_REQUEST, f"send one Authorization header (got {len(sent)})", status=400)
         try:
-            caller = await self._pipeline.identify(stranger, request.headers)
+            caller = await self._pipeline.identify(anonymous, request.headers)
         except Rejected as error:
             raise self._challenge.rejected(error) from None
         if sent and not caller.subject:

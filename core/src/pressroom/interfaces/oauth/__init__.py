@@ -1,1 +1,1 @@
-"""The HTTP face of the authorization server: discovery, registration, consent, tokens, revocation."""
+"""The HTTP interface of the authorization server: discovery, registration, consent, tokens, revocation."""

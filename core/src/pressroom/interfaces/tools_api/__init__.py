@@ -1,1 +1,1 @@
-"""The HTTP face of generators."""
+"""The HTTP interface of generators."""

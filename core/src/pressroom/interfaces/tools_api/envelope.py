@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from pressroom.errors import CallError, CallTimeout, Overloaded, RateLimited
-from pressroom.pipeline.exchange import Exchange
+from pressroom.pipeline.context import RenderedFile, ValidatedCall
 from pressroom.pipeline.file_data import file_data, iso_time
 from pressroom.sdk import LimitStatus
 
@@ -49,13 +49,13 @@ class Envelopes:
         self._brand_key = brand_key
         self._brand = orjson.Fragment(orjson.dumps(brand))
 
-    def success(self, exchange: Exchange, endpoint: str) -> bytes:
-        """Return the envelope of a file that can be fetched from `exchange.url`."""
+    def success(self, call: ValidatedCall, file: RenderedFile, endpoint: str) -> bytes:
+        """Return the envelope of a file that can be fetched from `call.url`."""
         return orjson.dumps(
             {
                 "ok": True,
-                "data": file_data(exchange),
-                "meta": self._meta(exchange.tool_name, endpoint, exchange.cached, exchange.limit_status),
+                "data": file_data(call, file),
+                "meta": self._meta(call.request.tool_name, endpoint, call.cached, call.limit_status),
                 self._brand_key: self._brand,
             }
         )

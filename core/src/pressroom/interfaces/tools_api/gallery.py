@@ -15,8 +15,8 @@ import structlog
 from pressroom.catalog.tool import ANONYMOUS, PlanTool
 from pressroom.errors import CallError, InternalError, NotFound, Overloaded
 from pressroom.host.host import Host
-from pressroom.pipeline.exchange import Exchange
-from pressroom.sdk import Caller, Generator
+from pressroom.pipeline.context import ValidatedCall
+from pressroom.sdk import Generator
 
 log = structlog.get_logger()
 
@@ -24,7 +24,6 @@ RETRY_SECONDS: Final = 60
 """How long a picture that could not be made is left alone."""
 
 _AS_IT_IS: Final = frozenset({"image/svg+xml", "image/webp"})
-_OWN_CALLER: Final = Caller("")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +37,9 @@ class ExamplePicture:
 class Gallery:
     """Makes the pictures of examples when they are asked for first, and keeps them while the process lives.
 
-    There are as many as examples, so that what is kept is bounded by the plugins, and what strangers can make it do is
-    one run an example. `addresses` holds, by the tool's slug, what follows `/tools/<slug>/` in each picture's address.
+    There are as many as examples, so that what is kept is bounded by the plugins, and anyone can make it do no more
+    than one run an example. `addresses` holds, by the tool's slug, what follows `/tools/<slug>/` in each picture's
+    address.
     """
 
     def __init__(self, host: Host) -> None:
@@ -88,18 +88,9 @@ class Gallery:
 
     async def _make(self, slug: str, number: int) -> ExamplePicture:
         example = self._tools[slug].examples[number]
-        exchange = Exchange(
-            tool_name=slug,
-            read_arguments=lambda _: dict(example.params),
-            peer="",
-            headers={},  # type: ignore[arg-type]  # no stage that reads headers runs
-            request_id=f"example-{number}",
-            delivery="binary",
-            caller=_OWN_CALLER,
-        )
         try:
-            await self._pipeline.make_own(exchange)
-            media_type, content = await self._shown(exchange)
+            call = await self._pipeline.run_internally(slug, example.params, f"example-{number}")
+            media_type, content = await self._shown(call)
             return await asyncio.to_thread(_small, media_type, content)
         except CallError as error:
             log.warning("an example could not be drawn", tool=slug, example=example.title, error=error.message)
@@ -108,13 +99,13 @@ class Gallery:
             log.exception("an example could not be drawn", tool=slug, example=example.title)
             raise InternalError("the picture could not be made") from error
 
-    async def _shown(self, exchange: Exchange) -> tuple[str, bytes]:
-        if exchange.made is None:
+    async def _shown(self, call: ValidatedCall) -> tuple[str, bytes]:
+        if call.file is None:
             raise InternalError("the picture could not be made")
-        entry = exchange.made.entry
+        entry = call.file.entry
         if entry.preview:
             return _picture_type(entry.preview), await self._files.read(entry.preview)
-        return entry.media_type, exchange.content
+        return entry.media_type, call.content
 
 
 def _picture_type(key: str) -> str:

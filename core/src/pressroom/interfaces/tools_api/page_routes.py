@@ -18,7 +18,8 @@ from pressroom.http.responses import INERT_CONTENT, matches_etag
 from pressroom.interfaces.tools_api.envelope import STATUS
 from pressroom.interfaces.tools_api.gallery import Gallery
 from pressroom.interfaces.tools_api.pages import FormState, Pages, input_from_form, page_descriptor, parse_form
-from pressroom.interfaces.tools_api.routes import ToolsApi, error_headers, read_beside
+from pressroom.interfaces.tools_api.routes import ToolsApi, error_headers, file_of, read_beside
+from pressroom.pipeline.context import RefusedCall
 from pressroom.validation.json import parse_object
 from pressroom.validation.nearest import nearest
 
@@ -65,27 +66,18 @@ class ToolPages:
         descriptor = self._descriptors.get(slug)
         if descriptor is None:
             return self._missing(slug)
-        form: Mapping[str, list[str]] = {}
-
-        def read() -> dict[str, Any]:
-            nonlocal form
-            _check_form_type(request)
-            form = parse_form(request.body)
-            given = input_from_form(descriptor["endpoints"][0]["params"], form)
-            return parse_object(orjson.dumps(given))  # through the same door as the API's own
-
-        arguments = await read_beside(read, request.body)
-        exchange = await self._api.call(request, slug, lambda _exchange: arguments())
+        form, arguments = await read_beside(lambda: _read_form(request, descriptor), request.body)
+        outcome = await self._api.call(request, slug, arguments)
         envelopes = self._api.envelopes
-        if exchange.error is not None:
-            body = envelopes.failure(exchange.error, slug, GENERATE, exchange.limit_status)
-            status = STATUS.get(exchange.error.code, 500)
+        if isinstance(outcome, RefusedCall):
+            body = envelopes.failure(outcome.error, slug, GENERATE, outcome.limit_status)
+            status, headers, preview_url = STATUS.get(outcome.error.code, 500), error_headers(outcome.error), ""
         else:
-            body = envelopes.success(exchange, GENERATE)
-            status = 200
-        page = self._pages.tool(descriptor, FormState(form, orjson.loads(body), exchange.preview_url))
+            body = envelopes.success(outcome, file_of(outcome), GENERATE)
+            status, headers, preview_url = 200, {}, outcome.preview_url
+        page = self._pages.tool(descriptor, FormState(form, orjson.loads(body), preview_url))
         response = self._html(page, status, cache="no-store")
-        response.headers.update(error_headers(exchange.error) if exchange.error else {})
+        response.headers.update(headers)
         return response
 
     async def asset(self, request: Request, name: str) -> HTTPResponse:
@@ -137,3 +129,17 @@ def _check_form_type(request: Request) -> None:
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type != FORM:
         raise UnsupportedMediaType(f"a form is sent as {FORM}; programs post JSON to the tool's API instead")
+
+
+def _read_form(
+    request: Request, descriptor: Mapping[str, Any]
+) -> tuple[Mapping[str, list[str]], dict[str, Any] | CallError]:
+    """Return the fields of a posted form, as far as they can be read, and the arguments, or why there are none."""
+    form: Mapping[str, list[str]] = {}
+    try:
+        _check_form_type(request)
+        form = parse_form(request.body)
+        given = input_from_form(descriptor["endpoints"][0]["params"], form)
+        return form, parse_object(orjson.dumps(given))  # through the same door as the API's own
+    except CallError as error:
+        return form, error

@@ -1,12 +1,11 @@
-"""The HTTP face of generators: one call, the catalog, the descriptors."""
+"""The HTTP interface of generators: one call, the catalog, the descriptors."""
 
 from __future__ import annotations
 
 import asyncio
 import re
 from collections.abc import Callable
-from concurrent.futures import Future
-from typing import Any, Final
+from typing import Any, Final, get_args
 from urllib.parse import quote
 
 import orjson
@@ -36,13 +35,21 @@ from pressroom.http.responses import (
     mark_public_text,
 )
 from pressroom.interfaces.tools_api.envelope import STATUS, Envelopes, rate_limit_headers, warning_headers
-from pressroom.pipeline.exchange import Exchange
+from pressroom.pipeline.context import (
+    CallRequest,
+    Delivery,
+    Outcome,
+    ReceivedCall,
+    RefusedCall,
+    RenderedFile,
+    ValidatedCall,
+)
 from pressroom.sdk import EXTENSIONS, CacheEntry
 from pressroom.validation.echo import shown
 from pressroom.validation.json import QUICK_BYTES, Parsed, parse_object
 from pressroom.validation.nearest import nearest
 
-DELIVERIES: Final = ("url", "binary")
+DELIVERIES: Final[tuple[Delivery, ...]] = get_args(Delivery)
 
 _JSON_HEADERS: Final = encode_headers({**CORS_HEADERS, "Cache-Control": "no-store"})
 _FILE_HEADERS: Final = encode_headers({**CORS_HEADERS, "Content-Security-Policy": INERT_CONTENT})
@@ -67,16 +74,12 @@ class ToolsApi:
 
     async def generate(self, request: Request, slug: str) -> HTTPResponse:
         """`POST /tools/<slug>/api/generate`: run the tool with the body's parameters."""
-        read = await read_beside(lambda: _arguments(request), request.body)
-        return await self._answer(request, slug, lambda exchange: _with_delivery(read(), exchange))
+        arguments, delivery = await read_beside(lambda: _read(request), request.body)
+        return await self._answer(request, slug, arguments, delivery)
 
     async def refuse(self, request: Request, slug: str, error: CallError) -> HTTPResponse:
         """Answer a call whose request could not be read, with the state of the caller's limit as on any other."""
-
-        def read(_exchange: Exchange) -> dict[str, Any]:
-            raise error
-
-        return await self._answer(request, slug, read)
+        return await self._answer(request, slug, error)
 
     async def catalog(self, request: Request) -> HTTPResponse:
         """`GET /tools/api`: the whole catalog."""
@@ -101,32 +104,37 @@ class ToolsApi:
         body = self.envelopes.failure(error, slug, endpoint)
         return _refusal(error, body, rate_limit_headers(None))
 
-    async def call(self, request: Request, slug: str, read: Callable[[Exchange], dict[str, Any]]) -> Exchange:
-        """Run one call through the pipeline and return it with its outcome."""
-        exchange = Exchange(
-            tool_name=slug,
-            read_arguments=read,
-            peer=request.ip,
-            headers=request.headers,
-            request_id=request.ctx.request_id,
-        )
-        await self._pipeline(exchange)
-        if exchange.caller is not None:
-            request.ctx.address = exchange.caller.address
-        return exchange
+    async def call(
+        self, request: Request, slug: str, arguments: dict[str, Any] | CallError, delivery: Delivery = "url"
+    ) -> Outcome:
+        """Run one call through the pipeline and return what came of it. `arguments` may be why there are none."""
+        asked = CallRequest(slug, arguments, request.ctx.request_id, "http", delivery)
+        outcome = await self._pipeline(ReceivedCall(asked, request.ip, request.headers))
+        if outcome.caller is not None:
+            request.ctx.address = outcome.caller.address
+        return outcome
 
-    async def _answer(self, request: Request, slug: str, read: Callable[[Exchange], dict[str, Any]]) -> HTTPResponse:
-        exchange = await self.call(request, slug, read)
-        own = rate_limit_headers(exchange.limit_status)
-        if exchange.error is not None:
-            body = self.envelopes.failure(exchange.error, slug, GENERATE, exchange.limit_status)
-            return _refusal(exchange.error, body, own)
-        if exchange.made is not None:
-            own += warning_headers(exchange.made.entry.warnings)
-        if exchange.delivery == "binary" and exchange.made is not None:
-            return _file(exchange, exchange.made.entry, own)
-        headers = _JSON_HEADERS + _preview_link(exchange) + own
-        return RawResponse(self.envelopes.success(exchange, GENERATE), encoded=headers)
+    async def _answer(
+        self, request: Request, slug: str, arguments: dict[str, Any] | CallError, delivery: Delivery = "url"
+    ) -> HTTPResponse:
+        outcome = await self.call(request, slug, arguments, delivery)
+        limits = rate_limit_headers(outcome.limit_status)
+        if isinstance(outcome, RefusedCall):
+            body = self.envelopes.failure(outcome.error, slug, GENERATE, outcome.limit_status)
+            return _refusal(outcome.error, body, limits)
+        file = file_of(outcome)
+        own = limits + warning_headers(file.entry.warnings)
+        if delivery == "binary":
+            return _file(outcome, file.entry, own)
+        headers = _JSON_HEADERS + _preview_link(outcome) + own
+        return RawResponse(self.envelopes.success(outcome, file, GENERATE), encoded=headers)
+
+
+def file_of(call: ValidatedCall) -> RenderedFile:
+    """Return the file of a call that went well: over HTTP every tool is a generator."""
+    if call.file is None:
+        raise TypeError(f"{call.request.tool_name} ended without a file")
+    return call.file
 
 
 def error_headers(error: CallError) -> dict[str, str]:
@@ -138,11 +146,11 @@ def error_headers(error: CallError) -> dict[str, str]:
     return {}
 
 
-def _preview_link(exchange: Exchange) -> EncodedHeaders:
+def _preview_link(call: ValidatedCall) -> EncodedHeaders:
     """Return the header that names a picture of the file (RFC 8288, with the relation of RFC 6903), if there is one."""
-    if not exchange.preview_url:
+    if not call.preview_url:
         return ()
-    target = quote(exchange.preview_url, safe=":/?#[]@!$&'()*+,;=%~")
+    target = quote(call.preview_url, safe=":/?#[]@!$&'()*+,;=%~")
     return ((b"Link", f'<{target}>; rel="preview"'.encode("ascii")),)
 
 
@@ -151,39 +159,34 @@ def _refusal(error: CallError, body: bytes, limits: EncodedHeaders) -> HTTPRespo
     return RawResponse(body, status=status, encoded=_JSON_HEADERS + limits, headers=error_headers(error))
 
 
-def _file(exchange: Exchange, entry: CacheEntry, limits: EncodedHeaders) -> HTTPResponse:
-    name = f"{exchange.tool_name}.{EXTENSIONS[entry.media_type]}"
+def _file(call: ValidatedCall, entry: CacheEntry, limits: EncodedHeaders) -> HTTPResponse:
+    name = f"{call.request.tool_name}.{EXTENSIONS[entry.media_type]}"
     own = (
-        (b"ETag", b'"%b"' % exchange.content_id.encode("ascii")),
-        (b"X-Cache", b"HIT" if exchange.cached else b"MISS"),
+        (b"ETag", b'"%b"' % call.content_id.encode("ascii")),
+        (b"X-Cache", b"HIT" if call.cached else b"MISS"),
         (b"Content-Disposition", b'inline; filename="%b"' % name.encode("ascii")),
     )
-    return RawResponse(
-        exchange.content, encoded=_FILE_HEADERS + own + limits, content_type=content_type(entry.media_type)
-    )
+    return RawResponse(call.content, encoded=_FILE_HEADERS + own + limits, content_type=content_type(entry.media_type))
 
 
-async def read_beside(read: Callable[[], Parsed], body: bytes) -> Callable[[], Parsed]:
-    """Return a function that returns or raises what `read` does. For a large body a thread has done it by then.
-
-    A small one is read where the pipeline asks for it.
-    """
-    if len(body) <= QUICK_BYTES:
-        return read
-    # A future takes no call's error for unnoticed, and raises it as often as it is asked.
-    done: Future[Parsed] = Future()
-
-    def run() -> None:
-        try:
-            done.set_result(read())
-        except CallError as error:
-            done.set_exception(error)
-
-    await asyncio.to_thread(run)
-    return done.result
+async def read_beside(read: Callable[[], Parsed], body: bytes) -> Parsed:
+    """Return what `read` makes of a body. A thread does it for a large one, which would hold up the event loop."""
+    return read() if len(body) <= QUICK_BYTES else await asyncio.to_thread(read)
 
 
-def _arguments(request: Request) -> dict[str, Any]:
+def _read(request: Request) -> tuple[dict[str, Any] | CallError, Delivery]:
+    """Return a call's arguments, or why they cannot be read, and what the client wants of the file."""
+    try:
+        arguments = _body_object(request)
+        delivery = arguments.pop("response", "url")
+        if delivery not in DELIVERIES:
+            raise InvalidInput("response", f"must be one of url, binary (got {shown(delivery)})")
+    except CallError as error:
+        return error, "url"
+    return arguments, delivery
+
+
+def _body_object(request: Request) -> dict[str, Any]:
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type != "application/json" and not _JSON_SUFFIX.fullmatch(media_type):
         got = ascii(media_type[:80]) if media_type else "none"
@@ -192,14 +195,6 @@ def _arguments(request: Request) -> dict[str, Any]:
     if coding != "identity":
         raise UnsupportedMediaType(f"the body must not be compressed (got Content-Encoding: {coding[:80]!a})")
     return parse_object(request.body)
-
-
-def _with_delivery(arguments: dict[str, Any], exchange: Exchange) -> dict[str, Any]:
-    delivery = arguments.pop("response", "url")
-    if delivery not in DELIVERIES:
-        raise InvalidInput("response", f"must be one of url, binary (got {shown(delivery)})")
-    exchange.delivery = delivery
-    return arguments
 
 
 def json_response(body: bytes) -> HTTPResponse:

@@ -1,18 +1,40 @@
-"""Whose credential a call carries."""
+"""Who makes a call: the IP address of the client, and whose credential it sent."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
+from typing import Final
 
-from pressroom.pipeline.exchange import Exchange, Headers
+from pressroom.pipeline.context import AdmittedCall, Headers, IdentifiedCall, ReceivedCall
 from pressroom.pipeline.services import Services
+from pressroom.pipeline.stages.base import CallStage
 from pressroom.sdk import Caller, Credentials, Identity
+from pressroom.validation.client_ip import client_address
 
-BEARER = "bearer "
+BEARER: Final = "bearer "
 
 
-class Authenticate:
+class Admit(CallStage[ReceivedCall, AdmittedCall]):
+    """Finds the client's IP address, past the proxies that the operator trusts."""
+
+    name = "admit"
+
+    def __init__(self, services: Services) -> None:
+        server = services.settings.server
+        self._trusted_proxies = server.trusted_proxies
+        self._secret = server.forwarded_secret.get_secret_value() if server.forwarded_secret else None
+
+    async def enter(self, call: ReceivedCall) -> AdmittedCall:
+        """Return the call with an anonymous caller at that address."""
+        return AdmittedCall(call.request, self.anonymous(call.connection_ip, call.headers), call.headers)
+
+    def anonymous(self, connection_ip: str, headers: Headers) -> Caller:
+        """Return a caller of whom nothing is known but the IP address."""
+        return _anonymous(client_address(connection_ip, headers, self._trusted_proxies, self._secret))
+
+
+class Authenticate(CallStage[AdmittedCall, IdentifiedCall]):
     """Asks the authenticators, in the operator's order, whom the request's credential belongs to.
 
     It is a bearer (RFC 6750), or whatever header an authenticator looks at, so each is asked for every call.
@@ -24,12 +46,12 @@ class Authenticate:
     def __init__(self, services: Services) -> None:
         self._authenticators = services.authenticators
 
-    async def __call__(self, exchange: Exchange) -> None:
-        """Replace the stranger by the identity that the first authenticator recognises. Raises `Rejected`."""
-        exchange.caller = await self.identify(exchange.known_caller, exchange.headers)
+    async def enter(self, call: AdmittedCall) -> IdentifiedCall:
+        """Return the call with the identity that the first authenticator recognises. Raises `Rejected`."""
+        return IdentifiedCall(call.request, await self.identify(call.caller, call.headers))
 
-    async def identify(self, stranger: Caller, headers: Headers) -> Caller:
-        """Return whom the credential belongs to; the stranger, where nobody recognises it or there is none.
+    async def identify(self, anonymous: Caller, headers: Headers) -> Caller:
+        """Return whom the credential belongs to; the anonymous caller, where nobody recognises it or there is none.
 
         Raises `Rejected`.
         """
@@ -37,20 +59,25 @@ class Authenticate:
         bearer = authorization[len(BEARER) :].strip() if authorization[: len(BEARER)].lower() == BEARER else ""
         credentials = Credentials(
             bearer=bearer,
-            address=stranger.address,
+            address=anonymous.address,
             headers=_LowerCase(headers),
         )
         for authenticator in self._authenticators:
             identity = await authenticator.authenticate(credentials)
             if identity is not None:
-                return _caller(identity, stranger.address)
-        return stranger
+                return _caller(identity, anonymous.address)
+        return anonymous
 
 
 @lru_cache(maxsize=4096)
-def _caller(identity: Identity, address: str) -> Caller:
+def _anonymous(client_ip: str) -> Caller:
+    return Caller(client_ip)
+
+
+@lru_cache(maxsize=4096)
+def _caller(identity: Identity, client_ip: str) -> Caller:
     return Caller(
-        address=address,
+        address=client_ip,
         plan=identity.plan,
         subject=identity.subject,
         connection=identity.connection,

@@ -1,14 +1,51 @@
-"""Whether the caller may use the tool."""
+"""Whether the caller may use the tool: by the plan, by the authorizers, and by the connection's own switches."""
 
 from __future__ import annotations
 
-from pressroom.errors import Forbidden
-from pressroom.pipeline.exchange import Exchange
+from pressroom.catalog.tool import PlanView
+from pressroom.errors import CallError, Forbidden, NotFound
+from pressroom.pipeline.context import IdentifiedCall, ResolvedCall
 from pressroom.pipeline.services import Services
+from pressroom.pipeline.stages.base import CallStage
 from pressroom.sdk import Caller
+from pressroom.validation.nearest import nearest
 
 
-class Authorize:
+class Plan(CallStage[IdentifiedCall, ResolvedCall]):
+    """Resolves the tool through the view of the caller's plan: what is hidden is also refused.
+
+    An MCP client acts for an account, which may change its plan: it learns which plan has the tool. To anyone else a
+    hidden tool is an unknown one.
+    """
+
+    name = "plan"
+    internal = True
+
+    def __init__(self, services: Services) -> None:
+        self._catalog = services.catalog
+
+    async def enter(self, call: IdentifiedCall) -> ResolvedCall:
+        """Return the call with its tool. Raises `NotFound`, or `Forbidden` for a tool of other plans."""
+        view = self._catalog.plan(call.caller.plan)
+        by_mcp_name = call.request.interface == "mcp"
+        found = (view.mcp_tools if by_mcp_name else view.tools).get(call.request.tool_name)
+        if found is None or (not by_mcp_name and found.tool.info.kind != "generator"):
+            raise self._refusal(call, view)
+        return ResolvedCall(call.request, call.caller, found)
+
+    def _refusal(self, call: IdentifiedCall, view: PlanView) -> CallError:
+        name, by_mcp_name = call.request.tool_name, call.request.interface == "mcp"
+        if by_mcp_name and name in self._catalog.mcp_tools:
+            return Forbidden(self._catalog.why_not(name, call.caller.plan))
+        similar = nearest(name, view.mcp_tools if by_mcp_name else view.tools)
+        listing = "tools/list" if by_mcp_name else "GET /tools/api"
+        return NotFound(
+            f"there is no tool {name[:64]!r}"
+            + (f"; did you mean {similar}?" if similar else f"; {listing} lists the tools")
+        )
+
+
+class Authorize(CallStage[ResolvedCall, ResolvedCall]):
     """Asks every authorizer, and the connection's own switches. Fails closed."""
 
     name = "authorize"
@@ -17,15 +54,16 @@ class Authorize:
         self._authorizers = services.authorizers
         self._dashboard = f"{services.settings.public_url}/dashboard/connections"
 
-    async def __call__(self, exchange: Exchange) -> None:
+    async def enter(self, call: ResolvedCall) -> ResolvedCall:
         """Let the call pass. Raises `Forbidden`."""
-        caller, tool = exchange.known_caller, exchange.known_tool.tool
+        caller, tool = call.caller, call.plan_tool.tool
         if caller.disabled_tools and caller.disabled_tools & {tool.name, tool.mcp_name}:
             raise Forbidden(self._switched_off(tool.mcp_name or tool.name, caller))
         for authorizer in self._authorizers:
             reason = await authorizer.authorize(caller, tool.info)
             if reason is not None:
                 raise Forbidden(reason)
+        return call
 
     def _switched_off(self, tool: str, caller: Caller) -> str:
         which = f"the connection {caller.connection_name!r}" if caller.connection_name else "this connection"

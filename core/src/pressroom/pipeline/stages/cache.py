@@ -1,60 +1,94 @@
-"""Whether the result is there already."""
+"""Whether the result is there already: in the store, or as a render in flight."""
 
 from __future__ import annotations
 
+from pressroom.catalog.tool import PlanTool
 from pressroom.errors import BackendError, FileMissing, Unavailable
-from pressroom.pipeline.exchange import Exchange, Made
+from pressroom.pipeline.context import Interface, RenderedFile, ValidatedCall
 from pressroom.pipeline.services import Services
+from pressroom.pipeline.stages.base import CallStage
 
 
-class Cache:
-    """Looks the content up, in the index and among the runs that are under way.
-
-    A file that has vanished counts as a miss. An index that fails is passed by. While the store cannot be asked, its
-    files are believed to be there.
-    """
-
-    name = "cache"
+class _ResultStage(CallStage[ValidatedCall, ValidatedCall]):
+    """A stage that looks results up, for tools whose results are kept."""
 
     def __init__(self, services: Services) -> None:
         self._index = services.cache
         self._files = services.files
-        self._flights = services.flights
+        self._single_flight = services.single_flight
         self._metrics = services.metrics
 
-    async def __call__(self, exchange: Exchange) -> None:
-        """Set `made` where the file is in the store, or `flight` where it is being made."""
-        plan_tool = exchange.known_tool
-        if plan_tool.cache.seconds:
-            self._metrics.cache(plan_tool.tool.name, hit=await self.look(exchange))
+    @classmethod
+    def applies(cls, plan_tool: PlanTool, interface: Interface) -> bool:
+        """Tell whether the plan keeps the tool's results."""
+        del interface
+        return plan_tool.cache.seconds > 0
 
-    async def look(self, exchange: Exchange) -> bool:
-        """Do the same, uncounted, and tell whether there is one; a later stage that took its time looks again."""
-        if exchange.known_tool.cache.seconds == 0:
-            return False
-        exchange.made = await self._look_up(exchange)
-        if exchange.made is None:
-            exchange.flight = self._flights.current(exchange.content_id)
-        exchange.cached = exchange.made is not None or exchange.flight is not None
-        return exchange.cached
+    async def _look_up(self, call: ValidatedCall) -> None:
+        """Set `file` where the file is in the store, or `render` where it is being made.
 
-    async def _look_up(self, exchange: Exchange) -> Made | None:
+        A file that has vanished counts as a miss. An index that fails is passed by. While the store cannot be asked,
+        its files are believed to be there.
+        """
+        call.file = await self._stored(call)
+        if call.file is None:
+            call.render = self._single_flight.current(call.content_id)
+        call.cached = call.file is not None or call.render is not None
+
+    async def _stored(self, call: ValidatedCall) -> RenderedFile | None:
+        binary = call.request.delivery == "binary"
         try:
-            entry = await self._index.get(exchange.content_id)
+            entry = await self._index.get(call.content_id)
         except BackendError:
             self._metrics.backend_failure("cache")
             return None
         if entry is None:
             return None
         try:
-            if exchange.delivery == "binary":
-                return Made(entry, await self._files.read(entry.key))
+            if binary:
+                return RenderedFile(entry, await self._files.read(entry.key))
             if await self._files.has(entry.key):
-                return Made(entry)
+                return RenderedFile(entry)
         except FileMissing:
             pass
         except BackendError as error:
             self._metrics.backend_failure("files")
-            if isinstance(error, Unavailable) and exchange.delivery != "binary":
-                return Made(entry)  # it was stored, and an address is signed without asking
+            if isinstance(error, Unavailable) and not binary:
+                return RenderedFile(entry)  # it was stored, and a URL is signed without asking
         return None
+
+
+class Cache(_ResultStage):
+    """Looks the content up, in the index and among the renders in flight."""
+
+    name = "cache"
+    internal = True
+
+    async def enter(self, call: ValidatedCall) -> ValidatedCall:
+        """Set `file` where the file is in the store, or `render` where it is being made, and count the hit or miss."""
+        await self._look_up(call)
+        self._metrics.cache(call.plan_tool.tool.name, hit=call.cached)
+        return call
+
+
+class Join(_ResultStage):
+    """Joins a render of the same content that began while the call was being counted, as a call from the cache.
+
+    Counting a quota takes long enough for such a render to end, so the index is asked again then.
+    """
+
+    name = "join"
+
+    async def enter(self, call: ValidatedCall) -> ValidatedCall:
+        """Set `render` or `file` where there is one by now, and have the stages before give back what they counted."""
+        if call.cached:
+            return call
+        if call.quota_use is not None:
+            await self._look_up(call)
+        else:
+            call.render = self._single_flight.current(call.content_id)
+            call.cached = call.render is not None
+        if call.cached:
+            for give_back in reversed(call.when_shared):
+                await give_back()
+        return call

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 import time
+from functools import partial
 
-from pressroom.catalog.tool import LimitRule
-from pressroom.errors import BackendError, Overloaded, RateLimited
-from pressroom.pipeline.exchange import Exchange
+from pressroom.catalog.tool import LimitRule, PlanTool
+from pressroom.errors import BackendError, CallError, ClientLeft, Overloaded, RateLimited
+from pressroom.pipeline.context import Interface, ResolvedCall, ValidatedCall
 from pressroom.pipeline.services import Services
+from pressroom.pipeline.stages.base import CallStage
 from pressroom.sdk import LimitStatus, Rate
 from pressroom.validation.echo import counted
 
 
-class Limit:
+class Limit(CallStage[ValidatedCall, ValidatedCall]):
     """Counts the call against every limit of the tool. A cached result costs only a part of a request.
 
     While limits cannot be counted, calls pass or are refused as the operator chose.
@@ -23,101 +25,103 @@ class Limit:
 
     def __init__(self, services: Services) -> None:
         self._limiter = services.limiter
-        self._flights = services.flights
         self._metrics = services.metrics
         self._refuse_on_outage = services.settings.limits.on_outage == "refuse"
 
-    async def __call__(self, exchange: Exchange) -> None:
+    @classmethod
+    def applies(cls, plan_tool: PlanTool, interface: Interface) -> bool:
+        """Tell whether the plan limits the tool."""
+        del interface
+        return bool(plan_tool.limits)
+
+    async def enter(self, call: ValidatedCall) -> ValidatedCall:
         """Count the call and set the state of the strictest limit. Raises `RateLimited` or `Overloaded`."""
-        discount = exchange.known_tool.tool.info.cache_discount
-        await self._count(exchange, discount if exchange.cached else 1.0)
-        if self._joins_late(exchange):
-            await self.discount(exchange)
+        if call.cached:
+            await self._count(call, call.plan_tool.tool.info.cache_discount)
+        else:
+            await self._count(call, 1.0)
+            call.when_shared.append(partial(self._discount, call))
+        return call
 
-    async def discount(self, exchange: Exchange) -> None:
+    async def undo(self, call: ResolvedCall, error: CallError | None) -> None:
+        """Give back what a call took that failed through no run of its own, and make sure that the limit is known.
+
+        A run that the request made fail has taken a worker's time like any other, and keeps its cost. So does a client
+        that left, who learns nothing any more.
+        """
+        if isinstance(error, ClientLeft):
+            return
+        if error is not None and not error.spent and isinstance(call, ValidatedCall):
+            await self._return(call)
+        if call.limit_status is None:
+            for rule in call.plan_tool.limits:
+                _report(call, await self._peek(call, rule))
+
+    async def _discount(self, call: ValidatedCall) -> None:
         """Count a call that was counted whole as one that is served from the cache after all."""
-        await self._return(exchange)
-        await self._count(exchange, exchange.known_tool.tool.info.cache_discount)
+        await self._return(call)
+        await self._count(call, call.plan_tool.tool.info.cache_discount)
 
-    def _joins_late(self, exchange: Exchange) -> bool:
-        """Join a run of the same content that began while this call was being counted."""
-        if exchange.cached or not exchange.content_id or exchange.known_tool.cache.seconds == 0:
-            return False
-        exchange.flight = self._flights.current(exchange.content_id)
-        exchange.cached = exchange.flight is not None
-        return exchange.cached
-
-    async def _count(self, exchange: Exchange, cost: float) -> None:
+    async def _count(self, call: ValidatedCall, cost: float) -> None:
         if cost == 0:
             return
         passed: list[LimitRule] = []
         try:
-            for rule in exchange.known_tool.limits:
-                await self._count_against(rule, exchange, cost)
+            for rule in call.plan_tool.limits:
+                await self._count_against(rule, call, cost)
                 passed.append(rule)
         except Exception:
             for rule in passed:
-                await self._give_back(exchange, rule, cost)
+                await self._give_back(call, rule, cost)
             raise
-        exchange.taken = cost
+        call.limit_cost = cost
 
-    async def _count_against(self, rule: LimitRule, exchange: Exchange, cost: float) -> None:
-        status = await self._take(exchange, rule, cost)
-        self._report(exchange, status)
+    async def _count_against(self, rule: LimitRule, call: ValidatedCall, cost: float) -> None:
+        status = await self._take(call, rule, cost)
+        _report(call, status)
         if not status.allowed:
-            self._metrics.limited(exchange.known_tool.tool.name)
+            self._metrics.limited(call.plan_tool.tool.name)
             raise _refusal(rule.rate, status)
 
-    async def settle(self, exchange: Exchange) -> None:
-        """Give back what a call took that failed through no run of its own, and make sure that the limit is known.
-
-        A run that the request made fail has taken a worker's time like any other, and keeps its cost.
-        """
-        if exchange.error is not None and not exchange.error.spent:
-            await self._return(exchange)
-        if exchange.limit_status is None and exchange.plan_tool is not None:
-            for rule in exchange.plan_tool.limits:
-                self._report(exchange, await self._peek(exchange, rule))
-
-    async def _return(self, exchange: Exchange) -> None:
-        cost, exchange.taken = exchange.taken, 0.0
+    async def _return(self, call: ValidatedCall) -> None:
+        cost, call.limit_cost = call.limit_cost, 0.0
         if cost == 0:
             return
-        exchange.limit_status = None
-        for rule in exchange.known_tool.limits:
-            await self._give_back(exchange, rule, cost)
+        call.limit_status = None
+        for rule in call.plan_tool.limits:
+            await self._give_back(call, rule, cost)
 
-    async def _take(self, exchange: Exchange, rule: LimitRule, cost: float) -> LimitStatus:
+    async def _take(self, call: ValidatedCall, rule: LimitRule, cost: float) -> LimitStatus:
         try:
-            return await self._limiter.take(rule.rate, self._key(exchange, rule), cost)
+            return await self._limiter.take(rule.rate, _key(call, rule), cost)
         except BackendError as error:
             self._metrics.backend_failure("limits")
             if self._refuse_on_outage:
                 raise Overloaded("requests cannot be counted at the moment; try again shortly") from error
             return _unknown(rule.rate)
 
-    async def _peek(self, exchange: Exchange, rule: LimitRule) -> LimitStatus:
+    async def _peek(self, call: ResolvedCall, rule: LimitRule) -> LimitStatus:
         try:
-            return await self._limiter.peek(rule.rate, self._key(exchange, rule))
+            return await self._limiter.peek(rule.rate, _key(call, rule))
         except BackendError:
             self._metrics.backend_failure("limits")
             return _unknown(rule.rate)
 
-    async def _give_back(self, exchange: Exchange, rule: LimitRule, cost: float) -> None:
+    async def _give_back(self, call: ValidatedCall, rule: LimitRule, cost: float) -> None:
         try:
-            self._report(exchange, await self._limiter.give_back(rule.rate, self._key(exchange, rule), cost))
+            _report(call, await self._limiter.give_back(rule.rate, _key(call, rule), cost))
         except BackendError:
             self._metrics.backend_failure("limits")
 
-    @staticmethod
-    def _key(exchange: Exchange, rule: LimitRule) -> str:
-        return f"{rule.name}\n{exchange.known_tool.tool.name}\n{rule.key(exchange.known_caller)}"
 
-    @staticmethod
-    def _report(exchange: Exchange, status: LimitStatus) -> None:
-        strictest = exchange.limit_status
-        if strictest is None or not status.allowed or status.remaining < strictest.remaining:
-            exchange.limit_status = status
+def _key(call: ResolvedCall, rule: LimitRule) -> str:
+    return f"{rule.name}\n{call.plan_tool.tool.name}\n{rule.key(call.caller)}"
+
+
+def _report(call: ResolvedCall, status: LimitStatus) -> None:
+    strictest = call.limit_status
+    if strictest is None or not status.allowed or status.remaining < strictest.remaining:
+        call.limit_status = status
 
 
 def _unknown(rate: Rate) -> LimitStatus:

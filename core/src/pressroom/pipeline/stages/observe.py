@@ -11,10 +11,11 @@ from typing import Final
 import structlog
 
 from pressroom.observability.metrics import Metrics
-from pressroom.pipeline.exchange import Exchange
+from pressroom.pipeline.context import CallRequest, Outcome, RefusedCall, ResolvedCall, ValidatedCall
 from pressroom.pipeline.executors.within import within
 from pressroom.pipeline.services import Services
-from pressroom.sdk import CallRecord, Observer
+from pressroom.pipeline.stages.base import CallStage
+from pressroom.sdk import CallRecord, Observer, Params
 
 log = structlog.get_logger()
 
@@ -30,8 +31,8 @@ TRACED: Final = ("website_id",)
 """Arguments that the list of calls can be searched by."""
 
 
-class Observe:
-    """Counts the call and tells the observers, beside the answer and never in its way."""
+class Observe(CallStage[Outcome, Outcome]):
+    """Counts the call and tells the observers, beside the answer and never in its way. Every call passes it last."""
 
     name = "observe"
 
@@ -40,34 +41,36 @@ class Observe:
         self._metrics = services.metrics
         self._audiences = [_Audience(observer, services.metrics) for observer in services.observers]
 
-    async def __call__(self, exchange: Exchange) -> None:
+    async def enter(self, call: Outcome) -> Outcome:
         """Count the call, and begin to tell each observer."""
-        duration = time.perf_counter() - exchange.started
-        code = exchange.error.code if exchange.error else "ok"
-        known = exchange.plan_tool
-        tool = known.tool.name if known else ""
-        self._metrics.call(tool, code, duration)
-        if not self._audiences or exchange.caller is None:
-            return
+        context, code = (call.context, call.error.code) if isinstance(call, RefusedCall) else (call, "ok")
+        request, caller = call.request, call.caller
+        duration = time.perf_counter() - request.started
+        tool = context.plan_tool.tool if isinstance(context, ResolvedCall) else None
+        self._metrics.call(tool.name if tool else "", code, duration)
+        if not self._audiences or caller is None:
+            return call
+        ran = context if isinstance(context, ValidatedCall) else None
         record = CallRecord(
-            tool=tool,
-            caller=exchange.caller,
-            request_id=exchange.request_id,
+            tool=tool.name if tool else "",
+            caller=caller,
+            request_id=request.request_id,
             code=code,
-            cached=exchange.cached,
+            cached=ran is not None and ran.cached,
             duration=duration,
-            run_duration=exchange.run_seconds,
-            attributes=_attributes(exchange),
-            face="mcp" if exchange.by_mcp_name else "http",
-            mcp_name=known.tool.mcp_name if known else self._mcp_name(exchange),
+            run_duration=ran.run_seconds if ran else None,
+            attributes=_attributes(ran.params) if ran else {},
+            interface=request.interface,
+            mcp_name=tool.mcp_name if tool else self._mcp_name(request),
         )
         for audience in self._audiences:
             audience.tell(record)
+        return call
 
-    def _mcp_name(self, exchange: Exchange) -> str:
+    def _mcp_name(self, request: CallRequest) -> str:
         """Return the MCP name of a tool that the caller's plan does not have."""
-        known = exchange.by_mcp_name and exchange.tool_name in self._catalog.mcp_tools
-        return exchange.tool_name if known else ""
+        known = request.interface == "mcp" and request.tool_name in self._catalog.mcp_tools
+        return request.tool_name if known else ""
 
     async def settle(self, seconds: float) -> None:
         """Wait at most so long until the observers have been told of everything so far, then cut them off."""
@@ -137,7 +140,7 @@ class _Audience:
         self._failing = True
 
 
-def _attributes(exchange: Exchange) -> Mapping[str, str]:
+def _attributes(params: Params) -> Mapping[str, str]:
     # A model takes long to say that it has no such attribute; its fields are in its dictionary.
-    given = vars(exchange.params) if exchange.params is not None else {}
+    given = vars(params)
     return {name: value for name in TRACED if isinstance(value := given.get(name), str)}

@@ -1,4 +1,4 @@
-"""What the caller gets of a file: its bytes, or an address that expires."""
+"""What the caller gets of a file: its bytes, or a URL that expires."""
 
 from __future__ import annotations
 
@@ -8,41 +8,51 @@ from typing import Final
 
 import structlog
 
+from pressroom.catalog.tool import PlanTool
 from pressroom.errors import BackendError
-from pressroom.pipeline.exchange import Exchange
+from pressroom.pipeline.context import Interface, ValidatedCall
 from pressroom.pipeline.services import Services
-from pressroom.pipeline.stages.store import storage_failure
+from pressroom.pipeline.stages.base import CallStage
+from pressroom.pipeline.stages.run import storage_failure
 
 SIGNED_URL_SECONDS: Final = 3 * 3600
-"""How long a signed address is valid (interface specification, section 8)."""
+"""How long a signed URL is valid (interface specification, section 8)."""
 
 log = structlog.get_logger()
 
 
-class Respond:
-    """Signs the file's address, or has its bytes at hand."""
+class Respond(CallStage[ValidatedCall, ValidatedCall]):
+    """Signs the file's URL, or has its bytes at hand."""
 
     name = "respond"
+    internal = True
 
     def __init__(self, services: Services) -> None:
         self._files = services.files
         self._metrics = services.metrics
 
-    async def __call__(self, exchange: Exchange) -> None:
+    @classmethod
+    def applies(cls, plan_tool: PlanTool, interface: Interface) -> bool:
+        """Tell whether the tool makes files."""
+        del interface
+        return plan_tool.tool.info.kind == "generator"
+
+    async def enter(self, call: ValidatedCall) -> ValidatedCall:
         """Set `content`, or `url`, `expires_at` and `preview_url`. Raises a `CallError` where the store fails."""
-        made = exchange.made
-        if made is None:
-            return
+        file = call.file
+        if file is None:
+            return call
         try:
-            if exchange.delivery == "binary":
-                exchange.content = await self._files.read(made.entry.key) if made.content is None else made.content
+            if call.request.delivery == "binary":
+                call.content = await self._files.read(file.entry.key) if file.content is None else file.content
             else:
-                exchange.expires_at = int(time.time()) + SIGNED_URL_SECONDS
-                expires = datetime.fromtimestamp(exchange.expires_at, UTC)
-                exchange.url = await self._files.url(made.entry.key, expires=expires)
-                if made.entry.preview:
-                    exchange.preview_url = await self._files.url(made.entry.preview, expires=expires)
+                call.expires_at = int(time.time()) + SIGNED_URL_SECONDS
+                expires = datetime.fromtimestamp(call.expires_at, UTC)
+                call.url = await self._files.url(file.entry.key, expires=expires)
+                if file.entry.preview:
+                    call.preview_url = await self._files.url(file.entry.preview, expires=expires)
         except BackendError as error:
             self._metrics.backend_failure("files")
-            log.warning("a file could not be delivered", key=made.entry.key, error=error.message)
+            log.warning("a file could not be delivered", key=file.entry.key, error=error.message)
             raise storage_failure("the file could not be delivered; try again in a moment", error) from error
+        return call

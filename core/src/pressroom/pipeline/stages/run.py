@@ -1,89 +1,94 @@
-"""Running the tool."""
+"""Running the tool, and storing the file that a generator rendered."""
 
 from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import Any, Final
 
 import structlog
 
 from pressroom.catalog.tool import Tool
-from pressroom.errors import BackendError, CallError, CallTimeout, InternalError, Overloaded
+from pressroom.config.models import Settings
+from pressroom.errors import BackendError, CallError, CallTimeout, InternalError, Overloaded, Unavailable
 from pressroom.fetch.shares import Share, current_share, shared_by
-from pressroom.pipeline.exchange import Exchange, Made
+from pressroom.pipeline.context import RenderedFile, ValidatedCall
 from pressroom.pipeline.executors import ExecutionRequest
-from pressroom.pipeline.run_places import RunPlaces
 from pressroom.pipeline.services import Services
-from pressroom.pipeline.stages.store import OUTAGE_SECONDS, Store
-from pressroom.sdk import EXTENSIONS, Artifact, Call, Caller, Generator, Params
+from pressroom.pipeline.stages.base import CallStage
+from pressroom.sdk import EXTENSIONS, Artifact, CacheEntry, Call, Caller, Generator, Params
+from pressroom.validation.echo import counted
 
 log = structlog.get_logger()
 
+OUTAGE_SECONDS: Final = 5
+"""When it is worth to try again what met an outage."""
 
-class Run:
-    """Runs the tool in its executor. Identical calls to a generator share one run, and with it the stored result."""
+
+class Run(CallStage[ValidatedCall, ValidatedCall]):
+    """Runs the tool in its executor, and stores what a generator rendered.
+
+    Both happen in one task, so that identical calls, which share the render, share the stored file too.
+    """
 
     name = "run"
+    internal = True
 
-    def __init__(self, services: Services, store: Store) -> None:
+    def __init__(self, services: Services) -> None:
         self._base_url = services.settings.public_url
         self._executors = services.executors
-        self._flights = services.flights
-        self._places = RunPlaces(services.settings)
+        self._single_flight = services.single_flight
+        self._places = _RunPlaces(services.settings)
         self._metrics = services.metrics
-        self._store = store
+        self._files = services.files
+        self._index = services.cache
 
-    async def __call__(self, exchange: Exchange) -> None:
-        """Set `made`, or `result` for an MCP tool. Raises what the tool or the executor raises."""
-        plan_tool = exchange.known_tool
-        if exchange.made is not None:
-            return
-        if plan_tool.tool.kind == "mcp":
-            exchange.result = await self._run(exchange)
-        else:
-            flight = exchange.flight or self._start(exchange)
-            exchange.made = await asyncio.shield(flight)
+    async def enter(self, call: ValidatedCall) -> ValidatedCall:
+        """Set `file`, or `result` for an MCP tool. Raises what the tool or the executor raises."""
+        if call.plan_tool.tool.info.kind == "mcp":
+            call.result = await self._run(call)
+        elif call.file is None:
+            call.file = await asyncio.shield(call.render or self._start(call))
+        return call
 
-    def _start(self, exchange: Exchange) -> asyncio.Task[Made]:
+    def _start(self, call: ValidatedCall) -> asyncio.Task[RenderedFile]:
         """Begin a run of a generator, on one of the places of its caller. Raises `Overloaded` where all are taken."""
-        leave = self._places.enter(exchange.known_caller)
-        run = self._make(exchange)
-        if exchange.known_tool.cache.seconds == 0:
-            flight = self._flights.start_alone(run)
+        leave = self._places.enter(call.caller)
+        if call.plan_tool.cache.seconds == 0:
+            render = self._single_flight.start_alone(self._render(call))
         else:
-            flight = self._flights.start(exchange.content_id, run)
+            render = self._single_flight.start(call.content_id, self._render(call))
         # Not before the run itself ends: leaving early must not make room for another.
-        flight.add_done_callback(lambda _done: leave())
-        return flight
+        render.add_done_callback(lambda _done: leave())
+        return render
 
-    async def _make(self, exchange: Exchange) -> Made:
-        tool = exchange.known_tool.tool
-        artifact = await self._run(exchange)
-        _check(artifact, tool)
-        return await self._store(exchange, artifact)
+    async def _render(self, call: ValidatedCall) -> RenderedFile:
+        artifact = await self._run(call)
+        _check(artifact, call.plan_tool.tool)
+        return await self._store(call, artifact)
 
-    async def _run(self, exchange: Exchange) -> Any:
-        tool = exchange.known_tool.tool
-        declaration = tool.declaration
-        call = exchange.call(self._base_url)
-        caller = exchange.known_caller
-        with _share_of(caller) as share:
+    async def _run(self, call: ValidatedCall) -> Any:
+        declaration = call.plan_tool.tool.declaration
+        told = call.for_tool(self._base_url)
+        with _share_of(call.caller) as share:
             if isinstance(declaration, Generator) and declaration.prepare is not None:
                 with self._executors.expecting(declaration.executor):
-                    call = replace(call, prepared=await _prepared(declaration, exchange.known_params, call, share))
-            return await self._run_in_executor(exchange, call)
+                    told = replace(told, prepared=await _prepared(declaration, call.params, told, share))
+            return await self._run_in_executor(call, told)
 
-    async def _run_in_executor(self, exchange: Exchange, call: Call) -> Any:
-        tool = exchange.known_tool.tool
+    async def _run_in_executor(self, call: ValidatedCall, told: Call) -> Any:
+        tool = call.plan_tool.tool
         declaration = tool.declaration
         work = ExecutionRequest(
             reference=declaration.reference,
             function=declaration.function,
-            params=exchange.known_params,
-            call=replace(call, plugin=None) if declaration.executor == "process" else call,
+            params=call.params,
+            call=replace(told, plugin=None) if declaration.executor == "process" else told,
             timeout=tool.timeout,
             memory_mib=declaration.memory_mib,
         )
@@ -91,7 +96,7 @@ class Run:
         try:
             return await self._executors.run(declaration.executor, work)
         except BackendError as error:
-            log.warning("a tool met an outage", tool=tool.name, request_id=exchange.request_id, error=error.message)
+            log.warning("a tool met an outage", tool=tool.name, request_id=told.request_id, error=error.message)
             raise Overloaded(
                 f"{tool.name} could not reach the server's storage. Nothing was confirmed: try again in some seconds",
                 retry_after=OUTAGE_SECONDS,
@@ -100,12 +105,85 @@ class Run:
             error.spent = error.spent or _is_of_the_request(error)
             raise
         finally:
-            exchange.run_seconds = time.perf_counter() - started
-            self._metrics.rendered(tool.name, exchange.run_seconds)
+            call.run_seconds = time.perf_counter() - started
+            self._metrics.rendered(tool.name, call.run_seconds)
+
+    async def _store(self, call: ValidatedCall, artifact: Artifact) -> RenderedFile:
+        """Write the file, then the index: an entry never points at a file that was not written whole.
+
+        Raises a `CallError` where it cannot be stored; nothing is left behind then.
+        """
+        tool, preview = call.plan_tool.tool, artifact.preview
+        entry = CacheEntry(
+            key=f"{tool.name}/{call.content_id}.{EXTENSIONS[artifact.media_type]}",
+            media_type=artifact.media_type,
+            size=len(artifact.content),
+            details=artifact.details.model_dump_json().encode() if artifact.details is not None else b"{}",
+            warnings=artifact.warnings,
+            preview=f"{tool.name}/{call.content_id}-preview.{EXTENSIONS[preview[0]]}" if preview else "",
+        )
+        try:
+            if preview is not None:
+                await self._files.write(entry.preview, preview[1], media_type=preview[0])
+            await self._files.write(entry.key, artifact.content, media_type=entry.media_type)
+        except BackendError as error:
+            self._metrics.backend_failure("files")
+            log.warning("a file could not be stored", tool=tool.name, key=entry.key, error=error.message)
+            raise storage_failure("the file could not be stored; try again in a moment", error) from error
+        if call.plan_tool.cache.seconds:
+            try:
+                await self._index.put(call.content_id, entry, seconds=call.plan_tool.cache.seconds)
+            except BackendError:
+                self._metrics.backend_failure("cache")
+        return RenderedFile(entry, artifact.content)
+
+
+def storage_failure(message: str, error: BackendError) -> CallError:
+    """Return what a client is told of a store that failed: when to come again, if it is only away."""
+    if isinstance(error, Unavailable):
+        return Overloaded(message, retry_after=OUTAGE_SECONDS)
+    return InternalError(message)
+
+
+class _RunPlaces:
+    """Counts the generator runs that each caller has under way, those that wait for a worker too.
+
+    A caller without an account is known by the IP address; that of IPv6 is a /64 network already. The server's own
+    calls have no address, and no bound.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._anonymous = settings.limits.anonymous_concurrency
+        self._account = settings.mcp.concurrency
+        self._running: Counter[str] = Counter()
+
+    def enter(self, caller: Caller) -> Callable[[], None]:
+        """Take a place, and return what gives it back; it is called once. Raises `Overloaded` where all are taken."""
+        most = self._account if caller.subject else self._anonymous
+        key = caller.connection or caller.subject or caller.address
+        if not key or not most:
+            return _nothing
+        if self._running[key] >= most:
+            raise Overloaded(
+                f"You have {counted(most, 'run')} of generators under way, which is as many as one caller "
+                f"{'with' if caller.subject else 'without'} an account may have at once. "
+                "Send the request again once one of them has ended; it cost nothing."
+            )
+        self._running[key] += 1
+        return partial(self._leave, key)
+
+    def _leave(self, key: str) -> None:
+        self._running[key] -= 1
+        if not self._running[key]:
+            del self._running[key]
+
+
+def _nothing() -> None:
+    """Give back nothing."""
 
 
 def _share_of(caller: Caller) -> AbstractContextManager[Share]:
-    """Return what the fetches of a call count against; the host's own calls have no address, and keep their owner's."""
+    """Return what the fetches of a call count against; the server's own have no address, and keep their owner's."""
     if caller.subject:
         return shared_by(caller.subject, "call")
     return shared_by(caller.address, "anonymous") if caller.address else nullcontext(current_share())

@@ -3,38 +3,49 @@
 from __future__ import annotations
 
 import hashlib
+from typing import Final
 
 import orjson
 from pydantic import ValidationError
 
-from pressroom.pipeline.exchange import Exchange
+from pressroom.errors import CallError
+from pressroom.pipeline.context import ResolvedCall, ValidatedCall
+from pressroom.pipeline.services import Services
+from pressroom.pipeline.stages.base import CallStage
 from pressroom.validation.messages import input_error
 
-HOST_PARAMS = ("response",)
+HOST_PARAMS: Final = ("response",)
 """Parameters of the host that stand beside a tool's own over HTTP."""
 
-CONTENT_ID_LENGTH = 32
+CONTENT_ID_LENGTH: Final = 32
 
 
-class Validate:
-    """Reads the arguments, validates them with the tool's model, and names the content that they stand for."""
+class Validate(CallStage[ResolvedCall, ValidatedCall]):
+    """Validates the arguments with the tool's model, and names the content that they stand for."""
 
     name = "validate"
+    internal = True
 
-    async def __call__(self, exchange: Exchange) -> None:
-        """Set the parameters and the content id. Raises `InvalidJson` or `InvalidInput`."""
-        plan_tool = exchange.known_tool
+    def __init__(self, services: Services) -> None:
+        """Do nothing: it needs no more than the call."""
+
+    async def enter(self, call: ResolvedCall) -> ValidatedCall:
+        """Return the call with its parameters and content id. Raises `InvalidInput`, or why they could not be read."""
+        plan_tool, arguments = call.plan_tool, call.request.arguments
+        if isinstance(arguments, CallError):
+            raise arguments
         model = plan_tool.tool.params
-        arguments = exchange.read_arguments(exchange)
         try:
-            params = exchange.params = model.model_validate(arguments)
+            params = model.model_validate(arguments)
         except ValidationError as error:
-            others = () if exchange.by_mcp_name else HOST_PARAMS
+            others = () if call.request.interface == "mcp" else HOST_PARAMS
             raise input_error(error, model, also_known=others) from None
-        if plan_tool.tool.kind == "generator":
+        content_id = ""
+        if plan_tool.tool.info.kind == "generator":
             canonical = orjson.dumps(params.model_dump(mode="json"), option=orjson.OPT_SORT_KEYS)
             digest = hashlib.sha256(plan_tool.tool.content_salt)
             if plan_tool.cache.share == "subject":
-                digest.update(exchange.known_caller.subject.encode() + b"\n")
+                digest.update(call.caller.subject.encode() + b"\n")
             digest.update(canonical)
-            exchange.content_id = digest.hexdigest()[:CONTENT_ID_LENGTH]
+            content_id = digest.hexdigest()[:CONTENT_ID_LENGTH]
+        return ValidatedCall(call.request, call.caller, plan_tool, params, content_id)

@@ -1,0 +1,169 @@
+"""One call on its way through the stages: each type has what the stages so far have found out.
+
+`ReceivedCall` → `AdmittedCall` → `IdentifiedCall` → `ResolvedCall` → `ValidatedCall`; from any of them a `RefusedCall`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from pydantic import BaseModel
+
+from pressroom.catalog.tool import PlanTool
+from pressroom.errors import CallError
+from pressroom.sdk import CacheEntry, Call, Caller, LimitStatus, Params, ToolResult
+
+Delivery = Literal["url", "binary"]
+"""What the caller wants of a file: its URL, or its bytes."""
+
+Interface = Literal["http", "mcp"]
+"""Where calls come from: the Tools API, which knows tools by their slugs, or MCP, which knows them by MCP names."""
+
+
+class Headers(Protocol):
+    """The headers of a request; names are compared without regard to case."""
+
+    def get(self, key: str, /, default: str) -> str:
+        """Return the first value of a header, or the default."""
+
+    def getall(self, key: str, /, default: list[str]) -> list[str]:
+        """Return all values of a header, or the default."""
+
+    def items(self) -> Any:
+        """Return the pairs of name and value."""
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedFile:
+    """A file that is in the store. `content` is there where its bytes are at hand."""
+
+    entry: CacheEntry
+    content: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallRequest:
+    """What a client asks for, as an interface has parsed it.
+
+    `arguments` are the tool's, as the client sent them. Where they could not be read they are the error, which the call
+    is refused with once it is known whether the caller may use the tool at all. `started` is of `time.perf_counter`.
+    """
+
+    tool_name: str
+    arguments: dict[str, Any] | CallError
+    request_id: str
+    interface: Interface
+    delivery: Delivery = "url"
+    started: float = field(default_factory=time.perf_counter)
+
+
+@dataclass(slots=True)
+class CallContext:
+    """What is known of every call."""
+
+    request: CallRequest
+
+
+@dataclass(slots=True)
+class ReceivedCall(CallContext):
+    """A call as it came in. `connection_ip` is the other end of the connection, which may be a proxy."""
+
+    connection_ip: str
+    headers: Headers
+
+
+@dataclass(slots=True)
+class AdmittedCall(CallContext):
+    """A call of a client at a known IP address, whose credential has not been looked at: the caller is anonymous."""
+
+    caller: Caller
+    headers: Headers
+
+
+@dataclass(slots=True)
+class IdentifiedCall(CallContext):
+    """A call whose caller is known, be it an anonymous one without a credential."""
+
+    caller: Caller
+
+
+@dataclass(slots=True)
+class ResolvedCall(IdentifiedCall):
+    """A call of a tool that the caller's plan has. `limit_status` is that of the strictest limit so far."""
+
+    plan_tool: PlanTool
+    limit_status: LimitStatus | None = field(default=None, kw_only=True)
+
+    def for_tool(self, base_url: str) -> Call:
+        """Return what the tool's functions learn of the call."""
+        tool = self.plan_tool.tool
+        return Call(
+            tool=tool.name,
+            request_id=self.request.request_id,
+            caller=self.caller,
+            base_url=base_url,
+            timeout=tool.timeout,
+            config=tool.context.config,
+            plugin=tool.context,
+        )
+
+
+@dataclass(slots=True)
+class ValidatedCall(ResolvedCall):
+    """A call with valid parameters, and what the later stages make of it.
+
+    `content_id` names the result of a generator. `cached` tells that the result was there before, as a `file` in the
+    store or as a `render` in flight. `when_shared` is what the stages that have counted the call do if it turns out
+    only then that the result is there. `limit_cost` and `quota_use` are what was counted.
+
+    At the end a generator has a `file`, delivered as `content` or `url`, and an MCP tool a `result`. `expires_at` is a
+    Unix time in whole seconds. `run_seconds` is there where this call ran the tool.
+    """
+
+    params: Params
+    content_id: str = ""
+
+    cached: bool = False
+    render: asyncio.Task[RenderedFile] | None = None
+    limit_cost: float = 0.0
+    quota_use: asyncio.Task[str] | None = None
+    when_shared: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
+
+    file: RenderedFile | None = None
+    result: ToolResult | BaseModel | None = None
+    run_seconds: float | None = None
+    content: bytes = b""
+    url: str = ""
+    preview_url: str = ""
+    expires_at: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedCall:
+    """A call that was refused, or failed. `context` is what was known of it by then."""
+
+    context: CallContext
+    error: CallError
+
+    @property
+    def request(self) -> CallRequest:
+        """What the client asked for."""
+        return self.context.request
+
+    @property
+    def caller(self) -> Caller | None:
+        """The caller, where it was found out."""
+        return self.context.caller if isinstance(self.context, AdmittedCall | IdentifiedCall) else None
+
+    @property
+    def limit_status(self) -> LimitStatus | None:
+        """The state of the strictest limit of the tool, where there is one and the tool was found."""
+        return self.context.limit_status if isinstance(self.context, ResolvedCall) else None
+
+
+Outcome = ValidatedCall | RefusedCall
+"""What comes of a call."""
