@@ -12,9 +12,10 @@ from itertools import groupby
 from types import FrameType
 from typing import Any, Final
 
+from pressroom.http.responses import HandlerWrapper
 from pressroom.testing import RunningHost
 
-_FIRST: Final = ("pressroom.http.responses", "Http.wrap.<locals>.wrapped")
+_FIRST: Final = (HandlerWrapper.__module__, f"{HandlerWrapper.wrap.__qualname__}.<locals>.wrapped")
 """Where the walk begins: the handler of a request."""
 
 _SKIPPED_FLAGS: Final = inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
