@@ -109,8 +109,9 @@ class Pipeline:
         try:
             for stage in self._from_identified if isinstance(call, IdentifiedCall) else self._from_received:
                 call = await stage.enter(call)
-            for stage in self._chain_of(call).stages:
-                call = await stage.enter(call)
+            if isinstance(call, ResolvedCall):
+                for stage in self._chains[call.request.interface][id(call.plan_tool)].stages:
+                    call = await stage.enter(call)
         except asyncio.CancelledError:
             await self._conclude(call, ClientLeft("the client left before it was answered"))
             raise
@@ -136,8 +137,9 @@ class Pipeline:
         call: CallContext = IdentifiedCall(request, _INTERNAL_CALLER)
         for stage in self._from_identified:
             call = await stage.enter(call)
-        for stage in self._chain_of(call).internal:
-            call = await stage.enter(call)
+        if isinstance(call, ResolvedCall):
+            for stage in self._chains["http"][id(call.plan_tool)].internal:
+                call = await stage.enter(call)
         return _validated(call)
 
     def admit(self, connection_ip: str, headers: Headers) -> Caller:
@@ -159,19 +161,14 @@ class Pipeline:
         await self._single_flight.settle(seconds)
         await self._observe.settle(max(0, end - time.monotonic()))
 
-    def _chain_of(self, call: CallContext) -> _ToolChain:
-        if not isinstance(call, ResolvedCall):
-            return _NOTHING
-        return self._chains[call.request.interface][id(call.plan_tool)]
-
     async def _conclude(self, call: CallContext, error: CallError | None) -> Outcome:
+        outcome = _validated(call) if error is None else RefusedCall(call, error)
         if isinstance(call, ResolvedCall):
-            for stage in self._chain_of(call).undoing:
+            for stage in self._chains[call.request.interface][id(call.plan_tool)].undoing:
                 try:
                     await stage.undo(call, error)
                 except Exception:
                     log.exception("a stage could not settle a call", stage=stage.name, **_about(call))
-        outcome = _validated(call) if error is None else RefusedCall(call, error)
         return await self._observe.enter(outcome)
 
 
@@ -182,9 +179,6 @@ def _chain(stages: Sequence[CallStage[Any, Any]], plan_tool: PlanTool, interface
         internal=tuple(stage for stage in needed if stage.internal),
         undoing=tuple(stage for stage in reversed(needed) if type(stage).undo is not CallStage.undo),
     )
-
-
-_NOTHING: Final = _ToolChain((), (), ())
 
 
 def _validated(call: CallContext) -> ValidatedCall:

@@ -5,7 +5,7 @@ Its context's `config` is the whole `Settings`. An operator replaces a part by n
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pressroom.config.models import Settings
@@ -41,15 +41,19 @@ def pressroom_authenticators(plugin: PluginContext) -> Iterable[Authenticator]:
     """Recognise API keys and access tokens."""
     services = plugin.services
 
-    def api_key(credentials: Credentials) -> Awaitable[Identity | None]:
+    async def api_key(credentials: Credentials) -> Identity | None:
+        if not credentials.bearer:
+            return None
         from pressroom.accounts.service import AccountServices  # noqa: PLC0415 - SQLAlchemy; a host has it by now
 
-        return services.of(AccountServices).api_keys.authenticate(credentials)
+        return await services.of(AccountServices).api_keys.authenticate(credentials)
 
-    def access_token(credentials: Credentials) -> Awaitable[Identity | None]:
+    async def access_token(credentials: Credentials) -> Identity | None:
+        if not credentials.bearer:
+            return None
         from pressroom.oauth.service import AuthorizationServer  # noqa: PLC0415 - as above
 
-        return services.of(AuthorizationServer).authenticate(credentials)
+        return await services.of(AuthorizationServer).authenticate(credentials)
 
     return [Authenticator("api_key", api_key), Authenticator("access_token", access_token)]
 
@@ -88,6 +92,8 @@ def pressroom_observers(plugin: PluginContext) -> Iterable[Observer]:
     services = plugin.services
 
     def activity(record: CallRecord) -> None:
+        if not record.caller.subject:
+            return
         from pressroom.accounts.service import AccountServices  # noqa: PLC0415 - SQLAlchemy; a host has it by now
 
         services.of(AccountServices).activity_log.observe(record)

@@ -51,14 +51,8 @@ class Envelopes:
 
     def success(self, call: ValidatedCall, file: RenderedFile, endpoint: str) -> bytes:
         """Return the envelope of a file that can be fetched from `call.url`."""
-        return orjson.dumps(
-            {
-                "ok": True,
-                "data": file_data(call, file),
-                "meta": self._meta(call.request.tool_name, endpoint, call.cached, call.limit_status),
-                self._brand_key: self._brand,
-            }
-        )
+        meta = self._meta(call.request.tool_name, endpoint, call.cached, call.limit_status)
+        return orjson.dumps({"ok": True, "data": file_data(call, file), "meta": meta, self._brand_key: self._brand})
 
     def failure(self, error: CallError, tool: str, endpoint: str, status: LimitStatus | None = None) -> bytes:
         """Return the envelope of an error."""

@@ -118,16 +118,15 @@ class ToolsApi:
         self, request: Request, slug: str, arguments: dict[str, Any] | CallError, delivery: Delivery = "url"
     ) -> HTTPResponse:
         outcome = await self.call(request, slug, arguments, delivery)
-        limits = rate_limit_headers(outcome.limit_status)
         if isinstance(outcome, RefusedCall):
             body = self.envelopes.failure(outcome.error, slug, GENERATE, outcome.limit_status)
-            return _refusal(outcome.error, body, limits)
+            return _refusal(outcome.error, body, rate_limit_headers(outcome.limit_status))
         file = file_of(outcome)
-        own = limits + warning_headers(file.entry.warnings)
+        link = _preview_link(outcome)
+        own = rate_limit_headers(outcome.limit_status) + warning_headers(file.entry.warnings)
         if delivery == "binary":
             return _file(outcome, file.entry, own)
-        headers = _JSON_HEADERS + _preview_link(outcome) + own
-        return RawResponse(self.envelopes.success(outcome, file, GENERATE), encoded=headers)
+        return RawResponse(self.envelopes.success(outcome, file, GENERATE), encoded=_JSON_HEADERS + link + own)
 
 
 def file_of(call: ValidatedCall) -> RenderedFile:
