@@ -131,6 +131,18 @@ def test_an_unknown_tool_is_met_with_the_nearest(api: httpx.Client) -> None:
     assert body["meta"]["tool"] == "qr-code-generater"
 
 
+@pytest.mark.parametrize("body", ["no JSON", "[" * 70_000, '{"response": "fax"}'], ids=["small", "large", "delivery"])
+def test_an_unreadable_body_is_looked_at_after_the_credential_and_the_tool(
+    shared_host: RunningHost, api: httpx.Client, body: str
+) -> None:
+    headers = {"content-type": "application/json"}
+    wrong_key = {**headers, "authorization": f"Bearer {shared_host.settings.auth.prefix}_key_mistyped"}
+
+    refused(api.post("/tools/no-such-tool/api/generate", content=body, headers=headers), 404, "not_found")
+    refused(api.post(QR, content=body, headers=wrong_key), 401, "unauthorized")
+    assert api.post(QR, content=body, headers=headers).status_code == 400
+
+
 @pytest.mark.parametrize("path", ["/tools/qr-code-generator/api/render", "/tools/qr-code-generator/api/generate/more"])
 def test_an_unknown_path_below_the_api(api: httpx.Client, path: str) -> None:
     refused(api.post(path, json={}), 404, "not_found")

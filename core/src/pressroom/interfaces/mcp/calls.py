@@ -43,23 +43,24 @@ class ToolCalls:
             RpcError: the params name no tool, or no object of arguments.
         """
         name, arguments = self._read(params, caller)
-        asked = CallRequest(name, _checked(arguments, request.body), request.ctx.request_id, "mcp")
+        request_id: str = request.ctx.request_id
         try:
             connection = self._take_place(caller)
             try:
+                asked = CallRequest(name, _checked(arguments, request.body), request_id, "mcp")
                 outcome = await self._pipeline(IdentifiedCall(asked, caller))
                 if isinstance(outcome, RefusedCall):
-                    return refusal(_explanation(asked, outcome.error))
+                    return refusal(_explanation(name, request_id, outcome.error))
                 if outcome.file is not None:
                     return await file_result(outcome, outcome.file, self._files, links=has_resource_links(version))
                 return tool_result(outcome.plan_tool.tool, outcome.result)
             finally:
                 self._leave_place(connection)
         except CallError as error:
-            return refusal(_explanation(asked, error))
+            return refusal(_explanation(name, request_id, error))
         except Exception:
-            log.exception("a result could not be written", tool=name, request_id=asked.request_id)
-            return refusal(_explanation(asked, InternalError(f"{name} failed")))
+            log.exception("a result could not be written", tool=name, request_id=request_id)
+            return refusal(_explanation(name, request_id, InternalError(f"{name} failed")))
 
     def _read(self, params: Mapping[str, Any], caller: Caller) -> tuple[str, dict[str, Any]]:
         name, arguments = params.get("name"), params.get("arguments")
@@ -96,9 +97,8 @@ class ToolCalls:
             del self._running[connection]
 
 
-def _explanation(asked: CallRequest, error: CallError) -> str:
+def _explanation(name: str, request_id: str, error: CallError) -> str:
     """Return what the model reads of an error: what was wrong, and what it or the user can do."""
-    name = asked.tool_name
     told = f"{error.message.rstrip('.')}. {error.hint}" if error.hint else error.message
     match error:
         case InvalidInput():
@@ -106,7 +106,7 @@ def _explanation(asked: CallRequest, error: CallError) -> str:
         case InternalError():
             return (
                 f"{name} failed inside. Where trying again does not help, the operator finds the reason under the "
-                f"reference {asked.request_id}."
+                f"reference {request_id}."
             )
         case _:
             return told
