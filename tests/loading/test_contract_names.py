@@ -37,6 +37,7 @@ CONTENT = [
     "Credit",
     "Cursor",
     "Day",
+    "ErrorPolicy",
     "Finding",
     "FirstIncomplete",
     "FoundImage",
@@ -45,6 +46,8 @@ CONTENT = [
     "ImagePage",
     "ImageQuery",
     "ImageSource",
+    "JsonAnswer",
+    "JsonApi",
     "MediaFile",
     "MediaLibrary",
     "Post",
@@ -71,6 +74,7 @@ CONTENT = [
     "SiteApi",
     "SiteConnector",
     "SiteError",
+    "SiteErrors",
     "SiteGone",
     "SitePage",
     "SiteRefused",
@@ -100,6 +104,7 @@ CONTENT = [
     "render_body",
     "require_control",
     "slug_of",
+    "with_query",
 ]
 
 

@@ -28,7 +28,7 @@ from pressroom_content.publishing.verifying import verify
 from pressroom_devto.reading import post_of
 from pressroom_images.config import ImagesConfig
 from pressroom_images.sources import unsplash
-from pressroom_images.sources.requesting import JsonApi, ProviderUnavailable, number
+from pressroom_images.sources.requesting import ProviderApi, ProviderUnavailable, number
 from pressroom_search_performance.analytics.asking import fraction
 from pressroom_search_performance.sources import requesting
 from pressroom_seo.crawler.sitemaps import read_sitemap
@@ -96,7 +96,7 @@ async def test_no_answer_of_a_stranger_is_taken_apart_beyond_its_bounds(name: st
         await discover("https://site.example", answer.fetcher)
     assert await Receiver("https://site.example/hook", SECRET, answer.fetcher).deliver("evt_1", "ping", {}) == {}
     with pytest.raises(ProviderUnavailable):
-        await JsonApi("Provider", "https://provider.example", {}, remember=60).get(answer.plugin, "/", {})
+        await ProviderApi("Provider", "https://provider.example", {}, remember=60).get(answer.plugin, "/", {})
 
 
 @pytest.mark.parametrize("name", ["deep", "digits", "half", "not a number"])
@@ -193,7 +193,7 @@ async def test_the_providers_answer_does_not_choose_who_gets_the_key(location: s
 
 
 async def test_large_answers_of_providers_are_not_kept_in_memory() -> None:
-    api = JsonApi("Provider", "https://provider.example", {}, remember=600)
+    api = ProviderApi("Provider", "https://provider.example", {}, remember=600)
     answer = Answering(json.dumps({"results": ["a" * MIB]}).encode())
     tracemalloc.start()
     try:

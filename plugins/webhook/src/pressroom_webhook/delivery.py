@@ -10,15 +10,16 @@ from datetime import UTC, datetime
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from pressroom.sdk import Fetched, Fetcher, FetchFailed, FetchRefused, FetchUnknown
+from pressroom.sdk import Fetcher, FetchFailed, FetchRefused, FetchUnknown
 from pressroom_content.contract import (
+    JsonAnswer,
+    JsonApi,
     SiteError,
     SiteGone,
     SiteRefused,
     SiteRejected,
     SiteUnavailable,
     UnknownOutcome,
-    read_json_or_none,
 )
 
 from pressroom_webhook.signing import key_of, signed
@@ -59,52 +60,53 @@ class Receiver:
             "data": data,
         }
         body = json.dumps(event, ensure_ascii=False, separators=(",", ":"), default=str).encode(errors="replace")
-        headers = {
-            "Content-Type": "application/json",
-            "Accept": "application/json",
-            **signed(key_of(self.secret), event_id, int(now), body),
-        }
-        try:
-            answer = await self.fetcher.request(
-                "POST", self.endpoint, headers=headers, content=body, max_bytes=_MAX_BODY_BYTES, seconds=_SECONDS
-            )
-        except FetchRefused as error:
-            raise SiteRefused(f"{self.name} cannot be used: {error.message}") from None
-        except FetchFailed as error:
-            raise SiteUnavailable(f"{self.name} cannot be reached: {error.message}") from None
-        except FetchUnknown as error:
-            raise UnknownOutcome(f"{self.name} did not say whether it took the event: {error.message}") from None
-        if not _OK <= answer.status < _REDIRECT:
-            raise self._error(answer)
-        if answer.media_type == "text/html":
-            raise UnknownOutcome(f"{self.name} answered with a web page; is there a firewall in front of it?")
-        document = read_json_or_none(answer.content)
-        return document if isinstance(document, dict) else {}
+        signature = signed(key_of(self.secret), event_id, int(now), body)
+        api = JsonApi(self.name, ReceiverErrors(), signature, max_bytes=_MAX_BODY_BYTES, seconds=_SECONDS)
+        media_type = {"Content-Type": "application/json"}
+        answer = await api.request(self.fetcher, "POST", self.endpoint, headers=media_type, content=body)
+        return answer.body if isinstance(answer.body, dict) else {}
 
-    def _error(self, answer: Fetched) -> SiteError:
-        told = f"HTTP {answer.status}{_words(answer.content)}"
+
+class ReceiverErrors:
+    """The errors of a receiver. It implements `ErrorPolicy`."""
+
+    def no_answer(self, title: str, error: FetchFailed | FetchRefused | FetchUnknown) -> SiteError:
+        """Return `SiteRefused`, `SiteUnavailable`, or `UnknownOutcome` where the event may have been taken."""
+        if isinstance(error, FetchRefused):
+            return SiteRefused(f"{title} cannot be used: {error.message}")
+        if isinstance(error, FetchFailed):
+            return SiteUnavailable(f"{title} cannot be reached: {error.message}")
+        return UnknownOutcome(f"{title} did not say whether it took the event: {error.message}")
+
+    def failure(self, title: str, method: str, answer: JsonAnswer) -> SiteError | None:
+        """Return the error for a status above 299, and for a web page, which a firewall may have sent."""
+        del method
+        told = f"HTTP {answer.status}{_words(answer.body)}"
+        if _OK <= answer.status < _REDIRECT:
+            page = answer.media_type == "text/html"
+            message = f"{title} answered with a web page; is there a firewall in front of it?"
+            return UnknownOutcome(message) if page else None
         match answer.status:
             case 401 | 403:
                 return SiteRejected(
-                    f"{self.name} does not accept the event ({told})",
+                    f"{title} does not accept the event ({told})",
                     hint="Check that the signing secret is the same there and here, and that the clocks are right.",
                 )
             case 404 | 405:
-                return SiteRefused(f"{self.name} takes no events at this address ({told}); connect it with another")
+                return SiteRefused(f"{title} takes no events at this address ({told}); connect it with another")
             case 410:
-                return SiteGone(f"{self.name} does not have this any more ({told})")
+                return SiteGone(f"{title} does not have this any more ({told})")
             case 429 | 503:
-                return SiteUnavailable(f"{self.name} takes no events at the moment ({told})")
+                return SiteUnavailable(f"{title} takes no events at the moment ({told})")
         if answer.status < _REFUSED:
-            return SiteRefused(f"{self.name} redirects; connect it with the address where it is now ({told})")
+            return SiteRefused(f"{title} redirects; connect it with the address where it is now ({told})")
         if answer.status < _FAILED:
-            return SiteRefused(f"{self.name} refused the event ({told})")
-        return UnknownOutcome(f"{self.name} failed ({told})")
+            return SiteRefused(f"{title} refused the event ({told})")
+        return UnknownOutcome(f"{title} failed ({told})")
 
 
-def _words(content: bytes) -> str:
+def _words(document: Any) -> str:
     """Return what the receiver says of an error, in the places where programs say it."""
-    document = read_json_or_none(content)
     if not isinstance(document, dict):
         return ""
     for words in (document.get("message"), document.get("error")):

@@ -5,7 +5,7 @@ scorers and media libraries with the records here. Everything here is public and
 is not.
 """
 
-from pressroom_content.contract.api import Answer, SiteApi
+from pressroom_content.contract.api import Answer, SiteApi, SiteErrors
 from pressroom_content.contract.articles import (
     Article,
     ArticleChange,
@@ -54,6 +54,7 @@ from pressroom_content.contract.credentials import CredentialVault
 from pressroom_content.contract.hookspecs import ContentHooks
 from pressroom_content.contract.images import Credit, FoundImage, ImageLicense, ImagePage, ImageQuery, ImageSource
 from pressroom_content.contract.json_answers import UnreadableJson, read_json, read_json_or_none
+from pressroom_content.contract.json_api import ErrorPolicy, JsonAnswer, JsonApi, with_query
 from pressroom_content.contract.media import MediaFile, MediaLibrary
 from pressroom_content.contract.parameters import Cursor, Day, WebsiteId, cursor_of, read_cursor
 from pressroom_content.contract.publications import ArticlePost, PublicationRepository, PublicationStatus
@@ -108,6 +109,7 @@ __all__ = [
     "Credit",
     "Cursor",
     "Day",
+    "ErrorPolicy",
     "Finding",
     "FirstIncomplete",
     "FoundImage",
@@ -116,6 +118,8 @@ __all__ = [
     "ImagePage",
     "ImageQuery",
     "ImageSource",
+    "JsonAnswer",
+    "JsonApi",
     "MediaFile",
     "MediaLibrary",
     "Post",
@@ -142,6 +146,7 @@ __all__ = [
     "SiteApi",
     "SiteConnector",
     "SiteError",
+    "SiteErrors",
     "SiteGone",
     "SitePage",
     "SiteRefused",
@@ -171,4 +176,5 @@ __all__ = [
     "render_body",
     "require_control",
     "slug_of",
+    "with_query",
 ]

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
-from math import ceil
 from typing import Any, Final
-from urllib.parse import urlencode
 
 from pressroom.sdk import Fetcher, FetchFailed, FetchRefused, FetchUnknown
 
@@ -21,13 +16,11 @@ from pressroom_content.contract.connectors import (
     SiteUnavailable,
     UnknownOutcome,
 )
-from pressroom_content.contract.json_answers import UnreadableJson, read_json
+from pressroom_content.contract.json_api import JsonAnswer, JsonApi, with_query
 
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
-_MAX_BODY_BYTES: Final = 16_777_216
 _SECONDS: Final = 30.0
 _MAX_REPORTED_LENGTH: Final = 300
-_MAX_PAUSE_SECONDS: Final = 86_400
 
 _OK, _REDIRECT, _REFUSED, _FAILED = 200, 300, 400, 500
 _UNAUTHORIZED: Final = frozenset({401, 403})
@@ -84,9 +77,8 @@ class SiteApi:
 
     def __init__(self, fetcher: Fetcher, name: str, root: str, headers: Mapping[str, str]) -> None:
         self._fetcher = fetcher
-        self._name = name
         self._root = root
-        self._headers = {"Accept": "application/json", **headers}
+        self._api = JsonApi(name, SiteErrors(), headers, seconds=_SECONDS)
 
     async def get(self, path: str, query: Mapping[str, Any] | None = None) -> Answer:
         """Ask for something. Raises `SiteError`, but never `UnknownOutcome`."""
@@ -112,72 +104,50 @@ class SiteApi:
             UnknownOutcome: it may have been done: the method changes something, and no answer that can be read came.
                 So it is where the answer is larger than 16 MiB.
         """
-        words = {name: value for name, value in (query or {}).items() if value not in ("", None)}
-        url = f"{self._root}{path}"
-        if words:
-            url += ("&" if "?" in url else "?") + urlencode(words, doseq=True)
-        sent = {**self._headers, **(headers or {})}
-        if document is not None:
-            content = json.dumps(document, ensure_ascii=False).encode(errors="replace")
-            sent["Content-Type"] = "application/json"
-        try:
-            fetched = await self._fetcher.request(
-                method, url, headers=sent, content=content, max_bytes=_MAX_BODY_BYTES, seconds=_SECONDS
-            )
-        except FetchRefused as error:
-            raise SiteRefused(f"{self._name} cannot be used: {error.message}") from None
-        except FetchFailed as error:
-            raise SiteUnavailable(f"{self._name} cannot be reached: {error.message}") from None
-        except FetchUnknown as error:
-            raise UnknownOutcome(f"{self._name} did not say what it did: {error.message}") from None
-        body, problem = None, ""
-        if fetched.content.strip():
-            try:
-                body = read_json(fetched.content)
-            except UnreadableJson as error:
-                problem = str(error)
-        if _OK <= fetched.status < _REDIRECT and (body is not None or not fetched.content.strip()):
-            return Answer(fetched.status, fetched.headers, body, self._name)
-        raise self._error(method, fetched.status, fetched.headers, body, problem)
+        url = with_query(f"{self._root}{path}", query or {})
+        answer = await self._api.request(
+            self._fetcher, method, url, document=document, content=content, headers=headers
+        )
+        return Answer(answer.status, answer.headers, answer.body, self._api.title)
 
-    def _error(self, method: str, status: int, headers: Mapping[str, str], body: Any, problem: str) -> SiteError:
-        told = f"HTTP {status}{_words(body)}"
+
+class SiteErrors:
+    """The errors of a website's API. It implements `ErrorPolicy`."""
+
+    def no_answer(self, title: str, error: FetchFailed | FetchRefused | FetchUnknown) -> SiteError:
+        """Return `SiteRefused`, `SiteUnavailable`, or `UnknownOutcome` where the request may have had its effect."""
+        if isinstance(error, FetchRefused):
+            return SiteRefused(f"{title} cannot be used: {error.message}")
+        if isinstance(error, FetchFailed):
+            return SiteUnavailable(f"{title} cannot be reached: {error.message}")
+        return UnknownOutcome(f"{title} did not say what it did: {error.message}")
+
+    def failure(self, title: str, method: str, answer: JsonAnswer) -> SiteError | None:
+        """Return the error for an answer that is not JSON, or has a status of 300 and above."""
+        status, told = answer.status, f"HTTP {answer.status}{_words(answer.body)}"
+        if _OK <= status < _REDIRECT and (answer.body is not None or answer.empty):
+            return None
         if status < _REDIRECT:
-            message = f"{self._name} {problem or 'answered with nothing'} instead of its API; is there a firewall?"
+            message = f"{title} {answer.problem or 'answered with nothing'} instead of its API; is there a firewall?"
             return SiteUnavailable(message) if method in _SAFE else UnknownOutcome(message)
         if status < _REFUSED:
-            location = headers.get("location", "elsewhere")[:_MAX_REPORTED_LENGTH]
-            return SiteRefused(f"{self._name} redirects to {location}; change the website's address to where it is now")
+            location = answer.headers.get("location", "elsewhere")[:_MAX_REPORTED_LENGTH]
+            return SiteRefused(f"{title} redirects to {location}; change the website's address to where it is now")
         if status in _UNAUTHORIZED:
-            return SiteRejected(
-                f"{self._name} does not allow this ({told}); connect the website again if it did before"
-            )
+            return SiteRejected(f"{title} does not allow this ({told}); connect the website again if it did before")
         if status in _GONE:
-            return SiteGone(f"{self._name} does not have this ({told})")
+            return SiteGone(f"{title} does not have this ({told})")
         if status == _TOO_LARGE:
             return SiteRefused(
-                f"{self._name} takes no request of this size ({told}); make the article or its images smaller, or have "
+                f"{title} takes no request of this size ({told}); make the article or its images smaller, or have "
                 "the site's host raise its limit for uploads"
             )
         if status in _NOT_NOW:
-            message = f"{self._name} takes no requests at the moment ({told})"
-            return SiteUnavailable(message, retry_after=_seconds(headers.get("retry-after", "")))
+            return SiteUnavailable(f"{title} takes no requests at the moment ({told})", retry_after=answer.retry_after)
         if status < _FAILED:
-            return SiteRefused(f"{self._name} refused this ({told})")
-        message = f"{self._name} failed ({told})"
+            return SiteRefused(f"{title} refused this ({told})")
+        message = f"{title} failed ({told})"
         return SiteUnavailable(message) if method in _SAFE else UnknownOutcome(message)
-
-
-def _seconds(value: str) -> int | None:
-    """Return the seconds of a `Retry-After` (RFC 9110, 10.2.3), which may be a date."""
-    value = value.strip()
-    if value.isascii() and value.isdigit():
-        return min(int(value[:9]), _MAX_PAUSE_SECONDS)
-    try:
-        seconds = (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds()
-    except (ValueError, TypeError, OverflowError):
-        return None
-    return min(max(0, ceil(seconds)), _MAX_PAUSE_SECONDS)
 
 
 def _words(body: Any) -> str:

@@ -10,7 +10,7 @@ from pressroom_content.contract import Credit, FoundImage, ImagePage, ImageQuery
 
 from pressroom_images.config import ImagesConfig
 from pressroom_images.sources.licenses import creative_commons, credit_line
-from pressroom_images.sources.requesting import JsonApi, is_address, listed, number, text
+from pressroom_images.sources.requesting import ProviderApi, is_address, listed, number, text
 
 NAME: Final = "openverse"
 
@@ -23,7 +23,7 @@ _LICENSES: Final = {"commercial": "commercial", "modification": "modification"}
 
 def source(config: ImagesConfig) -> ImageSource:
     """Return the provider."""
-    api = JsonApi("Openverse", config.openverse_url.rstrip("/"), {}, remember=600)
+    api = ProviderApi("Openverse", config.openverse_url.rstrip("/"), {}, remember=600)
 
     async def search(plugin: PluginContext, query: ImageQuery) -> ImagePage:
         answer = await api.get(

@@ -9,7 +9,7 @@ from pressroom_content.contract import FoundImage, ImageLicense, ImagePage, Imag
 
 from pressroom_images.config import ImagesConfig
 from pressroom_images.sources.licenses import credit_line
-from pressroom_images.sources.requesting import JsonApi, is_address, listed, member, number, text
+from pressroom_images.sources.requesting import ProviderApi, is_address, listed, member, number, text
 
 NAME: Final = "pexels"
 
@@ -24,7 +24,7 @@ LICENSE: Final = ImageLicense(
 
 def source(config: ImagesConfig, key: str) -> ImageSource:
     """Return the provider, asked with an API key."""
-    api = JsonApi("Pexels", config.pexels_url.rstrip("/"), {"Authorization": key}, remember=600)
+    api = ProviderApi("Pexels", config.pexels_url.rstrip("/"), {"Authorization": key}, remember=600)
 
     async def search(plugin: PluginContext, query: ImageQuery) -> ImagePage:
         if query.license == "public_domain":

@@ -9,7 +9,7 @@ from pressroom_content.contract import FoundImage, ImageLicense, ImagePage, Imag
 
 from pressroom_images.config import ImagesConfig
 from pressroom_images.sources.licenses import credit_line
-from pressroom_images.sources.requesting import JsonApi, is_address, listed, member, number, text
+from pressroom_images.sources.requesting import ProviderApi, is_address, listed, member, number, text
 
 NAME: Final = "pixabay"
 
@@ -28,7 +28,7 @@ _ORIENTATIONS: Final = {"landscape": "horizontal", "portrait": "vertical"}
 
 def source(config: ImagesConfig, key: str) -> ImageSource:
     """Return the provider, asked with an API key."""
-    api = JsonApi("Pixabay", config.pixabay_url, {}, remember=_DAY)
+    api = ProviderApi("Pixabay", config.pixabay_url, {}, remember=_DAY)
 
     async def search(plugin: PluginContext, query: ImageQuery) -> ImagePage:
         if query.license == "public_domain":

@@ -6,10 +6,9 @@ import time
 from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, Final
-from urllib.parse import urlencode
 
-from pressroom.sdk import CallError, FetchFailed, FetchRefused, NotFound, PluginContext
-from pressroom_content.contract import read_json_or_none
+from pressroom.sdk import CallError, FetchFailed, FetchRefused, FetchUnknown, NotFound, PluginContext
+from pressroom_content.contract import JsonAnswer, JsonApi, with_query
 
 _MAX_BODY_BYTES: Final = 4_194_304
 _SECONDS: Final = 10.0
@@ -30,7 +29,7 @@ class ProviderUnavailable(CallError):
     code = "provider_unavailable"
 
 
-class JsonApi:
+class ProviderApi:
     """A provider's API. Answers are remembered for a while, which spares its quota; Pixabay demands a whole day.
 
     Args:
@@ -41,9 +40,8 @@ class JsonApi:
     """
 
     def __init__(self, title: str, url: str, headers: Mapping[str, str], *, remember: float) -> None:
-        self._title = title
         self._url = url
-        self._headers = {"Accept": "application/json", **headers}
+        self._api = JsonApi(title, ProviderErrors(), headers, max_bytes=_MAX_BODY_BYTES, seconds=_SECONDS, redirects=2)
         self._remember = remember
         self._known: OrderedDict[str, tuple[float, Any]] = OrderedDict()
 
@@ -54,43 +52,45 @@ class JsonApi:
             NotFound: there is none.
             ProviderUnavailable: the provider refused, failed, or answered something else.
         """
-        words = urlencode({name: value for name, value in query.items() if value not in ("", None)})
-        url = f"{self._url}{path}?{words}" if words else f"{self._url}{path}"
+        url = with_query(f"{self._url}{path}", query)
         until, document = self._known.get(url, (0.0, None))
         if time.monotonic() < until:
             return document
-        document, size = await self._ask(plugin, url)
-        if size > _MAX_CACHED_BYTES:
-            return document
-        self._known[url] = time.monotonic() + self._remember, document
+        answer = await self._api.request(plugin.services.fetcher, "GET", url)
+        if answer.size > _MAX_CACHED_BYTES:
+            return answer.body
+        self._known[url] = time.monotonic() + self._remember, answer.body
         self._known.move_to_end(url)
         while len(self._known) > _MAX_CACHED:
             self._known.popitem(last=False)
-        return document
+        return answer.body
 
     async def ping(self, plugin: PluginContext, url: str) -> None:
         """Ask for an address that the provider named, such as the one that counts a download."""
-        await self._ask(plugin, url)
+        await self._api.request(plugin.services.fetcher, "GET", url)
 
-    async def _ask(self, plugin: PluginContext, url: str) -> tuple[Any, int]:
-        """Return the JSON of an answer, and how many bytes it had."""
-        try:
-            answer = await plugin.services.fetcher.request(
-                "GET", url, headers=self._headers, max_bytes=_MAX_BODY_BYTES, seconds=_SECONDS, redirects=2
-            )
-        except (FetchFailed, FetchRefused):
-            raise ProviderUnavailable(f"{self._title} cannot be reached at the moment; try another provider") from None
+
+class ProviderErrors:
+    """The errors of a provider. It implements `ErrorPolicy`."""
+
+    def no_answer(self, title: str, error: FetchFailed | FetchRefused | FetchUnknown) -> ProviderUnavailable:
+        """Return that the provider is away."""
+        del error
+        return ProviderUnavailable(f"{title} cannot be reached at the moment; try another provider")
+
+    def failure(self, title: str, method: str, answer: JsonAnswer) -> NotFound | ProviderUnavailable | None:
+        """Return the error for an answer that is not JSON with a status of 200."""
+        del method
         if answer.status in _GONE:
-            raise NotFound(f"{self._title} does not have this image any more")
+            return NotFound(f"{title} does not have this image any more")
         if answer.status in _DENIED:
-            raise ProviderUnavailable(f"{self._title} does not accept this server's key; the operator has to look")
+            return ProviderUnavailable(f"{title} does not accept this server's key; the operator has to look")
         if answer.status == _TOO_MANY:
-            raise ProviderUnavailable(f"{self._title} has been asked too often; try another provider, or again later")
-        document = read_json_or_none(answer.content) if answer.status == _OK else None
-        if document is None:
-            message = f"{self._title} answered with HTTP {answer.status} and nothing that can be read"
-            raise ProviderUnavailable(f"{message}; try another provider")
-        return document, len(answer.content)
+            return ProviderUnavailable(f"{title} has been asked too often; try another provider, or again later")
+        if answer.status != _OK or answer.body is None:
+            message = f"{title} answered with HTTP {answer.status} and nothing that can be read"
+            return ProviderUnavailable(f"{message}; try another provider")
+        return None
 
 
 def listed(document: Any, *path: str) -> list[dict[str, Any]]:

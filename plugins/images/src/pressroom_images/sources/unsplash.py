@@ -10,7 +10,7 @@ from pressroom_content.contract import Credit, FoundImage, ImageLicense, ImagePa
 
 from pressroom_images.config import ImagesConfig
 from pressroom_images.sources.licenses import credit_line
-from pressroom_images.sources.requesting import JsonApi, is_address, listed, member, number, text
+from pressroom_images.sources.requesting import ProviderApi, is_address, listed, member, number, text
 
 NAME: Final = "unsplash"
 
@@ -23,7 +23,7 @@ _ORIENTATIONS: Final = {"landscape": "landscape", "portrait": "portrait", "squar
 def source(config: ImagesConfig, key: str) -> ImageSource:
     """Return the provider, asked with an access key."""
     headers = {"Authorization": f"Client-ID {key}", "Accept-Version": "v1"}
-    api = JsonApi("Unsplash", config.unsplash_url.rstrip("/"), headers, remember=600)
+    api = ProviderApi("Unsplash", config.unsplash_url.rstrip("/"), headers, remember=600)
 
     async def search(plugin: PluginContext, query: ImageQuery) -> ImagePage:
         if query.license == "public_domain":

@@ -10,7 +10,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from pressroom_images.config import ImagesConfig
 from pressroom_images.sources.licenses import creative_commons, credit_line
-from pressroom_images.sources.requesting import JsonApi, is_address, listed, member, number, text
+from pressroom_images.sources.requesting import ProviderApi, is_address, listed, member, number, text
 
 NAME: Final = "wikimedia"
 
@@ -31,7 +31,7 @@ _RASTER: Final = frozenset({"image/jpeg", "image/png", "image/webp", "image/gif"
 
 def source(config: ImagesConfig) -> ImageSource:
     """Return the provider."""
-    api = JsonApi("Wikimedia Commons", config.wikimedia_url, {}, remember=600)
+    api = ProviderApi("Wikimedia Commons", config.wikimedia_url, {}, remember=600)
 
     async def search(plugin: PluginContext, query: ImageQuery) -> ImagePage:
         answer = await api.get(

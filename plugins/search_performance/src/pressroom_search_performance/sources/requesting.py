@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from dataclasses import dataclass
 from typing import Any, Final
 
-from pressroom.sdk import BackendError, Fetched, Fetcher, FetchFailed, FetchRefused, FetchUnknown, Rejected
-from pressroom_content.contract import SearchLimited, read_json_or_none
+from pressroom.sdk import BackendError, Fetcher, FetchFailed, FetchRefused, FetchUnknown, Rejected
+from pressroom_content.contract import JsonAnswer, JsonApi, SearchLimited
 
 _SECONDS: Final = 60.0
 _MAX_BODY_BYTES: Final = 33_554_432
@@ -17,7 +15,8 @@ _MAX_VALUES: Final = 1_000_000
 """Google answers with up to 25,000 rows."""
 
 _PAUSE: Final = 900
-_MAX_PAUSE_SECONDS: Final = 86_400
+"""Seconds where the source does not say how long."""
+
 _MAX_MESSAGE_LENGTH: Final = 300
 _MAX_INTEGER: Final = 2_147_483_647
 Failure = Callable[[int, Any], BackendError | Rejected | None]
@@ -63,35 +62,43 @@ async def ask(
         SourceRefused: something else of the request is not accepted.
         BackendError: the source is away, or answered what cannot be read.
     """
-    sent = {"Accept": "application/json", **(headers or {})}
-    content = form
-    if form:
-        sent["Content-Type"] = "application/x-www-form-urlencoded"
-    elif body is not None:
-        sent["Content-Type"] = "application/json"
-        content = json.dumps(body, ensure_ascii=False).encode()
-    try:
-        answer = await fetcher.request(
-            method, url, headers=sent, content=content, max_bytes=_MAX_BODY_BYTES, seconds=_SECONDS
-        )
-    except (FetchFailed, FetchRefused, FetchUnknown) as error:
-        raise BackendError(f"{title} cannot be reached at the moment: {error.message}") from None
-    document = read_json_or_none(answer.content, max_values=_MAX_VALUES)
-    own = failure(answer.status, document) if failure is not None else None
-    if own is not None:
-        raise own
-    if answer.status // 100 == 2:
-        if document is None and answer.content.strip():
-            raise BackendError(f"{title} answered with something that is no JSON")
-        return document
-    raise _failure(title, answer, document)
+    api = JsonApi(
+        title, SourceErrors(failure), headers or {}, max_bytes=_MAX_BODY_BYTES, max_values=_MAX_VALUES, seconds=_SECONDS
+    )
+    kind = {"Content-Type": "application/x-www-form-urlencoded"} if form else {}
+    document = None if form else body
+    answer = await api.request(fetcher, method, url, headers=kind, document=document, content=form)
+    return answer.body
 
 
-def _failure(title: str, answer: Fetched, document: Any) -> BackendError | Rejected:
-    told = _told(document)
+@dataclass(frozen=True, slots=True)
+class SourceErrors:
+    """The errors of a source; `own` knows those of its own kind. It implements `ErrorPolicy`."""
+
+    own: Failure | None = None
+
+    def no_answer(self, title: str, error: FetchFailed | FetchRefused | FetchUnknown) -> BackendError:
+        """Return that the source is away."""
+        return BackendError(f"{title} cannot be reached at the moment: {error.message}")
+
+    def failure(self, title: str, method: str, answer: JsonAnswer) -> BackendError | Rejected | None:
+        """Return the source's own error where it is one, else what the status says."""
+        del method
+        own = self.own(answer.status, answer.body) if self.own is not None else None
+        if own is not None:
+            return own
+        if answer.status // 100 == 2:
+            wrong = answer.body is None and not answer.empty
+            return BackendError(f"{title} answered with something that is no JSON") if wrong else None
+        return _failure(title, answer)
+
+
+def _failure(title: str, answer: JsonAnswer) -> BackendError | Rejected:
+    document, told = answer.body, _told(answer.body)
     said = f": {told}" if told else ""
     if answer.status == 429 or (answer.status == 403 and _reasons(document) & _QUOTA_REASONS):
-        return SearchLimited(f"{title} has been asked too often{said}", retry_after=_pause(answer))
+        pause = _PAUSE if answer.retry_after is None else max(1, answer.retry_after)
+        return SearchLimited(f"{title} has been asked too often{said}", retry_after=pause)
     if answer.status in (401, 403) or _error(document) in ("invalid_grant", "invalid_client", "unauthorized_client"):
         return Rejected(f"{title} does not accept the credential, or it may not read this site{said}")
     if answer.status in (400, 402, 404, 422):
@@ -101,20 +108,6 @@ def _failure(title: str, answer: Fetched, document: Any) -> BackendError | Rejec
             f"{title} is not at this address: it answered HTTP {answer.status} and redirects elsewhere"
         )
     return BackendError(f"{title} does not work at the moment: it answered HTTP {answer.status}{said}")
-
-
-def _pause(answer: Fetched) -> int:
-    """Return the seconds of `Retry-After` (RFC 9110, section 10.2.3), within bounds; 15 minutes where there is none."""
-    text = answer.headers.get("retry-after", "")
-    seconds = _PAUSE
-    if text.isascii() and text.isdecimal() and len(text) < 10:
-        seconds = int(text)
-    elif text:
-        try:
-            seconds = int((parsedate_to_datetime(text) - datetime.now(UTC)).total_seconds())
-        except (TypeError, ValueError, OverflowError):
-            seconds = _PAUSE
-    return max(1, min(seconds, _MAX_PAUSE_SECONDS))
 
 
 def _error(document: Any) -> Any:

@@ -1,0 +1,110 @@
+"""One client of JSON APIs: what is sent, what is read of an answer, and who makes the errors."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Any
+
+import pytest
+from pressroom.sdk import CallError, Fetched, FetchFailed, FetchRefused, FetchUnknown
+from pressroom_content.contract import JsonAnswer, JsonApi, with_query
+
+
+class Spoken(CallError):
+    """What the policy of these tests makes of anything."""
+
+    code = "spoken"
+
+
+class Policy:
+    """Finds fault with a status from 400 on."""
+
+    def no_answer(self, title: str, error: FetchFailed | FetchRefused | FetchUnknown) -> Spoken:
+        return Spoken(f"{title}: {type(error).__name__}")
+
+    def failure(self, title: str, method: str, answer: JsonAnswer) -> Spoken | None:
+        return Spoken(f"{title}: {method} {answer.status} {answer.body}") if answer.status >= 400 else None
+
+
+@dataclass
+class Fetching:
+    """Answers with one thing, and keeps what was sent."""
+
+    answer: Fetched | Exception
+    sent: dict[str, Any] = field(default_factory=dict)
+
+    async def request(self, method: str, url: str, **sent: Any) -> Fetched:
+        self.sent = {"method": method, "url": url, **sent}
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+def answered(content: bytes = b"", status: int = 200, headers: Mapping[str, str] | None = None) -> Fetching:
+    return Fetching(Fetched("https://a.example/", status, "application/json", content, headers or {}))
+
+
+def ask(fetching: Any, **arguments: Any) -> JsonAnswer:
+    api = JsonApi("Example", Policy(), {"Authorization": "Bearer s"}, max_values=9)
+    return asyncio.run(api.request(fetching, "POST", "https://a.example/x", **arguments))
+
+
+def test_a_document_goes_out_as_json_with_the_headers_of_the_api() -> None:
+    fetching = answered(b'{"id": 1}')
+    answer = ask(fetching, document={"title": "Käse"})
+    assert (answer.body, answer.problem, answer.size, answer.empty) == ({"id": 1}, "", 9, False)
+    assert fetching.sent["content"] == '{"title": "Käse"}'.encode()
+    assert fetching.sent["headers"] == {
+        "Accept": "application/json",
+        "Authorization": "Bearer s",
+        "Content-Type": "application/json",
+    }
+
+
+@pytest.mark.parametrize(
+    ("content", "problem", "empty"),
+    [
+        (b"", "", True),
+        (b" \n", "", True),
+        (b"<html>", "answered with something that is not JSON", False),
+        (b"[[], [], [], [], [], [], [], [], []]", "answered with more than 9 values", False),
+    ],
+)
+def test_what_cannot_be_read_says_why(content: bytes, problem: str, empty: bool) -> None:
+    answer = ask(answered(content))
+    assert (answer.body, answer.problem, answer.empty) == (None, problem, empty)
+
+
+@pytest.mark.parametrize("error", [FetchFailed("away"), FetchRefused("no"), FetchUnknown("lost")])
+def test_the_policy_speaks_where_no_answer_came(error: Exception) -> None:
+    with pytest.raises(Spoken, match=f"Example: {type(error).__name__}"):
+        ask(Fetching(error))
+
+
+def test_the_policy_is_asked_for_every_answer() -> None:
+    with pytest.raises(Spoken, match=r"Example: POST 422 \{'error': 'no'\}"):
+        ask(answered(b'{"error": "no"}', 422))
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        ("7", 7),
+        ("9999999999", 86_400),
+        ("soon", None),
+        ("", None),
+        (format_datetime(datetime.now(UTC) - timedelta(hours=1), usegmt=True), 0),
+        (format_datetime(datetime.now(UTC) + timedelta(days=9), usegmt=True), 86_400),
+    ],
+)
+def test_retry_after_is_read_in_both_forms(value: str, seconds: int | None) -> None:
+    assert ask(answered(headers={"retry-after": value})).retry_after == seconds
+
+
+def test_a_query_leaves_out_what_is_empty() -> None:
+    assert with_query("https://a.example/x", {"a": "", "b": None}) == "https://a.example/x"
+    assert with_query("https://a.example/x?y=1", {"a": [1, 2], "b": "ä"}) == "https://a.example/x?y=1&a=1&a=2&b=%C3%A4"
