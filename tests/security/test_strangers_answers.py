@@ -31,7 +31,7 @@ from pressroom_images.sources import unsplash
 from pressroom_images.sources.requesting import ProviderApi, ProviderUnavailable, number
 from pressroom_search_performance.analytics.asking import fraction
 from pressroom_search_performance.sources import requesting
-from pressroom_seo.crawler.sitemaps import read_sitemap
+from pressroom_seo.crawler.site_files import read_sitemap
 from pressroom_webhook.delivery import Receiver
 from pressroom_wordpress.discovery import discover
 from support.webhook_receiver import SECRET

@@ -15,13 +15,13 @@ from pressroom_content.contract import content_services
 from pressroom_seo.crawler.answers import record_of
 from pressroom_seo.crawler.links import LinkChecker, LinkReport, Progress, check_links
 from pressroom_seo.crawler.politeness import Politeness
-from pressroom_seo.crawler.urls import Site, host_of, normalise
 from pressroom_seo.crawler.visiting import Visitor
+from pressroom_seo.document import clean_text, document_from_html, document_from_markdown
 from pressroom_seo.reports.reading import Report
 from pressroom_seo.reports.store import Crawls, is_own, start_of
 from pressroom_seo.scoring import Article, LinkStatus
-from pressroom_seo.scoring.document import clean_text, document_from_html, document_from_markdown
 from pressroom_seo.stored import judged
+from pressroom_seo.urls import Site, host_of, normalise
 
 MAX_LINKS: Final = 2000
 """How many links one check looks at."""

@@ -9,17 +9,17 @@ from typing import Any, Final
 from pressroom.sdk import InvalidInput, PluginContext
 from pressroom_content.contract import content_services
 
-from pressroom_seo.crawler.charset import decode
 from pressroom_seo.crawler.frontier import Limits
 from pressroom_seo.crawler.politeness import Politeness
 from pressroom_seo.crawler.survey import begin_survey, survey
-from pressroom_seo.crawler.urls import Site, host_of, normalise
 from pressroom_seo.crawler.visiting import Answer, Visitor
+from pressroom_seo.document.decoding import decode
 from pressroom_seo.linking import ASKED
 from pressroom_seo.reports.store import is_own, start_of
 from pressroom_seo.scoring import Report, Validation, article_from_page, score, validate_page
 from pressroom_seo.site_checks.llms_txt import LlmsReport, check_llms_txt
-from pressroom_seo.site_checks.single import PageReport, check_page
+from pressroom_seo.site_checks.report import PageReport, check_page
+from pressroom_seo.urls import Site, host_of, normalise
 
 _FOUND: Final = 200
 

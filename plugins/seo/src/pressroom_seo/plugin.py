@@ -17,7 +17,7 @@ PLUGIN = Plugin(
     config=SeoConfig,
     requires=("content",),
     worker_modules=("pressroom_seo.scoring",),
-    worker_setup=("pressroom_seo.scoring.detection:load",),
+    worker_setup=("pressroom_seo.scoring.text:load",),
 )
 
 

@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pressroom.fetch import GuardedFetcher
-from pressroom_seo.crawler.clock import Clock
 from pressroom_seo.crawler.engine import Crawl, CrawlPlan
-from pressroom_seo.crawler.politeness import Politeness
+from pressroom_seo.crawler.politeness import Clock, Politeness
 from pressroom_seo.crawler.records import LinkRecord, PageRecord
 from pressroom_seo.crawler.survey import SiteFacts
 from pressroom_seo.site_checks.model import Issue

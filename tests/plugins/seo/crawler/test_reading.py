@@ -8,18 +8,16 @@ from typing import Any
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from pressroom_seo.crawler.charset import decode, prescan
-from pressroom_seo.crawler.content import unpack
 from pressroom_seo.crawler.frontier import Frontier, Limits
-from pressroom_seo.crawler.llms_txt import read_llms_txt
-from pressroom_seo.crawler.parsing import MAX_ATTRIBUTES, read_page
 from pressroom_seo.crawler.records import PageRecord, page_from_json, to_json
-from pressroom_seo.crawler.robots import Robots
-from pressroom_seo.crawler.similarity import NEAR, distance, near_pairs, simhash, words_of
-from pressroom_seo.crawler.sitemaps import read_sitemap
-from pressroom_seo.crawler.urls import Site, normalise
+from pressroom_seo.crawler.site_files import Robots, read_llms_txt, read_sitemap
+from pressroom_seo.document.decoding import decode, prescan, unpack
+from pressroom_seo.document.facts import read_page
+from pressroom_seo.document.markup import MAX_ATTRIBUTES
+from pressroom_seo.document.similarity import NEAR, distance, near_pairs, simhash, words_of
 from pressroom_seo.site_checks.model import issues_of
 from pressroom_seo.site_checks.registry import OF_PAGES
+from pressroom_seo.urls import Site, normalise
 from support.sizes import examples
 
 from .sites import text

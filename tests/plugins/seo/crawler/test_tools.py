@@ -8,13 +8,12 @@ from hypothesis import strategies as st
 from pressroom_seo.crawler.links import LinkChecker, check_links
 from pressroom_seo.crawler.politeness import Politeness
 from pressroom_seo.crawler.survey import Probe
-from pressroom_seo.crawler.urls import Site as Scope
 from pressroom_seo.crawler.visiting import Visitor
 from pressroom_seo.site_checks.llms_txt import check_llms_txt
-from pressroom_seo.site_checks.model import SEVERITIES, Severity
+from pressroom_seo.site_checks.model import CAPS, SEVERITIES, Severity, health, score
 from pressroom_seo.site_checks.registry import CHECKS, OF_SITES
-from pressroom_seo.site_checks.score import CAPS, health, score
-from pressroom_seo.site_checks.single import check_page
+from pressroom_seo.site_checks.report import check_page
+from pressroom_seo.urls import Site as Scope
 from support.origins import Visit
 
 from .sites import DEAF, NAME, TestClock, World, crawl, good_site, page, plain, redirect

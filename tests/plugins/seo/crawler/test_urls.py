@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pressroom.errors import FetchRefused
 from pressroom.fetch import parse_target
-from pressroom_seo.crawler.urls import MAX_URL_LENGTH, Site, has_session, normalise, shape
+from pressroom_seo.urls import MAX_URL_LENGTH, Site, has_session, normalise, shape
 
 BASE = "https://www.example.org/d/e?x=1"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pressroom_seo.scoring.document import (
+from pressroom_seo.document import (
     BlockKind,
     Document,
     clean_text,

@@ -20,7 +20,7 @@ from pressroom_content.language import (
     split_words,
     stem,
 )
-from pressroom_seo.scoring.detection import detect_language
+from pressroom_seo.scoring.text import detect_language
 
 SYLLABLES = {
     "en": "the:1 table:2 little:2 makes:1 boxes:2 baked:1 wanted:2 completely:3 safety:2 society:4 movement:2 social:2 "

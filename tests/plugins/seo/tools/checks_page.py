@@ -5,9 +5,8 @@ from __future__ import annotations
 from itertools import groupby
 from pathlib import Path
 
-from pressroom_seo.site_checks.model import SEVERITIES
+from pressroom_seo.site_checks.model import CAPS, LOSS, SEVERITIES
 from pressroom_seo.site_checks.registry import CHECKS
-from pressroom_seo.site_checks.score import CAPS, LOSS
 
 PAGE = Path(__file__).parents[4] / "docs/reference/site-checks.md"
 

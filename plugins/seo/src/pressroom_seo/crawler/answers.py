@@ -6,10 +6,11 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from pressroom_seo.crawler.parsing import read_page
-from pressroom_seo.crawler.records import PageFacts, PageRecord
-from pressroom_seo.crawler.urls import normalise
+from pressroom_seo.crawler.records import PageRecord
 from pressroom_seo.crawler.visiting import Answer
+from pressroom_seo.document.facts import read_page
+from pressroom_seo.document.model import PageFacts
+from pressroom_seo.urls import normalise
 
 KEPT_HEADERS: Final = (
     "cache-control",

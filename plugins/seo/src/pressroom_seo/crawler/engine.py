@@ -13,15 +13,14 @@ from urllib.parse import urlsplit
 from pressroom.sdk import Fetcher
 
 from pressroom_seo.crawler.answers import record_of
-from pressroom_seo.crawler.clock import Clock, SystemClock
 from pressroom_seo.crawler.frontier import Frontier, Item, Limits
 from pressroom_seo.crawler.links import LinkChecker
-from pressroom_seo.crawler.politeness import HostGate, Politeness
+from pressroom_seo.crawler.politeness import Clock, HostGate, Politeness, SystemClock
 from pressroom_seo.crawler.records import LinkRecord, PageRecord
-from pressroom_seo.crawler.robots import Robots
+from pressroom_seo.crawler.site_files import Robots
 from pressroom_seo.crawler.survey import SiteFacts, begin_survey, survey, survey_from_json, survey_to_json
-from pressroom_seo.crawler.urls import Site, host_of, normalise, origin_of
 from pressroom_seo.crawler.visiting import MAX_BYTES, SECONDS, Visitor
+from pressroom_seo.urls import Site, host_of, normalise, origin_of
 
 PageSink = Callable[[PageRecord], Awaitable[None]]
 LinkSink = Callable[[LinkRecord], Awaitable[None]]

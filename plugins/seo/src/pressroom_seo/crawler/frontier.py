@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
-from pressroom_seo.crawler.urls import Site, shape
+from pressroom_seo.urls import Site, shape
 
 Reason = Literal["deep", "repetitive", "parameters", "queries", "alike", "full"]
 """Why an address is refused: too many links away, segments that repeat, too many parameters, too many queries of one

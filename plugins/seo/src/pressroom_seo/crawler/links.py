@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from pressroom_seo.crawler.records import LinkRecord
-from pressroom_seo.crawler.urls import Site, normalise, origin_of
 from pressroom_seo.crawler.visiting import ANYTHING, MAX_REDIRECTS, Answer, Visitor
+from pressroom_seo.urls import Site, normalise, origin_of
 
 LinkProblem = Literal["broken", "redirected", "insecure"]
 Progress = Callable[[float, str], Awaitable[None]]

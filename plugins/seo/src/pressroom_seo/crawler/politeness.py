@@ -1,14 +1,43 @@
-"""How often, and how much at once, a host is asked."""
+"""How often, and how much at once, a host is asked, and the clock that this is measured by."""
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from typing import Protocol
 
-from pressroom_seo.crawler.clock import Clock
+
+class Clock(Protocol):
+    """Tells the time and waits."""
+
+    def monotonic(self) -> float:
+        """Return seconds that never run backwards."""
+
+    def time(self) -> float:
+        """Return the seconds since 1970 (UTC)."""
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait so many seconds."""
+
+
+class SystemClock:
+    """The clock of the machine."""
+
+    def monotonic(self) -> float:
+        """See `Clock`."""
+        return time.monotonic()
+
+    def time(self) -> float:
+        """See `Clock`."""
+        return time.time()
+
+    async def sleep(self, seconds: float) -> None:
+        """See `Clock`."""
+        await asyncio.sleep(seconds)
 
 
 @dataclass(frozen=True, slots=True)

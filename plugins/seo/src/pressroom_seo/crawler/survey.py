@@ -9,11 +9,18 @@ from typing import Any, Final, Literal
 
 from pydantic import TypeAdapter
 
-from pressroom_seo.crawler.llms_txt import MAX_LLMS_TXT_BYTES, LlmsTxt, read_llms_txt
-from pressroom_seo.crawler.robots import Robots
-from pressroom_seo.crawler.sitemaps import MAX_URLS, Kind, Sitemap, read_sitemap
-from pressroom_seo.crawler.urls import Site, host_of, normalise
+from pressroom_seo.crawler.site_files import (
+    MAX_LLMS_TXT_BYTES,
+    MAX_URLS,
+    Kind,
+    LlmsTxt,
+    Robots,
+    Sitemap,
+    read_llms_txt,
+    read_sitemap,
+)
 from pressroom_seo.crawler.visiting import ANYTHING, MAX_REDIRECTS, Answer, Visitor
+from pressroom_seo.urls import Site, host_of, normalise
 
 SEARCH_ENGINE: Final = "Googlebot"
 _XML: Final = "application/xml, text/xml, text/plain;q=0.8, */*;q=0.5"

@@ -11,12 +11,11 @@ from typing import Final, Literal
 
 from pressroom.sdk import Fetcher, FetchFailed, FetchRefused, FetchResponse
 
-from pressroom_seo.crawler.clock import Clock, SystemClock
-from pressroom_seo.crawler.content import ENCODINGS, unpack
-from pressroom_seo.crawler.politeness import HostGate, Politeness, retry_after
+from pressroom_seo.crawler.politeness import Clock, HostGate, Politeness, SystemClock, retry_after
 from pressroom_seo.crawler.records import Failure
-from pressroom_seo.crawler.robots import MAX_ROBOTS_BYTES, Robots
-from pressroom_seo.crawler.urls import host_of, normalise, origin_of
+from pressroom_seo.crawler.site_files import MAX_ROBOTS_BYTES, Robots
+from pressroom_seo.document.decoding import ENCODINGS, unpack
+from pressroom_seo.urls import host_of, normalise, origin_of
 
 SECONDS: Final = 10.0
 """How long one answer may take."""

@@ -14,9 +14,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
 from pressroom_seo.reports.rows import upsert
-from pressroom_seo.site_checks.model import SEVERITIES, Issue, Severity
+from pressroom_seo.site_checks.model import SEVERITIES, Issue, Severity, health, score
 from pressroom_seo.site_checks.registry import CHECKS
-from pressroom_seo.site_checks.score import health, score
 from pressroom_seo.tables import CrawlRow, FindingRow, MarkRow, PageRow
 
 MAX_EVIDENCE: Final = 5
@@ -114,7 +113,7 @@ class Tally:
 
 
 async def tally(session: AsyncSession, crawl: CrawlRow) -> Tally:
-    """Count the open findings of a crawl, by the formula of `pressroom_seo.site_checks.score`."""
+    """Count the open findings of a crawl, by the formula of `pressroom_seo.site_checks.model`."""
     mine = (FindingRow.crawl_id == crawl.id, FindingRow.url != "", is_open(crawl))
     by_check = with_marks(select(FindingRow.check_id, FindingRow.severity, func.count()), crawl)
     found = (await session.execute(by_check.where(*mine).group_by(FindingRow.check_id, FindingRow.severity))).all()

@@ -14,8 +14,8 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import undefer
 
 from pressroom_seo.config import CRAWL, SeoConfig
-from pressroom_seo.crawler.urls import host_of, normalise
 from pressroom_seo.tables import CrawlRow
+from pressroom_seo.urls import host_of, normalise
 
 _UNSTARTED: Final = timedelta(seconds=60)
 """How old a crawl without a job may be: the process that began it may still be about to queue one."""

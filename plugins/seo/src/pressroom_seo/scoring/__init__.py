@@ -9,17 +9,14 @@ from pressroom_seo.scoring.article import (
     Profile,
     World,
 )
+from pressroom_seo.scoring.json_ld import BUILDABLE, Built, build_structured_data
 from pressroom_seo.scoring.page import article_from_page
-from pressroom_seo.scoring.pixels import pixel_width
 from pressroom_seo.scoring.report import Action, CheckResult, Evidence, Gate, GroupResult, Report, Status
 from pressroom_seo.scoring.rules import PROFILES, rule_set
 from pressroom_seo.scoring.score import score
-from pressroom_seo.scoring.snippet import SnippetPreview, preview_snippet
-from pressroom_seo.scoring.structured import (
-    BUILDABLE,
-    Built,
+from pressroom_seo.scoring.snippet import SnippetPreview, pixel_width, preview_snippet
+from pressroom_seo.structured_data import (
     Validation,
-    build_structured_data,
     validate_page,
     validate_structured_data,
 )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, unquote
 
 from pressroom_content.language import LanguagePack, language_pack, lowered, primary_subtag, split_words
 
-from pressroom_seo.scoring.article import Article, World
-from pressroom_seo.scoring.detection import Detection, detect_language
-from pressroom_seo.scoring.document import (
+from pressroom_seo.document import (
     Document,
     Image,
     Link,
@@ -17,8 +16,12 @@ from pressroom_seo.scoring.document import (
     document_from_html,
     document_from_markdown,
 )
+from pressroom_seo.scoring.article import Article, World
 from pressroom_seo.scoring.keyphrase import Keyphrase
-from pressroom_seo.scoring.text import Sentence, Text
+from pressroom_seo.scoring.text import Detection, Sentence, Text, detect_language
+from pressroom_seo.urls import split_address
+
+_SEPARATORS = re.compile(r"[\W_]+")
 
 
 class Context:
@@ -124,16 +127,6 @@ class Context:
         return [image for image in self.document.images if not image.decorative]
 
 
-def split_address(address: str) -> SplitResult | None:
-    """Return an address taken apart, or None where it is none."""
-    try:
-        parts = urlsplit(clean_text(address).strip())
-        _ = parts.hostname, parts.port
-    except ValueError:
-        return None
-    return parts if address.strip() else None
-
-
 def _is_page(link: Link, parts: SplitResult) -> bool:
     return link.href is not None and parts.scheme.lower() in {"", "http", "https"}
 
@@ -144,3 +137,17 @@ def _host(parts: SplitResult) -> str:
 
 def _same_page(one: SplitResult, other: SplitResult) -> bool:
     return (one.path.rstrip("/"), one.query) == (other.path.rstrip("/"), other.query)
+
+
+def slug_of(article: Article) -> str:
+    """Return the slug: the one given, else the last part of the path of the article's address; decoded."""
+    if article.slug.strip():
+        return clean_text(unquote(article.slug, errors="replace")).strip().strip("/").rpartition("/")[2]
+    parts = split_address(article.url)
+    path = parts.path if parts else ""
+    return clean_text(unquote(path, errors="replace")).strip("/").rpartition("/")[2]
+
+
+def slug_words(slug: str) -> list[str]:
+    """Return the words of a slug in lower case, a file ending left out."""
+    return [part for part in _SEPARATORS.split(re.sub(r"\.[a-z]{2,5}$", "", slug.lower())) if part]

@@ -18,7 +18,7 @@ from pressroom_content.language import (
     word_parts,
 )
 
-from pressroom_seo.scoring.document import clean_text
+from pressroom_seo.document import clean_text
 
 _MAX_LENGTH: Final = 300
 """How many characters of a keyphrase are read."""

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin
 
+from pressroom_seo.document import clean_text, safe_html
 from pressroom_seo.scoring.article import Article, Author
-from pressroom_seo.scoring.document import clean_text, safe_html
-from pressroom_seo.scoring.structured.byline import byline, moment
-from pressroom_seo.scoring.structured.extract import extract_structured_data
+from pressroom_seo.structured_data.extraction import byline, extract_structured_data, moment
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode

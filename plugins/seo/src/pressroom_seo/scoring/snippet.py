@@ -8,15 +8,17 @@ Phones cut nearly every description, so that is shown and is no warning: what ma
 
 from __future__ import annotations
 
+import tomllib
+import unicodedata
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from importlib.resources import files
 from typing import Any, Final
 from urllib.parse import unquote
 
-from pressroom_seo.scoring.context import split_address
-from pressroom_seo.scoring.document import clean_text
-from pressroom_seo.scoring.pixels import pixel_width
-from pressroom_seo.scoring.verdict import plural
+from pressroom_seo.document import clean_text
+from pressroom_seo.scoring.report import plural
+from pressroom_seo.urls import split_address
 
 _ELLIPSIS: Final = " ..."
 _READ: Final = 5_000
@@ -167,3 +169,34 @@ def _description_warnings(description: str, desktop: Preview) -> list[str]:
 
 def _short(text: str) -> str:
     return text if len(text) <= 60 else f"{text[:59]}…"
+
+
+_AVERAGE: Final = 1139
+"""For characters that the table does not have: the width of most lower-case letters and of all digits."""
+
+_EMOJI: Final = range(0x1F000, 0x20000)
+_JOINERS: Final = frozenset("\u200b\u200c\u200d\u2060\ufe0e\ufe0f\u00ad")
+
+
+def pixel_width(text: str, size: float) -> float:
+    """Return the width of the text on one line at a font size, both in CSS pixels. Kerning is not counted."""
+    widths, em = _table()
+    return sum(widths.get(letter) or _other(letter, em) for letter in text) * size / em
+
+
+def _other(letter: str, em: int) -> int:
+    if letter in _JOINERS or unicodedata.combining(letter) or unicodedata.category(letter) in {"Mn", "Me", "Cf", "Cc"}:
+        return 0
+    wide = unicodedata.east_asian_width(letter) in {"W", "F"} or ord(letter) in _EMOJI
+    return em if wide else _AVERAGE
+
+
+@cache
+def _table() -> tuple[dict[str, int], int]:
+    raw = tomllib.loads((files(__package__) / "arial.toml").read_text("utf-8"))
+    widths: dict[str, int] = {}
+    for width, ranges in raw["widths"].items():
+        for entry in ranges.split():
+            first, _, last = entry.partition("-")
+            widths.update((chr(code), int(width)) for code in range(int(first, 16), int(last or first, 16) + 1))
+    return widths, raw["units_per_em"]

@@ -6,9 +6,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
-from pressroom_seo.crawler.llms_txt import MAX_LLMS_TXT_BYTES, LlmsTxt, read_llms_txt
-from pressroom_seo.crawler.urls import Site
+from pressroom_seo.crawler.site_files import MAX_LLMS_TXT_BYTES, LlmsTxt, read_llms_txt
 from pressroom_seo.crawler.visiting import Answer, Visitor
+from pressroom_seo.urls import Site
 
 SAMPLES: Final = 10
 """How many pages are looked up in Markdown, and how many links of the file are followed."""

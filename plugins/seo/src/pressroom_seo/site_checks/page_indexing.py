@@ -6,9 +6,10 @@ import re
 from collections import Counter
 from typing import Final
 
-from pressroom_seo.crawler.records import PageFacts, PageRecord
-from pressroom_seo.crawler.urls import Site
+from pressroom_seo.crawler.records import PageRecord
+from pressroom_seo.document.model import PageFacts
 from pressroom_seo.site_checks.model import Evidence, PageCheck, when
+from pressroom_seo.urls import Site
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z]{4})?(?:-(?:[a-z]{2}|[0-9]{3}))?|x-default")
 _NO_REGIONS: Final = frozenset({"uk", "eu", "la"})

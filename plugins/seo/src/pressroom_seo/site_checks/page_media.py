@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from pressroom_seo.crawler.records import PageFacts, PageRecord
-from pressroom_seo.crawler.urls import Site, host_of
+from pressroom_seo.crawler.records import PageRecord
+from pressroom_seo.document.model import PageFacts
 from pressroom_seo.site_checks.model import Evidence, PageCheck, when
+from pressroom_seo.urls import Site, host_of
 
 _GENERIC: Final = frozenset(
     {

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from pressroom_seo.crawler.records import PageFacts, PageRecord
-from pressroom_seo.crawler.urls import has_session
+from pressroom_seo.crawler.records import PageRecord
+from pressroom_seo.document.model import PageFacts
 from pressroom_seo.site_checks.model import Evidence, PageCheck, RecordCheck, when
+from pressroom_seo.urls import has_session
 
 _GONE = frozenset({404, 410})
 _TEMPORARY = frozenset({302, 303, 307})

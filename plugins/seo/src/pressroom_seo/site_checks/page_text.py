@@ -6,8 +6,9 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Final
 
-from pressroom_seo.crawler.records import PageFacts, PageRecord
-from pressroom_seo.scoring.pixels import pixel_width
+from pressroom_seo.crawler.records import PageRecord
+from pressroom_seo.document.model import PageFacts
+from pressroom_seo.scoring.snippet import pixel_width
 from pressroom_seo.site_checks.model import Evidence, PageCheck, when
 
 TITLE_SIZE: Final = 20

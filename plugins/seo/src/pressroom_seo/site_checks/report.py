@@ -1,17 +1,31 @@
-"""The report of a site: records go in one by one, issues come out, and a summary in the end."""
+"""Reports: of a whole site, whose records go in one by one, and of one live page."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
+from pressroom_seo.crawler.answers import record_of
 from pressroom_seo.crawler.records import LinkRecord, PageRecord
 from pressroom_seo.crawler.survey import SiteFacts
+from pressroom_seo.crawler.visiting import MAX_REDIRECTS, Answer, Visitor
 from pressroom_seo.site_checks.index import SiteIndex
-from pressroom_seo.site_checks.model import SEVERITIES, Issue, Severity, issue, issues_of
+from pressroom_seo.site_checks.model import (
+    SEVERITIES,
+    Check,
+    Issue,
+    PageCheck,
+    Severity,
+    found_by,
+    health,
+    issue,
+    issues_of,
+    score,
+)
 from pressroom_seo.site_checks.registry import CHECKS, OF_PAGES, OF_SITES
-from pressroom_seo.site_checks.score import health, score
+from pressroom_seo.urls import normalise
 
 SAMPLES: Final = 10
 """How many addresses a summary names of every check."""
@@ -139,3 +153,71 @@ def trend(before: dict[str, int], before_score: int, now: Summary) -> dict[str, 
         "fixed": [check_id for check_id in changes if not counts.get(check_id)],
         "changes": changes,
     }
+
+
+Status = Literal["passed", "failed", "skipped"]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """What one check says of a page."""
+
+    check: Check
+    status: Status
+    """`skipped` where the answer is no HTML page and the check looks at pages."""
+
+    evidence: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class PageReport:
+    """One live page."""
+
+    score: int
+    record: PageRecord
+    redirects: tuple[tuple[str, int], ...]
+    """The addresses that redirected, with their statuses, in their order."""
+
+    loop: bool
+    results: tuple[CheckResult, ...]
+
+
+async def check_page(visitor: Visitor, url: str) -> PageReport:
+    """Fetch a page, follow its redirects and check what is at their end.
+
+    The score is `round(100 · health)` of that address (see `pressroom_seo.site_checks.model`); a loop has 0.
+
+    Args:
+        visitor: what asks.
+        url: an http or https address.
+
+    Raises:
+        ValueError: it is none.
+    """
+    start = normalise(url)
+    if start is None:
+        raise ValueError(f"{url[:200]} is no http or https address")
+    answers = await visitor.follow(start)
+    last = answers[-1]
+    record = await asyncio.to_thread(record_of, last, 0)
+    results = tuple(_result(check, record) for check in OF_PAGES)
+    loop = last.is_redirect and (len(answers) > MAX_REDIRECTS or last.location in {one.url for one in answers})
+    failed = [one.check.severity for one in results if one.status == "failed"]
+    return PageReport(
+        score=0 if loop else round(100 * health(failed)),
+        record=record,
+        redirects=_redirects(answers),
+        loop=loop,
+        results=results,
+    )
+
+
+def _redirects(answers: list[Answer]) -> tuple[tuple[str, int], ...]:
+    return tuple((answer.url, answer.status) for answer in answers if answer.is_redirect)
+
+
+def _result(check: Any, record: PageRecord) -> CheckResult:
+    evidence = found_by(check, record)
+    if evidence is not None:
+        return CheckResult(check, "failed", dict(evidence))
+    return CheckResult(check, "skipped" if isinstance(check, PageCheck) and not record.is_page else "passed", {})

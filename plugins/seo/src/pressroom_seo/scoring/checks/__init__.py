@@ -3,14 +3,12 @@
 from pressroom_seo.scoring.checks import (  # noqa: F401
     discovery,
     keyphrase,
-    keyphrase_places,
     links,
     media,
     metadata,
     page,
     readability,
     structure,
-    wording,
 )
 from pressroom_seo.scoring.checks.registry import CHECKS, Check
 

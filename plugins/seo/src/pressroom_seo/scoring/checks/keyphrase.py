@@ -1,13 +1,15 @@
-"""Checks of the keyphrase itself, and of how it runs through the text."""
+"""Checks of the keyphrase: whether it is well chosen, and where it is used."""
 
 from __future__ import annotations
 
+from pressroom_content.language import fold
+
+from pressroom_seo.document import BlockKind
 from pressroom_seo.scoring.checks.registry import NO_KEYPHRASE, check, keyphrase_check, unsupported
-from pressroom_seo.scoring.context import Context
-from pressroom_seo.scoring.report import Evidence, Status
+from pressroom_seo.scoring.context import Context, slug_of, slug_words
+from pressroom_seo.scoring.report import Evidence, Status, Verdict, at_most, bad, good, graded, ok, plural, skipped
 from pressroom_seo.scoring.rules import Rule
 from pressroom_seo.scoring.text import Sentence
-from pressroom_seo.scoring.verdict import Verdict, at_most, bad, good, graded, ok, plural, skipped
 
 
 @check
@@ -150,3 +152,150 @@ def keyphrase_unique(context: Context, rule: Rule) -> Verdict:
     fix = "Choose a more special keyphrase, or merge the articles and redirect."
     verdict = ok if status is Status.OK else bad
     return verdict(message, len(same), fix=fix, evidence=evidence)
+
+
+_HALF = 0.5
+
+
+@keyphrase_check
+def keyphrase_in_title(context: Context, rule: Rule) -> Verdict:
+    """Is it in the title, and first?"""
+    del rule
+    phrase, words = context.keyphrase, context.words_of(context.title)
+    evidence = [Evidence(context.title, "title")] if context.title else []
+    if phrase.starts(words):
+        return good("The title begins with the keyphrase.", "start", evidence)
+    if phrase.exact_places(words):
+        fix = "Move the keyphrase to the start of the title."
+        return ok("The keyphrase is in the title, but not at its start.", "exact", fix=fix, evidence=evidence)
+    if phrase.share(words) == 1:
+        fix = "Write the keyphrase as it is, at the start of the title."
+        message = "All words of the keyphrase are in the title, in another form or order."
+        return ok(message, "words", fix=fix, evidence=evidence)
+    return bad(
+        "Words of the keyphrase are missing in the title.",
+        "missing",
+        fix=f"Begin the title with “{phrase.text}”.",
+        evidence=evidence,
+    )
+
+
+@keyphrase_check
+def keyphrase_in_intro(context: Context, rule: Rule) -> Verdict:
+    """Does the first paragraph say what the article is about?"""
+    del rule
+    first = context.text.first_paragraph
+    if not first:
+        return bad("There is no first paragraph.", False, fix="Write one that has the keyphrase in a sentence.")
+    phrases = [context.keyphrase, *context.synonyms]
+    for sentence in first:
+        if any(phrase.share(sentence.words) == 1 for phrase in phrases):
+            evidence = [Evidence(sentence.text, context.text.place(sentence))]
+            return good("A sentence of the first paragraph has the keyphrase.", True, evidence)
+    evidence = [Evidence(first[0].text, context.text.place(first[0]))]
+    fix = f"Work “{context.keyphrase.text}” into one sentence of the first paragraph."
+    words = [word for sentence in first for word in sentence.words]
+    if any(phrase.share(words) == 1 for phrase in phrases):
+        message = "The keyphrase's words are in the first paragraph, but in several sentences."
+        return ok(message, False, fix=fix, evidence=evidence)
+    return bad("The keyphrase is not in the first paragraph.", False, fix=fix, evidence=evidence)
+
+
+@keyphrase_check
+def keyphrase_in_meta(context: Context, rule: Rule) -> Verdict:
+    """Is it in the meta description?"""
+    if not context.description:
+        return bad("There is no meta description.", 0, fix="Write one with the keyphrase in it.")
+    words = context.words_of(context.description)
+    number = sum(phrase.uses(words).all for phrase in (context.keyphrase, *context.synonyms))
+    fix = f"Use it {'once' if number == 0 else 'at most twice'} in the meta description."
+    return graded(
+        Status.GOOD if rule["least"] <= number <= rule["most"] else Status.BAD,
+        f"The meta description has the keyphrase or a synonym {plural(number, 'time')}.",
+        number,
+        fix=fix,
+        evidence=[Evidence(context.description, "meta description")],
+    )
+
+
+@keyphrase_check
+def keyphrase_in_slug(context: Context, rule: Rule) -> Verdict:
+    """Is it in the address?"""
+    del rule
+    slug = slug_of(context.article)
+    if not slug:
+        return skipped("The article has no slug yet.")
+    content = context.keyphrase.content
+    present = context.keyphrase.share(slug_words(slug)) * len(set(content))
+    plain = {fold(part) for part in slug_words(slug)}
+    number = max(round(present), sum(fold(word) in plain for word in set(content)))
+    total = len(set(content))
+    whole = number > total / 2 if total > 2 else number == total
+    return graded(
+        Status.GOOD if whole else Status.OK if number else Status.BAD,
+        f"The slug has {number} of {plural(total, 'content word')} of the keyphrase.",
+        number,
+        fix=f"Put the keyphrase into the slug, such as “{'-'.join(fold(word) for word in content)}”; "
+        "redirect the old address if the article is published.",
+        evidence=[Evidence(slug, "slug")],
+    )
+
+
+@keyphrase_check
+def keyphrase_in_subheadings(context: Context, rule: Rule) -> Verdict:
+    """Do some subheadings carry it, but not most?"""
+    blocks = context.document.blocks
+    found = [block for block in blocks if block.kind is BlockKind.HEADING and block.level in {2, 3}]
+    if not found:
+        return skipped("There are no H2 and H3 headings.")
+    phrases = [context.keyphrase, *context.synonyms]
+    carriers = [one for one in found if any(phrase.share(context.words_of(one.text)) >= _HALF for phrase in phrases)]
+    percent = 100 * len(carriers) / len(found)
+    right = len(carriers) == 1 if len(found) == 1 else rule["low"] <= percent <= rule["high"]
+    few = percent < rule["low"]
+    shown = [one for one in found if one not in carriers] if few else carriers
+    return graded(
+        Status.GOOD if right else Status.BAD,
+        f"{len(carriers)} of {plural(len(found), 'subheading')} carry the keyphrase: {percent:.0f} %.",
+        round(percent, 1),
+        fix="Work the keyphrase or a synonym into more subheadings." if few else "Reword some of the subheadings.",
+        evidence=[Evidence(one.text, f"H{one.level}") for one in shown],
+    )
+
+
+@keyphrase_check
+def keyphrase_in_alt(context: Context, rule: Rule) -> Verdict:
+    """Do alt texts carry it?"""
+    alts = [image.alt or "" for image in context.images]
+    if context.article.featured_image and context.article.featured_image_alt is not None:
+        alts.append(context.article.featured_image_alt)
+    if not alts:
+        return skipped("There are no images.")
+    carriers = [alt for alt in alts if context.keyphrase.share(context.words_of(alt)) >= _HALF]
+    percent = 100 * len(carriers) / len(alts)
+    right = rule["low"] <= percent <= rule["high"] if len(alts) >= rule["many"] else bool(carriers)
+    message = f"{len(carriers)} of {plural(len(alts), 'alt text')} carry the keyphrase."
+    evidence = [Evidence(alt, "alt text") for alt in alts if alt]
+    if right:
+        return good(message, len(carriers), evidence)
+    if any(alts):
+        few = percent < rule["low"] or not carriers
+        fix = "Use the keyphrase where the image shows it." if few else "Describe what the other images show instead."
+        return ok(message, len(carriers), fix=fix, evidence=evidence)
+    return bad("No image has an alt text.", 0, fix="Describe each image, with the keyphrase where it is shown.")
+
+
+@keyphrase_check
+def competing_links(context: Context, rule: Rule) -> Verdict:
+    """Does the article send readers elsewhere for its own topic?"""
+    del rule
+    links = [one for one in context.document.links if context.is_internal(one) or context.is_outbound(one)]
+    same = [one for one in links if one.text and context.keyphrase.same_as(one.text)]
+    if not same:
+        return good("No link text is the keyphrase itself.", 0)
+    return bad(
+        f"{plural(len(same), 'link has', 'links have')} the keyphrase as the text: the linked page competes for it.",
+        len(same),
+        fix="Reword the link text to what the linked page adds.",
+        evidence=[Evidence(one.text, one.href or "") for one in same],
+    )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ipaddress
 
+from pressroom_seo.document import Link
 from pressroom_seo.scoring.checks.registry import check, unsupported
-from pressroom_seo.scoring.context import Context, split_address
-from pressroom_seo.scoring.document import Link
-from pressroom_seo.scoring.report import Evidence
+from pressroom_seo.scoring.context import Context
+from pressroom_seo.scoring.report import Evidence, Verdict, bad, good, ok, plural, skipped
 from pressroom_seo.scoring.rules import Rule
-from pressroom_seo.scoring.verdict import Verdict, bad, good, ok, plural, skipped
+from pressroom_seo.urls import split_address
 
 _SCHEMES = frozenset(
     {"", "http", "https", "mailto", "tel", "sms", "geo", "ftp", "webcal", "news", "magnet", "whatsapp"}

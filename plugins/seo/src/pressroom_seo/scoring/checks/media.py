@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 
+from pressroom_seo.document import Image, clean_text
 from pressroom_seo.scoring.article import ImageFacts
 from pressroom_seo.scoring.checks.registry import check
 from pressroom_seo.scoring.context import Context
-from pressroom_seo.scoring.document import Image, clean_text
-from pressroom_seo.scoring.report import Evidence
+from pressroom_seo.scoring.report import Evidence, Verdict, at_most, bad, good, graded, ok, plural, skipped
 from pressroom_seo.scoring.rules import Rule
-from pressroom_seo.scoring.verdict import Verdict, at_most, bad, good, graded, ok, plural, skipped
 
 _NO_IMAGES = "There are no images."
 

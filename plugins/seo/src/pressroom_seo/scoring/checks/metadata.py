@@ -7,13 +7,11 @@ import re
 from pressroom_content.language import fold
 
 from pressroom_seo.scoring.checks.registry import check
-from pressroom_seo.scoring.context import Context, split_address
-from pressroom_seo.scoring.pixels import pixel_width
-from pressroom_seo.scoring.report import Evidence, Status
+from pressroom_seo.scoring.context import Context, slug_of, slug_words
+from pressroom_seo.scoring.report import Evidence, Status, Verdict, at_most, bad, good, graded, ok, plural, skipped
 from pressroom_seo.scoring.rules import Rule
-from pressroom_seo.scoring.slug import slug_of, slug_words
-from pressroom_seo.scoring.snippet import DESKTOP
-from pressroom_seo.scoring.verdict import Verdict, at_most, bad, good, graded, ok, plural, skipped
+from pressroom_seo.scoring.snippet import DESKTOP, pixel_width
+from pressroom_seo.urls import split_address
 
 
 @check

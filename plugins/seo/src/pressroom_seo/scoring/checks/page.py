@@ -8,10 +8,9 @@ from pressroom_content.language import TAG, primary_subtag, same_language
 
 from pressroom_seo.scoring.checks.registry import check
 from pressroom_seo.scoring.context import Context
-from pressroom_seo.scoring.report import Evidence, Status
+from pressroom_seo.scoring.report import Evidence, Status, Verdict, bad, good, graded, ok, skipped
 from pressroom_seo.scoring.rules import Rule
-from pressroom_seo.scoring.structured import ARTICLE_TYPES, PRODUCT_TYPES, Item, missing_of, validate_structured_data
-from pressroom_seo.scoring.verdict import Verdict, bad, good, graded, ok, skipped
+from pressroom_seo.structured_data import ARTICLE_TYPES, PRODUCT_TYPES, Item, missing_of, validate_structured_data
 
 _LIMITING = frozenset({"nosnippet", "noimageindex", "max-snippet:0", "max-image-preview:none"})
 _SOCIAL = ("og:title", "og:description", "og:image", "twitter:card")

@@ -7,8 +7,8 @@ from functools import wraps
 from typing import Final
 
 from pressroom_seo.scoring.context import Context
+from pressroom_seo.scoring.report import Verdict, skipped
 from pressroom_seo.scoring.rules import Rule
-from pressroom_seo.scoring.verdict import Verdict, skipped
 
 Check = Callable[[Context, Rule], Verdict]
 

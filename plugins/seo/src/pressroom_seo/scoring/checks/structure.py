@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from pressroom_seo.document import Block, BlockKind
 from pressroom_seo.scoring.checks.registry import check
 from pressroom_seo.scoring.context import Context
-from pressroom_seo.scoring.document import Block, BlockKind
-from pressroom_seo.scoring.report import Evidence, Status
+from pressroom_seo.scoring.report import (
+    Evidence,
+    Status,
+    Verdict,
+    at_least,
+    at_most,
+    bad,
+    good,
+    graded,
+    plural,
+    skipped,
+)
 from pressroom_seo.scoring.rules import Rule
-from pressroom_seo.scoring.verdict import Verdict, at_least, at_most, bad, good, graded, plural, skipped
 
 
 @check

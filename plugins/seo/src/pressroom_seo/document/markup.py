@@ -1,4 +1,10 @@
-"""Markup made safe to parse: text that encodes, and no more nesting or length than a parser takes in good time."""
+"""Markup made safe to parse: text that encodes, and no more nesting or length than a parser takes in good time.
+
+Pages are hostile until proven otherwise. Three kinds make an HTML parser slow or large: elements inside elements
+without end and attributes without end (its effort grows with the square of either), and formatting elements that are
+never closed, which it must open anew in every block. So the numbers of tags and of levels have a bound, a tag with too
+many attributes is read as text, and formatting elements are read as `span`.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +19,22 @@ MAX_BODY: Final = 2_000_000
 MAX_DEPTH: Final = 250
 """How deep elements may nest: parsers take time that grows with the square of it."""
 
+MAX_PAGE_LENGTH: Final = 2_000_000
+"""How many characters of a page are read; search engines read no more."""
+
+MAX_TAGS: Final = 20_000
+"""How many tags of a page are read, opening and closing ones."""
+
+MAX_ATTRIBUTES: Final = 300
+"""How many attributes a tag may have."""
+
 _SUSPICIOUS: Final = 2 * MAX_DEPTH
 _TAG: Final = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9-]{0,40})(?=[\s/>])[^<>]{0,4000}>?")
+_ANY_TAG = re.compile(r"</?[A-Za-z]")
+_ONE = r"""[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>"'][^\s>]*+)?+)?+"""
+_ATTRIBUTE = re.compile(_ONE)
+_ATTRIBUTES = re.compile(rf"[^\s/>]*+(?:{_ONE}){{0,{MAX_ATTRIBUTES}}}+")
+_FORMATTING = re.compile(r"(</?)(?:big|b|code|em|font|i|nobr|small|strike|strong|s|tt|u)(?=[\s/>]|\Z)", re.IGNORECASE)
 _NEVER_DEEP: Final = frozenset(
     [
         "area",
@@ -64,6 +84,26 @@ def safe_html(html: str) -> str:
     """
     html = html[:MAX_BODY]
     return _flattened(html) if html.count("<") > _SUSPICIOUS else html
+
+
+def bounded_html(text: str) -> tuple[str, bool]:
+    """Return as much of a page as is read, made harmless, and whether that is less than all."""
+    end = min(len(text), MAX_PAGE_LENGTH)
+    budget = 8 * end + 100_000
+    kept: list[str] = []
+    after = 0
+    for count, tag in enumerate(_ANY_TAG.finditer(text, 0, end)):
+        attributes = _ATTRIBUTES.match(text, tag.end(), end)
+        ends = attributes.end() if attributes else tag.end()
+        budget -= ends - tag.start()
+        if count == MAX_TAGS or budget < 0:
+            end = tag.start()
+            break
+        if _ATTRIBUTE.match(text, ends, end):
+            kept += (text[after : tag.start()], "&lt;")
+            after = tag.start() + 1
+    kept.append(text[after:end])
+    return _FORMATTING.sub(r"\1span", "".join(kept)), end < len(text)
 
 
 def _flattened(html: str) -> str:

@@ -11,7 +11,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
-from pressroom_seo.scoring.context import split_address
+from pressroom_seo.urls import split_address
 
 ARTICLE_TYPES: Final = frozenset(
     [

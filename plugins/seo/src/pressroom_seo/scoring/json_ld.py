@@ -11,10 +11,11 @@ from urllib.parse import unquote
 from pressroom.sdk import InvalidInput
 from pressroom_content.language import primary_subtag
 
+from pressroom_seo.document import Block, BlockKind
 from pressroom_seo.scoring.article import Article, World
-from pressroom_seo.scoring.context import Context, split_address
-from pressroom_seo.scoring.document import Block, BlockKind
-from pressroom_seo.scoring.structured.validate import Item, Problem, missing_of, validate_structured_data
+from pressroom_seo.scoring.context import Context
+from pressroom_seo.structured_data.validation import Item, Problem, missing_of, validate_structured_data
+from pressroom_seo.urls import split_address
 
 BUILDABLE: Final = ("BlogPosting", "Article", "NewsArticle", "FAQPage", "HowTo", "BreadcrumbList")
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal
 
-from pressroom_seo.scoring.structured.extract import extract_structured_data
-from pressroom_seo.scoring.structured.types import (
+from pressroom_seo.structured_data.extraction import extract_structured_data
+from pressroom_seo.structured_data.types import (
     DATES,
     DURATIONS,
     NUMBERS,

@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from ada_url import URL
+
+from pressroom_seo.document.markup import clean_text
 
 MAX_URL_LENGTH: Final = 2048
 """How many characters an address may have."""
@@ -151,3 +153,13 @@ class Site:
 
 def _bare(host: str) -> str:
     return host.removeprefix("www.")
+
+
+def split_address(address: str) -> SplitResult | None:
+    """Return an address taken apart, or None where it is none."""
+    try:
+        parts = urlsplit(clean_text(address).strip())
+        _ = parts.hostname, parts.port
+    except ValueError:
+        return None
+    return parts if address.strip() else None

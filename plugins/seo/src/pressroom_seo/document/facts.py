@@ -1,10 +1,4 @@
-"""Reading an HTML page: what checks want to know of it, and nothing else.
-
-Pages are hostile until proven otherwise. Three kinds make an HTML parser slow or large: elements inside elements
-without end and attributes without end (its effort grows with the square of either), and formatting elements that are
-never closed, which it must open anew in every block. So the numbers of tags and of levels have a bound, a tag with too
-many attributes is read as text, and formatting elements are read as `span`.
-"""
+"""What the checks of a site want to know of a whole HTML page, and nothing else."""
 
 from __future__ import annotations
 
@@ -16,30 +10,16 @@ from typing import Any, Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from pressroom_seo.crawler.charset import Decoded, decode
-from pressroom_seo.crawler.records import Alternate, Image, Link, PageFacts
-from pressroom_seo.crawler.similarity import simhash, words_of
-from pressroom_seo.crawler.structured import structured_data
-from pressroom_seo.crawler.urls import has_session, normalise
-from pressroom_seo.scoring.document import safe_html
-
-MAX_PAGE_LENGTH: Final = 2_000_000
-"""How many characters of a page are read; search engines read no more."""
-
-MAX_TAGS: Final = 20_000
-"""How many tags of a page are read, opening and closing ones."""
-
-MAX_ATTRIBUTES: Final = 300
-"""How many attributes a tag may have."""
+from pressroom_seo.document.decoding import Decoded, decode
+from pressroom_seo.document.markup import MAX_PAGE_LENGTH, bounded_html, safe_html
+from pressroom_seo.document.model import NOT_FOLLOWED, Alternate, PageFacts, PageImage, PageLink
+from pressroom_seo.document.similarity import simhash, words_of
+from pressroom_seo.structured_data.extraction import crawled_structured_data
+from pressroom_seo.urls import has_session, normalise
 
 MAX_LINKS: Final = 1000
 MAX_IMAGES: Final = 300
 
-_TAG = re.compile(r"</?[A-Za-z]")
-_ONE = r"""[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>"'][^\s>]*+)?+)?+"""
-_ATTRIBUTE = re.compile(_ONE)
-_ATTRIBUTES = re.compile(rf"[^\s/>]*+(?:{_ONE}){{0,{MAX_ATTRIBUTES}}}+")
-_FORMATTING = re.compile(r"(</?)(?:big|b|code|em|font|i|nobr|small|strike|strong|s|tt|u)(?=[\s/>]|\Z)", re.IGNORECASE)
 _DOCTYPE = re.compile(r"\s*+(?:<!--(?:(?!-->).)*+-->\s*+)*+<!doctype\s+html", re.IGNORECASE | re.DOTALL)
 _DIGITS = re.compile(r"\d+")
 _REFRESH = re.compile(r"\s*[\d.]*\s*[;,]?\s*(?:url\s*=\s*)?['\"]?([^'\"]*)", re.IGNORECASE)
@@ -74,26 +54,6 @@ def _whole_letters(content: bytes) -> bytes:
     return content[: end - 1]
 
 
-def _bounded(text: str) -> tuple[str, bool]:
-    """Return as much of a text as is read, made harmless, and whether that is less than all."""
-    end = min(len(text), MAX_PAGE_LENGTH)
-    budget = 8 * end + 100_000
-    kept: list[str] = []
-    after = 0
-    for count, tag in enumerate(_TAG.finditer(text, 0, end)):
-        attributes = _ATTRIBUTES.match(text, tag.end(), end)
-        ends = attributes.end() if attributes else tag.end()
-        budget -= ends - tag.start()
-        if count == MAX_TAGS or budget < 0:
-            end = tag.start()
-            break
-        if _ATTRIBUTE.match(text, ends, end):
-            kept += (text[after : tag.start()], "&lt;")
-            after = tag.start() + 1
-    kept.append(text[after:end])
-    return _FORMATTING.sub(r"\1span", "".join(kept)), end < len(text)
-
-
 def _tidy(text: str | None, most: int = 500) -> str:
     return _SPACES.sub(" ", (text or "")[: 4 * most]).strip()[:most]
 
@@ -108,9 +68,9 @@ class _Page:
     """One parsed page."""
 
     def __init__(self, decoded: Decoded, url: str, *, cut: bool) -> None:
-        text, bounded = _bounded(decoded.text)
+        text, shortened = bounded_html(decoded.text)
         text = safe_html(text)
-        self._cut = cut or bounded
+        self._cut = cut or shortened
         self._decoded = decoded
         self._url = url
         self._doctype = bool(_DOCTYPE.match(text[:2000]))
@@ -127,7 +87,7 @@ class _Page:
             **self._images(),
             **self._resources(),
             "headings": self._headings(),
-            "structured": structured_data(self._tree),
+            "structured": crawled_structured_data(self._tree),
             "elements": len(self._tree.css("*")),
         }
         text = self._text()
@@ -199,7 +159,7 @@ class _Page:
         }
 
     def _links(self) -> dict[str, Any]:
-        links: list[Link] = []
+        links: list[PageLink] = []
         uncrawlable: list[str] = []
         unreadable: list[str] = []
         sessions: list[str] = []
@@ -215,7 +175,7 @@ class _Page:
                 sessions.append(href[:200])
             if not href.startswith("#"):
                 relations = (node.attributes.get("rel") or "").lower().split()
-                links.append(Link(url, _link_text(node), bool({"nofollow", "ugc", "sponsored"} & set(relations))))
+                links.append(PageLink(url, _link_text(node), not NOT_FOLLOWED.isdisjoint(relations)))
         uncrawlable += ["<a> without href" for node in self._css("a[onclick]:not([href])")[:_SAMPLES]]
         return {
             "links": tuple(links),
@@ -235,7 +195,7 @@ class _Page:
             alt = attributes.get("alt", "") or "" if "alt" in attributes else None
             hidden = attributes.get("role") in ("presentation", "none") or attributes.get("aria-hidden") == "true"
             sized = bool(attributes.get("width") and attributes.get("height"))
-            images.append(Image(url, "" if hidden and alt is None else alt if alt is None else alt[:300], sized))
+            images.append(PageImage(url, "" if hidden and alt is None else alt if alt is None else alt[:300], sized))
         return {"images": tuple(images), "images_total": len(nodes)}
 
     def _resources(self) -> dict[str, Any]:

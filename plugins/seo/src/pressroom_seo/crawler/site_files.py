@@ -1,16 +1,96 @@
-"""Reading sitemaps (sitemaps.org, protocol 0.9): XML, an index of them, plain text, and any of these in gzip."""
+"""The files by which a site tells of itself: robots.txt (RFC 9309), sitemaps (sitemaps.org 0.9) and llms.txt."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Final, Literal
 from xml.etree.ElementTree import ParseError
 
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
+from protego import Protego
 
-from pressroom_seo.crawler.content import gunzip
-from pressroom_seo.crawler.urls import normalise
+from pressroom_seo.document.decoding import gunzip
+from pressroom_seo.urls import normalise
+
+AGENT: Final = "Pressroom"
+"""The product token that groups of robots.txt are matched with (RFC 9309, section 2.2.1)."""
+
+MAX_ROBOTS_BYTES: Final = 512_000
+"""How many bytes of robots.txt are read (RFC 9309, section 2.5)."""
+
+_KNOWN: Final = frozenset(
+    {"user-agent", "allow", "disallow", "sitemap", "crawl-delay", "host", "clean-param", "request-rate", "visit-time"}
+)
+_MAX_SITEMAPS = 100
+_MAX_PROBLEMS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Robots:
+    """What a host's robots.txt says.
+
+    `status` is that of the answer, 0 where there was none. `unreachable` is what the RFC calls so: the server failed,
+    and everything counts as disallowed.
+    """
+
+    status: int
+    unreachable: bool = False
+    text: str = ""
+    truncated: bool = False
+    busy: float | None = None
+    """Seconds after which it may be asked for again, where the host was busy for longer than the crawler waits."""
+    rules: Protego | None = None
+
+    @classmethod
+    def read(cls, status: int, content: bytes, *, truncated: bool = False) -> Robots:
+        """Return the rules of an answer (RFC 9309, section 2.3.1).
+
+        A status of the 400s means that there are none; one of the 500s, or no answer at all, that nothing is allowed.
+        """
+        if status == 0 or status >= 500:
+            return cls(status, unreachable=True)
+        if status >= 300:
+            return cls(status)
+        text = content[:MAX_ROBOTS_BYTES].decode("utf-8", "replace").removeprefix("\ufeff").replace("\0", "")
+        return cls(status, text=text, truncated=truncated or len(content) > MAX_ROBOTS_BYTES, rules=Protego.parse(text))
+
+    def allows(self, url: str, agent: str = AGENT) -> bool:
+        """Return whether an address may be fetched."""
+        if self.unreachable:
+            return False
+        return self.rules is None or bool(self.rules.can_fetch(url, agent))
+
+    @property
+    def crawl_delay(self) -> float:
+        """Seconds between requests that the host asks for; 0 where it asks for nothing."""
+        delay = self.rules.crawl_delay(AGENT) if self.rules is not None else None
+        return float(delay or 0.0)
+
+    @property
+    def sitemaps(self) -> list[str]:
+        """The addresses of sitemaps, as they are written."""
+        return [] if self.rules is None else list(dict.fromkeys(self.rules.sitemaps))[:_MAX_SITEMAPS]
+
+    def problems(self) -> list[str]:
+        """Return the lines that no crawler understands, each as `line 3: …`."""
+        found: list[str] = []
+        grouped = False
+        for number, line in enumerate(self.text.splitlines(), 1):
+            rule = line.partition("#")[0].strip()
+            name = rule.partition(":")[0].strip().lower()
+            grouped = grouped or name == "user-agent"
+            if not rule:
+                continue
+            if ":" not in rule or name not in _KNOWN:
+                found.append(f"line {number}: {rule[:80]}")
+            elif name in ("allow", "disallow") and not grouped:
+                found.append(f"line {number}: {rule[:80]} stands before any user-agent")
+            if len(found) >= _MAX_PROBLEMS:
+                break
+        return found
+
 
 MAX_URLS: Final = 50_000
 """How many addresses one sitemap may list; the protocol's own bound."""
@@ -166,3 +246,76 @@ def _add(sitemap: Sitemap, loc: str, lastmod: str, most: int) -> None:
         sitemap.unreadable += 1
     else:
         sitemap.entries.append(Entry(url, lastmod[:40]))
+
+
+MAX_LLMS_TXT_BYTES: Final = 2_000_000
+"""How many bytes of one are read."""
+
+_ENTRY = re.compile(r"^\s*[-*+]\s+\[([^\]]*)\]\(\s*<?([^)\s>]+)[^)]*\)\s*:?\s*(.*)$")
+_LIST = re.compile(r"^\s*[-*+]\s+")
+_MAX_LINE_LENGTH = 4000
+_MAX_ENTRIES = 5000
+_MAX_LLMS_PROBLEMS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class LlmsEntry:
+    """One link of the file, normalised."""
+
+    title: str
+    url: str
+    note: str
+    section: str
+
+
+@dataclass(frozen=True, slots=True)
+class LlmsTxt:
+    """What the file says; `problems` are sentences."""
+
+    title: str
+    summary: str
+    sections: tuple[str, ...]
+    entries: tuple[LlmsEntry, ...]
+    problems: tuple[str, ...]
+
+
+def read_llms_txt(content: bytes, url: str) -> LlmsTxt:
+    """Return what a file says, and what of it breaks the convention.
+
+    Args:
+        content: its bytes; they are UTF-8.
+        url: where it lies; relative links are relative to it.
+    """
+    text = content[:MAX_LLMS_TXT_BYTES].decode("utf-8", "replace").removeprefix("\ufeff")
+    title = summary = ""
+    sections: list[str] = []
+    entries: list[LlmsEntry] = []
+    problems: list[str] = []
+    for number, whole in enumerate(text.splitlines(), 1):
+        line = whole[:_MAX_LINE_LENGTH]
+        if line.startswith("# "):
+            problems += [f"line {number}: a second title"] if title else []
+            title = title or line[2:].strip()[:200]
+        elif line.startswith("## "):
+            sections.append(line[3:].strip()[:200])
+        elif line.startswith(">") and not sections:
+            summary = f"{summary} {line[1:].strip()}".strip()[:1000]
+        elif _LIST.match(line) and sections and len(entries) < _MAX_ENTRIES:
+            entry = _entry(line, url, sections[-1])
+            if entry is None:
+                problems.append(f"line {number}: no link of the form - [title](url): note")
+            else:
+                entries.append(entry)
+    if not title:
+        problems.insert(0, "it has no title: its first line must be # and the site's name")
+    if not entries:
+        problems.append("it lists no pages: below a line of ## come lines of the form - [title](url): note")
+    return LlmsTxt(title, summary, tuple(sections[:100]), tuple(entries), tuple(problems[:_MAX_LLMS_PROBLEMS]))
+
+
+def _entry(line: str, base: str, section: str) -> LlmsEntry | None:
+    match = _ENTRY.match(line)
+    url = normalise(match[2], base) if match else None
+    if match is None or url is None:
+        return None
+    return LlmsEntry(match[1].strip()[:200], url, match[3].strip()[:300], section)

@@ -1,0 +1,26 @@
+"""Structured data (schema.org) as JSON-LD and microdata: extracting and validating."""
+
+from pressroom_seo.structured_data.extraction import Extracted, extract_structured_data
+from pressroom_seo.structured_data.types import ARTICLE_TYPES, PRODUCT_TYPES, required_in_crawls
+from pressroom_seo.structured_data.validation import (
+    Item,
+    Problem,
+    Validation,
+    missing_of,
+    validate_page,
+    validate_structured_data,
+)
+
+__all__ = [
+    "ARTICLE_TYPES",
+    "PRODUCT_TYPES",
+    "Extracted",
+    "Item",
+    "Problem",
+    "Validation",
+    "extract_structured_data",
+    "missing_of",
+    "required_in_crawls",
+    "validate_page",
+    "validate_structured_data",
+]

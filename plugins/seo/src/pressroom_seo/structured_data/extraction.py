@@ -1,0 +1,257 @@
+"""Taking structured data out of a page: its items, who wrote it and when, and what a crawl keeps of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from itertools import islice
+from typing import Any, Final
+from urllib.parse import urljoin
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from pressroom_seo.document import clean_text, safe_html
+from pressroom_seo.document.model import StructuredData
+from pressroom_seo.structured_data.types import ARTICLE_TYPES, required_in_crawls
+
+_MAX_SCRIPTS: Final = 100
+_MAX_ELEMENTS: Final = 5_000
+"""How many elements with microdata are read."""
+
+_SOURCES: Final = {
+    **dict.fromkeys(["audio", "embed", "iframe", "img", "source", "track", "video"], "src"),
+    **dict.fromkeys(["a", "area", "link"], "href"),
+    "object": "data",
+    "data": "value",
+    "meter": "value",
+}
+_ADDRESSES: Final = frozenset({"src", "href", "data"})
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """The structured data of a page. `errors` are places and messages of scripts that are no JSON."""
+
+    json_ld: tuple[Any, ...]
+    microdata: tuple[dict[str, Any], ...]
+    errors: tuple[tuple[str, str], ...]
+
+
+def extract_structured_data(html: str, base: str = "") -> Extracted:
+    """Return the structured data of a page; relative addresses of microdata are read against `base`.
+
+    It takes any text.
+    """
+    tree = LexborHTMLParser(safe_html(clean_text(html)))
+    documents, errors = _scripts(tree)
+    return Extracted(tuple(documents), tuple(_microdata(tree, base)), tuple(errors))
+
+
+def _scripts(tree: LexborHTMLParser) -> tuple[list[Any], list[tuple[str, str]]]:
+    documents: list[Any] = []
+    errors: list[tuple[str, str]] = []
+    for number, node in enumerate(tree.css("script[type]")[:_MAX_SCRIPTS], 1):
+        if (node.attributes.get("type") or "").partition(";")[0].strip().lower() != "application/ld+json":
+            continue
+        try:
+            documents.append(json.loads(node.text(), strict=False))
+        except (ValueError, RecursionError) as error:
+            errors.append((f"script {number}", f"The JSON-LD is not JSON: {error}"))
+    return documents, errors
+
+
+def _microdata(tree: LexborHTMLParser, base: str) -> list[dict[str, Any]]:
+    """Return the top items (HTML Standard, 5.2), each property under the nearest element with `itemscope` above it."""
+    scopes = tree.css("[itemscope]")[:_MAX_ELEMENTS]
+    items = {node.mem_id: _typed(node) for node in scopes}
+    for node in tree.css("[itemprop]")[:_MAX_ELEMENTS]:
+        attributes = node.attributes
+        owner = _owner(node, items)
+        value = items.get(node.mem_id) or _value(node, attributes, base)
+        for name in (attributes.get("itemprop") or "").split():
+            _add(owner, name, value)
+    return [items[node.mem_id] for node in scopes if "itemprop" not in node.attributes]
+
+
+def _typed(node: LexborNode) -> dict[str, Any]:
+    return {"@type": (node.attributes.get("itemtype") or "").split()}
+
+
+def _owner(node: LexborNode, items: dict[int, dict[str, Any]]) -> dict[str, Any] | None:
+    above = node.parent
+    while above is not None:
+        if above.mem_id in items:
+            return items[above.mem_id]
+        above = above.parent
+    return None
+
+
+def _add(owner: dict[str, Any] | None, name: str, value: object) -> None:
+    if owner is None or name.startswith("@"):
+        return
+    if name not in owner:
+        owner[name] = value
+    elif isinstance(owner[name], list):
+        owner[name].append(value)
+    else:
+        owner[name] = [owner[name], value]
+
+
+def _value(node: LexborNode, attributes: dict[str, str | None], base: str) -> str:
+    if "content" in attributes:
+        return attributes["content"] or ""
+    if node.tag == "time" and "datetime" in attributes:
+        return attributes["datetime"] or ""
+    source = _SOURCES.get(node.tag or "")
+    if source is None:
+        return " ".join(node.text().split())
+    raw = (attributes.get(source) or "").strip()
+    return _joined(base, raw) if source in _ADDRESSES and base else raw
+
+
+def _joined(base: str, address: str) -> str:
+    try:
+        return urljoin(base, address)
+    except ValueError:
+        return address
+
+
+_MAX_BYLINE_ITEMS: Final = 500
+_MAX_AUTHORS: Final = 20
+_MAX_NAME_LENGTH: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Byline:
+    """The names of the authors and the dates of a page; what it does not say is empty or `None`."""
+
+    authors: tuple[str, ...] = ()
+    published: datetime | date | None = None
+    modified: datetime | date | None = None
+
+
+def byline(documents: Sequence[Any]) -> Byline:
+    """Return what documents of structured data say of the article; they may be anything."""
+    items = list(islice(_byline_items(documents), _MAX_BYLINE_ITEMS))
+    named = {one["@id"]: one for one in reversed(items) if isinstance(one.get("@id"), str)}
+    articles = [one for one in items if _is_article(one)]
+    for one in [*articles, *(one for one in items if "datePublished" in one)]:
+        authors = tuple(islice(_names(one.get("author"), named), _MAX_AUTHORS))
+        found = Byline(authors, moment(one.get("datePublished")), moment(one.get("dateModified")))
+        if found != Byline():
+            return found
+    return Byline()
+
+
+def moment(value: Any) -> datetime | date | None:
+    """Return a date of ISO 8601, with its time where it has one; `None` for anything else."""
+    if isinstance(value, list):
+        value = value[0] if value else None
+    if not isinstance(value, str):
+        return None
+    try:
+        return datetime.fromisoformat(value.strip())
+    except ValueError:
+        return None
+
+
+def _byline_items(documents: Sequence[Any]) -> Iterator[dict[str, Any]]:
+    """Yield the items of documents and of their graphs."""
+    for document in documents:
+        for one in document if isinstance(document, list) else [document]:
+            if not isinstance(one, dict):
+                continue
+            yield one
+            graph = one.get("@graph")
+            yield from (part for part in (graph if isinstance(graph, list) else []) if isinstance(part, dict))
+
+
+def _is_article(item: dict[str, Any]) -> bool:
+    kinds = item.get("@type")
+    said = kinds if isinstance(kinds, list) else [kinds]
+    return any(isinstance(kind, str) and kind.rstrip("/").rpartition("/")[2] in ARTICLE_TYPES for kind in said)
+
+
+def _names(author: Any, named: dict[str, dict[str, Any]]) -> Iterator[str]:
+    """Yield the names of authors: texts, items, or references to items by their `@id`."""
+    for one in author if isinstance(author, list) else [author]:
+        if isinstance(one, dict):
+            reference = one.get("@id")
+            there = named.get(reference, {}) if isinstance(reference, str) else {}
+            one = one.get("name") or there.get("name")  # noqa: PLW2901 - what the author is called
+        if isinstance(one, list):
+            one = one[0] if one else None  # noqa: PLW2901
+        if isinstance(one, str) and one.strip():
+            yield " ".join(one.split())[:_MAX_NAME_LENGTH]
+
+
+_MAX_ITEMS = 50
+_MAX_MARKED = 20
+_MAX_LENGTH = 500_000
+
+
+def crawled_structured_data(tree: LexborHTMLParser) -> tuple[StructuredData, ...]:
+    """Return the items of a page: JSON-LD in full, of microdata and RDFa the types. At most 50."""
+    found: list[StructuredData] = []
+    for script in tree.css('script[type="application/ld+json" i]'):
+        found.extend(_json_ld(script.text()))
+        if len(found) >= _MAX_ITEMS:
+            break
+    microdata = tree.css("[itemscope][itemtype]")[:_MAX_MARKED]
+    found += [StructuredData("microdata", _type_names(node.attributes.get("itemtype"))) for node in microdata]
+    rdfa = tree.css("[typeof][vocab]")[:_MAX_MARKED]
+    found += [StructuredData("rdfa", _type_names(node.attributes.get("typeof"))) for node in rdfa]
+    return tuple(found[:_MAX_ITEMS])
+
+
+def _type_names(value: str | None) -> tuple[str, ...]:
+    return tuple(name.rstrip("/").rpartition("/")[2][:60] for name in (value or "").split()[:5])
+
+
+def _json_ld(text: str) -> Iterator[StructuredData]:
+    text = text.strip().removeprefix("<!--").removesuffix("-->").strip()
+    if not text:
+        yield StructuredData("json-ld", (), "it is empty")
+        return
+    try:
+        data = json.loads(text[:_MAX_LENGTH])
+    except RecursionError:
+        yield StructuredData("json-ld", (), "it is nested too deep")
+    except ValueError as error:
+        yield StructuredData("json-ld", (), f"it is no JSON: {error}"[:160])
+    else:
+        yield from _crawled_items(data)
+
+
+def _crawled_items(data: Any) -> Iterator[StructuredData]:
+    whole = data if isinstance(data, list) else [data]
+    for one in whole[:_MAX_ITEMS]:
+        if not isinstance(one, dict):
+            yield StructuredData("json-ld", (), "it is not an object")
+            continue
+        known = _is_schema_org(one.get("@context"))
+        graph = one.get("@graph")
+        parts = graph if isinstance(graph, list) else [one]
+        for part in parts[:_MAX_ITEMS]:
+            if isinstance(part, dict):
+                yield _crawled_item(part, known=known)
+
+
+def _is_schema_org(context: Any) -> bool:
+    """Return whether a context, or one of several, is that of schema.org."""
+    parts = context if isinstance(context, list) else context.values() if isinstance(context, dict) else [context]
+    return any(isinstance(part, str) and "schema.org" in part for part in parts)
+
+
+def _crawled_item(part: dict[str, Any], *, known: bool) -> StructuredData:
+    said = part.get("@type")
+    names = said if isinstance(said, list) else [said]
+    types = tuple(name.rpartition("/")[2][:60] for name in names[:5] if isinstance(name, str))
+    problem = "" if types else "it has no @type"
+    if types and not known:
+        problem = "its @context is not https://schema.org"
+    required = dict.fromkeys(name for kind in types for name in required_in_crawls(kind))
+    missing = tuple(name for name in required if part.get(name) in (None, "", [], {}))
+    return StructuredData("json-ld", types, problem, missing)
