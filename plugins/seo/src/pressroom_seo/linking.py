@@ -12,10 +12,9 @@ from urllib.parse import urljoin
 from pressroom.sdk import Fetcher, InvalidInput, JobRun, NotFound, PluginContext
 from pressroom_content.contract import content_services
 
-from pressroom_seo.crawler.answers import record_of
 from pressroom_seo.crawler.links import LinkChecker, LinkReport, Progress, check_links
 from pressroom_seo.crawler.politeness import Politeness
-from pressroom_seo.crawler.visiting import Visitor
+from pressroom_seo.crawler.visiting import Visitor, record_of
 from pressroom_seo.document import clean_text, document_from_html, document_from_markdown
 from pressroom_seo.reports.reading import Report
 from pressroom_seo.reports.store import Crawls, is_own, start_of

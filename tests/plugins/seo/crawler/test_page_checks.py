@@ -6,9 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import pytest
-from pressroom_seo.crawler.answers import record_of
 from pressroom_seo.crawler.records import PageRecord, page_from_json, to_json
-from pressroom_seo.crawler.visiting import Answer
+from pressroom_seo.crawler.visiting import Answer, record_of
 from pressroom_seo.site_checks.model import issues_of
 from pressroom_seo.site_checks.registry import OF_PAGES
 

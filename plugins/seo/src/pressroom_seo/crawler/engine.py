@@ -12,14 +12,13 @@ from urllib.parse import urlsplit
 
 from pressroom.sdk import Fetcher
 
-from pressroom_seo.crawler.answers import record_of
 from pressroom_seo.crawler.frontier import Frontier, Item, Limits
 from pressroom_seo.crawler.links import LinkChecker
 from pressroom_seo.crawler.politeness import Clock, HostGate, Politeness, SystemClock
 from pressroom_seo.crawler.records import LinkRecord, PageRecord
 from pressroom_seo.crawler.site_files import Robots
 from pressroom_seo.crawler.survey import SiteFacts, begin_survey, survey, survey_from_json, survey_to_json
-from pressroom_seo.crawler.visiting import MAX_BYTES, SECONDS, Visitor
+from pressroom_seo.crawler.visiting import MAX_BYTES, SECONDS, Visitor, record_of
 from pressroom_seo.urls import Site, host_of, normalise, origin_of
 
 PageSink = Callable[[PageRecord], Awaitable[None]]

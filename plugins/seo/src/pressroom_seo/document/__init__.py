@@ -1,6 +1,6 @@
 """An article's body as headings, paragraphs, links and images."""
 
-from pressroom_seo.document.markup import MAX_BODY, clean_text, safe_html
+from pressroom_seo.document.markup import MAX_BODY, clean_text, relations, safe_html
 from pressroom_seo.document.model import Block, BlockKind, Document, Image, Link, Video
 from pressroom_seo.document.reading import document_from_html, document_from_markdown
 
@@ -15,5 +15,6 @@ __all__ = [
     "clean_text",
     "document_from_html",
     "document_from_markdown",
+    "relations",
     "safe_html",
 ]

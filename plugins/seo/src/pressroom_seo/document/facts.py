@@ -11,7 +11,15 @@ from typing import Any, Final
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from pressroom_seo.document.decoding import Decoded, decode
-from pressroom_seo.document.markup import MAX_PAGE_LENGTH, bounded_html, safe_html
+from pressroom_seo.document.markup import (
+    MAX_PAGE_LENGTH,
+    alternative_text,
+    bounded_html,
+    is_decorative,
+    media_source,
+    relations,
+    safe_html,
+)
 from pressroom_seo.document.model import NOT_FOLLOWED, Alternate, PageFacts, PageImage, PageLink
 from pressroom_seo.document.similarity import simhash, words_of
 from pressroom_seo.structured_data.extraction import crawled_structured_data
@@ -174,8 +182,8 @@ class _Page:
             if has_session(href):
                 sessions.append(href[:200])
             if not href.startswith("#"):
-                relations = (node.attributes.get("rel") or "").lower().split()
-                links.append(PageLink(url, _link_text(node), not NOT_FOLLOWED.isdisjoint(relations)))
+                nofollow = not NOT_FOLLOWED.isdisjoint(relations(node.attributes))
+                links.append(PageLink(url, _link_text(node), nofollow))
         uncrawlable += ["<a> without href" for node in self._css("a[onclick]:not([href])")[:_SAMPLES]]
         return {
             "links": tuple(links),
@@ -190,10 +198,10 @@ class _Page:
         images = []
         for node in nodes[:MAX_IMAGES]:
             attributes = node.attributes
-            source = attributes.get("src") or attributes.get("data-src") or ""
+            source = media_source(attributes)
             url = "" if source.startswith("data:") else self._absolute(source) or ""
-            alt = attributes.get("alt", "") or "" if "alt" in attributes else None
-            hidden = attributes.get("role") in ("presentation", "none") or attributes.get("aria-hidden") == "true"
+            alt = alternative_text(attributes)
+            hidden = is_decorative(attributes)
             sized = bool(attributes.get("width") and attributes.get("height"))
             images.append(PageImage(url, "" if hidden and alt is None else alt if alt is None else alt[:300], sized))
         return {"images": tuple(images), "images_total": len(nodes)}

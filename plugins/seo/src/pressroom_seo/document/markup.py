@@ -1,4 +1,4 @@
-"""Markup made safe to parse: text that encodes, and no more nesting or length than a parser takes in good time.
+"""Markup made safe to parse, and what the attributes of elements say.
 
 Pages are hostile until proven otherwise. Three kinds make an HTML parser slow or large: elements inside elements
 without end and attributes without end (its effort grows with the square of either), and formatting elements that are
@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Mapping
 from typing import Final
 
 MAX_BODY: Final = 2_000_000
@@ -132,3 +133,26 @@ def _flattened(html: str) -> str:
         return match[0]
 
     return _TAG.sub(judge, html)
+
+
+Attributes = Mapping[str, str | None]
+
+
+def media_source(attributes: Attributes) -> str:
+    """Return where an image or a frame comes from, one that a script loads late too; empty where it says nothing."""
+    return attributes.get("src") or attributes.get("data-src") or ""
+
+
+def alternative_text(attributes: Attributes) -> str | None:
+    """Return the alternative text of an image; None where there is no such attribute."""
+    return attributes["alt"] or "" if "alt" in attributes else None
+
+
+def is_decorative(attributes: Attributes) -> bool:
+    """Tell whether an image is kept from those who do not see it."""
+    return attributes.get("role") in {"presentation", "none"} or attributes.get("aria-hidden") == "true"
+
+
+def relations(attributes: Attributes) -> frozenset[str]:
+    """Return the link types of a link (HTML Standard, 4.6.7), such as `nofollow` and `canonical`."""
+    return frozenset((attributes.get("rel") or "").lower().split())

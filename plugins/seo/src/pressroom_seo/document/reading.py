@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from pressroom_seo.document.markup import MAX_BODY, safe_html
+from pressroom_seo.document.markup import MAX_BODY, alternative_text, is_decorative, media_source, relations, safe_html
 from pressroom_seo.document.model import Block, BlockKind, Document, Image, Link, Video
 
 if TYPE_CHECKING:
@@ -200,17 +200,16 @@ class _Reader:
             self._link_text.append(text)
 
     def _take_image(self, attributes: dict[str, str | None]) -> None:
-        alt = attributes["alt"] or "" if "alt" in attributes else None
-        hidden = attributes.get("role") in {"presentation", "none"} or attributes.get("aria-hidden") == "true"
+        alt = alternative_text(attributes)
         self.images.append(
             Image(
-                src=(attributes.get("src") or attributes.get("data-src") or "").strip(),
+                src=media_source(attributes).strip(),
                 alt=" ".join(alt.split()) if alt is not None else None,
                 width=_pixels(attributes.get("width")),
                 height=_pixels(attributes.get("height")),
                 loading=(attributes.get("loading") or "").lower(),
                 srcset=bool(attributes.get("srcset")),
-                decorative=hidden,
+                decorative=is_decorative(attributes),
                 block=len(self.blocks),
             )
         )
@@ -218,7 +217,7 @@ class _Reader:
             self._link_text.append(f" {alt or ''} ")
 
     def _take_video(self, tag: str, attributes: dict[str, str | None]) -> None:
-        source = attributes.get("src") or attributes.get("data-src") or ""
+        source = media_source(attributes)
         if tag == "video" or _VIDEO_SITES.search(source):
             self.videos.append(Video(source))
 
@@ -228,7 +227,7 @@ class _Reader:
         text = " ".join("".join(self._link_text or ()).split()) or " ".join(label.split())
         self._link_text = None
         href = attributes["href"] or "" if "href" in attributes else None
-        rel = frozenset((attributes.get("rel") or "").lower().split())
+        rel = relations(attributes)
         named = "id" in attributes or "name" in attributes
         self.links.append(Link(text, href.strip() if href is not None else None, rel, len(self.blocks), named))
 

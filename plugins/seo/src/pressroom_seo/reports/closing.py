@@ -16,10 +16,9 @@ from pressroom_seo.crawler.links import link_report
 from pressroom_seo.crawler.records import LinkRecord
 from pressroom_seo.crawler.survey import SiteFacts
 from pressroom_seo.reports.findings import add_groups, finding_rows, tally
-from pressroom_seo.reports.rows import upsert
 from pressroom_seo.site_checks.index import Entry, SiteIndex
 from pressroom_seo.site_checks.report import IssueSummary, SiteReport, Summary, trend
-from pressroom_seo.tables import CrawlRow, FindingRow, LinkRow, PageRow
+from pressroom_seo.tables import CrawlRow, FindingRow, LinkRow, PageRow, upsert
 
 _AT_ONCE: Final = 500
 T = TypeVar("T")

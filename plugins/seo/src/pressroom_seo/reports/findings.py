@@ -13,10 +13,9 @@ from sqlalchemy import ColumnElement, and_, delete, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
-from pressroom_seo.reports.rows import upsert
 from pressroom_seo.site_checks.model import SEVERITIES, Issue, Severity, health, score
 from pressroom_seo.site_checks.registry import CHECKS
-from pressroom_seo.tables import CrawlRow, FindingRow, MarkRow, PageRow
+from pressroom_seo.tables import CrawlRow, FindingRow, MarkRow, PageRow, upsert
 
 MAX_EVIDENCE: Final = 5
 """How many things that one check found at one address are kept."""

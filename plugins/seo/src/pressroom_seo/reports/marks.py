@@ -11,9 +11,8 @@ from sqlalchemy import delete, select
 
 from pressroom_seo.reports.closing import recount
 from pressroom_seo.reports.reading import Found
-from pressroom_seo.reports.rows import plain, upsert
 from pressroom_seo.site_checks.registry import CHECKS
-from pressroom_seo.tables import CrawlRow, FindingRow, MarkRow
+from pressroom_seo.tables import CrawlRow, FindingRow, MarkRow, plain, upsert
 
 MAX_NOTE_LENGTH: Final = 1000
 

@@ -11,10 +11,9 @@ from sqlalchemy import delete, select, update
 
 from pressroom_seo.crawler.records import LinkRecord, PageRecord, link_from_json, page_from_json, to_json
 from pressroom_seo.reports.findings import finding_rows
-from pressroom_seo.reports.rows import BATCH, plain, upsert
 from pressroom_seo.site_checks.model import Issue
 from pressroom_seo.site_checks.report import SiteReport
-from pressroom_seo.tables import CrawlRow, FindingRow, LinkRow, PageRow
+from pressroom_seo.tables import BATCH, CrawlRow, FindingRow, LinkRow, PageRow, plain, upsert
 
 
 class CrawlRecords:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin
 
-from pressroom_seo.document import clean_text, safe_html
+from pressroom_seo.document import clean_text, relations, safe_html
 from pressroom_seo.scoring.article import Article, Author
 from pressroom_seo.structured_data.extraction import byline, extract_structured_data, moment
 
@@ -75,9 +75,7 @@ def _head(tree: LexborHTMLParser, url: str) -> _Head:
         elif name:
             meta.setdefault(name, content)
     links = (node.attributes for node in tree.css("link[rel]"))
-    canonicals = [
-        (one.get("href") or "").strip() for one in links if "canonical" in (one.get("rel") or "").lower().split()
-    ]
+    canonicals = [(one.get("href") or "").strip() for one in links if "canonical" in relations(one)]
     image = meta.get("og:image", "")
     if image and url:
         meta["og:image"] = _joined(url, image)

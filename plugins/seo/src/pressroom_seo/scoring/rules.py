@@ -1,15 +1,18 @@
-"""The rule set: weights and thresholds, from `rules.toml`."""
+"""The rule set (weights and thresholds, from `rules.toml`), and where checks are found by their id."""
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, wraps
 from importlib.resources import files
 from typing import Any, Final
 
 from pressroom.sdk import InvalidInput
+
+from pressroom_seo.scoring.context import Context
+from pressroom_seo.scoring.report import Verdict, skipped
 
 PROFILES: Final = ("default", "cornerstone", "news", "product")
 
@@ -78,3 +81,34 @@ def _rule(name: str, raw: dict[str, Any]) -> Rule:
 def _gate(name: str, raw: dict[str, Any]) -> GateRule:
     lifted_by = tuple(raw.get("lifted_by", [raw["check"]]))
     return GateRule(name, raw["check"], lifted_by, raw["cap"], raw["message"], raw.get("limit", 0))
+
+
+Check = Callable[[Context, Rule], Verdict]
+
+CHECKS: Final[dict[str, Check]] = {}
+"""Every check by its id."""
+
+NO_KEYPHRASE: Final = "No keyphrase was given, so nothing of the keyphrase group counts."
+
+
+def check(function: Check) -> Check:
+    """Register a function as the check of its name."""
+    CHECKS[function.__name__] = function
+    return function
+
+
+def keyphrase_check(function: Check) -> Check:
+    """Register a check that is skipped where no keyphrase was given."""
+
+    @wraps(function)
+    def guarded(context: Context, rule: Rule) -> Verdict:
+        return function(context, rule) if context.keyphrase else skipped(NO_KEYPHRASE)
+
+    return check(guarded)
+
+
+def unsupported(context: Context, what: str) -> Verdict:
+    """Return the verdict of a check for which the language lacks something."""
+    if not context.language:
+        return skipped(f"The language of the text is not known; {what} need one. Set the article's language.")
+    return skipped(f"There are no rules for {what} in the language “{context.language}”.")

@@ -13,10 +13,9 @@ from pressroom_seo.scoring.article import Article, World
 from pressroom_seo.scoring.checks import CHECKS
 from pressroom_seo.scoring.checks.keyphrase import is_stuffed
 from pressroom_seo.scoring.checks.page import is_noindex
-from pressroom_seo.scoring.checks.registry import NO_KEYPHRASE
 from pressroom_seo.scoring.context import Context
 from pressroom_seo.scoring.report import Action, CheckResult, Gate, GroupResult, Report, Status, Verdict
-from pressroom_seo.scoring.rules import GateRule, Rule, RuleSet, rule_set
+from pressroom_seo.scoring.rules import NO_KEYPHRASE, GateRule, Rule, RuleSet, rule_set
 
 _ACTIONS: Final = 7
 """How many of the next actions are named; the rest are in the checks."""

@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from pressroom_seo.crawler.answers import record_of
 from pressroom_seo.crawler.records import LinkRecord, PageRecord
 from pressroom_seo.crawler.survey import SiteFacts
-from pressroom_seo.crawler.visiting import MAX_REDIRECTS, Answer, Visitor
+from pressroom_seo.crawler.visiting import MAX_REDIRECTS, Answer, Visitor, record_of
 from pressroom_seo.site_checks.index import SiteIndex
 from pressroom_seo.site_checks.model import (
     SEVERITIES,

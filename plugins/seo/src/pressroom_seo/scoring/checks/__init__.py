@@ -10,6 +10,6 @@ from pressroom_seo.scoring.checks import (  # noqa: F401
     readability,
     structure,
 )
-from pressroom_seo.scoring.checks.registry import CHECKS, Check
+from pressroom_seo.scoring.rules import CHECKS, Check
 
 __all__ = ["CHECKS", "Check"]

@@ -5,10 +5,9 @@ from __future__ import annotations
 import ipaddress
 
 from pressroom_seo.document import Link
-from pressroom_seo.scoring.checks.registry import check, unsupported
 from pressroom_seo.scoring.context import Context
 from pressroom_seo.scoring.report import Evidence, Verdict, bad, good, ok, plural, skipped
-from pressroom_seo.scoring.rules import Rule
+from pressroom_seo.scoring.rules import Rule, check, unsupported
 from pressroom_seo.urls import split_address
 
 _SCHEMES = frozenset(

@@ -6,10 +6,9 @@ import re
 
 from pressroom_seo.document import Image, clean_text
 from pressroom_seo.scoring.article import ImageFacts
-from pressroom_seo.scoring.checks.registry import check
 from pressroom_seo.scoring.context import Context
 from pressroom_seo.scoring.report import Evidence, Verdict, at_most, bad, good, graded, ok, plural, skipped
-from pressroom_seo.scoring.rules import Rule
+from pressroom_seo.scoring.rules import Rule, check
 
 _NO_IMAGES = "There are no images."
 

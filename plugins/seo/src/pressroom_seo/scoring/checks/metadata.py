@@ -6,10 +6,9 @@ import re
 
 from pressroom_content.language import fold
 
-from pressroom_seo.scoring.checks.registry import check
 from pressroom_seo.scoring.context import Context, slug_of, slug_words
 from pressroom_seo.scoring.report import Evidence, Status, Verdict, at_most, bad, good, graded, ok, plural, skipped
-from pressroom_seo.scoring.rules import Rule
+from pressroom_seo.scoring.rules import Rule, check
 from pressroom_seo.scoring.snippet import DESKTOP, pixel_width
 from pressroom_seo.urls import split_address
 

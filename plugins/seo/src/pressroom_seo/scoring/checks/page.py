@@ -6,10 +6,9 @@ from collections.abc import Mapping
 
 from pressroom_content.language import TAG, primary_subtag, same_language
 
-from pressroom_seo.scoring.checks.registry import check
 from pressroom_seo.scoring.context import Context
 from pressroom_seo.scoring.report import Evidence, Status, Verdict, bad, good, graded, ok, skipped
-from pressroom_seo.scoring.rules import Rule
+from pressroom_seo.scoring.rules import Rule, check
 from pressroom_seo.structured_data import ARTICLE_TYPES, PRODUCT_TYPES, Item, missing_of, validate_structured_data
 
 _LIMITING = frozenset({"nosnippet", "noimageindex", "max-snippet:0", "max-image-preview:none"})

@@ -8,7 +8,6 @@ from itertools import groupby
 from pressroom_content.language import find_passive
 
 from pressroom_seo.document import BlockKind
-from pressroom_seo.scoring.checks.registry import check, unsupported
 from pressroom_seo.scoring.context import Context
 from pressroom_seo.scoring.report import (
     Evidence,
@@ -22,7 +21,7 @@ from pressroom_seo.scoring.report import (
     plural,
     skipped,
 )
-from pressroom_seo.scoring.rules import Rule
+from pressroom_seo.scoring.rules import Rule, check, unsupported
 from pressroom_seo.scoring.text import Sentence
 
 _NO_SENTENCES = "There are no sentences."

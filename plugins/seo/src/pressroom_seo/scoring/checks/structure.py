@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import pairwise
 
 from pressroom_seo.document import Block, BlockKind
-from pressroom_seo.scoring.checks.registry import check
 from pressroom_seo.scoring.context import Context
 from pressroom_seo.scoring.report import (
     Evidence,
@@ -19,7 +18,7 @@ from pressroom_seo.scoring.report import (
     plural,
     skipped,
 )
-from pressroom_seo.scoring.rules import Rule
+from pressroom_seo.scoring.rules import Rule, check
 
 
 @check
