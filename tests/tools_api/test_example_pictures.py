@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 from pressroom.testing import RunningHost
 from pressroom.testing.plugin import settings_for_test
-from pressroom_image_generator.examples import EXAMPLES
+from pressroom_image_generator.guidance import EXAMPLES
 
 IMAGE = "/tools/image-generator"
 

@@ -8,8 +8,7 @@ import pytest
 from pressroom_image_generator import engine
 from pressroom_image_generator.engine.properties import PROPERTIES
 from pressroom_image_generator.engine.shorthands import SHORTHANDS
-from pressroom_image_generator.examples import EXAMPLES
-from pressroom_image_generator.guidance import EXAMPLE, GUIDANCE
+from pressroom_image_generator.guidance import EXAMPLE, EXAMPLES, GUIDANCE
 from pressroom_image_generator.params import TemplateProps
 from pressroom_image_generator.templates import BUILT_IN, THEMES
 

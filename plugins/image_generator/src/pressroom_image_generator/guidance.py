@@ -1,8 +1,10 @@
-"""What a model is told before it makes a picture: how to write HTML that renders well."""
+"""What clients are told: how to write HTML that renders well, and examples, which are the gallery of the page."""
 
 from __future__ import annotations
 
 from typing import Final
+
+from pressroom.sdk import Example
 
 EXAMPLE: Final = (
     '<div style="display:flex;flex-direction:column;justify-content:space-between;width:100%;height:100%;padding:80px;'
@@ -39,3 +41,115 @@ transform, filter, background-clip:text, position:absolute for decoration, simpl
 - Pictures: <img> with an https:// or data:image/ address, and with width, height and object-fit:cover; at most \
 10. url() in styles takes data:image/ alone.
 Example: {EXAMPLE}"""
+
+
+QUOTE: Final = """\
+<div style="display:flex; flex-direction:column; justify-content:center; gap:48px; width:100%; height:100%;
+            padding:0 120px; background:#f4efe6; color:#1d1a17; font-family:serif">
+  <div style="display:flex; font-size:180px; line-height:0.6; height:72px; color:#b9502a">\u201c</div>
+  <div style="display:flex; font-size:72px; line-height:1.15; letter-spacing:-1px; text-wrap:balance">
+    Simplicity is prerequisite for reliability.
+  </div>
+  <div style="display:flex; align-items:center; gap:20px; font-family:Inter; font-size:28px; color:#645c53">
+    <div style="width:56px; height:2px; background:#b9502a"></div>
+    Edsger W. Dijkstra
+  </div>
+</div>
+"""
+
+RELEASE: Final = """\
+<div style="display:flex; flex-direction:column; justify-content:space-between; width:100%; height:100%;
+            padding:72px 80px; background:radial-gradient(circle at 85% 0%, #3b2f80, #12101f 62%); color:#f5f3ff">
+  <div style="display:flex; align-items:center; gap:20px; font-size:28px">
+    <div style="padding:10px 22px; border-radius:99px; background:#7c5cff; font-weight:700">New</div>
+    <span style="color:#b9b0e8">example.com/changelog</span>
+  </div>
+  <div style="display:flex; font-size:104px; font-weight:800; line-height:1; letter-spacing:-4px">Version 3.2</div>
+  <div style="display:flex; flex-wrap:wrap; gap:16px; font-size:28px">
+    <div style="padding:16px 28px; border:1px solid #ffffff33; border-radius:16px">Dark mode</div>
+    <div style="padding:16px 28px; border:1px solid #ffffff33; border-radius:16px">Faster search</div>
+    <div style="padding:16px 28px; border:1px solid #ffffff33; border-radius:16px">CSV export</div>
+  </div>
+</div>
+"""
+
+NUMBERS: Final = """\
+<div style="display:flex; flex-direction:column; justify-content:space-between; width:100%; height:100%; padding:72px;
+            background:#0f766e; color:#ecfdf5">
+  <div style="display:flex; font-size:44px; font-weight:700">The year in numbers</div>
+  <div style="display:grid; grid-template-columns:1fr 1fr 1fr; gap:24px">
+    <div style="display:flex; flex-direction:column; gap:8px; padding:36px; border-radius:28px; background:#ffffff1f">
+      <span style="font-size:84px; font-weight:800; letter-spacing:-3px">128</span>
+      <span style="font-size:28px">articles</span>
+    </div>
+    <div style="display:flex; flex-direction:column; gap:8px; padding:36px; border-radius:28px; background:#ffffff1f">
+      <span style="font-size:84px; font-weight:800; letter-spacing:-3px">2.4M</span>
+      <span style="font-size:28px">readers</span>
+    </div>
+    <div style="display:flex; flex-direction:column; gap:8px; padding:36px; border-radius:28px;
+                background:#fde68a; color:#134e4a">
+      <span style="font-size:84px; font-weight:800; letter-spacing:-3px">+61%</span>
+      <span style="font-size:28px">growth</span>
+    </div>
+  </div>
+  <div style="display:flex; font-size:28px; color:#a7f3d0">example.com</div>
+</div>
+"""
+
+EXAMPLES: Final = (
+    Example(
+        "Link preview",
+        {
+            "template": "og",
+            "props": {
+                "eyebrow": "Engineering",
+                "title": "What a year of small releases taught us",
+                "subtitle": "Fewer surprises, calmer Fridays, and a changelog that people read.",
+                "author": "Ada Lovelace",
+                "siteName": "example.com",
+            },
+        },
+    ),
+    Example(
+        "Header for X",
+        {
+            "template": "twitter-header",
+            "props": {"title": "Tools for people who write", "siteName": "example.com", "theme": "dark"},
+        },
+    ),
+    Example(
+        "LinkedIn banner",
+        {
+            "template": "linkedin-banner",
+            "props": {
+                "title": "We make publishing boring",
+                "subtitle": "In the best sense of the word",
+                "theme": "gradient",
+                "accentColor": "#4f46e5",
+            },
+        },
+    ),
+    Example(
+        "Square post",
+        {
+            "template": "square",
+            "props": {"eyebrow": "New", "title": "Version 2 is here", "theme": "bold", "accentColor": "#0f766e"},
+        },
+    ),
+    Example(
+        "Story as JPEG",
+        {
+            "template": "story",
+            "props": {
+                "title": "Five questions to ask before you publish",
+                "siteName": "example.com",
+                "theme": "minimal",
+                "align": "center",
+            },
+            "format": "jpeg",
+        },
+    ),
+    Example("Quote in HTML", {"html": QUOTE}),
+    Example("Release in HTML", {"html": RELEASE}),
+    Example("Numbers in HTML", {"html": NUMBERS}),
+)

@@ -23,11 +23,9 @@ from pressroom.sdk import (
     per_hour,
 )
 
-from pressroom_image_generator.examples import EXAMPLES
-from pressroom_image_generator.guidance import GUIDANCE
-from pressroom_image_generator.offering import offered_params
+from pressroom_image_generator.guidance import EXAMPLES, GUIDANCE
 from pressroom_image_generator.params import ImageDetails, ImageParams
-from pressroom_image_generator.preparing import Preparation, Prepared
+from pressroom_image_generator.preparing import Preparation, Prepared, offered_params
 from pressroom_image_generator.templates import ImageTemplateHooks
 
 PLUGIN = Plugin(

@@ -14,7 +14,7 @@ import pytest
 from playwright.async_api import Browser, Page, Request, Response, expect
 from pressroom.testing import RunningHost
 from pressroom.testing.plugin import settings_for_test
-from pressroom_image_generator.examples import EXAMPLES
+from pressroom_image_generator.guidance import EXAMPLES
 from support.axe import violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]

@@ -14,7 +14,6 @@ from pressroom.graphics.css import Length
 from tinycss2.ast import Node
 
 from pressroom_image_generator.engine import pictures, readers
-from pressroom_image_generator.engine.edges import Edges
 from pressroom_image_generator.engine.effects import (
     Filter,
     Shape,
@@ -29,7 +28,7 @@ from pressroom_image_generator.engine.effects import (
 from pressroom_image_generator.engine.pictures import BackgroundSize, Picture, Position
 from pressroom_image_generator.engine.readers import Reader, Shadow, T, keywords, pixels, size
 from pressroom_image_generator.engine.tracks import GridLine, Track, areas, grid_line, track_list
-from pressroom_image_generator.engine.values import AnyLength, Size
+from pressroom_image_generator.engine.values import AnyLength, Edges, Size
 
 PROPERTIES: Final[dict[str, Property[Any]]] = {}
 """The properties by their CSS names."""

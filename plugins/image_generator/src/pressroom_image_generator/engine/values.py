@@ -1,15 +1,42 @@
-"""Lengths as styles write them: relative units, `calc()` and its kin, percentages that layout resolves."""
+"""Lengths as styles write them (relative units, `calc()` and its kin, percentages that layout resolves), and edges."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from pressroom.graphics.color import BLACK, Color
 from pressroom.graphics.css import Length, bounded, length, significant
 from tinycss2.ast import DimensionToken, FunctionBlock, Node, NumberToken, PercentageToken
+
+
+class Edges(NamedTuple):
+    """The thickness of a frame on its four sides, in pixels."""
+
+    top: float = 0.0
+    right: float = 0.0
+    bottom: float = 0.0
+    left: float = 0.0
+
+    @property
+    def across(self) -> float:
+        """Left and right together."""
+        return self.left + self.right
+
+    @property
+    def down(self) -> float:
+        """Top and bottom together."""
+        return self.top + self.bottom
+
+    def plus(self, other: Edges) -> Edges:
+        """Return both frames together."""
+        return Edges(self.top + other.top, self.right + other.right, self.bottom + other.bottom, self.left + other.left)
+
+
+NO_EDGES: Final = Edges()
+
 
 _MATH: Final = frozenset({"calc", "min", "max", "clamp"})
 

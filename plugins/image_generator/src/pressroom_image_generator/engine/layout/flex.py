@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from pressroom_image_generator.engine.boxes import Box
-from pressroom_image_generator.engine.layout.absolute import placed
-from pressroom_image_generator.engine.layout.alignment import (
+from pressroom_image_generator.engine.layout.flexing import Item, resolve_lengths
+from pressroom_image_generator.engine.layout.fragments import Fragment, LayoutContext, Pending, Space
+from pressroom_image_generator.engine.layout.positioning import (
     aligned_offset,
     content_distribution,
     item_alignment,
+    placed,
     static_alignment,
 )
-from pressroom_image_generator.engine.layout.flexing import Item, resolve_lengths
-from pressroom_image_generator.engine.layout.fragments import Fragment, LayoutContext, Pending, Space
 from pressroom_image_generator.engine.layout.sizing import Sizing, bounded, known, margin_edges
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pressroom_image_generator.engine.boxes import Box
-from pressroom_image_generator.engine.edges import Edges
 from pressroom_image_generator.engine.layout.fragments import Fragment
+from pressroom_image_generator.engine.values import Edges
 
 
 @dataclass(slots=True, eq=False)

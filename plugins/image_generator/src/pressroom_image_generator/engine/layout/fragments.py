@@ -8,10 +8,10 @@ from typing import NamedTuple, Protocol
 from pressroom.graphics.text import FontLibrary, ShapedText
 
 from pressroom_image_generator.engine.boxes import Box, Decoration
-from pressroom_image_generator.engine.edges import NO_EDGES, Edges
 from pressroom_image_generator.engine.layout.inline_text import InlineText
 from pressroom_image_generator.engine.notes import Notes
 from pressroom_image_generator.engine.properties import Style
+from pressroom_image_generator.engine.values import NO_EDGES, Edges
 
 
 class Space(NamedTuple):

@@ -6,11 +6,20 @@ import math
 from itertools import accumulate
 
 from pressroom_image_generator.engine.boxes import Box
-from pressroom_image_generator.engine.layout.absolute import placed
-from pressroom_image_generator.engine.layout.alignment import aligned_offset, content_distribution, item_alignment
 from pressroom_image_generator.engine.layout.fragments import Fragment, LayoutContext, Pending, Space
-from pressroom_image_generator.engine.layout.grid_places import Cell, named_lines, placed_cells
-from pressroom_image_generator.engine.layout.grid_tracks import Contribution, track_sizes
+from pressroom_image_generator.engine.layout.grid_items import (
+    Cell,
+    Contribution,
+    named_lines,
+    placed_cells,
+    track_sizes,
+)
+from pressroom_image_generator.engine.layout.positioning import (
+    aligned_offset,
+    content_distribution,
+    item_alignment,
+    placed,
+)
 from pressroom_image_generator.engine.layout.sizing import Sizing, known, margin_edges
 from pressroom_image_generator.engine.tracks import MAX_TRACKS, Track
 

@@ -12,8 +12,6 @@ from pressroom.graphics.text import ShapedText
 from pressroom.graphics.text.bidi import visual_order
 
 from pressroom_image_generator.engine.boxes import Box
-from pressroom_image_generator.engine.layout.absolute import placed
-from pressroom_image_generator.engine.layout.breaking import visible_end
 from pressroom_image_generator.engine.layout.fragments import Fragment, InlineArea, LayoutContext, Space, TextPiece
 from pressroom_image_generator.engine.layout.inline_text import (
     InlineText,
@@ -22,7 +20,9 @@ from pressroom_image_generator.engine.layout.inline_text import (
     shaped_text,
     spread,
     text_style,
+    visible_end,
 )
+from pressroom_image_generator.engine.layout.positioning import placed
 from pressroom_image_generator.engine.layout.sizing import border_edges, margin_edges, padding_edges
 from pressroom_image_generator.engine.notes import shown
 from pressroom_image_generator.engine.properties import Style

@@ -5,9 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pressroom_image_generator.engine.boxes import Box
-from pressroom_image_generator.engine.layout.breaking import balanced, breaks_words, broken, opportunities, visible_end
 from pressroom_image_generator.engine.layout.fragments import Fragment, LayoutContext, Pending, Space
-from pressroom_image_generator.engine.layout.inline_text import InlineText, collected
+from pressroom_image_generator.engine.layout.inline_text import (
+    InlineText,
+    balanced,
+    breaks_words,
+    broken,
+    collected,
+    opportunities,
+    visible_end,
+)
 from pressroom_image_generator.engine.layout.line import LineBuilder, inline_edge
 from pressroom_image_generator.engine.layout.sizing import Sizing, known
 

@@ -8,10 +8,9 @@ from typing import Final
 from pressroom.graphics.css import Length
 
 from pressroom_image_generator.engine.boxes import Box
-from pressroom_image_generator.engine.edges import Edges
 from pressroom_image_generator.engine.layout.fragments import LayoutContext, Space
 from pressroom_image_generator.engine.properties import Style
-from pressroom_image_generator.engine.values import Size, depends_on_percentage
+from pressroom_image_generator.engine.values import Edges, Size, depends_on_percentage
 
 FARTHEST: Final = 100_000.0
 """Sizes and places beyond this many pixels are cut off."""

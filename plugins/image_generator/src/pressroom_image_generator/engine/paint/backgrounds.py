@@ -9,13 +9,12 @@ from PIL import Image
 from pressroom.graphics.gradient import ConicGradient, LinearGradient, RadialGradient
 from pressroom.graphics.painting import paint_image
 
-from pressroom_image_generator.engine.edges import NO_EDGES, Edges
 from pressroom_image_generator.engine.paint.canvas import GRADIENT, Canvas
-from pressroom_image_generator.engine.paint.rects import Rect, nearest
-from pressroom_image_generator.engine.paint.rounded import Corners, rounded_mask
+from pressroom_image_generator.engine.paint.rectangles import Corners, Rect, nearest, rounded_mask
 from pressroom_image_generator.engine.pictures import BackgroundSize, Picture, UrlImage
 from pressroom_image_generator.engine.properties import Style
 from pressroom_image_generator.engine.sources import Sources
+from pressroom_image_generator.engine.values import NO_EDGES, Edges
 
 MAX_TILE: Final = 4096
 MAX_TILES: Final = 250_000

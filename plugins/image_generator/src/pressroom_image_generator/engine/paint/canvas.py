@@ -8,8 +8,7 @@ from PIL import Image, ImageChops
 from pressroom.graphics.color import Color
 from pressroom.sdk import InvalidInput
 
-from pressroom_image_generator.engine.paint.rects import Rect
-from pressroom_image_generator.engine.paint.rounded import Corners, rounded_mask
+from pressroom_image_generator.engine.paint.rectangles import Corners, Rect, rounded_mask
 
 MAX_WORK: Final = 800_000_000
 """How many pixels may be painted for one picture, layers, gradients and blurs counted several times."""

@@ -14,9 +14,8 @@ from pressroom.graphics.color import BLACK, Color
 from pressroom_image_generator.engine.effects import Filter, Shape
 from pressroom_image_generator.engine.paint.borders import polygon_mask
 from pressroom_image_generator.engine.paint.canvas import Canvas, scaled
-from pressroom_image_generator.engine.paint.masks import blurred
-from pressroom_image_generator.engine.paint.rects import Rect, nearest
-from pressroom_image_generator.engine.paint.rounded import SQUARE, Corners, rounded_mask
+from pressroom_image_generator.engine.paint.rectangles import SQUARE, Corners, Rect, nearest, rounded_mask
+from pressroom_image_generator.engine.paint.shadows import blurred
 from pressroom_image_generator.engine.sources import Sources
 from pressroom_image_generator.engine.values import AnyLength
 

@@ -1,18 +1,99 @@
-"""Layers: contexts that are painted apart, what changes them, and how they are laid over the page."""
+"""Stacking contexts, clips and layers (CSS 2.2, appendix E; CSS Overflow 3), and how far ink reaches."""
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
+
 from PIL import Image, ImageChops
 
-from pressroom_image_generator.engine.edges import NO_EDGES
-from pressroom_image_generator.engine.layout.fragments import Fragment
+from pressroom_image_generator.engine.layout.fragments import Fragment, Placed
 from pressroom_image_generator.engine.paint.backgrounds import paint_background
 from pressroom_image_generator.engine.paint.canvas import BLUR, Canvas, scaled
 from pressroom_image_generator.engine.paint.filtering import blended, clip_mask, filter_reach, filtered
-from pressroom_image_generator.engine.paint.rects import Rect
-from pressroom_image_generator.engine.paint.rounded import SQUARE, fragment_corners, rounded_mask
+from pressroom_image_generator.engine.paint.rectangles import (
+    SQUARE,
+    Corners,
+    Rect,
+    fragment_corners,
+    rounded_mask,
+    snapped,
+)
+from pressroom_image_generator.engine.paint.texts import text_rect
+from pressroom_image_generator.engine.paint.transforms import mapped_rect, matrix_of
 from pressroom_image_generator.engine.properties import Style
 from pressroom_image_generator.engine.sources import Sources
+from pressroom_image_generator.engine.values import NO_EDGES
+
+_NOTHING = Rect(10**7, 10**7, -(10**7), -(10**7))
+
+
+def ink_rect(fragment: Fragment, x: float, y: float, *, content_only: bool = False) -> Rect:
+    """Return a rectangle of the page that holds all that a fragment paints, before its own transform and filter.
+
+    `content_only` leaves out the box itself and its children.
+    """
+    rect = _NOTHING
+    for piece in fragment.texts:
+        rect = _joined(rect, _with_shadows(text_rect(piece, x, y), piece.style))
+    if content_only:
+        return rect
+    rect = _joined(rect, _box_rect(fragment.box.style, x, y, fragment.width, fragment.height))
+    for area in fragment.areas:
+        rect = _joined(rect, _box_rect(area.style, x + area.x, y + area.y, area.width, area.height))
+    style = fragment.box.style
+    if style.overflow_x != "visible" or style.overflow_y != "visible":
+        return rect
+    for at_x, at_y, child in fragment.children:
+        rect = _joined(rect, _transformed(child, x + at_x, y + at_y))
+    return rect
+
+
+def _transformed(fragment: Fragment, x: float, y: float) -> Rect:
+    rect = ink_rect(fragment, x, y)
+    style = fragment.box.style
+    if style.filter:
+        rect = rect.grown(filter_reach(style.filter))
+    matrix = matrix_of(style, fragment, x, y)
+    return rect if matrix is None else mapped_rect(matrix, rect)
+
+
+def _joined(one: Rect, other: Rect) -> Rect:
+    if other.empty:
+        return one
+    if one.empty:
+        return other
+    return Rect(
+        min(one.left, other.left), min(one.top, other.top), max(one.right, other.right), max(one.bottom, other.bottom)
+    )
+
+
+def _box_rect(style: Style, x: float, y: float, width: float, height: float) -> Rect:
+    rect = Rect(math.floor(x), math.floor(y), math.ceil(x + width), math.ceil(y + height))
+    whole = rect
+    for shadow in style.box_shadow:
+        if not shadow.inset:
+            reach = max(0, math.ceil(min(shadow.blur, 400) * 1.5 + shadow.spread) + 1)
+            moved = Rect(
+                rect.left + math.floor(shadow.x), rect.top + math.floor(shadow.y),
+                rect.right + math.ceil(shadow.x), rect.bottom + math.ceil(shadow.y),
+            )  # fmt: skip
+            whole = _joined(whole, moved.grown(reach))
+    if style.outline_style not in ("none", "hidden"):
+        whole = _joined(whole, rect.grown(max(0, math.ceil(style.outline_width + style.outline_offset))))
+    return whole
+
+
+def _with_shadows(rect: Rect, style: Style) -> Rect:
+    whole = rect
+    for shadow in style.text_shadow:
+        reach = math.ceil(min(shadow.blur, 200) * 1.5)
+        moved = Rect(
+            rect.left + math.floor(shadow.x), rect.top + math.floor(shadow.y),
+            rect.right + math.ceil(shadow.x), rect.bottom + math.ceil(shadow.y),
+        )  # fmt: skip
+        whole = _joined(whole, moved.grown(reach))
+    return whole
 
 
 def changes_pixels(style: Style) -> bool:
@@ -107,3 +188,79 @@ def filter_backdrop(canvas: Canvas, fragment: Fragment, box: Rect) -> None:
     if style.opacity < 1:
         mask = scaled(mask, round(style.opacity * 255))
     canvas.put_back(part, mask)
+
+
+@dataclass(frozen=True, slots=True)
+class Deferred:
+    """A fragment that is painted after its surroundings, by its `z-index` and its place in the document.
+
+    `clips` are the fragments at their places on the page that cut it off, the outer ones first.
+    """
+
+    z: int
+    sequence: int
+    fragment: Fragment
+    x: float
+    y: float
+    clips: tuple[Placed, ...] = ()
+
+
+def deferral(fragment: Fragment, parent: Fragment) -> int | None:
+    """Return the `z-index` of a fragment that is painted apart from the flow, or `None` for one that is not."""
+    style = fragment.box.style
+    z = style.z_index
+    positioned = style.position != "static"
+    item = parent.box.kind in ("flex", "grid")
+    if positioned or needs_layer(style) or (item and isinstance(z, int)):
+        return z if isinstance(z, int) and (positioned or item) else 0
+    return None
+
+
+def gather(
+    fragment: Fragment, x: float, y: float, into: list[Deferred], clips: tuple[Placed, ...]
+) -> None:  # fmt: skip
+    """Collect the fragments that are deferred to the end of this context; a clip makes no context of its own."""
+    for at_x, at_y, child in fragment.children:
+        z = deferral(child, fragment)
+        if z is not None:
+            into.append(Deferred(z, child.box.sequence, child, x + at_x, y + at_y, clips))
+            continue
+        inner = (*clips, Placed(x + at_x, y + at_y, child)) if is_clip(child) else clips
+        gather(child, x + at_x, y + at_y, into, inner)
+
+
+def is_clip(fragment: Fragment) -> bool:
+    """Tell whether a fragment cuts off what stands out of it."""
+    style = fragment.box.style
+    return style.overflow_x != "visible" or style.overflow_y != "visible"
+
+
+def padding_box(fragment: Fragment, x: float, y: float) -> tuple[Rect, Corners]:
+    """Return the padding box of a fragment, to which it clips, and its corners."""
+    border = fragment.border
+    inner = snapped(x + border.left, y + border.top, fragment.width - border.across, fragment.height - border.down)
+    return inner, fragment_corners(fragment).inside(border)
+
+
+def clips_something(fragment: Fragment, x: float, y: float) -> bool:
+    """Tell whether a fragment cuts off what would be seen else."""
+    if not is_clip(fragment):
+        return False
+    inner, corners = padding_box(fragment, x, y)
+    inks = [ink_rect(child, x + at_x, y + at_y) for at_x, at_y, child in fragment.children]
+    inks.append(ink_rect(fragment, x, y, content_only=True))
+    if corners.square:
+        return not all(inner.holds(ink) for ink in inks)
+    return not all(ink.empty for ink in inks)
+
+
+def tiltable(fragment: Fragment, x: float, y: float) -> bool:
+    """Tell whether all in a fragment can be painted without looking at what is painted already."""
+    if clips_something(fragment, x, y):
+        return False
+    return not any(
+        child.box.style.backdrop_filter
+        or child.box.style.mix_blend_mode != "normal"
+        or not tiltable(child, x + at_x, y + at_y)
+        for at_x, at_y, child in fragment.children
+    )

@@ -8,40 +8,51 @@ from typing import Final
 from PIL import Image, ImageChops
 from pressroom.graphics.text import FontLibrary
 
-from pressroom_image_generator.engine.edges import Edges
 from pressroom_image_generator.engine.effects import Matrix
 from pressroom_image_generator.engine.layout.fragments import Fragment, InlineArea, Placed
 from pressroom_image_generator.engine.layout.sizing import border_edges, padding_edges
 from pressroom_image_generator.engine.paint.backgrounds import paint_background
 from pressroom_image_generator.engine.paint.borders import paint_border, paint_outline
-from pressroom_image_generator.engine.paint.bounds import ink_rect
 from pressroom_image_generator.engine.paint.canvas import LAYER, Canvas, scaled
-from pressroom_image_generator.engine.paint.contexts import (
-    Deferred,
-    clips_something,
-    deferral,
-    gather,
-    padding_box,
-    tiltable,
-)
 from pressroom_image_generator.engine.paint.filtering import filter_reach
 from pressroom_image_generator.engine.paint.layers import (
+    Deferred,
     blend,
     changed,
     changes_pixels,
+    clips_something,
+    deferral,
     filter_backdrop,
+    gather,
     has_effects,
+    ink_rect,
     needs_layer,
+    padding_box,
+    tiltable,
 )
 from pressroom_image_generator.engine.paint.pictures import paint_picture
-from pressroom_image_generator.engine.paint.rects import Rect, nearest, snapped
-from pressroom_image_generator.engine.paint.rounded import Corners, corners_of, fragment_corners, rounded_mask
+from pressroom_image_generator.engine.paint.rectangles import (
+    Corners,
+    Rect,
+    corners_of,
+    fragment_corners,
+    nearest,
+    rounded_mask,
+    snapped,
+)
 from pressroom_image_generator.engine.paint.shadows import paint_inset_shadows, paint_shadows
 from pressroom_image_generator.engine.paint.texts import glyph_mask, paint_text
-from pressroom_image_generator.engine.paint.tilted import TiltedCanvas
-from pressroom_image_generator.engine.paint.transforms import inverse_rect, mapped_rect, matrix_of, product, warped
+from pressroom_image_generator.engine.paint.transforms import (
+    TiltedCanvas,
+    inverse_rect,
+    mapped_rect,
+    matrix_of,
+    product,
+    warped,
+)
 from pressroom_image_generator.engine.properties import Style
 from pressroom_image_generator.engine.sources import Sources
+from pressroom_image_generator.engine.values import Edges
 
 _NOWHERE: Final = Rect(0, 0, 0, 0)
 

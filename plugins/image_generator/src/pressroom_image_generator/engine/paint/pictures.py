@@ -8,12 +8,11 @@ from pressroom.graphics.text import FontLibrary, shape
 from pressroom.graphics.text.drawing import draw_text
 
 from pressroom_image_generator.engine.boxes import Box
-from pressroom_image_generator.engine.edges import Edges
+from pressroom_image_generator.engine.layout.flow import natural_size
 from pressroom_image_generator.engine.layout.inline_text import text_style
-from pressroom_image_generator.engine.layout.replaced import natural_size
 from pressroom_image_generator.engine.paint.canvas import LAYER, Canvas
-from pressroom_image_generator.engine.paint.rects import Rect, nearest
-from pressroom_image_generator.engine.paint.rounded import Corners, rounded_mask
+from pressroom_image_generator.engine.paint.rectangles import Corners, Rect, nearest, rounded_mask
+from pressroom_image_generator.engine.values import Edges
 
 _PLACEHOLDER = Color(0.5, 0.5, 0.5, 0.25)
 MAX_EDGE = 6000

@@ -17,9 +17,9 @@ from pressroom.graphics.text.shaping import emoji_box
 from pressroom_image_generator.engine.boxes import Decoration
 from pressroom_image_generator.engine.layout.fragments import TextPiece
 from pressroom_image_generator.engine.paint.canvas import BLUR, Canvas, scaled
-from pressroom_image_generator.engine.paint.masks import blurred
-from pressroom_image_generator.engine.paint.rects import Rect, nearest
-from pressroom_image_generator.engine.paint.tilted import TiltedCanvas
+from pressroom_image_generator.engine.paint.rectangles import Rect, nearest
+from pressroom_image_generator.engine.paint.shadows import blurred
+from pressroom_image_generator.engine.paint.transforms import TiltedCanvas
 from pressroom_image_generator.engine.readers import Shadow
 
 MAX_STROKE: Final = 40.0

@@ -1,15 +1,21 @@
-"""Transforms in two dimensions (CSS Transforms 1)."""
+"""Transforms in two dimensions (CSS Transforms 1), and painting boxes and glyphs under them as outlines."""
 
 from __future__ import annotations
 
 import math
 from typing import Final
 
+import numpy as np
+import uharfbuzz as hb
+from numpy.typing import NDArray
 from PIL import Image
+from pressroom.graphics.color import Color
+from pressroom.graphics.text import ShapedText
 
 from pressroom_image_generator.engine.effects import Matrix
 from pressroom_image_generator.engine.layout.fragments import Fragment
-from pressroom_image_generator.engine.paint.rects import Rect
+from pressroom_image_generator.engine.paint.canvas import LAYER, OUTLINE, Canvas, through
+from pressroom_image_generator.engine.paint.rectangles import SQUARE, Corners, Rect
 from pressroom_image_generator.engine.properties import Style
 
 _FAR: Final = 20_000
@@ -87,3 +93,136 @@ def warped(picture: Image.Image, matrix: Matrix, source: Rect, target: Rect) -> 
     premultiplied = picture.convert("RGBa")
     moved = premultiplied.transform(target.size, Image.Transform.AFFINE, numbers, Image.Resampling.BICUBIC)
     return moved.convert("RGBA")
+
+
+_NEAR_ZERO = 1e-9
+_UNITS = 64.0
+"""How many units of a font's outlines make a pixel."""
+
+
+class TiltedCanvas(Canvas):
+    """A canvas that lays what is painted on it over another one, under a transform.
+
+    Its rectangle is the part of the page before the transform that can be seen; there are no pixels to take back from
+    it (`part`, `put_back`).
+    """
+
+    def __init__(self, under: Canvas, matrix: Matrix, rect: Rect) -> None:
+        super().__init__(under.image, budget=under.budget)
+        self.under = under
+        self.matrix = matrix
+        self.rect = rect
+        self._undone = inverse(matrix)
+
+    def fill(self, rect: Rect, color: Color) -> None:
+        """Fill a rectangle with a colour."""
+        self.fill_box(rect, SQUARE, color)
+
+    def fill_box(self, box: Rect, corners: Corners, color: Color) -> None:
+        """Fill a box with round corners with a colour."""
+        target = self._target(box)
+        if target.empty or self._undone is None:
+            return
+        self.budget.spend(target.size, OUTLINE)
+        self.under.tint(color, box_coverage(self._undone, box, corners, target), target.left, target.top)
+
+    def tint(self, color: Color, mask: Image.Image, left: int, top: int) -> None:
+        """Lay a colour over the page through a mask that starts at a place."""
+        rect = Rect(left, top, left + mask.width, top + mask.height)
+        target = self._target(rect)
+        if not target.empty:
+            self.budget.spend(target.size, LAYER)
+            self.under.tint(color, warped(mask, self.matrix, rect, target), target.left, target.top)
+
+    def draw(self, picture: Image.Image, left: int, top: int, mask: Image.Image | None = None) -> None:
+        """Lay a picture over the page, through a mask of its size if one is given."""
+        rect = Rect(left, top, left + picture.width, top + picture.height)
+        target = self._target(rect)
+        if target.empty or self._undone is None:
+            return
+        self.budget.spend(target.size, LAYER)
+        if mask is not None:
+            picture = through(picture, mask)
+        # The colours reach beyond the edge, which is as sharp as that of a box.
+        edge = box_coverage(self._undone, rect, SQUARE, target)
+        self.under.draw(warped(_framed(picture), self.matrix, rect.grown(1), target), *target[:2], edge)
+
+    def draw_glyphs(self, text: ShapedText, left: float, baseline: float, color: Color, rect: Rect) -> None:
+        """Draw the glyphs of a text that starts at a place, but for emoji; `rect` is where they may leave ink."""
+        target = self._target(rect)
+        if target.empty:
+            return
+        self.budget.spend(target.size, LAYER)
+        a, b, c, d, e, f = self.matrix
+        raster = hb.RasterDraw()
+        raster.scale_factor = (_UNITS, _UNITS)
+        raster.extents = hb.RasterExtents(target.left, -target.bottom, target.width, target.height, 0)
+        for glyph in text.glyphs:
+            if glyph.face is None:
+                continue
+            x, y = left + glyph.x, baseline + glyph.y
+            across, down = a * x + c * y + e, b * x + d * y + f
+            # Outlines are drawn with the vertical axis upwards.
+            raster.transform = (a, -b, -c, d, across * _UNITS, -down * _UNITS)
+            raster.draw_glyph(glyph.face.font(text.style.size, text.style.weight), glyph.glyph)
+        drawn = raster.render()
+        if drawn is None or drawn.extents is None:
+            return
+        stride = drawn.extents.stride
+        mask = Image.frombuffer("L", target.size, bytes(drawn.buffer), "raw", "L", stride, -1)
+        self.under.tint(color, mask, target.left, target.top)
+
+    def _target(self, rect: Rect) -> Rect:
+        return mapped_rect(self.matrix, rect).grown(1).within(self.under.rect)
+
+
+def _framed(picture: Image.Image) -> Image.Image:
+    """Return a picture with its outermost pixels repeated once."""
+    return Image.fromarray(np.pad(np.asarray(picture), ((1, 1), (1, 1), (0, 0)), mode="edge"))
+
+
+def box_coverage(undone: Matrix, box: Rect, corners: Corners, target: Rect) -> Image.Image:
+    """Return the mask of a round box under a transform, antialiased by the distance from the edge.
+
+    Args:
+        undone: from the target back to the page.
+        box: on the page.
+        corners: of the box.
+        target: what the mask shows.
+    """
+    a, b, c, d, e, f = (np.float32(value) for value in undone)
+    columns = (np.arange(target.left, target.right, dtype=np.float32) + np.float32(0.5))[None, :]
+    rows = (np.arange(target.top, target.bottom, dtype=np.float32) + np.float32(0.5))[:, None]
+    x = (a * columns + (e - np.float32((box.left + box.right) / 2))) + c * rows
+    y = (b * columns + (f - np.float32((box.top + box.bottom) / 2))) + d * rows
+    beyond_x = np.abs(x) - np.float32(box.width / 2)
+    beyond_y = np.abs(y) - np.float32(box.height / 2)
+    coverage = np.clip(np.float32(0.5) - beyond_x / max(np.hypot(a, c), np.float32(_NEAR_ZERO)), 0, 1)
+    coverage *= np.clip(np.float32(0.5) - beyond_y / max(np.hypot(b, d), np.float32(_NEAR_ZERO)), 0, 1)
+    for index, (across, down) in enumerate(corners):
+        if across > 0 and down > 0:
+            side_x, side_y = (1 if index in (1, 2) else -1), (1 if index in (2, 3) else -1)
+            inside = (x * side_x > box.width / 2 - across) & (y * side_y > box.height / 2 - down)
+            part = _corner(beyond_x[inside] + across, beyond_y[inside] + down, across, down)
+            scale = _slope(part, (a * side_x, c * side_x), (b * side_y, d * side_y))
+            coverage[inside] = np.clip(np.float32(0.5) + (1 - part[0]) / scale, 0, 1)
+    return Image.fromarray((coverage * 255 + np.float32(0.5)).astype(np.uint8))
+
+
+_Floats = NDArray[np.float32]
+
+
+def _corner(x: _Floats, y: _Floats, across: float, down: float) -> tuple[_Floats, _Floats, _Floats]:
+    """Return how far places are from the centre of a corner, 1 on its edge, and how fast that grows each way."""
+    right, below = x / np.float32(across), y / np.float32(down)
+    place = np.maximum(np.hypot(right, below), np.float32(_NEAR_ZERO))
+    return place, right / (place * np.float32(across)), below / (place * np.float32(down))
+
+
+def _slope(
+    part: tuple[_Floats, _Floats, _Floats], x: tuple[np.float32, np.float32], y: tuple[np.float32, np.float32]
+) -> _Floats:
+    """Return how fast the distance from a corner's centre grows with a pixel of the target."""
+    _, right, below = part
+    slope = np.hypot(right * x[0] + below * y[0], right * x[1] + below * y[1])
+    return np.maximum(slope, np.float32(_NEAR_ZERO)).astype(np.float32)
