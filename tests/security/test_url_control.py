@@ -22,10 +22,10 @@ from pressroom_content.websites.control import GRACE, Controls
 from pressroom_content.websites.store import Websites
 from pressroom_search_performance.connecting.connecting import connect, offers
 from pressroom_search_performance.connecting.store import Connection, Connections
-from pressroom_search_performance.figures.fetching import fetch_connection
 from pressroom_search_performance.tables import ConnectionRow
 from sqlalchemy import update
 from support.content_client import Client, client_of
+from support.fetching_figures import fetch_slice
 from support.people import BrowserWithoutScreen
 from support.plain_site import PlainSite, plain_site
 from support.standin_google import EMAIL, Google, key_file, serving
@@ -270,7 +270,7 @@ def test_connections_that_were_made_without_a_proof_read_and_write_nothing(
     connection = bob.host.run(
         connections.connect(bob.user_id, site.id, "google", site_url=site_url, credential={}, fetched=True)
     )
-    bob.host.run(fetch_connection(plugin, connection.id))
+    bob.host.run(fetch_slice(plugin, connection.id))
     noted = bob.host.run(connections.of(bob.user_id, site.id))["google"]
     assert (noted.status, noted.fetched_at) == ("error", None)
     assert "proven to control" in noted.last_error

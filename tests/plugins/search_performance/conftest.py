@@ -12,13 +12,17 @@ from typing import Any
 
 import pytest
 from pressroom.sdk import PluginContext
+from pressroom.storage.database.tables import JobRow
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
 from pressroom_content.records import Website
 from pressroom_content.websites.store import Websites
 from pressroom_search_performance.connecting.store import Connection, Connections
-from pressroom_search_performance.figures.fetching import fetch_connection
+from pressroom_search_performance.figures.fetching import SWEEP
+from sqlalchemy import select
 from support import databases
+from support.fetching_figures import fetch_slice
+from support.job_queues import eventually
 from support.migrations import migrate
 from support.standin_google import EMAIL, LAG, Google, key_file, serving, today
 from support.tool_client import ToolClient, client_of
@@ -62,6 +66,17 @@ def started(config: Mapping[str, Any], storage: Mapping[str, Any], folder: Path)
     return RunningHost(settings)
 
 
+def wait_for_first_sweep(running: RunningHost) -> None:
+    """Wait until a server that starts has looked for what is due: it would fetch what a test has just connected."""
+    database = running.host.compiled.plugins.contexts["search_performance"].services.database
+
+    async def looked() -> bool:
+        async with database.reading() as session:
+            return bool(await session.scalar(select(JobRow.state).where(JobRow.kind == SWEEP)) == "succeeded")
+
+    running.run(eventually(looked, bool, seconds=30))
+
+
 @pytest.fixture(scope="package")
 def shared_google() -> Iterator[Google]:
     with serving(Google()) as running:
@@ -91,6 +106,7 @@ def host(
     ):
         failed = [record for record in running.host.compiled.plugins.failed if record.id == "search_performance"]
         assert not failed, failed
+        wait_for_first_sweep(running)
         yield running
 
 
@@ -132,7 +148,7 @@ class Site:
         """Fetch what is due, slice by slice, and return how many days that were."""
         days, more = 0, True
         while more:
-            done, more = self.client.host.run(fetch_connection(self.plugin, connection.id))
+            done, more = self.client.host.run(fetch_slice(self.plugin, connection.id))
             days += done
         return days
 
@@ -204,6 +220,7 @@ def full_host(apis: Apis, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     config = config_for(Google(), **more)
     config["plugins"]["account"] = {}
     with started(config, {}, tmp_path_factory.mktemp("full")) as running:
+        wait_for_first_sweep(running)
         yield running
 
 

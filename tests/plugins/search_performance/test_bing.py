@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from pressroom.testing import RunningHost
 from pressroom_search_performance.connecting.store import Connection, Connections
-from pressroom_search_performance.figures.fetching import fetch_connection
 from pressroom_search_performance.host import config_of
+from support.fetching_figures import fetch_slice
 from support.people import BrowserWithoutScreen, Page
 from support.standin_google import Google
 
@@ -65,7 +65,7 @@ def fetch(site: Site) -> int:
     days, more = 0, True
     connection = connected(site)
     while more:
-        done, more = site.client.host.run(fetch_connection(site.plugin, connection.id))
+        done, more = site.client.host.run(fetch_slice(site.plugin, connection.id))
         days += done
     return days
 
@@ -177,7 +177,7 @@ def test_what_bing_does_not_tell(site: Site, arguments: dict[str, Any], problem:
 def test_errors_of_bing(site: Site, bing: Bing, error: int, status: str, told: str) -> None:
     connection = connected(site)
     bing.error = error
-    assert site.client.host.run(fetch_connection(site.plugin, connection.id)) == (0, False)
+    assert site.client.host.run(fetch_slice(site.plugin, connection.id)) == (0, False)
     found = state(site)
     assert (found.status, told in found.last_error, KEY in found.last_error) == (status, True, False)
     assert found.due_at is not None
@@ -198,7 +198,7 @@ def test_errors_of_bing(site: Site, bing: Bing, error: int, status: str, told: s
 def test_hostile_answers_are_survived(site: Site, bing: Bing, content: bytes) -> None:
     connection = connected(site)
     bing.failing = (200, content, {})
-    site.client.host.run(fetch_connection(site.plugin, connection.id))
+    site.client.host.run(fetch_slice(site.plugin, connection.id))
     found = state(site)
     assert "failed inside" not in found.last_error
     assert KEY not in found.last_error

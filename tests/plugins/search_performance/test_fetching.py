@@ -6,20 +6,25 @@ import asyncio
 import threading
 import time
 from collections import Counter
+from collections.abc import Awaitable, Mapping, Sequence
 from datetime import timedelta
 from ipaddress import ip_network
 
 import pytest
 from joserfc.jwk import RSAKey
 from pressroom.fetch import GuardedFetcher
+from pressroom.sdk import LeaseLost
+from pressroom.storage.database.tables import JobLockRow
 from pressroom.testing import RunningHost
-from pressroom_content.contract import SearchQuery, SearchRow
+from pressroom_content.contract import Grain, SearchQuery, SearchRow
 from pressroom_search_performance.config import SearchPerformanceConfig
 from pressroom_search_performance.connecting.store import Connections
-from pressroom_search_performance.figures.fetching import fetch_connection, fetch_due
-from pressroom_search_performance.figures.lease import LeaseLost, claim
+from pressroom_search_performance.figures.fetching import fetch_due
+from pressroom_search_performance.figures.rounds import ConnectionGone, begin_round, lock_of
 from pressroom_search_performance.figures.store import write_day
 from pressroom_search_performance.sources import google as google_source
+from sqlalchemy import update
+from support.fetching_figures import fetch_slice
 from support.standin_google import Google, key_file, today
 
 from .conftest import HISTORY, Site, day, new_site
@@ -147,22 +152,39 @@ def test_two_at_once_fetch_no_day_twice(site: Site) -> None:
     other = site.plugin
 
     async def both() -> list[tuple[int, bool]]:
-        return list(await asyncio.gather(*(fetch_connection(other, connection.id) for _ in range(4))))
+        return list(await asyncio.gather(*(fetch_slice(other, connection.id) for _ in range(4))))
 
     done = site.client.host.run(both())
     assert sorted(days for days, _ in done) == [0, 0, 0, 9]
     assert max(Counter(site.google.days_asked(TOTALS)).values()) == 1
 
 
-def test_what_a_process_wrote_after_it_lost_its_lease_does_not_count(site: Site) -> None:
+def test_what_a_process_writes_after_it_lost_its_lease_does_not_count(site: Site) -> None:
     connection = site.connect()
-    lease = site.client.host.run(claim(site.plugin, connection.id))
-    assert lease is not None
-    assert site.client.host.run(claim(site.plugin, connection.id)) is None
-    site.client.host.run(_disconnected_and_again(site))
-    row = SearchRow(day(), "", "", "usa", "desktop", 99, 99, 1.0)
     with pytest.raises(LeaseLost):
-        site.client.host.run(write_day(site.plugin, lease, day(), "web", {"day": [row]}, final=True, truncated=False))
+        site.client.host.run(_written_late(site, connection.id, _taken_over(site, connection.id)))
+
+
+def test_what_a_process_writes_after_the_site_was_disconnected_does_not_count(site: Site) -> None:
+    connection = site.connect()
+    with pytest.raises(ConnectionGone):
+        site.client.host.run(_written_late(site, connection.id, _disconnected_and_again(site)))
+
+
+async def _written_late(site: Site, connection_id: str, meanwhile: Awaitable[None]) -> None:
+    async with site.plugin.services.jobs.lock(lock_of(connection_id)) as lease:
+        assert await begin_round(site.plugin, connection_id, lease) is not None
+        assert await fetch_slice(site.plugin, connection_id) == (0, False)
+        await meanwhile
+        row = SearchRow(day(), "", "", "usa", "desktop", 99, 99, 1.0)
+        rows: Mapping[Grain, Sequence[SearchRow]] = {"day": [row]}
+        await write_day(site.plugin, connection_id, lease, day(), "web", rows, final=True, truncated=False)
+
+
+async def _taken_over(site: Site, connection_id: str) -> None:
+    async with site.plugin.services.database.writing() as session:
+        taken = update(JobLockRow).where(JobLockRow.key == lock_of(connection_id))
+        await session.execute(taken.values(token="another"))
 
 
 async def _disconnected_and_again(site: Site) -> None:
@@ -178,7 +200,7 @@ def test_work_that_is_cancelled_goes_on_where_it_was(site: Site) -> None:
     gate = site.google.gate = threading.Event()
 
     async def interrupted() -> None:
-        task = asyncio.create_task(fetch_connection(site.plugin, connection.id))
+        task = asyncio.create_task(fetch_slice(site.plugin, connection.id))
         assert await asyncio.to_thread(site.google.arrived.wait, 20)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)

@@ -25,7 +25,7 @@ class ConnectionRow(Base):
     `credential` is a JWE for the website; it is empty where the operator's access is used. `status` is `active` or
     `error`. `due_at` is when figures are fetched next, `None` for a source that is asked live. `round_at` is when the
     present round of fetching began, which takes several slices where many days are missing: what is not final is
-    fetched once in each. `lease` names the process that fetches, until `lease_until`.
+    fetched once in each. Whoever fetches holds the connection's lock, see `figures.rounds`.
     """
 
     __tablename__ = "search_performance_connections"
@@ -42,8 +42,6 @@ class ConnectionRow(Base):
     fetched_at: Mapped[datetime | None]
     due_at: Mapped[datetime | None] = mapped_column(index=True)
     round_at: Mapped[datetime | None]
-    lease: Mapped[str] = mapped_column(ID, default="")
-    lease_until: Mapped[datetime | None]
     created_at: Mapped[datetime]
 
     __table_args__ = (Index(None, "website_id", "source", unique=True), Index(None, "user_id"))

@@ -96,8 +96,8 @@ async def connect(
     connection = await Connections(plugin).connect(
         user_id, website.id, offer.name, site_url=site_url, credential=credential, fetched=offer.fetched
     )
-    if offer.fetched:
-        await wake(plugin, connection.id, user_id)
+    if connection.due_at is not None:
+        await wake(plugin, connection.id, user_id, connection.due_at)
     return connection
 
 

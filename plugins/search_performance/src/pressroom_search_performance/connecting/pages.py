@@ -79,9 +79,9 @@ class SearchPages:
                 await connections.disconnect(user_id, website.id, offer.name)
             case "fetch":
                 await connections.hurry(user_id, website.id, offer.name)
-                there = await connections.of(user_id, website.id)
-                if offer.name in there:
-                    await wake(self._plugin, there[offer.name].id, user_id)
+                there = (await connections.of(user_id, website.id)).get(offer.name)
+                if there is not None and there.due_at is not None:
+                    await wake(self._plugin, there.id, user_id, there.due_at)
             case _:
                 raise InvalidInput("", "use the buttons of the page")
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 
-from pressroom.sdk import PluginContext
+from pressroom.sdk import Lease, PluginContext
 from pressroom_content.contract import Grain, SearchRow
 from sqlalchemy import delete, func, insert, or_, select
 
-from pressroom_search_performance.figures.lease import Lease, keep
+from pressroom_search_performance.figures.rounds import check_there
 from pressroom_search_performance.tables import DayRow, FigureRow
 
 _BATCH = 1000
@@ -28,6 +28,7 @@ async def settled_days(plugin: PluginContext, connection_id: str, search_type: s
 
 async def write_day(
     plugin: PluginContext,
+    connection_id: str,
     lease: Lease,
     day: date,
     search_type: str,
@@ -36,10 +37,14 @@ async def write_day(
     final: bool,
     truncated: bool,
 ) -> None:
-    """Put the rows of a day in place of those that are there. All of it counts, or nothing. Raises `LeaseLost`."""
-    id_ = lease.connection_id
+    """Put the rows of a day in place of those that are there. All of it counts, or nothing.
+
+    Raises `LeaseLost` and `ConnectionGone`.
+    """
+    id_ = connection_id
     async with plugin.services.database.writing() as session:
-        await keep(session, lease)
+        await lease.keep(session)
+        await check_there(session, id_)
         for table in (FigureRow, DayRow):
             await session.execute(
                 delete(table).where(table.connection_id == id_, table.search_type == search_type, table.day == day)

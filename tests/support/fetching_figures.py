@@ -1,0 +1,16 @@
+"""Fetching the figures of a connection as its job does, under its lock."""
+
+from __future__ import annotations
+
+from pressroom.sdk import LockTaken, PluginContext
+from pressroom_search_performance.figures.fetching import fetch_connection
+from pressroom_search_performance.figures.rounds import lock_of
+
+
+async def fetch_slice(plugin: PluginContext, connection_id: str) -> tuple[int, bool]:
+    """Fetch a slice, and return how many days were, and if there are more to do; none where somebody else fetches."""
+    try:
+        async with plugin.services.jobs.lock(lock_of(connection_id)) as lease:
+            return await fetch_connection(plugin, connection_id, lease)
+    except LockTaken:
+        return 0, False
