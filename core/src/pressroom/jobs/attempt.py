@@ -160,7 +160,9 @@ class Attempt:
         if final:
             await self._note(lambda: self._store.fail(self._lease, message, every=self._job.every))
         else:
-            delay = min(_MAX_DELAY_SECONDS, self._backoff * 2.0 ** min(self.attempt - 1, 30))
+            # A lease that was lost says nothing of the work: there is no reason to wait longer each time.
+            doubled = 0 if isinstance(error, LeaseLost) else min(self.attempt - 1, 30)
+            delay = min(_MAX_DELAY_SECONDS, self._backoff * 2.0**doubled)
             await self._note(lambda: self._store.retry(self._lease, message, seconds=delay))
 
     def _message(self, error: BaseException) -> str:
