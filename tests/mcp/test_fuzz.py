@@ -40,7 +40,7 @@ CODES = {-32700, -32600, -32601, -32602}
 
 
 def check(answer: httpx.Response) -> None:
-    """Assert that an answer is one that the interface specification knows."""
+    """Assert that an answer is one that the interface contract has."""
     assert answer.status_code in (200, 202, 400), answer.text
     assert answer.headers["x-request-id"]
     if answer.status_code == 202:

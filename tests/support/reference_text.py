@@ -13,6 +13,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from types import ModuleType
 from typing import Any, Final
 
@@ -30,6 +31,7 @@ from pressroom_image_generator.templates import ImageTemplateHooks
 from pressroom_search_performance import contract as search_contract
 from pressroom_search_performance.contract import SearchPerformanceHooks
 
+from support import reference_interface
 from support.reference_content import article_checks, article_tools, kept_html
 from support.reference_settings import cell, code_brackets, plugin_settings, settings
 
@@ -339,5 +341,13 @@ PARTS: Final[dict[str, tuple[str, Callable[[], str]]]] = {
     "article-checks": ("reference/seo-checks.md", article_checks),
     "article-tools": ("reference/article-tools.md", article_tools),
     "kept-html": ("reference/kept-html.md", kept_html),
+    "interface-errors": ("reference/interface.md", error_codes),
+    "interface-oauth-errors": ("reference/interface.md", reference_interface.oauth_errors),
+    "interface-template-props": ("reference/interface.md", reference_interface.template_props),
+    "interface-tools": ("reference/interface.md", reference_interface.tools),
+    **{
+        f"interface-{slug}": ("reference/interface.md", partial(reference_interface.parameters, slug))
+        for slug in reference_interface.GENERATORS
+    },
 }
 """The generated parts: the page of each, and what renders it."""

@@ -47,7 +47,7 @@ def test_openapi_is_what_it_was(builtin_host: RunningHost) -> None:
     same_as_golden("openapi.json", httpx.get(f"{builtin_host.url}/openapi.json").json(), builtin_host.url)
 
 
-def test_the_wrapper_has_the_fields_of_the_specification(api: httpx.Client) -> None:
+def test_the_wrapper_has_the_fields_of_the_contract(api: httpx.Client) -> None:
     catalog = api.get("/tools/api").json()
 
     assert set(catalog) == {"version", "baseUrl", "platform", "mcp", "llmInstructions", "tools", "stats", "pressroom"}
@@ -63,7 +63,7 @@ def test_the_wrapper_has_the_fields_of_the_specification(api: httpx.Client) -> N
     ]
 
 
-def test_a_descriptor_has_the_fields_of_the_specification(api: httpx.Client) -> None:
+def test_a_descriptor_has_the_fields_of_the_contract(api: httpx.Client) -> None:
     answer = api.get("/tools/qr-code-generator/api").json()
 
     assert set(answer) == {"ok", "data", "pressroom"}

@@ -1,4 +1,4 @@
-"""The sentences of the interface specification that no other module checks, by their section."""
+"""The sentences of the interface contract that no other module checks, by their section."""
 
 import re
 from collections.abc import Callable
@@ -50,7 +50,7 @@ def test_2_6_the_brand_block_is_in_every_answer(api: httpx.Client) -> None:
         assert block["mcpUrl"] == f"{api.base_url}/api/mcp".replace("//api", "/api")
 
 
-def test_2_7_meta_has_the_types_of_the_specification_in_every_envelope(api: httpx.Client) -> None:
+def test_2_7_meta_has_the_types_of_the_contract_in_every_envelope(api: httpx.Client) -> None:
     for kind, answer in every_kind_of_answer(api).items():
         meta = answer.json()["meta"]
         assert set(meta) == {"tool", "endpoint", "version", "cached", "timestamp", "rateLimit"}, kind

@@ -1,4 +1,4 @@
-"""Random requests: whatever comes in, the answer is one that the interface specification knows."""
+"""Random requests: whatever comes in, the answer is one that the interface contract has."""
 
 import json
 import string

@@ -1,4 +1,4 @@
-"""A call that succeeds, as a client sees it (interface specification, 2.6 to 2.8 and 4.3)."""
+"""A call that succeeds, as a client sees it (interface contract, sections 2.6 to 2.8 and 4.3)."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -15,7 +15,7 @@ def moment(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
-def test_the_envelope_has_every_field_of_the_specification(api: httpx.Client) -> None:
+def test_the_envelope_has_every_field_of_the_contract(api: httpx.Client) -> None:
     answer = api.post(QR, json={"text": "https://example.com/envelope"})
 
     assert answer.status_code == 200

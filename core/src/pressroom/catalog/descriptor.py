@@ -1,4 +1,4 @@
-"""The catalog as clients read it: a descriptor for each generator (interface specification, 2.10)."""
+"""The catalog as clients read it: a descriptor for each generator (interface contract, section 2.10)."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ _FILE_MEMBERS: Final[dict[str, Any]] = {
         "description": "What the user should know about the file; left out where there is nothing.",
     },
 }
-"""What an answer says of any file (interface specification, 2.8)."""
+"""What an answer says of any file (interface contract, section 2.8)."""
 
 _FILE_REQUIRED: Final = ("id", "url", "expiresAt", "cached")
 
@@ -118,7 +118,7 @@ def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def parameter_list(params: type[Params]) -> list[dict[str, Any]]:
-    """Return a record for each parameter of a generator (interface specification, 2.10), `response` last."""
+    """Return a record for each parameter of a generator (interface contract, section 2.10), `response` last."""
     schema = input_schema(params)
     required = set(schema.get("required", ()))
     own = [_parameter(name, field, name in required) for name, field in schema.get("properties", {}).items()]

@@ -12,7 +12,7 @@ from pressroom.pipeline.context import RenderedFile, ValidatedCall
 
 
 def file_data(call: ValidatedCall, file: RenderedFile) -> dict[str, Any]:
-    """Return what an answer says of the file that a call made (2.8): its URL, and the generator's own members."""
+    """Return the `data` of a call's file (interface contract, section 2.8), with the generator's own members."""
     data: dict[str, Any] = {
         "id": call.content_id,
         "url": call.url,

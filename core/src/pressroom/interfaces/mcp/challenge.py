@@ -1,4 +1,4 @@
-"""What a client hears that has no valid credential (interface specification, 2.3 and 5)."""
+"""What a client hears that has no valid credential (interface contract, sections 2.3 and 5.3)."""
 
 from __future__ import annotations
 

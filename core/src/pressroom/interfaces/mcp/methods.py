@@ -33,7 +33,7 @@ from pressroom.validation.echo import quoted
 from pressroom.validation.json import QUICK_BYTES, numbers_as_written
 
 SERVER_VERSION: Final = "1.0.0"
-"""The version in `serverInfo` (interface specification, section 9)."""
+"""The version in `serverInfo` (interface contract, section 9)."""
 
 MAX_BATCH_SIZE: Final = 20
 

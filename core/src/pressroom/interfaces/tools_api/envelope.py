@@ -1,4 +1,4 @@
-"""The envelopes of the Tools API (interface specification, 2.6, 2.7 and 2.9)."""
+"""The envelopes of the Tools API (interface contract, sections 2.6, 2.7 and 2.9)."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Envelopes:
         )
 
     def document(self, data: Mapping[str, Any]) -> bytes:
-        """Return the envelope of a single descriptor (2.10)."""
+        """Return the envelope of a single descriptor (interface contract, section 2.10)."""
         return orjson.dumps({"ok": True, "data": data, self._brand_key: self._brand})
 
     def branded(self, document: Mapping[str, Any]) -> bytes:

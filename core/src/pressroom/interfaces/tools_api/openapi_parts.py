@@ -48,7 +48,7 @@ def success_envelope(brand_key: str, members: Mapping[str, Any]) -> dict[str, An
 
 
 def error_envelope(brand_key: str, codes: Sequence[str]) -> dict[str, Any]:
-    """Return the schema of the error envelope (interface specification, 2.9)."""
+    """Return the schema of the error envelope (interface contract, section 2.9)."""
     return {
         "type": "object",
         "required": ["ok", "error", "meta", brand_key],
@@ -70,7 +70,7 @@ def error_envelope(brand_key: str, codes: Sequence[str]) -> dict[str, Any]:
 
 
 def envelope_meta(version: str) -> dict[str, Any]:
-    """Return the schema of `meta` (2.7)."""
+    """Return the schema of `meta` (interface contract, section 2.7)."""
     properties = {
         "tool": {"type": "string", "description": "The tool's slug."},
         "endpoint": {"type": "string", "examples": ["/generate"]},
@@ -96,7 +96,7 @@ def brand_schema(block: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def descriptor_schema() -> dict[str, Any]:
-    """Return the schema of a tool's descriptor (2.10)."""
+    """Return the schema of a tool's descriptor (interface contract, section 2.10)."""
     param = {
         "name": _TEXT,
         "type": {"type": "string", "enum": ["string", "number", "boolean", "object", "enum"]},

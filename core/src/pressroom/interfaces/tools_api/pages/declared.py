@@ -1,8 +1,8 @@
 """What a page needs to know of a generator besides its descriptor.
 
-Members that a page's descriptor has beside those of section 2.10: `page`, with `gallery`, `modes` (titles) and
-`snippets`, and `sampleData`, what an answer of the tool says of its file. Members that a parameter has: those of
-`pressroom.catalog.schema.form_parameters`, and `mode`, the number of the mode that it belongs to.
+A page's descriptor has members beside those of the interface contract, section 2.10: `page`, with `gallery`, `modes`
+(titles) and `snippets`, and `sampleData`, a sample of the response's `data`. A parameter has the members of
+`pressroom.catalog.schema.form_parameters`, and `mode`, the number of its mode.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """HTML forms to API input and back.
 
-A form knows only text. What a text means depends on the parameter's descriptor (section 2.10 of the interface
-specification), so that the page, with or without JavaScript, asks for exactly what a client of the API would.
+A form holds only text. The parameter's descriptor (interface contract, section 2.10) says what that text means, so the
+page sends exactly what a client of the API would, with or without JavaScript.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import orjson
 from pressroom.errors import InvalidInput
 
 Descriptor = Mapping[str, Any]
-"""A tool's descriptor as plain data, with `notes` (a list of sentences) beside the members of section 2.10.
+"""A tool's descriptor as plain data (interface contract, section 2.10).
 
 What else a page needs is in further members: see `pressroom.interfaces.tools_api.pages.declared`.
 """
@@ -46,9 +46,9 @@ _MISSING: Final = object()
 class FormState:
     """What a tool's page shows beyond the empty form.
 
-    `form` holds the texts to keep in the fields. `answer` is the envelope that the API gives for
-    them, a success (2.6) or an error (2.9); without one, nothing has been run yet. `preview_url` is the address of the
-    picture that stands for the file, if there is one. `example` is the number of the example that the fields hold.
+    `form` holds the texts to keep in the fields. `answer` is the API's envelope for them, a success or an error
+    (interface contract, sections 2.6 and 2.9); without one, nothing has run yet. `preview_url` is the URL of an image
+    that represents the file, if there is one. `example` is the number of the example that the fields hold.
     """
 
     form: Form = field(default_factory=dict)

@@ -127,7 +127,7 @@ def tool_view(descriptor: Descriptor, base_url: str, root: str, pictures: Sequen
     """Return the view of a descriptor.
 
     Args:
-        descriptor: as in section 2.10 of the interface specification, with `notes`.
+        descriptor: as in the interface contract, section 2.10.
         base_url: the server's public address.
         root: the path of that address, where links on the pages begin.
         pictures: the addresses of the examples' pictures, below the page's own.
