@@ -59,10 +59,10 @@ def test_any_characters_do(password: str) -> None:
         ("1qaz2wsx3edc", "tried first"),
         ("aaaaaaaaaaaaaaa", "tried first"),
         ("ababababababab", "tried first"),
-        ("ada.lovelace@example.com", "your address"),
-        ("lovelace1815", "your address"),
-        ("Pressroom2026", "your address"),
-        ("pressroomlovelace", "your address"),
+        ("ada.lovelace@example.com", "your e-mail address"),
+        ("lovelace1815", "your e-mail address"),
+        ("Pressroom2026", "your e-mail address"),
+        ("pressroomlovelace", "your e-mail address"),
     ],
 )
 def test_a_password_that_is_guessed_first_is_refused(password: str, says: str) -> None:

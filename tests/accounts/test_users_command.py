@@ -97,14 +97,14 @@ def test_an_account_without_a_password_is_pointed_out(embedded: Command) -> None
 @pytest.mark.parametrize(
     ("arguments", "stdin", "says"),
     [
-        (["add", "ada@example.com"], "", "email: there is an account with the address ada@example.com already"),
+        (["add", "ada@example.com"], "", "email: there is an account with the e-mail address ada@example.com already"),
         (["add", "nobody"], "", "email: must be an e-mail address"),
         (["add", "bob@example.com", "--plan", "por"], "", 'plan: there is no plan "por"; did you mean pro?'),
         (["add", "bob@example.com", "--password-stdin"], "short", "password: must have at least 12 characters"),
         (["add", "bob@example.com", "--password-stdin"], b"\xff" * 20, "password: must be text in UTF-8"),
         (["add", "bob@example.com", "--password-stdin"], "", "password: must have at least 12 characters"),
         (["set-plan", "ada@example.com", "gold"], "", 'there is no plan "gold"; there are free, pro'),
-        (["disable", "bob@example.com"], "", "there is no account with the address bob@example.com"),
+        (["disable", "bob@example.com"], "", "there is no account with the e-mail address bob@example.com"),
     ],
 )
 def test_what_is_wrong_is_said_and_the_exit_code_is_one(

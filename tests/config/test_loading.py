@@ -139,9 +139,9 @@ def test_an_unknown_key_is_answered_with_the_one_that_was_meant(text: str, line:
 
 def test_a_key_in_the_wrong_table_is_sent_to_the_right_one() -> None:
     top, level, kept = problems("[server]\nbase_url = 'https://a'\nlevel = 'info'\n[cache]\nprune_interval = 5\n")
-    assert top.hint == "base_url stands at the top of the file, before the first [table]."
-    assert level.hint == "level stands in [logging]."
-    assert kept.hint == "prune_interval stands in [storage]."
+    assert top.hint == "base_url is at the top of the file, before the first [table]."
+    assert level.hint == "level is in [logging]."
+    assert kept.hint == "prune_interval is in [storage]."
 
 
 def test_names_of_plugins_tools_and_plans_that_can_never_match_are_refused() -> None:

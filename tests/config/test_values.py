@@ -163,7 +163,7 @@ def test_an_address_is_kept_byte_for_byte(written: str) -> None:
     ],
 )
 def test_what_is_no_web_address_is_refused(written: str) -> None:
-    with pytest.raises(ValidationError, match="must be an address that begins with http://"):
+    with pytest.raises(ValidationError, match="must be a URL that begins with http://"):
         TypeAdapter(HttpUrl).validate_python(written)
 
 
@@ -179,7 +179,7 @@ def test_an_address_that_others_are_appended_to_is_a_host_and_a_path(written: st
 
 @pytest.mark.parametrize("written", ["http://u:hunter2@h", "redis://u:hunter2@h:port", "redis://u:hunter2@\u2100/0"])
 def test_a_wrong_redis_address_is_refused_without_its_password(written: str) -> None:
-    with pytest.raises(ValueError, match="must be an address that begins with redis://") as caught:
+    with pytest.raises(ValueError, match="must be a URL that begins with redis://") as caught:
         redis_url(SecretStr(written))
     assert "hunter2" not in str(caught.value)
 

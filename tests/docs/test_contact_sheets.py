@@ -41,7 +41,7 @@ class Shot:
 
 @cache
 def hills() -> str:
-    """Return a picture of hills in the morning, as an address."""
+    """Return an image of hills in the morning, as a URL."""
     y, x = np.mgrid[0:280, 0:360].astype(np.float64)
     light = (y / 280)[..., None]
     pixels = (1 - light) * np.array([93, 138, 182]) + light * np.array([244, 207, 170])
@@ -187,7 +187,7 @@ CODES: Final = (
 
 
 def code_shots() -> Iterator[Shot]:
-    """Yield a picture of code for each theme, in two columns; heights follow from the code."""
+    """Yield an image of code for each theme, in two columns; heights follow from the code."""
     for index, (language, theme, title, code, background) in enumerate(CODES):
         body = {
             "code": code,

@@ -134,13 +134,13 @@ async def test_nothing_listens(secure_origin: RunOrigin, fetcher_for: Fetcher) -
 
 async def test_a_name_without_an_address(fetcher_for: Fetcher) -> None:
     async with fetcher_for(names=StubNames([])) as fetcher:
-        with pytest.raises(FetchFailed, match="has no address"):
+        with pytest.raises(FetchFailed, match="has no IP address"):
             await get(fetcher, f"https://{NAME}/")
 
 
 async def test_the_system_looks_names_up() -> None:
     async with GuardedFetcher() as fetcher:
-        with pytest.raises(FetchFailed, match="has no address"):
+        with pytest.raises(FetchFailed, match="has no IP address"):
             await get(fetcher, "https://nothing.invalid/")
 
 

@@ -62,7 +62,7 @@ async def test_so_many_redirects_and_no_more(
         ("file:///etc/passwd", "must begin with https://"),
         ("javascript:alert(1)", "must begin with https://"),
         ("https://me:secret@pictures.example.org/", "must not hold a user name"),
-        ("//2130706433/", "no IP address"),
+        ("//2130706433/", "not an IP address"),
         ("//127.0.0.1/", "not on the public internet"),
         ("https://[::1]/", "not on the public internet"),
         ("https://[::ffff:169.254.169.254]/", "not on the public internet"),

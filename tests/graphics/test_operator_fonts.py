@@ -62,7 +62,10 @@ def test_the_revision_of_packages_is_stable() -> None:
 
 def test_a_folder_that_is_not_there_is_refused_at_the_start(tmp_path: Path) -> None:
     config: dict[str, Any] = {"graphics": {"fonts": [str(tmp_path / "nowhere")]}}
-    with pytest.raises(ConfigError, match="nowhere is no folder"), RunningHost(settings_for_test(config, tmp_path)):
+    with (
+        pytest.raises(ConfigError, match="nowhere is not a readable folder"),
+        RunningHost(settings_for_test(config, tmp_path)),
+    ):
         pass
 
 
@@ -73,7 +76,7 @@ def test_doctor_counts_fonts_and_names_a_broken_one(folder: Path) -> None:
     assert "1 of your own (JetBrains Mono)" in found.message
     (folder / "broken.otf").write_text("no font")
     broken = check_fonts([folder])
-    assert (broken.status, broken.message) == ("error", "[graphics] fonts: broken.otf is no font that can be read")
+    assert (broken.status, broken.message) == ("error", "[graphics] fonts: broken.otf is not a readable font")
 
 
 def test_doctor_warns_of_folders_without_fonts(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def test_latin_text_is_that_of_chromium(text: str, family: str, size: int, weigh
     face = LIBRARY.of_family(family)[0]
     style = TextStyle(size, (family,), weight)
     with chromium_page(400, 120) as page:
-        # The strut is a picture of no height on the base line: it tells where that is.
+        # The strut is an image of no height on the base line: it tells where that is.
         expected = photographed(
             page,
             f'<div style="position:absolute;left:10px;top:20px;white-space:pre;font:{weight} {size}px/80px '

@@ -122,5 +122,5 @@ def test_a_pattern_that_is_none_leaves_the_plugin_out(
     with RunningHost(settings_for_test(config, tmp_path / "data")) as running:
         (record,) = running.host.compiled.plugins.failed
         assert record.id == plugin
-        assert "no regular expression" in str(record)
+        assert "not a regular expression" in str(record)
         assert httpx.get(f"{running.url}/healthz").status_code == 200

@@ -297,7 +297,7 @@ async def test_a_job_whose_last_attempt_vanished_fails(database: SqlDatabase) ->
         await session.execute(update(JobRow).values(due_at=datetime.now(UTC) - timedelta(hours=1)))
     async with running(database, job) as running_queue:
         status = await reached(running_queue, job_id, "failed")
-    assert status.message == "the process that ran it came to an end"
+    assert status.message == "the process that ran it ended"
 
 
 async def test_closing_gives_running_jobs_their_time(database: SqlDatabase) -> None:

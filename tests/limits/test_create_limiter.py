@@ -97,7 +97,7 @@ async def test_hosts_with_settings_of_their_own_share_nothing() -> None:
 
 @pytest.mark.parametrize("url", ["redis://:pass/word@localhost", "redis://localhost:port", "redis://localhost?foo=bar"])
 def test_an_address_that_cannot_be_read_is_refused_without_being_shown(url: str) -> None:
-    with pytest.raises(ConfigError, match="the address cannot be read") as caught:
+    with pytest.raises(ConfigError, match="the URL cannot be read") as caught:
         RedisConnection(url, timeout=0.2)
     assert "pass" not in caught.value.message
     assert caught.value.__cause__ is None

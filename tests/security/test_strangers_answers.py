@@ -101,7 +101,7 @@ async def test_no_answer_of_a_stranger_is_taken_apart_beyond_its_bounds(name: st
 
 @pytest.mark.parametrize("name", ["deep", "digits", "half", "not a number"])
 async def test_nor_an_answer_of_analytics(name: str) -> None:
-    with pytest.raises(BackendError, match="no JSON"):
+    with pytest.raises(BackendError, match="not JSON"):
         await requesting.ask(Answering(HOSTILE[name]).fetcher, "Analytics", "GET", "https://a.example/")
 
 

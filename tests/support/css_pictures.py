@@ -54,7 +54,7 @@ def page_part() -> str:
     for group in GROUPS:
         lines += [f"## {group.title}", ""]
         lines += [group.text, ""] if group.text else []
-        lines += ["| Picture | Property and values |", "|---|---|"]
+        lines += ["| Image | Property and values |", "|---|---|"]
         lines += [_row(entry) for entry in group.entries]
         lines += [""]
     return "\n".join(lines)

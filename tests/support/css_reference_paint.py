@@ -34,7 +34,7 @@ from support.css_reference_text import DECORATION, FONTS, TEXT
 BACKGROUNDS: Final = Group(
     "backgrounds",
     "Backgrounds",
-    "Pictures in styles are gradients or `data:` URLs. Several layers are divided by commas, the first one on top.",
+    "Images in styles are gradients or `data:` URLs. Several layers are divided by commas, the first one on top.",
     (
         Entry(
             "background",
@@ -158,7 +158,7 @@ def photo(style: str) -> str:
 
 
 def few_pixels() -> str:
-    """Return the address of a picture of four by two pixels."""
+    """Return the address of an image of four by two pixels."""
     picture = Image.new("RGB", (4, 2))
     picture.putdata([ImageColor.getrgb(color) for color in (RED, GOLD, GREEN, BLUE, BLUE, GREEN, GOLD, RED)])
     written = io.BytesIO()
@@ -168,7 +168,7 @@ def few_pixels() -> str:
 
 EFFECTS: Final = Group(
     "effects",
-    "Pictures and effects",
+    "Images and effects",
     "",
     (
         Entry("object-fit", ("fill", "contain", "cover", "none", "scale-down"), photo("object-fit:contain")),
@@ -179,7 +179,7 @@ EFFECTS: Final = Group(
             "image-rendering",
             ("auto", "pixelated", "crisp-edges", "smooth"),
             panel("", f'<img src="{few_pixels()}" style="width:200px;height:84px;image-rendering:pixelated">'),
-            "Read over: pictures are always made larger smoothly.",
+            "Read over: images are always made larger smoothly.",
         ),
         Entry(
             "transform -webkit-transform",

@@ -80,7 +80,7 @@ class Page:
 class BrowserWithoutScreen:
     """Keeps cookies, follows redirects and sends forms, as a browser does that loads no scripts.
 
-    `origin` is the server's public one, where that is not the address that it is reached at.
+    `origin` is the server's public one, where that is not the URL that it is reached at.
     """
 
     def __init__(self, host: RunningHost, origin: str = "") -> None:

@@ -190,10 +190,10 @@ def kept_html() -> str:
         lines.append(f"| `{tag}` | yes | {'yes' if tag in basic.tags else 'no'} | {attributes} |")
     everywhere = ", ".join(f"`{name}`" for name in sorted(full.attributes["*"]))
     lines += ["", f"Every element keeps {everywhere}.", ""]
-    lines += ["## Addresses", ""]
+    lines += ["## URLs", ""]
     lines += [f"Links begin with {_listed(sorted(f'{scheme}:' for scheme in SCHEMES))}, or are paths.", ""]
     hosts = _listed(sorted(FRAME_HOSTS))
-    lines += [f"An `iframe` stays where its address is https and its host one of these: {hosts}."]
+    lines += [f"An `iframe` stays if its URL is https and its host is one of these: {hosts}."]
     return "\n".join(lines)
 
 

@@ -166,7 +166,7 @@ def _kind(node: dict[str, Any], root: dict[str, Any]) -> str:
 
 def _text_kind(pattern: str) -> str:
     if "Pp" in pattern:
-        return "rate" if "Ee" in pattern else "http or https address"
+        return "rate" if "Ee" in pattern else "http or https URL"
     if pattern == "^#[0-9a-fA-F]{6}$":
         return "colour of six hex digits"
     return "text" if not pattern or pattern.startswith("^([a-z]") else f"text that matches `{pattern}`"

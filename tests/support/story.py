@@ -30,8 +30,8 @@ WordPress. Her AI client is [connected](first-ai-client.md). What follows is one
 to a live article: what Ada asks for, which tools the client calls, and what it is told.
 
 A test plays this session with the official Python SDK against a real WordPress, and writes this page; it fails where
-anything here is not so any more. Addresses, ids, times and sizes are replaced by ones that stay the same, long
-arguments and answers are shortened, and the search for pictures asks a stand-in.
+anything here is not so any more. URLs, ids, times and sizes are replaced by ones that stay the same, long
+arguments and answers are shortened, and the search for images asks a stand-in.
 """
 
 DRAFT: Final = """\
@@ -200,7 +200,7 @@ def _play(
     assert improved["seo"]["delta"] > 0
 
     told.heading("Illustrate")
-    told.says("Ada", "It needs a picture that I may use.")
+    told.says("Ada", "It needs an image that I may use.")
     [found] = assistant("search_images", query="cold brew jar", provider="openverse")["images"]
     media = assistant(
         "import_image",
@@ -219,8 +219,8 @@ def _play(
     assert "a recipe with patience" in page.text
     assert "Mira Sol" in page.text
     told.tells(
-        "An answer can get lost on its way. So the client may ask again without fear: there is one post for an "
-        "article and a website."
+        "An answer can get lost on its way. So the client may ask again safely: there is one post for an article and "
+        "a website."
     )
     again = assistant("publish_content", content_id=article["content_id"], website_id=site["id"])
     assert (again["publication_id"], again["url"]) == (published["publication_id"], published["url"])

@@ -121,7 +121,7 @@ def test_the_licence_is_that_of_the_host(tmp_path: Path) -> None:
         ("{{1}}", "lower-case words joined by hyphens"),
         ("pressroom", "leave that out"),
         ("pressroom-tool", "leave that out"),
-        ("api", "/tools/api is the address of the catalog"),
+        ("api", "/tools/api is the URL of the catalog"),
         ("suite", "pressroom-suite is the package that installs everything"),
         *(
             (name.removeprefix("pressroom-"), "is the name of a built-in plugin")

@@ -119,7 +119,7 @@ def test_a_mistake_is_shown_where_it_is(body: bytes, place: str, found: str) -> 
         (b'{"a": NaN}', "JSON has no NaN and no Infinity"),
         (b'{"a": -Infinity}', "JSON has no NaN and no Infinity"),
         (b'{"a": True}', "JSON writes true, false and null"),
-        (b"{'a': 1}", "JSON strings stand in double quotes"),
+        (b"{'a': 1}", "JSON strings are in double quotes"),
         (b'{"a": 1 // one\n}', "JSON has no comments"),
     ],
 )

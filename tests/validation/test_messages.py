@@ -167,7 +167,7 @@ def test_a_message_names_the_field_what_it_must_be_and_what_it_was(fields: dict[
         ({"id": "x"}, "id: must be a UUID such as"),
         ({"price": "x"}, "price: must be a decimal number"),
         ({"price": "1.234"}, "price: must have at most 2 digits after the decimal point"),
-        ({"home": "x"}, "home: must be an address such as"),
+        ({"home": "x"}, "home: must be a URL such as"),
         ({"pair": 1}, "pair: must be an array"),
         ({"several": ["x"]}, 'several.0: must be a whole number (got the string "x")'),
         ({"count": "x"}, 'count: must be a whole number (got the string "x")'),

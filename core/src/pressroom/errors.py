@@ -32,8 +32,8 @@
     │   └── InvalidClientMetadata     invalid_client_metadata
     ├── ConfigError                   the operator's configuration is wrong
     ├── PluginError                   a plugin cannot be used
-    ├── FetchRefused                  fetch_refused: an address from outside is not allowed, or breaks a bound
-    ├── FetchFailed                   fetch_failed: an address from outside did not answer
+    ├── FetchRefused                  fetch_refused: a URL from outside is not allowed, or breaks a bound
+    ├── FetchFailed                   fetch_failed: a URL from outside did not answer
     ├── FetchUnknown                  fetch_unknown: it may have acted on a request, and did not say so
     └── BackendError                  a storage, cache or limits backend failed
         ├── FileMissing               the store has no file under that key
@@ -103,13 +103,13 @@ class InvalidInput(CallError, ValueError):
 
 
 class NotFound(CallError):
-    """There is nothing under that address, or it is switched off."""
+    """There is nothing under that URL, or it is switched off."""
 
     code = "not_found"
 
 
 class MethodNotAllowed(CallError):
-    """The address exists, the method does not. `allowed` lists the ones that do."""
+    """The URL exists, the method does not. `allowed` lists the ones that do."""
 
     code = "method_not_allowed"
 
@@ -281,7 +281,7 @@ class AccessDenied(OAuthError):
 
 
 class InvalidRedirectUri(OAuthError):
-    """A redirection address cannot be registered (RFC 7591, section 3.2.2)."""
+    """A redirect URI cannot be registered (RFC 7591, section 3.2.2)."""
 
     code = "invalid_redirect_uri"
 
@@ -305,13 +305,13 @@ class PluginError(PressroomError):
 
 
 class FetchRefused(PressroomError):
-    """An address that somebody outside named may not be fetched, or its answer breaks a bound."""
+    """A URL that somebody outside named may not be fetched, or its answer breaks a bound."""
 
     code = "fetch_refused"
 
 
 class FetchFailed(PressroomError):
-    """An address that somebody outside named gave no whole answer in time."""
+    """A URL that somebody outside named gave no whole answer in time."""
 
     code = "fetch_failed"
 

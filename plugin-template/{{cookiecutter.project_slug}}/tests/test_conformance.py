@@ -1,4 +1,4 @@
-"""The plugin keeps the contract with the host."""
+"""The plugin fulfils the contract with the host."""
 
 from pressroom.testing import assert_plugin_conforms
 

@@ -105,7 +105,7 @@ def test_a_revoked_key_ends(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("create", "eve@example.com", "--name", "x"), "there is no account with the address eve@example.com"),
+        (("create", "eve@example.com", "--name", "x"), "there is no account with the e-mail address eve@example.com"),
         (("create", EMAIL, "--name", " "), "name: must not be empty"),
         (("list", "eve@example.com"), "there is no account"),
         (("revoke", "c_nothing"), "there is no key with the id c_nothing\n`pressroom keys list EMAIL` shows them"),

@@ -167,7 +167,7 @@ async def test_what_is_remembered_serves_while_the_provider_is_away(
     ("settings", "says"),
     [
         ({"issuer": None}, "accounts.identity_provider.issuer: is missing"),
-        ({"issuer": "http://id.example"}, "is no https address"),
+        ({"issuer": "http://id.example"}, "is not an https URL"),
         ({"client_id": ""}, "accounts.identity_provider.client_id: is missing"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The CPU time of a picture of code as PNG, beside shiki with satori and resvg, and Pygments' own, on one core."""
+"""The CPU time of an image of code as PNG, beside shiki with satori and resvg, and Pygments' own, on one core."""
 
 import json
 import os

@@ -87,7 +87,7 @@ async def test_a_token_names_what_it_is_and_for_whom(world: World, token: str) -
 
 @pytest.mark.parametrize("header", [{"typ": "JWT"}, {"typ": "jwt"}, {"typ": "dpop+jwt"}])
 async def test_a_token_of_another_type_is_refused(world: World, token: str, header: dict[str, str]) -> None:
-    assert "no access token" in await refused(world, await signed(world, token, header))
+    assert "not an access token" in await refused(world, await signed(world, token, header))
 
 
 async def test_the_long_form_of_the_type_is_the_same(world: World, token: str) -> None:

@@ -55,10 +55,10 @@ def test_the_bytes_are_the_picture_itself(http: httpx.Client) -> None:
         ({"code": "x", "background": "blau"}, 'background: "blau" is neither a colour nor a gradient (at character 1)'),
         (
             {"code": "x", "background": "linear-gradient(90deg, red, blu)"},
-            'background: "blu" is no colour (at character 29)',
+            'background: "blu" is not a colour (at character 29)',
         ),
-        ({"code": "x", "background": "url(https://example.com/a.png)"}, "background: pictures cannot be named here"),
-        ({"code": "\n" * 7999 + "x", "width": 400}, "code: makes a picture of 192162 pixels in height, at most 20000"),
+        ({"code": "x", "background": "url(https://example.com/a.png)"}, "background: images cannot be named here"),
+        ({"code": "\n" * 7999 + "x", "width": 400}, "code: makes an image of 192162 pixels in height, at most 20000"),
     ],
 )
 def test_what_does_not_fit_is_refused_with_its_reason(http: httpx.Client, body: dict[str, Any], problem: str) -> None:

@@ -1,4 +1,4 @@
-"""HTML of strangers that is meant to act on the dashboard page that shows it."""
+"""Untrusted HTML that is meant to act on the dashboard page that shows it."""
 
 from __future__ import annotations
 

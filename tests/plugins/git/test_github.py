@@ -119,7 +119,7 @@ async def test_another_post_of_the_same_name_is_not_written_over(github: GitHub,
         await site.create(a_post(slug="mine"))
     assert github.files["content/posts/mine.md"] == b"words"
     github.files["content/posts/folder.md/x.md"] = b"words"
-    with pytest.raises(SiteRefused, match="no file"):
+    with pytest.raises(SiteRefused, match="not a file"):
         await site.read("content/posts/folder.md")
 
 

@@ -29,7 +29,7 @@ LOGO: Final = "data:image/svg+xml;base64," + b64encode(
 
 
 def photograph(width: int, height: int, phase: float) -> str:
-    """Return a picture of soft hills as an address."""
+    """Return an image of soft hills as a URL."""
     y, x = np.mgrid[0:height, 0:width].astype(np.float64)
     ridges = [height * level + height * 0.09 * np.sin(x / width * turns + phase) for level, turns in HILLS]
     light = np.clip(y / height, 0, 1)[..., None]

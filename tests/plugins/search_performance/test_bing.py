@@ -105,7 +105,7 @@ def test_what_is_wrong_is_said_at_the_form(site: Site, typed: dict[str, str], pr
 def test_a_site_that_is_not_verified_is_refused(site: Site, bing: Bing) -> None:
     bing.sites[site.property] = False
     page = press(site, property=site.property, api_key=KEY)
-    assert (page.status, "is no verified site" in page.text) == (400, True)
+    assert (page.status, "is not a verified site" in page.text) == (400, True)
 
 
 def test_totals_are_daily_and_queries_weekly(site: Site, bing: Bing) -> None:

@@ -89,7 +89,7 @@ def test_retry_after_is_kept(site: Site) -> None:
     ("failing", "problem", "status"),
     [
         ((503, b"<html>busy</html>", {}), "does not work at the moment", "active"),
-        ((200, b"<html>hello</html>", {}), "no JSON", "active"),
+        ((200, b"<html>hello</html>", {}), "not JSON", "active"),
         ((302, b"", {"Location": "http://169.254.169.254/"}), "HTTP 302", "active"),
         ((200, b'{"rows": [{"keys": 3}, 7, {"clicks": 1e999}]}', {}), "", "active"),
         ((403, b'{"error": {"code": 403, "errors": [{"reason": "forbidden"}]}}', {}), "does not accept", "error"),

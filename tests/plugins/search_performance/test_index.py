@@ -24,7 +24,7 @@ def test_inspecting_a_page(site: Site) -> None:
     assert (found["verdict"], found["google_canonical"]) == ("PASS", site.page())
     assert found["sitemaps"] == [f"{site.property}sitemap.xml"]
     foreign = site.client.refusal("inspect_url_index", website_id=site.website.id, url="https://elsewhere.example/")
-    assert "must be an address of the website" in foreign
+    assert "must be a URL of the website" in foreign
     site.google.inspections_a_day = 1
     assert "call again in 3600 seconds" in site.client.refusal(
         "inspect_url_index", website_id=site.website.id, url=site.page()
@@ -129,7 +129,7 @@ def test_addresses_of_others_are_refused(submitting: RunningHost, google: Google
     told = site.client.refusal(
         "submit_to_indexnow", website_id=site.website.id, urls=[url.format(site=site.website.url)]
     )
-    assert "address below" in told
+    assert "URL below" in told
     assert len(indexnow.taken) == before
 
 

@@ -177,7 +177,7 @@ def test_what_cannot_be_asked(
     [
         ((401, b'{"status_code": 40100, "status_message": "not Authorized"}', {}), None, "does not accept"),
         ((402, b'{"status_code": 40200, "status_message": "Payment Required."}', {}), None, "topped up"),
-        ((200, b"<html>maintenance</html>", {}), None, "no JSON"),
+        ((200, b"<html>maintenance</html>", {}), None, "not JSON"),
         ((500, b'{"status_code": 50000, "status_message": "Internal Error."}', {}), None, "does not work"),
         (None, (40202, "The rate limit per minute has been exceeded."), "call again in 60 seconds"),
         (None, (40210, "Insufficient Funds."), "topped up"),
@@ -210,7 +210,7 @@ def test_hostile_answers_are_survived(client: ToolClient, provider: DataForSeo, 
     provider.failing = (200, content, {})
     result = client.call("get_keyword_data", phrases=["compost"])
     text = result["content"][0]["text"]
-    assert not result.get("isError") or "has no figures" in text or "no JSON" in text, text
+    assert not result.get("isError") or "has no figures" in text or "not JSON" in text, text
 
 
 def test_it_is_kept_in_every_database(host: RunningHost) -> None:

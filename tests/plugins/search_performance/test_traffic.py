@@ -176,7 +176,7 @@ def test_a_secret_is_stored_encrypted_and_shown_nowhere(site: Site, apis: Apis, 
     ("failing", "told"),
     [
         ((401, b'{"error": "Invalid API key"}', {}), "Enter a new credential at"),
-        ((200, b"<html>A page for people</html>", {}), "no JSON"),
+        ((200, b"<html>A page for people</html>", {}), "not JSON"),
         ((429, b'{"error": "Too many API requests"}', {"Retry-After": "77"}), "call again in 77 seconds"),
         ((503, b"<html>down</html>", {}), "does not work at the moment"),
         ((302, b"", {"Location": "http://10.0.0.1/"}), "redirects elsewhere"),
@@ -227,21 +227,21 @@ def test_hostile_answers_are_survived(site: Site, apis: Apis, name: str, content
     for by in ("page", "date"):
         result = site.client.call("get_traffic_stats", website_id=site.website.id, by=by)
         told = result["content"][0]["text"]
-        expected = ("cannot be read", "no JSON", "gave no token")
+        expected = ("cannot be read", "not JSON", "gave no token")
         assert result.get("isError") is not True or any(words in told for words in expected), told
 
 
 @pytest.mark.parametrize(
     ("name", "typed", "problem"),
     [
-        ("umami 3", {"server": "ftp://x"}, "Address of your server: must be an address"),
-        ("umami 3", {"server": "https://ada:pw@example.com"}, "must be an address"),
+        ("umami 3", {"server": "ftp://x"}, "URL of your server: must be a URL"),
+        ("umami 3", {"server": "https://ada:pw@example.com"}, "must be a URL"),
         ("umami 3", {"username": ""}, "User name: must be filled in"),
         ("umami cloud", {"api_key": ""}, "API key: must be filled in"),
         ("umami cloud", {"property": "notes.example"}, "Website ID: must be a website ID"),
         ("matomo", {"property": "../3"}, "Site ID: must be the number"),
         ("matomo", {"property": "4"}, "may not view"),
-        ("matomo", {"server": ""}, "Address of your Matomo: must be filled in"),
+        ("matomo", {"server": ""}, "URL of your Matomo: must be filled in"),
         ("plausible", {"property": "other.example"}, "Invalid API key or site ID"),
         ("plausible", {"property": ""}, "must be given as Plausible names"),
         ("plausible", {"server": "http://169.254.169.254"}, "cannot be reached"),

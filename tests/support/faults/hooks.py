@@ -101,7 +101,7 @@ _FAULTS: Final = (
     ),
     _hook(
         "hook_is_no_function",
-        "pressroom_checks is no function",
+        "pressroom_checks is not a function",
         "write `def pressroom_checks(plugin)`",
         "\nimport functools\npressroom_checks = hookimpl(functools.partial(list))\n",
         "register",
@@ -209,7 +209,7 @@ def pressroom_checks():
     _hook(
         "endless_hook",
         "pressroom_checks yields more than 1000 records",
-        "must come to an end",
+        "must end",
         """
 @hookimpl
 def pressroom_checks():

@@ -94,7 +94,7 @@ _FAULTS: Final = (
     ),
     _generator(
         "reserved_slug",
-        "generator static: slug 'static' is part of the host's own addresses",
+        "generator static: slug 'static' is part of the host's own URLs",
         _WHISPER.replace("OPTIONS", "").replace('slug="whisper"', 'slug="static"'),
     ),
     _generator(
@@ -277,12 +277,12 @@ def pressroom_mcp_tools():
     ),
     _hook(
         "route_with_broken_pattern",
-        "route /x/<id:[a->: the pattern '[a-' of the path is no regular expression",
+        "route /x/<id:[a->: the pattern '[a-' of the path is not a regular expression",
         "\n@hookimpl\ndef pressroom_routes():\n    return [Route('/x/<id:[a->', print)]\n",
     ),
     _hook(
         "unknown_method",
-        "route /colophon: 'FETCH' is no HTTP method",
+        "route /colophon: 'FETCH' is not an HTTP method",
         "\n@hookimpl\ndef pressroom_routes():\n    return [Route('/colophon', print, ('FETCH',))]\n",
     ),
     _hook(

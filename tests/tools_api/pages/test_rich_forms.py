@@ -174,7 +174,7 @@ def test_a_snippet_names_what_was_made_escaped() -> None:
 @pytest.mark.parametrize(
     ("changed", "problem"),
     [
-        (Page(modes=(Mode("A", ("nothing",)),)), "'nothing', which is no parameter"),
+        (Page(modes=(Mode("A", ("nothing",)),)), "'nothing', which is not a parameter"),
         (Page(modes=(Mode("A", ("kind",)), Mode("B", ("kind",)))), "one mode only"),
         (Page(modes=tuple(Mode(str(number), ()) for number in range(5))), "2 to 4 modes, or none (got 5)"),
         (Page(snippets=(Snippet("Tag", "{size}"),)), "names size; known are"),

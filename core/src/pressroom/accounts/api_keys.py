@@ -28,7 +28,7 @@ HINT_LENGTH: Final = 4
 
 
 def new_key(prefix: str) -> str:
-    """Return a new key: `prefix`, 190 random bits in base62, and the checksum of what stands before it."""
+    """Return a new key: `prefix`, 190 random bits in base62, and the checksum of what is before it."""
     body = f"{prefix}_key_{random_text(RANDOM_LENGTH)}"
     return f"{body}_{checksum(body)}"
 
@@ -82,7 +82,7 @@ class ApiKeys:
         return await self._connections.get(user_id, connection_id), key
 
     async def authenticate(self, credentials: Credentials) -> Identity | None:
-        """Return whose key it is; `None` for a bearer that is no API key.
+        """Return whose key it is; `None` for a bearer that is not an API key.
 
         Raises:
             Rejected: it is mistyped, unknown or revoked, or its account is locked.

@@ -17,7 +17,7 @@ RUNS: Final = (
     "1q2w3e4r5t6y7u8i9o0p",
     "zaq1xsw2cde3vfr4bgt5nhy6mju7",
 )
-"""Rows of keyboards and alphabets; a password that is a piece of one, forwards or backwards, is no secret."""
+"""Rows of keyboards and alphabets; a password that is a piece of one, forwards or backwards, is not a secret."""
 
 _WORDS: Final = (
     "password",

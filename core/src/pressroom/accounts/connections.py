@@ -128,7 +128,7 @@ class Connections:
         return await self._change(user_id, connection_id, disabled_tools=wanted)
 
     async def revoke(self, user_id: str, connection_id: str) -> None:
-        """End a connection: at once here, elsewhere within the seconds of the credential cache. Again is no error."""
+        """End a connection: at once here, elsewhere within the lifetime of the credential cache. Safe to repeat."""
         now = datetime.now(UTC)
         try:
             async with self._database.writing() as session:

@@ -70,7 +70,7 @@ class CredentialCache:
             until = self._clock() + min(self._seconds, seconds)
             task = self._look_ups[key] = asyncio.create_task(_awaited(look_up))
             task.add_done_callback(lambda done: self._land(key, until, done))
-        # A caller that leaves must not take along the others that wait.
+        # A caller that leaves must not cancel the others that wait.
         return await asyncio.shield(task)
 
     def forget_connection(self, connection_id: str) -> None:

@@ -20,7 +20,7 @@ _DOMAIN: Final = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
 
 
 def normalised_email(text: str) -> str:
-    """Return an address as it is compared: trimmed, NFC, lower case. Raises `InvalidInput` for one that is none."""
+    """Return an e-mail address as it is compared: trimmed, NFC, lower case. Raises `InvalidInput` if it is invalid."""
     if len(text) > 2 * MAX_EMAIL_LENGTH:
         raise InvalidInput("email", f"must have at most {MAX_EMAIL_LENGTH} characters")
     address = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text.strip()).lower())

@@ -46,7 +46,7 @@ def acceptable_password(text: str, *, words: Iterable[str] = ()) -> str:
 
     Args:
         text: what the person typed.
-        words: what others would try first: the person's address and name, the name of the service.
+        words: what others would try first: the person's e-mail address and name, the name of the service.
 
     Raises:
         InvalidInput: it is too short, too long or too easy to guess; the message says what is allowed.
@@ -64,7 +64,9 @@ def acceptable_password(text: str, *, words: Iterable[str] = ()) -> str:
     if folded in COMMON or _is_run(folded) or len(set(folded)) < _MIN_DIFFERENT_CHARACTERS:
         raise InvalidInput("password", "is one of those that are tried first; take another, such as four random words")
     if _rest_without(folded, words) < _MIN_OWN_CHARACTERS:
-        raise InvalidInput("password", "is little more than your address or the name of this service; take another")
+        raise InvalidInput(
+            "password", "is little more than your e-mail address or the name of this service; take another"
+        )
     return password
 
 
@@ -136,7 +138,7 @@ class PasswordHashes:
 
 def _step_back() -> None:
     """Lower the priority of this thread, and so of those that Argon2 starts from it."""
-    # Elsewhere than on Linux the number of a thread is none of a process, whose priority this would be.
+    # Other systems than Linux do not give priorities to threads by their number.
     if sys.platform == "linux":
         with suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), os.getpriority(os.PRIO_PROCESS, 0) + _NICE)

@@ -14,7 +14,7 @@ log = structlog.get_logger()
 
 
 class PeriodicTask:
-    """Does something every so many seconds from `start` on, and once more at the end. An outage is logged once."""
+    """Does something at a fixed interval from `start` on, and once more at the end. An outage is logged once."""
 
     def __init__(self, name: str, seconds: float, action: Callable[[], Awaitable[None]]) -> None:
         self._name = name
@@ -25,7 +25,7 @@ class PeriodicTask:
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begin; a second time is no error."""
+        """Begin; calling it again does nothing."""
         if self._task is None:
             self._stopping.clear()
             self._task = asyncio.create_task(self._run(), name=self._name)

@@ -67,8 +67,8 @@ class BrowserSession:
 class PlanSummary:
     """What accounts are told of a plan.
 
-    `quotas` has every class that its tools count against or that the operator bounds; `None` is no bound. `tools` are
-    MCP names; `hidden_tools` are those of the other tools, each with the titles of the plans that have it.
+    `quotas` has every class that its tools count against or that the operator bounds; `None` is not a bound. `tools`
+    are MCP names; `hidden_tools` are those of the other tools, each with the titles of the plans that have it.
     `unavailable_tools` are those that cannot work on this server, each with the reason.
     """
 

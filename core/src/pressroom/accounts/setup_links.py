@@ -51,7 +51,7 @@ class SetupLinks:
 
         Raises:
             NotFound: the link was used, expired or never existed.
-            InvalidInput: the address or the password is not acceptable; the link stays good.
+            InvalidInput: the e-mail address or the password is not acceptable; the link stays good.
         """
         if not await self.usable(token):
             raise _used()
@@ -64,7 +64,7 @@ class SetupLinks:
                 await session.execute(delete(SetupLinkRow))
                 session.add(row)
         except IntegrityError:
-            raise InvalidInput("email", "there is an account with this address already") from None
+            raise InvalidInput("email", "there is an account with this e-mail address already") from None
         return user_of(row)
 
     async def _take_turns(self, session: AsyncSession) -> None:

@@ -30,12 +30,13 @@ Window = tuple[Rate, str]
 class SignIn:
     """Checks passwords, and counts failures; successes cost nothing.
 
-    Failures are counted for the account together with the client's address, for the address, and, with a bound that is
-    far higher, for the account from everywhere. A browser in which the person has signed in before is counted apart
-    from all others. So nobody who guesses locks the owner out, and guesses from many addresses are bounded, too.
+    Failures are counted for the account together with the client's IP address, for the IP address, and, with a bound
+    that is far higher, for the account from everywhere. A browser in which the person has signed in before is counted
+    apart from all others. So nobody who guesses locks the owner out, and guesses from many IP addresses are bounded,
+    too.
 
-    An address that nobody has is counted, refused and answered like any other, so that nothing tells which exist.
-    While failures cannot be counted, sign-ins pass or are refused as `[limits] on_outage` says.
+    An e-mail address that nobody has is counted, refused and answered like any other, so that nothing tells which
+    exist. While failures cannot be counted, sign-ins pass or are refused as `[limits] on_outage` says.
     """
 
     def __init__(self, users: Users, limiter: Limiter, settings: Settings) -> None:
@@ -53,13 +54,14 @@ class SignIn:
         Args:
             email: the e-mail address as typed.
             password: the password as typed.
-            address: the client's address, as the pipeline's `Caller` carries it.
+            address: the client's IP address, as the pipeline's `Caller` carries it.
             device: what names a browser in which this account has signed in before; empty for any other. The caller has
                 to be sure of it.
 
         Raises:
-            SignInFailed: address or password are wrong, or the account is disabled; the message does not say which.
-            RateLimited: too many sign-ins of the account, or from the address, have failed.
+            SignInFailed: e-mail address or password are wrong, or the account is disabled; the message does not say
+                which.
+            RateLimited: too many sign-ins of the account, or from the IP address, have failed.
             Forbidden: the operator allows no passwords.
             Overloaded: too many sign in at this moment, or failures cannot be counted.
         """
@@ -82,10 +84,10 @@ class SignIn:
 
     @asynccontextmanager
     async def counted(self, *, address: str) -> AsyncIterator[None]:
-        """Count what the block does as a failed sign-in from a client's address, where it raises `SignInFailed`.
+        """Count what the block does as a failed sign-in from a client's IP address, where it raises `SignInFailed`.
 
         Raises:
-            RateLimited: too many sign-ins from the address have failed.
+            RateLimited: too many sign-ins from the IP address have failed.
             Overloaded: failures cannot be counted.
         """
         windows = ((self._address_rate, _address_key(address)),)

@@ -44,7 +44,7 @@ class Users:
         self._hashes = PasswordHashes()
 
     async def add(self, email: str, *, name: str = "", plan: str = "", password: str | None = None) -> User:
-        """Make an account; an empty plan is the default one. Raises `InvalidInput` for a taken address."""
+        """Make an account; an empty plan is the default one. Raises `InvalidInput` for a taken e-mail address."""
         row = await self.prepare(email, name=name, plan=plan, password=password)
         if await self.by_email(row.email) is not None:
             raise _taken(row.email)
@@ -78,7 +78,7 @@ class Users:
         return user_of(found)
 
     async def by_email(self, email: str) -> User | None:
-        """Return the account with that address, or `None`."""
+        """Return the account with that e-mail address, or `None`."""
         row = await self._row_by_email(email)
         return None if row is None else user_of(row)
 
@@ -113,7 +113,7 @@ class Users:
         return True
 
     async def link_identity(self, user_id: str, issuer: str, subject: str) -> None:
-        """Let a person at an identity provider sign in to an account. It is no error where they do already.
+        """Let a person at an identity provider sign in to an account. Safe to repeat.
 
         Raises:
             NotFound: there is no such account.
@@ -133,7 +133,7 @@ class Users:
         """Make an account without a password, for a person at an identity provider: both, or neither.
 
         Raises:
-            InvalidInput: the address is taken, or the person signs in to another account already.
+            InvalidInput: the e-mail address is taken, or the person signs in to another account already.
         """
         row = await self.prepare(email, name=name)
         identity = identity_row(row.id, issuer, subject)
@@ -151,7 +151,7 @@ class Users:
         return await self._first(select(UserRow)) is not None
 
     async def list(self, *, limit: int = 100, after: str = "") -> Sequence[User]:
-        """Return accounts in the order of address, those after the address `after`."""
+        """Return accounts in the order of e-mail address, those after the e-mail address `after`."""
         if not is_line(after):
             raise InvalidInput("after", "must not contain control characters")
         statement = select(UserRow).where(UserRow.email > after).order_by(UserRow.email).limit(limit)
@@ -186,7 +186,7 @@ class Users:
     async def verify_password(self, email: str, password: str) -> User | None:
         """Return the account, or `None` where the password is wrong, none was set or the account is disabled.
 
-        It takes as long for an address that nobody has. Raises `Overloaded` while too many sign in.
+        It takes as long for an e-mail address that nobody has. Raises `Overloaded` while too many sign in.
         """
         row = await self._row_by_email(email)
         encoded = row.password_hash if row is not None and not row.disabled else ""
@@ -291,7 +291,7 @@ def _checked_name(name: str) -> str:
 
 
 def _taken(email: str) -> InvalidInput:
-    return InvalidInput("email", f"there is an account with the address {email} already")
+    return InvalidInput("email", f"there is an account with the e-mail address {email} already")
 
 
 def _unknown() -> NotFound:

@@ -26,7 +26,7 @@ from pressroom.storage.database.migrations import VERSION_TABLE_PREFIX
 _LIBPQ_PARAMETERS: Final = frozenset(
     {"host", "krbsrvname", "passfile", "port", "service", "sslmode", "target_session_attrs"}
 )
-"""What an address of the configuration may carry that libpq understands too."""
+"""What a URL of the configuration may carry that libpq understands too."""
 
 _LOCK_PATIENCE: Final = "10s"
 _VERSION: Final = re.compile(r"\(PostgreSQL\) (\d+)")
@@ -85,7 +85,7 @@ def restore(settings: Settings, source: Path, found: DatabaseFacts, *, schema: s
 def find_program(name: str, server: int) -> str:
     """Return the path of one of PostgreSQL's programs that fits a server of this major version.
 
-    Raises `BackendError` where there is none.
+    Raises `BackendError` if absent.
     """
     found: dict[int, str] = {}
     for path in _candidates(name):
@@ -189,7 +189,7 @@ async def _facts(session: Any) -> DatabaseFacts:
 
 
 def _address(settings: Settings) -> str:
-    """Return the database's address for libpq, without the password, which every user of the machine could read."""
+    """Return the database's URL for libpq, without the password, which every user of the machine could read."""
     url = SqlDatabase(settings).url
     query = {("sslmode" if name == "ssl" else name): value for name, value in url.query.items()}
     known = {name: value for name, value in query.items() if name in _LIBPQ_PARAMETERS}

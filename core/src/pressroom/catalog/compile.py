@@ -28,7 +28,7 @@ from pressroom.validation.nearest import nearest
 Record = TypeVar("Record")
 
 GENERATE = "/generate"
-"""The one endpoint of a generator, below its API's address."""
+"""The one endpoint of a generator, below its API's URL."""
 
 
 class RuleFailed(Exception):

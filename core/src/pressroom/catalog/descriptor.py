@@ -17,7 +17,7 @@ def generator_of(entry: PlanTool) -> Generator:
     """Return the declaration of an entry that is known to be a generator."""
     declaration = entry.tool.declaration
     if not isinstance(declaration, Generator):
-        raise TypeError(f"{entry.tool.name} is no generator")
+        raise TypeError(f"{entry.tool.name} is not a generator")
     return declaration
 
 
@@ -81,7 +81,7 @@ def describe_catalog(view: PlanView, branding: Branding, base_url: str) -> dict[
         "mcp": {"url": branding.mcp_url, "transport": "streamable-http", "tools": _mcp_names(view.generators)},
         "llmInstructions": (
             f"Each tool is called with POST {base_url}/tools/<slug>/api/generate and a JSON body of its params; no "
-            "credential is needed. The answer is a JSON envelope with a signed address in data.url that expires after "
+            "credential is needed. The answer is a JSON envelope with a signed URL in data.url that expires after "
             'three hours; with "response": "binary" it is the file itself. Errors say which field is wrong. '
             "Equal requests are served from a cache and cost only a part of a request."
         ),

@@ -1,4 +1,4 @@
-"""The addresses of the host itself, which no plugin's route may take over."""
+"""The URLs of the host itself, which no plugin's route may take over."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ HOST_PATHS: Final = (
 
 
 def host_path_taken(path: str) -> str | None:
-    """Return the host's own address that a route would take over, or `None`.
+    """Return the host's own URL that a route would take over, or `None`.
 
-    A route that is more specific takes over too: `/tools/shout` would stand before `/tools/<slug>`.
+    A route that is more specific takes over too: `/tools/shout` would be before `/tools/<slug>`.
     """
     return next((own for own in HOST_PATHS if fits(own, path)), None)
 

@@ -14,7 +14,7 @@ RESPONSE_PARAM: Final[dict[str, Any]] = {
     "name": "response",
     "type": "enum",
     "required": False,
-    "description": "`url` answers with JSON and a signed address, `binary` with the file itself.",
+    "description": "`url` answers with JSON and a signed URL, `binary` with the file itself.",
     "default": "url",
     "enumValues": ["url", "binary"],
 }
@@ -35,8 +35,8 @@ _COMPOSITIONS: Final = {"oneOf", "anyOf", "allOf"}
 
 _FILE_MEMBERS: Final[dict[str, Any]] = {
     "id": {"type": "string", "description": "Names the content: equal parameters give the same id."},
-    "url": {"type": "string", "format": "uri", "description": "Address of the file; anyone who has it can fetch it."},
-    "expiresAt": {"type": "string", "format": "date-time", "description": "When the address stops working."},
+    "url": {"type": "string", "format": "uri", "description": "URL of the file; anyone who has it can fetch it."},
+    "expiresAt": {"type": "string", "format": "date-time", "description": "When the URL stops working."},
     "cached": {"type": "boolean", "description": "Whether the file had been made before."},
     "warnings": {
         "type": "array",
@@ -126,7 +126,7 @@ def parameter_list(params: type[Params]) -> list[dict[str, Any]]:
 
 
 def form_parameters(params: type[Params]) -> list[dict[str, Any]]:
-    """Return the same records with what a form needs to know besides; it is no part of the catalog.
+    """Return the same records with what a form needs to know besides; it is not part of the catalog.
 
     `members` holds the records of an object's members, `mediaType` what a text is written in (JSON Schema's
     `contentMediaType`), `format` its JSON Schema format. `assumed` tells that leaving the parameter out is not quite

@@ -14,7 +14,7 @@ from pressroom.sdk import CachePolicy, Caller, ExecutorName, Generator, McpTool,
 class Tool:
     """A generator or an MCP tool, with all that a call of it needs.
 
-    `name` is the generator's slug or the MCP tool's name; `mcp_name` is empty for a generator that is no MCP tool.
+    `name` is the generator's slug or the MCP tool's name; `mcp_name` is empty for a generator that is not an MCP tool.
     `context` is that of the plugin that it came from. `params` is the model that its arguments are validated with: the
     declared one, with the choices that this server has. `content_salt` begins what is hashed to
     the id of a result. `timeout` is in seconds.
@@ -107,7 +107,8 @@ class Catalog:
     def plan(self, name: str) -> PlanView:
         """Return a plan's view; a plan that is not configured sees what `anonymous` sees.
 
-        An account may carry a plan that the operator has since removed: it must not see more than a stranger does.
+        An account may carry a plan that the operator has since removed: it must not see more than an anonymous
+        caller does.
         """
         return self.plans.get(name) or self.plans[ANONYMOUS]
 

@@ -47,7 +47,7 @@ COMMANDS: Final[Mapping[str, str]] = {
 @click.version_option(VERSION, message="pressroom %(version)s")
 @common_options
 def pressroom() -> None:
-    """Offer tools to people over HTTP, and to AI clients over MCP."""
+    """Run a server that offers tools over HTTP and MCP."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -55,8 +55,8 @@ def with_accounts(invocation: Invocation, work: Callable[[AccountServices], Awai
 
 
 async def account_of(accounts: AccountServices, email: str) -> User:
-    """Return the account with an address. Raises `NotFound`, which names the command that lists them."""
+    """Return the account with an e-mail address. Raises `NotFound`, which names the command that lists them."""
     user = await accounts.users.by_email(email)
     if user is None:
-        raise NotFound(f"there is no account with the address {email}", hint="`pressroom users list` shows them")
+        raise NotFound(f"there is no account with the e-mail address {email}", hint="`pressroom users list` shows them")
     return user

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("destination", type=click.Path(path_type=Path))
-@click.option("--no-files", is_flag=True, help="Leave out the stored files, such as generated images.")
-@click.option("--force", is_flag=True, help="Replace a file that exists.")
+@click.option("--no-files", is_flag=True, help="Leave out stored files, such as generated images.")
+@click.option("--force", is_flag=True, help="Replace an existing file.")
 @command_options
 def backup(invocation: Invocation, destination: Path, no_files: bool, force: bool) -> None:
     """Back up the database, the keys and the files while the server runs.
 
-    DESTINATION is a new file, or a folder: then the name holds the date. The backup contains secrets; only its
+    DESTINATION is a new file, or a folder for a file named after the date. The backup contains secrets; only its
     owner can read it.
     """
     from pressroom.backup import make_backup  # noqa: PLC0415 - SQLAlchemy, which takes time
@@ -46,8 +46,8 @@ def backup(invocation: Invocation, destination: Path, no_files: bool, force: boo
 
 @click.command()
 @click.argument("source", type=click.Path(path_type=Path))
-@click.option("--check", is_flag=True, help="Change nothing: check whether the backup is whole and fits this server.")
-@click.option("--force", is_flag=True, help="Replace the data that is there.")
+@click.option("--check", is_flag=True, help="Change nothing: check that the backup is complete and fits this server.")
+@click.option("--force", is_flag=True, help="Replace existing data.")
 @command_options
 def restore(invocation: Invocation, source: Path, check: bool, force: bool) -> None:
     """Restore a backup to the database and the data folder of the configuration.

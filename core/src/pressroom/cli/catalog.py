@@ -12,7 +12,7 @@ from pressroom.errors import NotFound
 
 
 @click.command()
-@click.option("--plan", default="anonymous", show_default=True, help="Show what this plan sees.")
+@click.option("--plan", default="anonymous", show_default=True, help="Plan to show.")
 @command_options
 def catalog(invocation: Invocation, plan: str) -> None:
     """List the tools of a plan. With --json, the generators' descriptors as clients read them."""
@@ -33,15 +33,15 @@ def catalog(invocation: Invocation, plan: str) -> None:
         )
         for entry in view.tools.values()
     ]
-    invocation.output.table(["Tool", "MCP name", "Plugin", "ExecutorName", "Limit"], rows)
+    invocation.output.table(["Tool", "MCP name", "Plugin", "Executor", "Limit"], rows)
 
 
 @click.command()
 @click.argument("tool")
-@click.option("--plan", default="anonymous", show_default=True, help="Explain the tool as this plan has it.")
+@click.option("--plan", default="anonymous", show_default=True, help="Plan of the caller.")
 @command_options
 def explain(invocation: Invocation, tool: str, plan: str) -> None:
-    """Show the stages that a call of TOOL passes, with its limits and its cache rule."""
+    """Show the stages of a call of TOOL, with its limits and its cache rule."""
     from pressroom.cli.explanation import explain_tool  # noqa: PLC0415 - loads plugins, which takes time
 
     host = compiled(invocation)

@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 @click.group(cls=LazyGroup)
 @common_options
 def clients() -> None:
-    """List OAuth clients, and remove them."""
+    """List and remove OAuth clients."""
 
 
 @clients.command("list")
 @command_options
 def list_clients(invocation: Invocation) -> None:
-    """List the clients, those used last first.
+    """List the clients, the most recently used first.
 
-    Nothing that a client says of itself is verified.
+    What a client says about itself is not verified.
     """
     found = asyncio.run(_list(invocation))
     if invocation.json:
@@ -52,7 +52,7 @@ def list_clients(invocation: Invocation) -> None:
 @click.argument("client")
 @command_options
 def revoke(invocation: Invocation, client: str) -> None:
-    """Remove a client, and end what people allowed it.
+    """Remove a client and its approvals.
 
     Access tokens stop working within the seconds of `[auth] cache`. The client may register again.
     """

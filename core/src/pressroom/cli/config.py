@@ -21,8 +21,8 @@ def config() -> None:
 def check(invocation: Invocation) -> None:
     """Check the file and the environment.
 
-    All problems are listed, each with the place where it stands. What the plugins say of their own
-    configuration is checked by `pressroom doctor`.
+    Lists all problems with their positions. The plugins' own configuration is checked
+    by `pressroom doctor`.
     """
     loaded = invocation.load_config()
     variables = loaded.origins.variables()
@@ -46,10 +46,10 @@ def schema(invocation: Invocation) -> None:
 
 
 @config.command()
-@click.option("--origin", is_flag=True, help="Show where each value comes from too.")
+@click.option("--origin", is_flag=True, help="Also show where each value comes from.")
 @command_options
 def show(invocation: Invocation, origin: bool) -> None:
-    """Show all settings with the values that are in effect.
+    """Show all settings with their effective values.
 
     Secrets are masked; so are all texts in the plugins' own configuration, since only a plugin knows which
     of its values are secret.

@@ -126,7 +126,7 @@ def _combinations(compiled: LoadedApp) -> Iterator[CheckResult]:
         yield CheckResult(
             "warning",
             f"the server listens on {settings.server.host}, but base_url is not set",
-            'set base_url = "https://…": signed addresses start with it',
+            'set base_url = "https://…": signed URLs start with it',
         )
 
 

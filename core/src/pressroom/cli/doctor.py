@@ -21,12 +21,12 @@ MARKS = {"error": "ERROR", "warning": "WARNING", "ok": "ok"}
 
 
 @click.command()
-@click.option("-v", "--verbose", is_flag=True, help="List every check, also those that found nothing wrong.")
+@click.option("-v", "--verbose", is_flag=True, help="List every check, including those without a problem.")
 @command_options
 def doctor(invocation: Invocation, verbose: bool) -> int:
-    """Check the configuration, the plugins and the stores. The exit code is 1 where something does not work.
+    """Check the configuration, the plugins and the stores. The exit code is 1 if something does not work.
 
-    Problems are listed, errors first. With --json, every check is.
+    Lists the problems, errors first. With --json, lists every check.
     """
     import asyncio  # noqa: PLC0415 - takes longer to load than --help may take
 

@@ -35,7 +35,7 @@ def _admit(compiled: LoadedApp, _entry: PlanTool, _plan: str) -> str:
         return "the client is the `for` of the Forwarded element that carries the proxies' secret"
     if server.trusted_proxies:
         return f"the client is entry {server.trusted_proxies} from the right of X-Forwarded-For"
-    return "the client is the peer of the connection"
+    return "the client is the other end of the connection"
 
 
 def _authenticate(compiled: LoadedApp, _entry: PlanTool, _plan: str) -> str:
@@ -95,7 +95,7 @@ def _run(compiled: LoadedApp, entry: PlanTool, _plan: str) -> str:
 
 
 def _respond(_compiled: LoadedApp, entry: PlanTool, _plan: str) -> str:
-    return "a signed address, or the bytes" if entry.tool.kind == "generator" else "the tool's result"
+    return "a signed URL, or the bytes" if entry.tool.kind == "generator" else "the tool's result"
 
 
 def _observe(compiled: LoadedApp, _entry: PlanTool, _plan: str) -> str:

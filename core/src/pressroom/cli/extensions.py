@@ -30,4 +30,4 @@ class PluginCommands(click.Group):
 @click.command(cls=PluginCommands, name="x")
 @common_options
 def extensions() -> None:
-    """Run a command that a plugin brings: pressroom x PLUGIN COMMAND."""
+    """Run a command of a plugin: pressroom x PLUGIN COMMAND."""

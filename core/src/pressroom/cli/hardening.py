@@ -12,7 +12,7 @@ _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
 def weaknesses(settings: Settings) -> Iterator[CheckResult]:
-    """Yield a warning for each setting that opens to strangers what is closed by default."""
+    """Yield a warning for each setting that opens to everyone what is closed by default."""
     yield from _of_addresses(settings)
     yield from _of_bounds(settings)
 
@@ -30,14 +30,14 @@ def _of_addresses(settings: Settings) -> Iterator[CheckResult]:
     if is_public and server.host in _LOOPBACK and not (server.trusted_proxies or server.forwarded_secret):
         yield CheckResult(
             "warning",
-            "a proxy seems to stand in front, but none is trusted: all clients share one IP address, and its limits",
+            "a proxy seems to be in front, but none is trusted: all clients share one IP address, and its limits",
             "set [server] trusted_proxies to the number of proxies, or forwarded_secret",
         )
     if settings.fetch.private_networks:
         networks = ", ".join(map(str, settings.fetch.private_networks))
         yield CheckResult(
             "warning",
-            f"addresses in {networks} may be fetched, by everybody who may name a URL",
+            f"URLs in {networks} may be fetched, by everybody who may name a URL",
             "leave [fetch] private_networks empty, unless only people whom you trust have accounts",
         )
 

@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 @click.group(cls=LazyGroup)
 @common_options
 def keys() -> None:
-    """Make API keys for accounts, list them and revoke them."""
+    """Create, list and revoke API keys."""
 
 
 @keys.command()
 @click.argument("email")
-@click.option("--name", required=True, help="What the key is for, such as the program that gets it.")
+@click.option("--name", required=True, help="Name of the key, such as the program that uses it.")
 @command_options
 def create(invocation: Invocation, email: str, name: str) -> None:
-    """Make an API key and print it, this one time: only its hash is kept."""
+    """Create an API key and print it once: only its hash is stored."""
 
     async def make(accounts: AccountServices) -> tuple[User, Connection, str]:
         user = await account_of(accounts, email)
@@ -44,9 +44,9 @@ def create(invocation: Invocation, email: str, name: str) -> None:
 
 @keys.command("list")
 @click.argument("email")
-@click.option("--revoked", is_flag=True, help="List the revoked ones too.")
-@click.option("--limit", type=click.IntRange(1, 1000), default=100, show_default=True, help="How many at most.")
-@click.option("--skip", type=click.IntRange(0, 10_000_000), default=0, help="Leave out so many of the newest.")
+@click.option("--revoked", is_flag=True, help="Also list revoked keys.")
+@click.option("--limit", type=click.IntRange(1, 1000), default=100, show_default=True, help="Maximum number.")
+@click.option("--skip", type=click.IntRange(0, 10_000_000), default=0, help="Skip this many of the newest keys.")
 @command_options
 def list_keys(invocation: Invocation, email: str, revoked: bool, limit: int, skip: int) -> None:
     """List the API keys of an account, newest first. The keys themselves cannot be shown."""
@@ -74,7 +74,7 @@ def list_keys(invocation: Invocation, email: str, revoked: bool, limit: int, ski
 @click.argument("id_", metavar="ID")
 @command_options
 def revoke(invocation: Invocation, id_: str) -> None:
-    """Revoke a key by the id that `list` shows. A running server stops taking it within seconds."""
+    """Revoke a key by the ID that `list` shows. A running server stops accepting it within seconds."""
 
     async def end(accounts: AccountServices) -> Connection:
         try:

@@ -33,12 +33,12 @@ class _Outcome:
 
 
 @click.command()
-@click.option("--check", is_flag=True, help="Change nothing; the exit code is 1 where a migration has to run.")
+@click.option("--check", is_flag=True, help="Change nothing; exit with 1 if a migration has to run.")
 @command_options
 def migrate(invocation: Invocation, check: bool) -> int:
-    """Bring the database's tables up to date: the host's own, and those of each plugin.
+    """Migrate the database tables of the host and of each plugin.
 
-    What fails is undone. Two of them at the same moment are safe: one waits for the other.
+    A failed migration rolls back. Concurrent runs are safe: one waits for the other.
     """
     import asyncio  # noqa: PLC0415 - takes longer to load than --help may take
 

@@ -16,12 +16,12 @@ from pressroom.cli.options import Invocation, command_options
     "--into",
     type=click.Path(path_type=Path, file_okay=False),
     default=Path(),
-    help="Folder to make it in.",
+    help="Folder to create it in.",
     show_default="the current one",
 )
 @command_options
 def new(invocation: Invocation, name: str, into: Path) -> None:
-    """Make a plugin called NAME (lower-case words joined by hyphens), ready to test, build and publish."""
+    """Create a plugin called NAME (lower-case words joined by hyphens), ready to test, build and publish."""
     from pressroom.cli.scaffolding import InvalidName, plugin_id, render_template  # noqa: PLC0415 - pydantic takes time to load
 
     try:

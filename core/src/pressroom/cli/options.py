@@ -43,10 +43,8 @@ class Invocation:
 
 
 def common_options(function: Callable[P, R]) -> Callable[P, R]:
-    """Add `--config` and `--json`, which may stand before and after the name of a command."""
-    json = click.option(
-        "--json", "json", is_flag=True, expose_value=False, callback=_set_json, help="Write JSON, for programs."
-    )
+    """Add `--config` and `--json`, which may be before and after the name of a command."""
+    json = click.option("--json", "json", is_flag=True, expose_value=False, callback=_set_json, help="Print JSON.")
     config = click.option(
         "--config",
         "config",
@@ -54,7 +52,7 @@ def common_options(function: Callable[P, R]) -> Callable[P, R]:
         type=click.Path(path_type=Path),
         expose_value=False,
         callback=_set_config,
-        help="Configuration file.  [default: $PRESSROOM_CONFIG, or pressroom.toml where there is one]",
+        help="Configuration file.  [default: $PRESSROOM_CONFIG, or pressroom.toml if it exists]",
     )
     return config(json(function))
 

@@ -29,7 +29,7 @@ class Progress(Protocol):
     """How far something long has come."""
 
     def advance(self, steps: int = 1) -> None:
-        """Tell that so many steps more are done."""
+        """Tell that this many steps more are done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +49,12 @@ class Output:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
     def line(self, text: str = "") -> None:
-        """Write a sentence of the result for people. With `--json` there is none."""
+        """Write a sentence of the result for people; nothing with `--json`."""
         if not self.json:
             click.echo(safe(text))
 
     def note(self, text: str) -> None:
-        """Write a remark that is not part of the result to standard error. With `--json` there is none."""
+        """Write a remark that is not part of the result to standard error. Nothing with `--json`."""
         if not self.json:
             click.echo(safe(text), err=True)
 

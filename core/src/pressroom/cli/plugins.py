@@ -26,7 +26,7 @@ def plugins() -> None:
 @plugins.command("list")
 @command_options
 def list_plugins(invocation: Invocation) -> int:
-    """List every installed plugin with its status. The exit code is 1 where one has failed."""
+    """List every installed plugin with its status. The exit code is 1 if one has failed."""
     found = compiled(invocation).plugins
     if invocation.json:
         invocation.output.data([as_data(record) for record in found.records])
@@ -47,7 +47,7 @@ def list_plugins(invocation: Invocation) -> int:
 @click.argument("plugin")
 @command_options
 def show(invocation: Invocation, plugin: str) -> int:
-    """Show all that is known of one plugin."""
+    """Show the details of one plugin."""
     records = [record for record in compiled(invocation).plugins.records if record.id == plugin]
     if not records:
         raise NotFound(f"no plugin {plugin!r} is installed", hint="`pressroom plugins list` shows those that are")

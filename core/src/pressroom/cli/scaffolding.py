@@ -15,7 +15,7 @@ PREFIX: Final = "pressroom-"
 MAX_NAME_LENGTH: Final = 30
 
 RESERVED: Final = {
-    "api": "/tools/api is the address of the catalog",
+    "api": "/tools/api is the URL of the catalog",
     "suite": "pressroom-suite is the package that installs everything",
 }
 """Names that would form a valid project but not a plugin that works, and why."""
@@ -37,7 +37,7 @@ def check_name(name: str) -> None:
     """
     hint = f"use lower-case words joined by hyphens, 2 to {MAX_NAME_LENGTH} characters in all, such as my-tool"
     if not _NAME.fullmatch(name) or len(name) > MAX_NAME_LENGTH or not PLUGIN_ID.fullmatch(plugin_id(name)):
-        raise InvalidName(f"{name!r} is no name for a plugin", hint=hint)
+        raise InvalidName(f"{name!r} is not a valid name for a plugin", hint=hint)
     if f"{name}-".startswith(PREFIX):
         raise InvalidName(f"{name!r} begins with pressroom, which is added to every name", hint="leave that out")
     if PREFIX + name in BUILTIN_DISTRIBUTIONS:

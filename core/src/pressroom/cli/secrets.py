@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 @click.group(cls=LazyGroup)
 @common_options
 def secrets() -> None:
-    """Compare the keys of this host with those that its database is used with."""
+    """Compare the keys of this host with those in use with its database."""
 
 
 @secrets.command("list")
 @command_options
 def list_secrets(invocation: Invocation) -> int:
-    """List the keys with their fingerprints. The exit code is 1 where one does not fit.
+    """List the keys with their fingerprints. The exit code is 1 if one does not match.
 
-    A fingerprint tells two keys apart, and nothing about the key.
+    A fingerprint identifies a key without revealing it.
     """
     import asyncio  # noqa: PLC0415 - takes longer to load than --help may take
 
@@ -49,7 +49,7 @@ def list_secrets(invocation: Invocation) -> int:
 @click.argument("name")
 @command_options
 def accept(invocation: Invocation, name: str) -> None:
-    """Use the database with this host's key NAME from now on, such as secret_key.
+    """Use the database with this host's key NAME, such as secret_key, from now on.
 
     Stop all hosts first: those that run with another key do not notice. What the old key signed or encrypted is lost
     unless the new keys include it.

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--host", help="Address to listen on.  [default: 127.0.0.1]")
+@click.option("--host", help="IP address or host name to listen on.  [default: 127.0.0.1]")
 @click.option("--port", type=click.IntRange(0, 65_535), help="Port to listen on.  [default: 8000]")
-@click.option("--strict", is_flag=True, help="Refuse to start while a plugin does not work.")
+@click.option("--strict", is_flag=True, help="Do not start if a plugin fails.")
 @command_options
 def serve(invocation: Invocation, host: str | None, port: int | None, strict: bool) -> None:
     """Start the server; SIGTERM or Ctrl-C stops it."""
@@ -70,7 +70,7 @@ async def _announce(invocation: Invocation, compiled: LoadedApp, host: Host) -> 
     invocation.output.table(["Plugin", "Status", "Contributes"], rows)
     invocation.output.table(["Open", "URL"], list(urls.items()))
     if setup_url is not None:
-        # Not in the table: there a terminal would break the address over lines.
+        # Not in the table: there a terminal would break the URL over lines.
         invocation.output.line("There is no account yet. Create the first one (the link is valid for 24 hours):")
         invocation.output.line(setup_url)
     for record in compiled.plugins.failed:
@@ -78,7 +78,7 @@ async def _announce(invocation: Invocation, compiled: LoadedApp, host: Host) -> 
 
 
 async def _setup_url(host: Host) -> str | None:
-    """Return a new address at which the first account is made, once; `None` where there is one already.
+    """Return a new URL at which the first account is made, once; `None` where there is one already.
 
     It must not come near the log: whoever reads it owns the server's first account.
     """

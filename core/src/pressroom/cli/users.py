@@ -22,17 +22,17 @@ _MAX_LINE_LENGTH = 4096
 @click.group(cls=LazyGroup)
 @common_options
 def users() -> None:
-    """Make accounts for people, and change them."""
+    """Create and manage accounts."""
 
 
 @users.command()
 @click.argument("email")
-@click.option("--name", default="", help="Name that people see.")
+@click.option("--name", default="", help="Display name.")
 @click.option("--plan", default="", help="Plan of the account.  [default: accounts.default_plan]")
 @click.option("--password-stdin", is_flag=True, help="Read the password from the first line of standard input.")
 @command_options
 def add(invocation: Invocation, email: str, name: str, plan: str, password_stdin: bool) -> None:
-    """Make an account. Without a password it can sign in through the identity provider only."""
+    """Create an account. Without a password, the user signs in through the identity provider."""
     password = _password_from_stdin() if password_stdin else None
     user = with_accounts(
         invocation, lambda accounts: accounts.users.add(email, name=name, plan=plan, password=password)
@@ -45,11 +45,11 @@ def add(invocation: Invocation, email: str, name: str, plan: str, password_stdin
 
 
 @users.command("list")
-@click.option("--limit", type=click.IntRange(1, 1000), default=100, show_default=True, help="How many at most.")
-@click.option("--after", metavar="EMAIL", default="", help="Begin after this address.")
+@click.option("--limit", type=click.IntRange(1, 1000), default=100, show_default=True, help="Maximum number.")
+@click.option("--after", metavar="EMAIL", default="", help="Start after this e-mail address.")
 @command_options
 def list_users(invocation: Invocation, limit: int, after: str) -> None:
-    """List the accounts, in the order of their addresses."""
+    """List the accounts, ordered by e-mail address."""
     found = list(with_accounts(invocation, lambda accounts: accounts.users.list(limit=limit + 1, after=after.lower())))
     more, found = len(found) > limit, found[:limit]
     if invocation.json:
@@ -69,7 +69,7 @@ def list_users(invocation: Invocation, limit: int, after: str) -> None:
 @click.argument("plan")
 @command_options
 def set_plan(invocation: Invocation, email: str, plan: str) -> None:
-    """Put an account on another plan, for calls from now on."""
+    """Move an account to another plan, effective immediately."""
 
     async def change(accounts: AccountServices) -> User:
         return await accounts.users.set_plan((await account_of(accounts, email)).id, plan)
@@ -82,7 +82,7 @@ def set_plan(invocation: Invocation, email: str, plan: str) -> None:
 @click.argument("email")
 @command_options
 def disable(invocation: Invocation, email: str) -> None:
-    """Lock an account out: its sessions end, its keys and tokens stop working. Nothing is deleted."""
+    """Disable an account: its sessions end, and its keys and tokens stop working. Nothing is deleted."""
     user = with_accounts(invocation, lambda accounts: _set_disabled(accounts, email, True))
     _report(invocation, user, f"{user.email} is locked out.")
 
@@ -91,7 +91,7 @@ def disable(invocation: Invocation, email: str) -> None:
 @click.argument("email")
 @command_options
 def enable(invocation: Invocation, email: str) -> None:
-    """Let an account in again that was disabled."""
+    """Enable a disabled account."""
     user = with_accounts(invocation, lambda accounts: _set_disabled(accounts, email, False))
     _report(invocation, user, f"{user.email} may sign in again.")
 
@@ -117,7 +117,7 @@ def set_password(invocation: Invocation, email: str, password_stdin: bool) -> No
 @click.argument("email")
 @command_options
 def clear_password(invocation: Invocation, email: str) -> None:
-    """Remove the password of an account, which signs in through the identity provider from then on."""
+    """Remove the password of an account. The user then signs in through the identity provider."""
 
     async def change(accounts: AccountServices) -> User:
         return await accounts.users.clear_password((await account_of(accounts, email)).id)

@@ -31,7 +31,7 @@ class AuthSettings(Section):
 class IdentityProviderSettings(Section):
     """`[accounts.identity_provider]`: the OpenID Connect provider that people sign in with."""
 
-    issuer: HttpUrl | None = Field(None, description="Issuer of the provider; its discovery document lies below it.")
+    issuer: HttpUrl | None = Field(None, description="Issuer of the provider; its discovery document is below it.")
     client_id: str = Field("", max_length=500, description="Client id that the provider gave to this server.")
     client_secret: SecretStr | None = Field(None, description="Client secret; empty for a public client.")
     name: str = Field("", max_length=60, description="Name on the sign-in button; left out, the issuer's host.")
@@ -52,13 +52,13 @@ class AccountsSettings(Section):
     session_lifetime: Duration = Field(2_592_000, ge=300, description="How long a sign-in lasts at most.")
     session_idle: Duration = Field(604_800, ge=60, description="How long a sign-in lasts without use.")
     sign_in_rate_account: RateText = Field(
-        "10/hour", description="Failed sign-ins allowed for one account from one address or known browser."
+        "10/hour", description="Failed sign-ins allowed for one account from one IP address or known browser."
     )
     sign_in_rate_account_total: RateText = Field(
         "100/hour",
         description="Failed sign-ins allowed for one account from everywhere; known browsers are counted apart.",
     )
-    sign_in_rate_address: RateText = Field("50/hour", description="Failed sign-ins allowed from one address.")
+    sign_in_rate_address: RateText = Field("50/hour", description="Failed sign-ins allowed from one IP address.")
     activity_retention: Duration = Field(7_776_000, ge=86_400, description="How long calls stay in the activity list.")
     connections: WholeNumber = Field(
         100, ge=1, le=100_000, description="API keys and clients that one account may have."
@@ -73,11 +73,11 @@ class OAuthSettings(Section):
         0, ge=0, le=300, description="How long a rotated refresh token may be sent again, for answers that got lost."
     )
     registration: bool = Field(True, description="Whether clients may register themselves (RFC 7591).")
-    registration_rate: RateText = Field("60/hour", description="Registrations allowed from one address.")
+    registration_rate: RateText = Field("60/hour", description="Registrations allowed from one IP address.")
     unused_client_lifetime: Duration = Field(
         2_592_000, ge=3600, description="How long a client that nobody approved stays registered."
     )
     client_metadata_documents: bool = Field(
-        False, description="Whether an https address may be a client id (Client ID Metadata Documents)."
+        False, description="Whether an https URL may be a client id (Client ID Metadata Documents)."
     )
     key_lifetime: Duration = Field(7_776_000, ge=86_400, description="How long a key signs before the next one does.")

@@ -1,7 +1,7 @@
 """Settings from environment variables.
 
 A variable is named after its key, in upper case, with two underscores where the key has a dot:
-`PRESSROOM_SERVER__PORT` is `server.port`. Each part is read by what stands at that place:
+`PRESSROOM_SERVER__PORT` is `server.port`. Each part is read by what is at that place:
 
 - The name of a setting may be written in any case.
 - The name of an entry (a plugin, a plan, a tool, a key of a plugin's own configuration) is the one that the file has,
@@ -32,7 +32,7 @@ from pressroom.validation.nearest import nearest
 PREFIX: Final = "PRESSROOM_"
 DELIMITER: Final = "__"
 CONFIG_VARIABLE: Final = "PRESSROOM_CONFIG"
-"""Names the configuration file, so it is no setting itself."""
+"""Names the configuration file, so it is not a setting itself."""
 
 _SERVICE_LINK = re.compile(
     r"_SERVICE_(HOST|PORT(_[A-Z0-9_]{1,200})?)\Z|_PORT_\d{1,5}_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?\Z"
@@ -154,7 +154,7 @@ def _folded(name: str) -> str:
 
 
 def _decoded(text: str) -> Any:
-    """Return what a text is as JSON, and `None` where it is none."""
+    """Return what a text is as JSON, and `None` if it is invalid."""
     try:
         return json.loads(text, parse_constant=_not_json)
     except (ValueError, RecursionError):

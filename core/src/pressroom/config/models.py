@@ -32,7 +32,7 @@ from pressroom.config.values import (
 class ServerSettings(Section):
     """`[server]`: where the server listens and how patient it is."""
 
-    host: str = Field("127.0.0.1", min_length=1, description="Address to listen on.")
+    host: str = Field("127.0.0.1", min_length=1, description="IP address or host name to listen on.")
     port: WholeNumber = Field(8000, ge=0, le=65535, description="Port to listen on; 0 lets the system choose.")
     trusted_proxies: WholeNumber = Field(
         0, ge=0, le=16, description="How many reverse proxies in front append to X-Forwarded-For; 0 trusts none."
@@ -72,7 +72,7 @@ class ServerSettings(Section):
 
 
 class BrandingSettings(Section):
-    """`[branding]`: the name and look that every page, picture and answer carries."""
+    """`[branding]`: the name and look that every page, image and answer carries."""
 
     brander: str = Field("default", description="Name of the brander that makes the promotional block.")
     key: str = Field(
@@ -86,7 +86,7 @@ class BrandingSettings(Section):
     docs_url: HttpUrl | None = Field(None, description="Documentation; left out, it is base_url followed by /tools.")
     accent: HexColour = Field("#b9502a", description="Accent colour on light backgrounds.")
     accent_dark: HexColour = Field("#e0764c", description="Accent colour on dark backgrounds.")
-    logo_url: str = Field("", max_length=500, description="Address of a logo; empty shows the name.")
+    logo_url: str = Field("", max_length=500, description="URL of a logo; empty shows the name.")
 
 
 class S3Settings(Section):
@@ -190,7 +190,7 @@ class ExecutorsSettings(Section):
 
 
 class GraphicsSettings(Section):
-    """`[graphics]`: what pictures are drawn with."""
+    """`[graphics]`: what images are drawn with."""
 
     fonts: tuple[Folder, ...] = Field(
         (), description="Folders of fonts (.ttf, .otf, .ttc) that are preferred to those of packages."
@@ -234,14 +234,14 @@ class JobsSettings(Section):
 
 
 class FetchSettings(Section):
-    """`[fetch]`: addresses that people name, such as those of their sites."""
+    """`[fetch]`: URLs that people name, such as those of their sites."""
 
     private_networks: tuple[IPv4Network | IPv6Network, ...] = Field(
         (),
         description=(
             "Networks of the operator's own, such as 10.1.0.0/16, that may be connected to on any port and by plain "
             "http. Everybody with an account can then reach what listens there. Elsewhere only https to public "
-            "addresses is allowed."
+            "URLs is allowed."
         ),
     )
     anonymous_bytes: Size = Field(
@@ -255,7 +255,7 @@ class FetchSettings(Section):
 
 
 class PlanSettings(Section):
-    """`[plans.<name>]`: which tools a plan has, and how much of them."""
+    """`[plans.<name>]`: which tools a plan has, and its limits and quotas."""
 
     title: str = Field("", description="Name that people see.")
     tools: tuple[str, ...] = Field(("*",), description="Tools of the plan: slugs or MCP names, with * and ?.")
@@ -306,7 +306,7 @@ class LoggingSettings(Section):
 
 
 class MetricsSettings(Section):
-    """`[metrics]`: who may read `/metrics`. Without a port and a token there is no such address."""
+    """`[metrics]`: who may read `/metrics`. Without a port and a token there is no such URL."""
 
     port: WholeNumber | None = Field(
         None, ge=0, le=65535, description="Separate port, on server.host, that serves /metrics."
@@ -320,7 +320,7 @@ class Settings(Section):
     """The whole configuration."""
 
     base_url: Annotated[HttpUrl, AfterValidator(without_trailing_slash)] | None = Field(
-        None, description="The server's public address, without a slash at the end; empty means host and port."
+        None, description="The server's public URL, without a slash at the end; empty means host and port."
     )
     builtin_plugins: bool = Field(
         True, description="Whether plugins that come with the server are on unless switched off."
@@ -355,10 +355,10 @@ class Settings(Section):
 
     @property
     def public_url(self) -> str:
-        """The address that public URLs start with, without a slash at the end."""
+        """The URL that public URLs start with, without a slash at the end."""
         if self.base_url:
             return self.base_url
         host = self.server.host
-        if host in ("0.0.0.0", "::"):  # noqa: S104 - not an address that a client could use
+        if host in ("0.0.0.0", "::"):  # noqa: S104 - not a URL that a client could use
             host = "127.0.0.1"
         return f"http://{f'[{host}]' if ':' in host else host}:{self.server.port}"

@@ -13,7 +13,7 @@ KeyPath = tuple[str | int, ...]
 
 
 def dotted(path: KeyPath) -> str:
-    """Return a key as people write it: `tools.qr-code-generator.rate_limit`; odd parts stand in quotes."""
+    """Return a key as people write it: `tools.qr-code-generator.rate_limit`; odd parts are in quotes."""
     return shown_path(path)
 
 

@@ -33,7 +33,7 @@ class ConfigProblem:
 
 
 class InvalidConfig(ConfigError):
-    """The configuration has one problem or more; `problems` has them all, in the order of where they stand."""
+    """The configuration has one problem or more; `problems` has them all, in the order of their positions."""
 
     def __init__(self, problems: Iterable[ConfigProblem]) -> None:
         self.problems = tuple(sorted(problems, key=_place))

@@ -36,7 +36,7 @@ def validate_section(
     A plugin without a model takes no configuration; its result is `None`.
 
     Raises:
-        InvalidConfig: the table does not match the model; each problem names its key, its bounds and where it stands.
+        InvalidConfig: the table does not match the model; each problem names its key, its bounds and its position.
     """
     origins = origins or Origins()
     if model is None:
@@ -81,12 +81,12 @@ def problems_of(error: ValidationError, model: type[BaseModel], path: str, origi
 
 
 def _elsewhere(name: str, model: type[BaseModel]) -> str:
-    """Return a hint where a key of that name stands in another table."""
+    """Return a hint where a key of that name is in another table."""
     homes = [key for key in fixed_keys(model) if key[-1] == name]
     if (name,) in homes:
-        return f"{name} stands at the top of the file, before the first [table]."
+        return f"{name} is at the top of the file, before the first [table]."
     if len(homes) == 1:
-        return f"{name} stands in [{dotted(homes[0][:-1])}]."
+        return f"{name} is in [{dotted(homes[0][:-1])}]."
     return f"There are {' and '.join(map(dotted, homes))}." if homes else ""
 
 

@@ -72,7 +72,7 @@ def _syntax_problem(path: Path, text: str, error: ValueError) -> ConfigProblem:
     reason = _PLACE.sub("", message)
     hint = ""
     if reason == "Invalid value":
-        reason, hint = "the value is not valid", 'Text stands in quotes, such as name = "value"; true and false do not.'
+        reason, hint = "the value is not valid", 'Text is in quotes, such as name = "value"; true and false do not.'
     elif reason == "Cannot overwrite a value":
         reason, hint = "the same key is set twice", "Keep one of the two."
     elif reason.startswith("Cannot declare"):
@@ -93,7 +93,7 @@ def _line_of_unfinished(text: str) -> int:
 def locate(text: str) -> dict[KeyPath, int]:
     """Return the line of every key and table of a valid TOML document, counted from 1.
 
-    What stands in an array or an inline table has the line on which that begins; a table that is only opened by
+    What is in an array or an inline table has the line on which that begins; a table that is only opened by
     its sub-tables has the line of the first of them.
     """
     lines: dict[KeyPath, int] = {}

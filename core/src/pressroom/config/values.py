@@ -1,4 +1,4 @@
-"""How single settings are written: durations, sizes, rates, colours, addresses."""
+"""How single settings are written: durations, sizes, rates, colours, URLs."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _NOT_IN_URLS = re.compile(r"[\x00-\x20\x7f-\xa0\u2028\u2029\ud800-\udfff]")
 class _OrText:
     """Tells editors, through the JSON Schema, that a number may also be written as text of that pattern.
 
-    The bounds stand beside both choices: JSON Schema applies them to numbers only.
+    The bounds are beside both choices: JSON Schema applies them to numbers only.
     """
 
     pattern: str
@@ -119,7 +119,7 @@ def _hex_colour(value: str) -> str:
 
 
 def _split(value: str) -> SplitResult | None:
-    """Return the parts of an address, or `None` where it is malformed; the reason may quote a password."""
+    """Return the parts of a URL, or `None` where it is malformed; the reason may quote a password."""
     try:
         parts = urlsplit(value)
         port = parts.port
@@ -131,38 +131,38 @@ def _split(value: str) -> SplitResult | None:
 def _http_url(value: str) -> str:
     parts = _split(value)
     if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError("must be an address that begins with http:// or https://")
+        raise ValueError("must be a URL that begins with http:// or https://")
     return value
 
 
 def without_trailing_slash(value: str) -> str:
-    """Return an address without the slashes at its end; clients compare it byte by byte.
+    """Return a URL without the slashes at its end; clients compare it byte by byte.
 
     Raises:
-        ValueError: the address has more than a host and a path, so that nothing could be appended to it.
+        ValueError: the URL has more than a host and a path, so that nothing could be appended to it.
     """
     if any(mark in value for mark in "?#@"):
-        raise ValueError("must be an address without user name, query and fragment")
+        raise ValueError("must be a URL without user name, query and fragment")
     return value.rstrip("/")
 
 
 def redis_url(value: SecretStr) -> SecretStr:
-    """Return a Redis address unchanged.
+    """Return a Redis URL unchanged.
 
     Raises:
         ValueError: it does not begin with `redis://`, `rediss://` or `unix://`.
     """
     parts = _split(value.get_secret_value())
     if parts is None or parts.scheme not in ("redis", "rediss", "unix"):
-        raise ValueError("must be an address that begins with redis://, rediss:// or unix://")
+        raise ValueError("must be a URL that begins with redis://, rediss:// or unix://")
     return value
 
 
 def database_url(value: SecretStr) -> SecretStr:
-    """Return the address of a database in the form that the driver takes.
+    """Return the URL of a database in the form that the driver takes.
 
     Raises:
-        ValueError: it does not begin with `postgresql://` or `sqlite:///`, or can be no address.
+        ValueError: it does not begin with `postgresql://` or `sqlite:///`, or can be no URL.
     """
     text = value.get_secret_value()
     for scheme, driver in _DATABASE_DRIVERS.items():
@@ -174,7 +174,7 @@ def database_url(value: SecretStr) -> SecretStr:
                 if not _has_sound_port(text):
                     raise ValueError("its port is not a number; write @ / : in a password as %40 %2F %3A")
                 return SecretStr(f"{driver}://{rest}")
-    raise ValueError("must be an address that begins with postgresql:// or sqlite:///")
+    raise ValueError("must be a URL that begins with postgresql:// or sqlite:///")
 
 
 def _has_sound_port(address: str) -> bool:
@@ -217,7 +217,7 @@ HexColour = Annotated[
 HttpUrl = Annotated[
     str, AfterValidator(_http_url), WithJsonSchema({"type": "string", "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://"})
 ]
-"""An absolute http or https address, kept byte for byte."""
+"""An absolute http or https URL, kept byte for byte."""
 
 Folder = Annotated[Path, AfterValidator(_folder)]
 """A folder; a leading `~` is the home folder."""

@@ -1,8 +1,8 @@
-"""Fetches addresses that strangers name, and nothing that is not meant for the public.
+"""Fetches untrusted URLs, and nothing that is not meant for the public.
 
-A client's metadata document and a picture in somebody's template lie where their authors say. A server that fetches
-such an address without care can be made to read its own network (server-side request forgery). `GuardedFetcher` is the
-one way out to an address that the operator did not write.
+A client's metadata document and an image in somebody's template lie where their authors say. A server that fetches
+such a URL without care can be made to read its own network (server-side request forgery). `GuardedFetcher` is the
+one way out to a URL that the operator did not write.
 """
 
 from pressroom.fetch.addresses import is_public

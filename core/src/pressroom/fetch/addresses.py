@@ -1,7 +1,7 @@
 """Which IP addresses belong to the public internet.
 
-`ipaddress.is_global` follows IANA's registries of special addresses, but says yes to multicast, to forms that wrap
-another address, and to addresses that a cloud answers inside its own network. The lists here stand on top of it.
+`ipaddress.is_global` follows IANA's registries of special IP addresses, but says yes to multicast, to forms that wrap
+another IP address, and to IP addresses that a cloud answers inside its own network. The lists here are on top of it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _DENIED_V4: Final = tuple(
 )
 
 _GLOBAL_UNICAST: Final = IPv6Network("2000::/3")
-"""All that has been given out to hosts so far (RFC 4291); what lies outside is local, wrapped or multicast."""
+"""All that has been given out to hosts so far (RFC 4291); what is outside is local, wrapped or multicast."""
 
 _DENIED_V6: Final = tuple(
     map(
@@ -60,7 +60,7 @@ _ISATAP: Final = (0x0000_5EFE, 0x0200_5EFE)
 
 
 def is_public(address: IPAddress) -> bool:
-    """Return whether an address belongs to a host on the public internet.
+    """Return whether an IP address belongs to a host on the public internet.
 
     An IPv4 address in IPv6 form (`::ffff:…`) or behind NAT64 (`64:ff9b::…`, RFC 6052) counts as what it wraps. 6to4,
     Teredo and IPv4-compatible addresses are never public: nobody needs them, and they lead anywhere.

@@ -1,4 +1,4 @@
-"""Connects to addresses that were checked, and to no other."""
+"""Connects to IP addresses that were checked, and to no other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MAX_TRIES = 4
 
 
 class PinnedBackend(AsyncNetworkBackend):
-    """Makes the one connection of one request, to the first of the given addresses that answers.
+    """Makes the one connection of one request, to the first of the given IP addresses that answers.
 
     The name that httpcore asks for is not looked up again; it serves for the certificate alone.
     """
@@ -33,7 +33,7 @@ class PinnedBackend(AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[SOCKET_OPTION] | None = None,
     ) -> AsyncNetworkStream:
-        """Return a connection. Raises `FetchFailed` where no address answers."""
+        """Return a connection. Raises `FetchFailed` where no IP address answers."""
         share = self._seconds / len(self._addresses)
         for address in self._addresses:
             try:

@@ -1,4 +1,4 @@
-"""Fetches one address within bounds."""
+"""Fetches one URL within bounds."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _public_authorities() -> ssl.SSLContext:
 
 @dataclass(frozen=True, slots=True)
 class OutgoingRequest:
-    """What is sent to an address."""
+    """What is sent to a URL."""
 
     method: str
     headers: Mapping[str, str]
@@ -59,17 +59,17 @@ _HARMLESS: Final = frozenset({"accept", "accept-language", "user-agent"})
 
 
 class GuardedFetcher:
-    """Fetches addresses that strangers name, over https and from the public internet only.
+    """Fetches untrusted URLs, over https and from the public internet only.
 
-    Every name is looked up once and the connection goes to the address that was checked, so that a name server cannot
-    answer differently the second time (DNS rebinding). Redirects go through the same checks. Nothing is sent but the
-    address and what is accepted: no cookies, no credentials; proxies of the environment are not asked. Contents come
-    as they are; compressed ones are refused.
+    Every name is looked up once and the connection goes to the IP address that was checked, so that a name server
+    cannot answer differently the second time (DNS rebinding). Redirects go through the same checks. Nothing is sent
+    but the URL and what is accepted: no cookies, no credentials; proxies of the environment are not asked. Contents
+    come as they are; compressed ones are refused.
 
     Use it as an asynchronous context manager, or call `open` and `close`.
 
     Args:
-        concurrency: how many addresses are fetched at once; others wait, within their time.
+        concurrency: how many URLs are fetched at once; others wait, within their time.
         fair: whether owners and purposes have shares of these; see `FairPlaces`.
         anonymous_bytes: how many bytes may be held at once of what was fetched for anonymous clients; 0: no bound.
         tls: what certificates are checked against; left out, the public authorities.
@@ -119,23 +119,23 @@ class GuardedFetcher:
         await self.close()
 
     async def get(self, url: str, *, accept: str, max_bytes: int, seconds: float, redirects: int = 3) -> Fetched:
-        """Return what lies at an address, whatever its status is.
+        """Return what is at a URL, whatever its status is.
 
         Args:
-            url: an https address.
+            url: an https URL.
             accept: the `Accept` header, such as `image/png, image/jpeg`.
             max_bytes: how large the content may be.
             seconds: how long all of it may take: waiting, looking up, redirects and content.
             redirects: how many are followed.
 
         Raises:
-            FetchRefused: the address is not allowed, or the answer breaks a bound.
+            FetchRefused: the URL is not allowed, or the answer breaks a bound.
             FetchFailed: there was no whole answer in time.
         """
         sent = OutgoingRequest("GET", {"Accept": accept})
         target, answer = await self._within(seconds, sent, parse_target(url), max_bytes, redirects)
         if _redirect(target, answer) is not None:
-            raise FetchRefused(f"the address redirects more than {redirects} times")
+            raise FetchRefused(f"the URL redirects more than {redirects} times")
         return answer
 
     async def request(
@@ -152,7 +152,7 @@ class GuardedFetcher:
         """Send a request and return its answer, whatever its status is; see `pressroom.sdk.Fetcher.request`.
 
         Raises:
-            FetchRefused: the address is not allowed, or the answer to a safe method breaks a bound.
+            FetchRefused: the URL is not allowed, or the answer to a safe method breaks a bound.
             FetchFailed: nothing was sent, or nothing that matters: the method is safe (RFC 9110, section 9.2.1).
             FetchUnknown: the request may have had its effect, and no answer came back that is whole and within bounds.
             ValueError: a method that is not safe asks for redirects, or a header cannot be sent.
@@ -197,7 +197,7 @@ class GuardedFetcher:
         """Return the answer to one request as it came; see `pressroom.sdk.Fetcher.exchange`.
 
         Raises:
-            FetchRefused: the address is not allowed, or the head of the answer is too large.
+            FetchRefused: the URL is not allowed, or the head of the answer is too large.
             FetchFailed: there was no answer in time.
         """
         target = parse_target(url)
@@ -250,7 +250,7 @@ class GuardedFetcher:
             await backend.close()
 
     async def _checked(self, target: Target, *, plain_http: bool = False) -> Sequence[IPAddress]:
-        """Return the addresses of a target, all of which may be connected to."""
+        """Return the IP addresses of a target, all of which may be connected to."""
         usual = (target.scheme, target.port) in ((("https", 443), ("http", 80)) if plain_http else (("https", 443),))
         if not usual and not self._private and target.port not in {port for _, port in self._exempt}:
             raise _unusual(target)
@@ -273,13 +273,13 @@ class GuardedFetcher:
         except (OSError, UnicodeError):
             addresses = ()
         if not addresses:
-            raise FetchFailed(f"{name} has no address", hint="Check how the name is spelt.")
+            raise FetchFailed(f"{name} has no IP address", hint="Check how the name is spelt.")
         return addresses
 
 
 def _unusual(target: Target) -> FetchRefused:
     if target.scheme == "http":
-        return FetchRefused("the address must begin with https://")
+        return FetchRefused("the URL must begin with https://")
     return FetchRefused(f"{target.host}: port {target.port} is not allowed, only 443 is")
 
 
@@ -312,7 +312,7 @@ def _redirect(target: Target, answer: Fetched) -> Target | None:
     except FetchRefused as error:
         raise FetchRefused(f"{target.host} redirects: {error.message}") from None
     except ValueError:
-        raise FetchRefused(f"{target.host} redirects to an address that cannot be read") from None
+        raise FetchRefused(f"{target.host} redirects to a URL that cannot be read") from None
 
 
 async def _fetched(target: Target, response: Response, max_bytes: int, budget: ByteBudget) -> Fetched:

@@ -13,10 +13,10 @@ from pressroom.fetch.addresses import IPAddress
 
 
 class Resolver(Protocol):
-    """Finds the addresses of a name."""
+    """Finds the IP addresses of a name."""
 
     async def resolve(self, name: str) -> Sequence[IPAddress]:
-        """Return all addresses of a name, the best first. Raises `OSError` where there are none."""
+        """Return all IP addresses of a name, the best first. Raises `OSError` if absent."""
 
     def close(self) -> None:
         """Let go of what the look-ups hold."""
@@ -33,7 +33,7 @@ class SystemResolver:
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="resolve")
 
     async def resolve(self, name: str) -> Sequence[IPAddress]:
-        """Return all addresses of a name, in the system's order."""
+        """Return all IP addresses of a name, in the system's order."""
         found = await asyncio.get_running_loop().run_in_executor(self._threads, _look_up, name)
         return [ip_address(address) for address in dict.fromkeys(found)]
 

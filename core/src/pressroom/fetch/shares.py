@@ -99,7 +99,7 @@ class ByteBudget:
 
 
 class FairPlaces:
-    """So many fetches at once, shared between owners and purposes; others wait in the order in which they came.
+    """This many fetches at once, shared between owners and purposes; others wait in the order in which they came.
 
     A quarter of the places is for publishing alone. Background jobs and anonymous clients each have three eighths at
     most. One owner has a quarter for each purpose, in the background an eighth. Without `fair`, all places are alike.

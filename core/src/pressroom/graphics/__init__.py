@@ -1,1 +1,1 @@
-"""The drawing toolkit for plugins that make pictures. Install it as the extra `graphics`."""
+"""The drawing toolkit for plugins that make images. Install it as the extra `graphics`."""

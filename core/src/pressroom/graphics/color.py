@@ -115,14 +115,14 @@ def parse_color(text: str, current: Color = BLACK) -> Color:
     """Return the colour that a text writes.
 
     It may be a name, hex digits, `rgb()`, `hsl()`, `hwb()`, `lab()`, `lch()`, `oklab()`, `oklch()` or `color()`. What
-    lies outside sRGB is clipped, as browsers do on an sRGB screen.
+    is outside sRGB is clipped, as browsers do on an sRGB screen.
 
     Args:
         text: the CSS value.
         current: what `currentcolor` stands for.
 
     Raises:
-        InvalidStyle: the text is no colour; the message says what stands at which place.
+        InvalidStyle: the text is not a colour; the message says what is at which place.
     """
     return color_of(one_value(text, "a colour"), current)
 
@@ -131,7 +131,7 @@ def color_of(node: Node, current: Color = BLACK) -> Color:
     """Return the colour of a parsed CSS component value. Raises `InvalidStyle`."""
     found = color_or_none(node, current)
     if found is None:
-        raise InvalidStyle(f"{shown(node)} is no colour", place_of(node))
+        raise InvalidStyle(f"{shown(node)} is not a colour", place_of(node))
     return found
 
 

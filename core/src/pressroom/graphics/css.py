@@ -57,12 +57,12 @@ def _refuse_broken(nodes: Iterable[Node]) -> None:
         if node.type == "error":
             raise InvalidStyle(str(node.message), place_of(node))
         if node.type == "url" or (node.type == "function" and node.lower_name in ("url", "src", "image-set", "image")):
-            raise InvalidStyle("pictures cannot be named here", place_of(node))
+            raise InvalidStyle("images cannot be named here", place_of(node))
         _refuse_broken(getattr(node, "arguments", None) or getattr(node, "content", None) or ())
 
 
 def one_value(text: str, what: str) -> Node:
-    """Return the only component value of a text. Raises `InvalidStyle` where there are none or several."""
+    """Return the only component value of a text. Raises `InvalidStyle` if absent or several."""
     nodes = significant(component_values(text))
     if len(nodes) == 1:
         return nodes[0]
@@ -77,7 +77,7 @@ def significant(nodes: Iterable[Node]) -> list[Node]:
 
 
 def split_commas(nodes: Iterable[Node]) -> list[list[Node]]:
-    """Return what stands between the commas of a list, without white space."""
+    """Return what is between the commas of a list, without white space."""
     parts: list[list[Node]] = [[]]
     for node in significant(nodes):
         if node.type == "literal" and node.value == ",":
@@ -143,7 +143,7 @@ _EDGES: Final = {"left": ("x", 0.0), "right": ("x", 1.0), "top": ("y", 0.0), "bo
 
 
 def position(nodes: Sequence[Node]) -> tuple[Length, Length] | None:
-    """Return a `<position>` of one, two or four values (CSS Values 4, section 9), or `None` where it is none."""
+    """Return a `<position>` of one, two or four values (CSS Values 4, section 9), or `None` if it is invalid."""
     if len(nodes) == 4:
         return _from_edges(nodes)
     if not 1 <= len(nodes) <= 2:

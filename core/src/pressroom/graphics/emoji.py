@@ -1,4 +1,4 @@
-"""Emoji as pictures: Twemoji's SVG, drawn by ThorVG at any size."""
+"""Emoji as images: Twemoji's SVG, drawn by ThorVG at any size."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _REGIONAL = re.compile("[\U0001f1e6-\U0001f1ff]{2}")
 _TAG = re.compile("[\U000e0020-\U000e007f]")
 
 MAX_SIZE: Final = 2048
-"""The largest picture of an emoji, in pixels."""
+"""The largest image of an emoji, in pixels."""
 
 _MAX_CLUSTER_LENGTH: Final = 40
 """The most characters of an emoji. Anybody can join more of them than a file's name can hold."""
@@ -45,7 +45,7 @@ def _folder() -> Path | None:
 
 
 def is_emoji(cluster: str) -> bool:
-    """Tell whether a grapheme cluster is to be shown as a picture (Unicode Technical Standard 51)."""
+    """Tell whether a grapheme cluster is to be shown as an image (Unicode Technical Standard 51)."""
     first = cluster[0]
     if cluster.isascii() or _TEXT_STYLE in cluster:
         return False
@@ -58,7 +58,7 @@ def is_emoji(cluster: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def emoji_path(cluster: str) -> Path | None:
-    """Return the SVG of an emoji, or `None` where there is none."""
+    """Return the SVG of an emoji, or `None` if absent."""
     folder = _folder()
     if folder is None or len(cluster) > _MAX_CLUSTER_LENGTH:
         return None
@@ -71,9 +71,9 @@ def emoji_path(cluster: str) -> Path | None:
 
 
 def emoji_picture(cluster: str, size: int) -> Image.Image | None:
-    """Return an emoji as an `RGBA` picture of `size` pixels (1 to 2048) each way, or `None` where there is none.
+    """Return an emoji as an `RGBA` image of `size` pixels (1 to 2048) each way, or `None` if absent.
 
-    The picture is kept for the next caller: copy it before you change it.
+    The image is kept for the next caller: copy it before you change it.
     """
     path = emoji_path(cluster)
     if path is None:
@@ -95,7 +95,7 @@ def _drawn(path: Path, edge: int) -> Image.Image:
         picture = Picture(_engine())
         canvas.add(picture)
         if picture.load(str(path)) != Result.SUCCESS:
-            raise OSError(f"{path} is no SVG that can be drawn")
+            raise OSError(f"{path} is not an SVG that can be drawn")
         _, width, height = picture.get_size()
         scale = edge / max(width, height)
         picture.set_size(width * scale, height * scale)

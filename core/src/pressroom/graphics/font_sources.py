@@ -55,21 +55,21 @@ def font_files(folder: Path) -> list[Path]:
     """Return the fonts of a folder and of those inside it: upright ones first, then by name.
 
     Raises:
-        ConfigError: it is no folder that can be read.
+        ConfigError: it is not a readable folder.
     """
     try:
         # Asked for outright, because `rglob` passes over what cannot be read.
         next(folder.iterdir(), None)
         found = [path for path in folder.rglob("*") if path.suffix.lower() in _SUFFIXES and path.is_file()]
     except OSError as error:
-        raise ConfigError(f"{folder} is no folder that can be read", hint="correct [graphics] fonts") from error
+        raise ConfigError(f"{folder} is not a readable folder", hint="correct [graphics] fonts") from error
     # The first face of a family is the one that is meant mostly.
     return sorted(found, key=lambda path: ("italic" in path.name.lower(), path.name))
 
 
 @cache
 def fonts_revision() -> str:
-    """Return what pictures with text depend on besides their parameters: the versions of fonts and of the toolkit.
+    """Return what images with text depend on besides their parameters: the versions of fonts and of the toolkit.
 
     It is meant for `cache_revision` of a generator that draws text.
     """
@@ -88,7 +88,7 @@ def folders_revision(folders: Iterable[Path]) -> str:
     """Return a hash of the fonts in the operator's folders; empty where there are no folders.
 
     Raises:
-        ConfigError: one of them is no folder that can be read.
+        ConfigError: one of them is not a readable folder.
     """
     digest = hashlib.sha256()
     some = False

@@ -94,7 +94,7 @@ def parse_paint(text: str, current: Color = BLACK) -> Paint:
     """Return the colour or the gradient that a text writes.
 
     Raises:
-        InvalidStyle: the text is neither; the message says what stands at which place.
+        InvalidStyle: the text is neither; the message says what is at which place.
     """
     node = one_value(text, "a colour or a gradient")
     color = color_or_none(node, current)
@@ -121,7 +121,7 @@ def gradient_of(block: FunctionBlock, current: Color = BLACK) -> Gradient:
             gradient, parts = _conic(parts)
         case _:
             raise InvalidStyle(
-                f"{shown_name(block)} is no gradient; there are linear-, radial- and conic-gradient", place_of(block)
+                f"{shown_name(block)} is not a gradient; there are linear-, radial- and conic-gradient", place_of(block)
             )
     stops = _stops(block, parts, current, turning=name == "conic-gradient")
     return replace(gradient, stops=stops, repeating=repeating)
@@ -180,7 +180,7 @@ def _radial(parts: list[list[Node]]) -> tuple[RadialGradient, list[list[Node]]]:
         elif size is not None and len(sizes) < 2 and extent is None:
             sizes.append(size)
         else:
-            raise InvalidStyle(f"{shown(node)} is no shape or size of a radial gradient", place_of(node))
+            raise InvalidStyle(f"{shown(node)} is not a shape or size of a radial gradient", place_of(node))
     if len(sizes) == 1 and (shape == "ellipse" or sizes[0].part):
         raise InvalidStyle("a circle takes one length in pixels, an ellipse takes two", place_of(first[0]))
     if len(sizes) == 2 and shape == "circle":
@@ -214,7 +214,7 @@ def _conic(parts: list[list[Node]]) -> tuple[ConicGradient, list[list[Node]]]:
 
 
 def _at(nodes: Sequence[Node]) -> tuple[Sequence[Node], tuple[Length, Length]]:
-    """Split what stands before `at` from the position after it."""
+    """Split what is before `at` from the position after it."""
     for index, node in enumerate(nodes):
         if keyword(node) == "at":
             centre = position(nodes[index + 1 :])
@@ -249,7 +249,7 @@ def _stops(block: FunctionBlock, parts: list[list[Node]], current: Color, *, tur
     if len(stops) > MAX_STOPS:
         raise InvalidStyle(f"a gradient may have {MAX_STOPS} stops, this one has {len(stops)}", place_of(block))
     if any(index in (0, len(stops) - 1) or stops[index - 1].color is None for index in hints):
-        raise InvalidStyle("a place without a colour must stand between two colours", place_of(block))
+        raise InvalidStyle("a place without a colour must be between two colours", place_of(block))
     return tuple(stops)
 
 

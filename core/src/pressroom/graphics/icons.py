@@ -1,4 +1,4 @@
-"""The picture that a tool's page shows icons from (`Preview("icons")` of the SDK)."""
+"""The image that a tool's page shows icons from (`Preview("icons")` of the SDK)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SIZE: Final = (228, 180)
 
 
 def icon_sheet(icons: Mapping[int, Image.Image]) -> Image.Image:
-    """Return one `RGBA` picture with an icon at 180, 48, 32 and 16 pixels: 228 by 180, the small ones at the right.
+    """Return one `RGBA` image with an icon at 180, 48, 32 and 16 pixels: 228 by 180, the small ones at the right.
 
     Raises:
         KeyError: one of the sizes is missing; others are left out.

@@ -13,10 +13,10 @@ _NO_SUBSAMPLING: Final = 0
 
 
 def encode_jpeg(image: Image.Image, *, quality: int = 90) -> bytes:
-    """Return a picture as JPEG of full colour resolution (4:4:4); what is transparent is laid on white.
+    """Return an image as JPEG of full colour resolution (4:4:4); what is transparent is laid on white.
 
     Args:
-        image: a picture of any mode.
+        image: an image of any mode.
         quality: 1 to 95, as in libjpeg.
     """
     written = io.BytesIO()

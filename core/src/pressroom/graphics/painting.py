@@ -41,14 +41,14 @@ Box = tuple[int, int, int, int]
 
 
 def paint_image(paint: Paint, width: int, height: int) -> Image.Image:
-    """Return a picture of `width` by `height` pixels filled with the paint: `RGB` where it is opaque, else `RGBA`."""
+    """Return an image of `width` by `height` pixels filled with the paint: `RGB` where it is opaque, else `RGBA`."""
     return paint_part(paint, width, height, (0, 0, width, height))
 
 
 def paint_part(paint: Paint, width: int, height: int, box: Box) -> Image.Image:
-    """Return the part of a painted picture of `width` by `height` pixels that lies in a box.
+    """Return the part of a painted image of `width` by `height` pixels that is in a box.
 
-    The mode is that of the whole picture, so that its parts can be put together.
+    The mode is that of the whole image, so that its parts can be put together.
     """
     size = (box[2] - box[0], box[3] - box[1])
     if isinstance(paint, Color):
@@ -59,7 +59,7 @@ def paint_part(paint: Paint, width: int, height: int, box: Box) -> Image.Image:
     opaque = all(stop.color is None or stop.color.opaque for stop in paint.stops)
     pixels = _gradient_pixels(paint, width, height, box)
     if opaque:
-        # `frombuffer` would make it a picture of mode RGBX.
+        # `frombuffer` would make it an image of mode RGBX.
         return Image.frombytes("RGB", size, pixels.tobytes(), "raw", "RGBX")
     return Image.frombuffer("RGBA", size, pixels.tobytes(), "raw", "RGBA", 0, 1)
 
@@ -168,7 +168,7 @@ def _conic(gradient: ConicGradient, width: int, height: int, box: Box) -> NDArra
 class _Table:
     """Colours of evenly spaced places of a gradient line, finer than the pixels: the first is that of `low`.
 
-    A part of the line times `scale` is so many entries of the table.
+    A part of the line times `scale` is this many entries of the table.
     """
 
     colors: NDArray[np.uint32]

@@ -1,4 +1,4 @@
-"""Masks of rounded boxes, their borders and shadows. A mask is an `L` picture: 255 is inside."""
+"""Masks of rounded boxes, their borders and shadows. A mask is an `L` image: 255 is inside."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MAX_BLUR: Final = 400.0
 """A blur beyond this many pixels is cut off; it could not be told from a wash any more."""
 
 _FINE_SIGMA: Final = 6.0
-"""Up to this sigma a shadow is blurred pixel by pixel; a softer one looks the same from a smaller picture."""
+"""Up to this sigma a shadow is blurred pixel by pixel; a softer one looks the same from a smaller image."""
 
 
 def fitted_radii(width: float, height: float, radii: Radii) -> Radii:

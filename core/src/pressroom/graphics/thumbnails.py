@@ -1,4 +1,4 @@
-"""Small copies of pictures."""
+"""Small copies of images."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _QUALITY: Final = 75
 
 
 def thumbnail(content: bytes, edge: int = EDGE) -> bytes:
-    """Return a picture as WebP, no wider and no higher than `edge` pixels; a smaller one keeps its size.
+    """Return an image as WebP, no wider and no higher than `edge` pixels; a smaller one keeps its size.
 
     Args:
-        content: a picture in a format that Pillow reads, such as PNG or JPEG.
+        content: an image in a format that Pillow reads, such as PNG or JPEG.
         edge: the bound in pixels.
 
     Raises:
-        PIL.UnidentifiedImageError: it is no such picture.
+        PIL.UnidentifiedImageError: it is no such image.
     """
     with Image.open(io.BytesIO(content)) as opened:
         picture = opened.convert("RGBA" if opened.has_transparency_data else "RGB")

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger()
 
 _PLUGINS_FETCH_AT_ONCE: Final = 32
-"""So many that a few slow servers do not keep everybody else's pictures waiting."""
+"""So many that a few slow servers do not keep everybody else's images waiting."""
 
 
 _LIFESPAN_SECONDS: Final = 2.0
@@ -68,7 +68,7 @@ class Host:
         return self.settings.server.shutdown_timeout if self._deadline is None else max(0, self._deadline - monotonic())
 
     def leave(self) -> None:
-        """Say on `/readyz` that the host is about to stop, and go on serving."""
+        """Say on `/readyz` that the host is about to stop, and keep serving."""
         self._leaving = True
 
     def drain(self) -> None:

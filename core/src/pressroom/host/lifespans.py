@@ -35,7 +35,7 @@ class RunningLifespan:
         self._task: asyncio.Task[None] | None = None
 
     async def enter(self, seconds: float) -> BaseException | None:
-        """Open what the plugin opens, within so many seconds. Return why that failed, or `None`."""
+        """Open what the plugin opens, within this many seconds. Return why that failed, or `None`."""
         self._task = asyncio.create_task(self._live(), name=f"lifespan {self._lifespan.name} of {self._plugin}")
         entered = asyncio.create_task(self._entered.wait())
         try:
@@ -63,7 +63,7 @@ class RunningLifespan:
         )
 
     async def leave(self, seconds: float) -> BaseException | None:
-        """Close what the plugin opened, within so many seconds; what takes longer is cancelled, then left behind.
+        """Close what the plugin opened, within this many seconds; what takes longer is cancelled, then left behind.
 
         Return what failed, or `None`.
         """

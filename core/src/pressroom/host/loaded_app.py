@@ -76,7 +76,7 @@ class LoadedApp:
 
         Raises:
             ConfigError: no active plugin offers that brander.
-            PluginError: it failed, or made something that is no JSON object.
+            PluginError: it failed, or made something that is not a JSON object.
         """
         name = self.settings.branding.brander
         branders = {one.record.name: one.record for one in self.plugins.contributions.of(Brander)}

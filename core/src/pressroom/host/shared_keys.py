@@ -41,7 +41,7 @@ class KeyState:
     """The keys of one setting, on this host and in the database.
 
     `own` are the fingerprints of this host's keys, the one that writes first. `recorded` is the one in the database,
-    empty where there is none yet. `unreadable` is the number of rows that none of the keys opens.
+    empty if absent yet. `unreadable` is the number of rows that none of the keys opens.
     """
 
     plugin: str

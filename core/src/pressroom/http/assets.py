@@ -13,7 +13,7 @@ from pressroom.http.contrast import mix, readable, text_on
 from pressroom.sdk import Branding
 
 IMMUTABLE = "public, max-age=31536000, immutable"
-"""The `Cache-Control` of what never changes under its address."""
+"""The `Cache-Control` of what never changes under its URL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Asset:
 
     @property
     def version(self) -> str:
-        """The hash in the file's address, `?v=…`: another content has another address."""
+        """The hash in the file's URL, `?v=…`: another content has another URL."""
         return self.etag.strip('"')
 
     def cache_control(self, version: str) -> str:
@@ -36,7 +36,7 @@ class Asset:
 
 @dataclass(frozen=True, slots=True)
 class ColorScheme:
-    """The grounds that text stands on, light or dark. `pressroom.css` uses the same values."""
+    """The grounds that text is on, light or dark. `pressroom.css` uses the same values."""
 
     paper: str
     surface: str

@@ -48,14 +48,14 @@ class _Known:
 class BrowserSessions:
     """Knows the session of a request, begins and ends sessions, and guards forms against CSRF.
 
-    Cookies are HttpOnly, SameSite=Lax, and Secure with the prefix `__Host-` where the public address is https without
+    Cookies are HttpOnly, SameSite=Lax, and Secure with the prefix `__Host-` where the public URL is https without
     a path. A form carries the hidden field `csrf`, which is bound to a cookie of the browser, to the path that the form
     is posted to, and to its purpose where several forms share a path; posting also needs an `Origin` (or
     `Sec-Fetch-Site`) of this site where the browser sends one.
 
     Args:
         sessions: where sessions are kept.
-        base_url: the server's public address.
+        base_url: the server's public URL.
         secret: the server's secret key, from which the one for CSRF tokens is derived.
         lifetime: how many seconds a browser keeps the cookie of a session.
     """
@@ -71,7 +71,7 @@ class BrowserSessions:
         self._lifetime = int(lifetime)
 
     async def session(self, request: Request) -> BrowserSession | None:
-        """Return the session of a request, looked up once for each request, or `None` for a stranger."""
+        """Return the session of a request, looked up once for each request, or `None` for an anonymous caller."""
         known = self._known(request)
         if known.token and not known.looked_up:
             known.session = await self._sessions.find(known.token)
@@ -127,7 +127,7 @@ class BrowserSessions:
         `purpose` says from the fields what the form asks for: the token has to be made for that, too.
 
         Raises:
-            UnsupportedMediaType: the body is no form.
+            UnsupportedMediaType: the body is not a form.
             PayloadTooLarge: the body is larger than any form of these pages.
             InvalidInput: the body is not UTF-8, or has too many fields.
             Forbidden: the token is missing or wrong, or the form was posted from another site; the message tells
@@ -188,7 +188,7 @@ class BrowserSessions:
         site = request.headers.get("sec-fetch-site", "same-origin")
         if site not in ("same-origin", "none") or (origin is not None and origin.lower() != self._origin):
             raise Forbidden(
-                f"the form was sent from another address than this server's, which is {self._origin}: "
+                f"the form was sent from an origin other than this server's, which is {self._origin}: "
                 f"open the page there, or {_WHAT_TO_DO}"
             )
 
@@ -197,7 +197,7 @@ def parse_form(request: Request) -> Fields:
     """Return the fields of a posted form, without a look at where it came from.
 
     Raises:
-        UnsupportedMediaType: the body is no form.
+        UnsupportedMediaType: the body is not a form.
         PayloadTooLarge: it is larger than `MAX_FORM_BYTES`.
         InvalidInput: it is not UTF-8, or has too many fields.
     """
@@ -220,7 +220,7 @@ def _one_spelling(path: str) -> str:
 def return_path(value: str, default: str) -> str:
     """Return where to go after signing in: a path of this site, never another site; else the default.
 
-    Only printable ASCII passes. Neither the text nor what becomes of it when it is decoded, once or more, begins with
+    Only printable ASCII passes. Neither the text nor any decoded form of it begins with
     two slashes or holds a backslash, which browsers read as a slash, or a control character, which they drop.
     """
     if len(value) > _MAX_PATH_LENGTH or _NOT_IN_URLS.search(value) or not value.startswith("/"):

@@ -60,12 +60,12 @@ class Templates:
 class PageFrame:
     """What the pages of one server share: frame, style sheet, script, error page, security policy.
 
-    `origin` is the server's public origin, `root` the path in its address that goes before every link (mostly empty).
+    `origin` is the server's public origin, `root` the path in its URL that goes before every link (mostly empty).
 
     Args:
-        branding: the operator's names, addresses and colours.
-        base_url: the server's public address, without a slash at the end.
-        file_origins: further origins that results are loaded from, such as the public address of a bucket.
+        branding: the operator's names, URLs and colours.
+        base_url: the server's public URL, without a slash at the end.
+        file_origins: further origins that results are loaded from, such as the public URL of a bucket.
         offers_mcp: whether the server answers at the branding's `mcp_url`, so that the pages may say so.
         offers_accounts: whether people can sign in, so that every page leads there.
     """
@@ -139,7 +139,7 @@ class PageFrame:
 
 
 def safe_link(url: str) -> str:
-    """Return an address that may stand in a link: http, https or a path of this site; nothing for any other."""
+    """Return a URL that may be in a link: http, https or a path of this site; nothing for any other."""
     try:
         parts = urlsplit(url.strip())
     except ValueError:
@@ -155,7 +155,7 @@ def sentence(text: str) -> str:
 
 
 def _security_policy(origin: str, logo_url: str, file_origins: Iterable[str], *, form_action: bool = True) -> str:
-    """Return the `Content-Security-Policy` of pages: nothing inline, nothing from elsewhere but pictures.
+    """Return the `Content-Security-Policy` of pages: nothing inline, nothing from elsewhere but images.
 
     Without `form_action` a form may lead to a redirect to another site: Chromium checks redirects of forms too.
     """
@@ -182,12 +182,12 @@ def _security_policy(origin: str, logo_url: str, file_origins: Iterable[str], *,
 
 
 def _with_code(text: str) -> Markup:
-    """Return a text as HTML, with what stands between backticks as code."""
+    """Return a text as HTML, with what is between backticks as code."""
     return Markup(_CODE.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704 - escaped before the tags go in
 
 
 def _paragraphs(text: str) -> list[str]:
-    """Return the paragraphs of a text: what stands between blank lines."""
+    """Return the paragraphs of a text: what is between blank lines."""
     return [part for part in re.split(r"\n\s*\n", text.strip()) if part]
 
 

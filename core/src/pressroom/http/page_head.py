@@ -10,7 +10,7 @@ _DESCRIPTION_LENGTH = 160
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The head of a page. `canonical` and `alternate` are empty for a page that has no address of its own."""
+    """The head of a page. `canonical` and `alternate` are empty for a page that has no URL of its own."""
 
     title: str
     description: str

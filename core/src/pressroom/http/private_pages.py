@@ -13,7 +13,7 @@ HTML: Final = "text/html; charset=utf-8"
 # that it comes back to needs its opener.
 _PRIVATE: Final[Mapping[str, str]] = {
     "Cache-Control": "no-store",
-    # The addresses of these pages tell nobody else anything; `no-referrer` would make forms send `Origin: null`.
+    # The URLs of these pages tell nobody else anything; `no-referrer` would make forms send `Origin: null`.
     "Referrer-Policy": "same-origin",
     "X-Frame-Options": "DENY",
 }

@@ -75,7 +75,7 @@ def checked_answer(answer: object) -> HttpResponse:
 
 
 EncodedHeaders = tuple[tuple[bytes, bytes], ...]
-"""Headers as they go over the wire."""
+"""Headers as they are sent."""
 
 CORS_HEADERS: Final[Mapping[str, str]] = {
     "Access-Control-Allow-Origin": "*",
@@ -106,7 +106,7 @@ INERT_CONTENT: Final = "default-src 'none'; style-src 'unsafe-inline'; img-src d
 
 
 def encode_headers(headers: Mapping[str, str]) -> EncodedHeaders:
-    """Return constant headers as they go over the wire."""
+    """Return constant headers as they are sent."""
     return tuple((name.encode("ascii"), value.encode("ascii")) for name, value in headers.items())
 
 
@@ -147,7 +147,7 @@ class RawResponse(HTTPResponse):
 
     @property
     def processed_headers(self) -> Iterator[tuple[bytes, bytes]]:
-        """All headers as they go over the wire. None comes from a client, so none needs to be cleaned."""
+        """All headers as they are sent. None comes from a client, so none needs to be cleaned."""
         if self.content_type and has_message_body(self.status):
             self.headers.setdefault("content-type", self.content_type)
         return chain(self.encoded, [(name.encode(), str(value).encode()) for name, value in self.headers.items()])
@@ -219,7 +219,7 @@ def begin(request: Request) -> None:
         context.address = request.ip
         stream: Any = request.stream
         if stream is not None:
-            # Sanic never again looks at the time of a connection that asks for a websocket; there are none here.
+            # Sanic never again looks at the time of a connection that asks for a websocket, and this server has none.
             stream.upgrade_websocket = False
         context.request_id = accept_request_id(request.headers.get("x-request-id", "")) or new_request_id()
 

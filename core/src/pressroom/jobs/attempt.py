@@ -31,7 +31,7 @@ INTERNAL_FAILURE: Final = "It failed inside; the server's log has the details un
 
 
 class Attempt:
-    """One attempt at a job. It keeps the protocol `pressroom.sdk.JobRun` for the plugin that does the work.
+    """One attempt at a job. It implements `pressroom.sdk.JobRun` for the plugin that does the work.
 
     The lease is renewed three times in its length. Where that fails for the whole of it, or the job was cancelled or
     passed to another process, the work is cancelled: from then on somebody else may do it. `lease_ends` is a reading
@@ -61,7 +61,7 @@ class Attempt:
         self._stopping = False
 
     async def progress(self, fraction: float, message: str = "") -> None:
-        """See `pressroom.sdk.JobRun`. While the database is away, the work goes on without being noted."""
+        """See `pressroom.sdk.JobRun`. While the database is away, the work continues without being noted."""
         if not 0 <= fraction <= 1:
             raise ValueError(f"progress is from 0 to 1 (got {fraction})")
 
@@ -201,7 +201,7 @@ def _checked(result: Mapping[str, Any] | Pause | Reschedule | None) -> _Outcome:
 
 
 def _json_object(result: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return a job's result as plain JSON. Raises `TypeError` or `ValueError` where it is none."""
+    """Return a job's result as plain JSON. Raises `TypeError` or `ValueError` if it is invalid."""
     plain = dict(result) if result is not None else {}
     json.dumps(plain, allow_nan=False)
     return plain

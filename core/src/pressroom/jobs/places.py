@@ -24,7 +24,7 @@ class Waiting:
 
 
 class Places:
-    """The places of one process, so many for ordinary jobs and as many again for urgent ones.
+    """The places of one process, this many for ordinary jobs and as many again for urgent ones.
 
     No kind and no account holds all places of a pool, where it has more than one. Among ordinary jobs a kind has at
     most half of them; among urgent ones, all but one. An account has at most half of the places, and half of what a

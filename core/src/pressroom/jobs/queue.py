@@ -39,9 +39,9 @@ _LAST_WORDS_SECONDS: Final = 5.0
 
 
 class JobQueue:
-    """Keeps the protocol `pressroom.sdk.Jobs`, and runs jobs while it is open.
+    """Implements `pressroom.sdk.Jobs`, and runs jobs while it is open.
 
-    Every process runs the jobs of the kinds that its own plugins contribute, so many at once as the operator says;
+    Every process runs the jobs of the kinds that its own plugins contribute, this many at once as the operator says;
     `Places` decides which.
     `backoff` is how many seconds after a first failure a job is tried again; each further time it is twice as many.
     """
@@ -73,7 +73,7 @@ class JobQueue:
             self._loop = asyncio.create_task(self._lease_jobs(), name="jobs")
 
     async def close(self, seconds: float = 0.0) -> None:
-        """Take no new job, give running ones so many seconds, then let go of their leases."""
+        """Take no new job, give running ones this many seconds, then let go of their leases."""
         self._closing = True
         self._wake.set()
         loop, self._loop = self._loop, None

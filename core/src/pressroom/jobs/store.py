@@ -210,7 +210,7 @@ class JobStore:
     async def renew(
         self, lease: LeasedJob, seconds: float, *, progress: float | None = None, message: str | None = None
     ) -> bool:
-        """Keep a lease for so many seconds more; tell whether it is still held. Raises `BackendError`."""
+        """Keep a lease for this many seconds more; tell whether it is still held. Raises `BackendError`."""
         values: dict[str, Any] = {} if progress is None else {"progress": progress, "message": message}
         async with self._database.writing() as session:
             return await self.keep(session, lease, seconds, **values)

@@ -33,7 +33,7 @@ class MovingWindowLimiter(MovingWindowRateLimiter):
         self._clock = clock
 
     async def open(self) -> None:
-        """Connect; an unreachable server is no error, it may come back."""
+        """Connect; an unreachable server is not an error, it may come back."""
         await self._windows.open()
 
     async def close(self) -> None:
@@ -52,7 +52,7 @@ class MovingWindowLimiter(MovingWindowRateLimiter):
         return self._status(rate, await self._windows.take(item.key_for(key), item.amount, rate.window_seconds, amount))
 
     async def give_back(self, rate: Rate, key: str, cost: float) -> LimitStatus:
-        """Undo the newest counting of that cost; where there is none, nothing changes.
+        """Undo the newest counting of that cost; if absent, nothing changes.
 
         `allowed` tells whether one whole request would fit now.
 

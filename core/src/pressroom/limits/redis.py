@@ -43,7 +43,7 @@ class RedisWindows(WeightedWindows, RedisStorage):
         )
 
     async def open(self) -> None:
-        """Connect; an unreachable server is no error, it may come back."""
+        """Connect; an unreachable server is not an error, it may come back."""
         await self._connection.open()
 
     async def close(self) -> None:

@@ -111,7 +111,7 @@ class WeightedWindows(MovingWindowSupport):
         return (await self.take(key, limit, expiry, amount)).allowed
 
     async def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:
-        """Return when the window begins and how much of it is used, for the limits package's strategies.
+        """Return when the window begins and the part that is used, for the limits package's strategies.
 
         It is said to begin `expiry` seconds before one more request is free.
         """

@@ -113,5 +113,5 @@ def _header(text: str) -> dict[str, Any]:
     if header.get("alg") != ALGORITHM or not isinstance(kid, str) or not isinstance(kind, str):
         raise TokenInvalid("the access token is malformed")
     if kind.lower() not in _TYPES:
-        raise TokenInvalid("the token is no access token")
+        raise TokenInvalid("the token is not an access token")
     return header

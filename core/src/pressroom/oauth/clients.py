@@ -224,6 +224,6 @@ def _row(client_id: str, metadata: ClientMetadata, address: str, now: datetime) 
 
 
 def _hash(metadata: ClientMetadata) -> bytes:
-    """Return what tells public clients apart; the order of their redirection addresses does not."""
+    """Return what tells public clients apart; the order of their redirect URIs does not."""
     canonical = replace(metadata, redirect_uris=tuple(sorted(metadata.redirect_uris)))
     return hash_of(orjson.dumps(canonical, option=orjson.OPT_SORT_KEYS).decode())

@@ -1,4 +1,4 @@
-"""Clients whose id is the address of a document about them (OAuth Client ID Metadata Document, Internet-Draft)."""
+"""Clients whose id is the URL of a document about them (OAuth Client ID Metadata Document, Internet-Draft)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DEPTH: Final = 16
 
 
 def is_document_address(client_id: str) -> bool:
-    """Tell whether a client id is the address of a document: https with a path, in one way of writing only."""
+    """Tell whether a client id is the URL of a document: https with a path, in one way of writing only."""
     if not client_id.startswith("https://") or len(client_id) > MAX_ID_LENGTH:
         return False
     if not client_id.isascii() or not client_id.isprintable() or any(mark in client_id for mark in " #@\\"):
@@ -73,7 +73,7 @@ class ClientDocuments:
 
 def _metadata(client_id: str, document: dict[str, Any]) -> ClientMetadata:
     if document.get("client_id") != client_id:
-        raise InvalidClient("its client_id is not the address that it was fetched from")
+        raise InvalidClient("its client_id is not the URL that it was fetched from")
     if "client_secret" in document or "client_secret_expires_at" in document:
         raise InvalidClient("it must not hold a client_secret")
     if document.get("token_endpoint_auth_method", "none") != "none":

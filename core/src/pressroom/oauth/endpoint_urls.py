@@ -1,4 +1,4 @@
-"""The authorization server's own addresses, all built from the operator's `base_url`."""
+"""The authorization server's own URLs, all built from the operator's `base_url`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pressroom.errors import InvalidTarget
 
 RESOURCE_PATH: Final = "/api/mcp"
 AUTHORIZE_PATH: Final = "/oauth/authorize"
-TOKEN_PATH: Final = "/oauth/token"  # noqa: S105 - an address
+TOKEN_PATH: Final = "/oauth/token"  # noqa: S105 - a URL
 REGISTER_PATH: Final = "/oauth/register"
 REVOKE_PATH: Final = "/oauth/revoke"
 JWKS_PATH: Final = "/oauth/jwks.json"
@@ -23,7 +23,7 @@ _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 class EndpointUrls:
     """What clients compare byte by byte: the issuer, the resource, and the endpoints.
 
-    `root` is the path of the public address, mostly empty. No address ends with a slash.
+    `root` is the path of the public URL, mostly empty. No URL ends with a slash.
     """
 
     def __init__(self, base_url: str) -> None:
@@ -37,7 +37,7 @@ class EndpointUrls:
     def audience(self, resources: Iterable[str]) -> str:
         """Return the resource that access tokens are for, whatever of its forms the client named, or none.
 
-        The forms are the MCP endpoint with or without a slash at its end, the server's public address, and its origin.
+        The forms are the MCP endpoint with or without a slash at its end, the server's public URL, and its origin.
 
         Raises:
             InvalidTarget: one of them is another resource (RFC 8707, section 2).
@@ -49,7 +49,7 @@ class EndpointUrls:
 
 
 def _comparable(url: str) -> tuple[str, str, int | None, str] | None:
-    """Return what makes two addresses the same (RFC 3986, section 6.2): case of scheme and host, the default port."""
+    """Return what makes two URLs the same (RFC 3986, section 6.2): case of scheme and host, the default port."""
     try:
         parts = urlsplit(url)
         port = parts.port or _DEFAULT_PORTS.get(parts.scheme)

@@ -27,7 +27,7 @@ def check_metadata(document: Mapping[str, Any]) -> ClientMetadata:
     names no grant types may refresh.
 
     Raises:
-        InvalidRedirectUri: a redirection address is missing or cannot be registered.
+        InvalidRedirectUri: a redirect URI is missing or cannot be registered.
         InvalidClientMetadata: another member is wrong.
     """
     members = {name: value for name, value in document.items() if value is not None}
@@ -49,7 +49,7 @@ def visible(text: str) -> str:
 
 def _redirect_uris(value: object) -> tuple[str, ...]:
     if not isinstance(value, list) or not value:
-        raise InvalidRedirectUri("redirect_uris: must be an array of one address at least")
+        raise InvalidRedirectUri("redirect_uris: must be an array of one URL at least")
     if len(value) > MAX_REDIRECT_URIS:
         raise InvalidRedirectUri(f"redirect_uris: at most {MAX_REDIRECT_URIS} are allowed (got {len(value)})")
     return tuple(dict.fromkeys(check_redirect_uri(uri) for uri in value))
@@ -87,10 +87,10 @@ def _name(value: object) -> str:
 
 
 def _web_address(members: Mapping[str, Any], name: str) -> str:
-    """Return an address that may be shown as a link: https, or nothing for any other."""
+    """Return a URL that may be shown as a link: https, or nothing for any other."""
     value = members.get(name, "")
     if not isinstance(value, str) or len(value) > _MAX_URI_LENGTH:
-        raise InvalidClientMetadata(f"{name}: must be an address of at most {_MAX_URI_LENGTH} characters")
+        raise InvalidClientMetadata(f"{name}: must be a URL of at most {_MAX_URI_LENGTH} characters")
     try:
         parts = urlsplit(value)
     except ValueError:

@@ -27,7 +27,7 @@ def utc_now() -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class ClientMetadata:
-    """What a client says of itself, checked (RFC 7591, section 2). Nothing of it is proven; the addresses are https."""
+    """What a client says of itself, checked (RFC 7591, section 2). Nothing of it is proven; the URLs are https."""
 
     redirect_uris: tuple[str, ...]
     auth_method: AuthMethod = "none"
@@ -45,7 +45,7 @@ class ClientMetadata:
 class Client:
     """A client that the server knows. `secret_hash` is `None` for a public one.
 
-    `from_document` tells whether `id` is the address of its metadata document.
+    `from_document` tells whether `id` is the URL of its metadata document.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""Redirection addresses of clients: which may be registered, and which match (RFC 6749, RFC 8252, RFC 9700)."""
+"""Redirect URIs of clients: which may be registered, and which match (RFC 6749, RFC 8252, RFC 9700)."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ _FOREIGN_FAMILIES: Final = ("ms-", "microsoft-", "microsoft.", "windows-", "wind
 
 
 def check_redirect_uri(uri: object) -> str:
-    """Return an address that a client may be redirected to.
+    """Return a URL that a client may be redirected to.
 
     It is https, or http on the own machine (RFC 8252, section 7.3), or of a private-use scheme: one with a dot, such as
     `com.example.app:/…` (section 7.1), or one with a host, such as `cursor://host/…`.
 
     Raises:
-        InvalidRedirectUri: it is none of them, or could be read as another address than it looks.
+        InvalidRedirectUri: it is not one of them, or could be read as another URL than it looks.
     """
     if not isinstance(uri, str):
         raise InvalidRedirectUri("redirect_uris: each must be a string")
@@ -53,11 +53,11 @@ def check_redirect_uri(uri: object) -> str:
         raise InvalidRedirectUri(f"{shown} must have 1 to {MAX_URI_LENGTH} characters (got {len(uri)})")
     if _NOT_ALLOWED.search(uri):
         raise InvalidRedirectUri(
-            f"{shown} must be an absolute address of plain ASCII, without fragment, wildcard and backslash"
+            f"{shown} must be an absolute URL of plain ASCII, without fragment, wildcard and backslash"
         )
     scheme = _SCHEME.match(uri)
     if scheme is None:
-        raise InvalidRedirectUri(f"{shown} must be an absolute address, such as https://client.example/callback")
+        raise InvalidRedirectUri(f"{shown} must be an absolute URL, such as https://client.example/callback")
     name = scheme[1].lower()
     if name in ("http", "https"):
         _check_web_address(uri, name, shown)
@@ -80,7 +80,7 @@ def _check_app_address(uri: str, scheme: str, shown: str) -> None:
     try:
         urlsplit(uri)
     except ValueError:
-        raise InvalidRedirectUri(f"{shown} cannot be read as an address") from None
+        raise InvalidRedirectUri(f"{shown} cannot be read as a URL") from None
 
 
 def _check_web_address(uri: str, scheme: str, shown: str) -> None:
@@ -88,7 +88,7 @@ def _check_web_address(uri: str, scheme: str, shown: str) -> None:
         parts = urlsplit(uri)
         port = parts.port
     except ValueError:
-        raise InvalidRedirectUri(f"{shown} cannot be read as an address") from None
+        raise InvalidRedirectUri(f"{shown} cannot be read as a URL") from None
     if "@" in parts.netloc:
         raise InvalidRedirectUri(f"{shown} must not have a user name")
     host = parts.netloc.rpartition(":")[0] if port is not None else parts.netloc
@@ -99,7 +99,7 @@ def _check_web_address(uri: str, scheme: str, shown: str) -> None:
 
 
 def matches(registered: str, requested: str) -> bool:
-    """Tell whether an address is the registered one: the same string (RFC 9700, section 4.1.3).
+    """Tell whether a URL is the registered one: the same string (RFC 9700, section 4.1.3).
 
     Only the port of http on the own machine is free, since a native app takes the one that it gets (RFC 8252,
     section 7.3).
@@ -113,7 +113,7 @@ def matches(registered: str, requested: str) -> bool:
 
 
 def matching(registered: Iterable[str], requested: str) -> bool:
-    """Tell whether an address is one of the registered ones."""
+    """Tell whether a URL is one of the registered ones."""
     return any(matches(uri, requested) for uri in registered)
 
 
@@ -122,17 +122,17 @@ def _is_port(text: str | None) -> bool:
 
 
 def is_loopback(uri: str) -> bool:
-    """Tell whether an address leads to a program on the person's own machine."""
+    """Tell whether a URL leads to a program on the person's own machine."""
     parts = urlsplit(uri)
     return parts.scheme == "http" and parts.hostname in _LOOPBACK_HOSTS
 
 
 def destination(uri: str) -> str:
-    """Return where an address leads, for people: host and port, or the scheme of an app."""
+    """Return where a URL leads, for people: host and port, or the scheme of an app."""
     parts = urlsplit(uri)
     return parts.netloc if parts.scheme in ("http", "https") else f"{parts.scheme}:"
 
 
 def with_parameters(uri: str, parameters: dict[str, str]) -> str:
-    """Return an address with parameters added to its query, keeping what it has (RFC 6749, section 3.1.2)."""
+    """Return a URL with parameters added to its query, keeping what it has (RFC 6749, section 3.1.2)."""
     return f"{uri}{'&' if '?' in uri else '?'}{urlencode(parameters)}"

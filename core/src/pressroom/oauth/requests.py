@@ -85,7 +85,7 @@ def read_authorization_request(parameters: Parameters, client: Client, addresses
     """Return the request of a known client.
 
     Raises:
-        InvalidRequest: the redirection address is missing or not registered, so that only the person may be told.
+        InvalidRequest: the redirect URI is missing or not registered, so that only the person may be told.
         RedirectedError: anything else is wrong.
     """
     sent = parameters.one("redirect_uri")
@@ -118,7 +118,7 @@ def requested_scope(scope: str) -> str:
 def _redirect_uri(sent: str, client: Client) -> str:
     if sent:
         if not matching(client.redirect_uris, sent):
-            raise InvalidRequest("redirect_uri: the redirect address is not registered for this app")
+            raise InvalidRequest("redirect_uri: the redirect URL is not registered for this app")
         return sent
     if len(client.redirect_uris) > 1:
         raise InvalidRequest("redirect_uri: is missing, and this client registered several")

@@ -108,7 +108,7 @@ class AuthorizationServer:
         return await self._tokens_for(await self.grants.refresh(client, token, scope))
 
     async def revoke(self, client: Client, token: str) -> None:
-        """End what came of an approval, by any of its tokens (RFC 7009, section 2.1). An unknown token is no error.
+        """End what came of an approval, by any of its tokens (RFC 7009, section 2.1). An unknown token is not an error.
 
         Raises:
             InvalidGrant: the token is another client's.
@@ -122,7 +122,7 @@ class AuthorizationServer:
         await self.grants.revoke_family(client, access.family_id)
 
     async def authenticate(self, credentials: Credentials) -> Identity | None:
-        """Return whose access token it is; `None` for a bearer that is no access token.
+        """Return whose access token it is; `None` for a bearer that is not an access token.
 
         Raises:
             Rejected: it is not valid, or was revoked.

@@ -6,7 +6,7 @@ import random
 import re
 import time
 
-_random = random.Random()  # noqa: S311 - an id names a request; it is no secret
+_random = random.Random()  # noqa: S311 - an id names a request; it is not a secret
 
 _ACCEPTED = re.compile(r"[A-Za-z0-9._-]{8,64}", re.ASCII)
 

@@ -1,7 +1,7 @@
 """Keeping secrets out of the log.
 
 Two nets: fields whose name says that they hold a secret, and credentials inside any text, such as the query of a signed
-address or the header of a failed request in a traceback. A field that is masked too much costs less than a leak.
+URL or the header of a failed request in a traceback. A field that is masked too much costs less than a leak.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def is_secret_name(name: str) -> bool:
 
 
 def masked_text(text: str) -> str:
-    """Return a text with its credentials masked: secret fields, bearer tokens, passwords in addresses, own keys."""
+    """Return a text with its credentials masked: secret fields, bearer tokens, passwords in URLs, own keys."""
     if "=" in text or ":" in text or "'" in text or '"' in text:
         text = _masked_fields(text)
         if "@" in text:

@@ -57,7 +57,7 @@ def _records(hook: str, answer: Any, record_type: type) -> list[Any]:
         raise PluginError(f"{hook} must return {expected}, it returned {shown(answer)}", hint="return a list")
     found = list(islice(answer, MAX_RECORDS + 1))
     if len(found) > MAX_RECORDS:
-        raise PluginError(f"{hook} yields more than {MAX_RECORDS} records", hint="a hook must come to an end")
+        raise PluginError(f"{hook} yields more than {MAX_RECORDS} records", hint="a hook must end")
     for record in found:
         if not isinstance(record, record_type):
             raise PluginError(f"{hook} must yield {expected}, it yielded {shown(record)}", hint=_hint(hook, record))

@@ -60,7 +60,7 @@ def pressroom_authenticators(plugin: PluginContext) -> Iterable[Authenticator]:
 
 @hookimpl
 def pressroom_checks(plugin: PluginContext) -> Iterable[Check]:
-    """Look at the fonts that pictures are drawn with."""
+    """Look at the fonts that images are drawn with."""
 
     async def fonts() -> CheckResult:
         return check_fonts(plugin.config.graphics.fonts)
@@ -103,7 +103,7 @@ def pressroom_observers(plugin: PluginContext) -> Iterable[Observer]:
 
 @hookimpl
 def pressroom_rate_limits(plugin: PluginContext) -> Iterable[RateLimit]:
-    """Apply the plan's limit of a tool, else the tool's own, to each client address."""
+    """Apply the plan's limit of a tool, else the tool's own, to each client IP address."""
     settings: Settings = plugin.config
 
     def rate_for(tool: ToolInfo, plan: str) -> Rate | None:

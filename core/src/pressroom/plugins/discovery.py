@@ -34,7 +34,7 @@ class Candidate:
 def discover() -> tuple[Candidate, ...]:
     """Return every plugin that is installed, in the order of id, then distribution.
 
-    A distribution that stands on the path twice counts once: the first one is the one that Python would import. One
+    A distribution that is on the path twice counts once: the first one is the one that Python would import. One
     whose entry points cannot be read is left out, since nothing tells that it is a plugin.
     """
     found: list[Candidate] = []

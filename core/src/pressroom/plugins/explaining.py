@@ -20,7 +20,7 @@ _MAX_GROUPED: Final = 3
 
 
 def is_interrupt(error: BaseException) -> bool:
-    """Tell whether the operator pressed Ctrl-C, which is no failure of a plugin."""
+    """Tell whether the operator pressed Ctrl-C, which is not a failure of a plugin."""
     if isinstance(error, BaseExceptionGroup):
         return any(is_interrupt(one) for one in error.exceptions)
     return isinstance(error, KeyboardInterrupt)
@@ -89,7 +89,7 @@ def _place(error: BaseException, package: str) -> str:
 
 
 def _one_spaced(text: str) -> str:
-    # An address is of no use to anyone, and would make each start look different.
+    # A URL is of no use to anyone, and would make each start look different.
     return re.sub(r"\s+", " ", re.sub(r" at 0x[0-9a-fA-F]+", "", text)).strip()
 
 

@@ -1,6 +1,6 @@
 """From the installed distributions to contributions, a plugin at a time.
 
-Every phase contains what goes wrong in it: the plugin is taken out whole, its record says why, and the others go on.
+Every phase contains what goes wrong in it: the plugin is taken out whole, its record says why, and the others continue.
 """
 
 from __future__ import annotations

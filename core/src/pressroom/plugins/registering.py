@@ -33,7 +33,7 @@ def offered_hooks(offered: Any) -> dict[str, type[Any]]:
     The type is read from the annotation of what the hook returns, `Iterable[SomeRecord]`; without one it is `object`.
 
     Raises:
-        PluginError: there is none, or one has the name of a hook of the host.
+        PluginError: none was found, or one has the name of a hook of the host.
     """
     scratch = pluggy.PluginManager("pressroom")
     try:
@@ -86,7 +86,7 @@ def register(manager: pluggy.PluginManager, module: ModuleType, name: str) -> No
 
 
 def unregister(manager: pluggy.PluginManager, name: str) -> None:
-    """Take a plugin's hooks out again; one that is not registered is no error."""
+    """Take a plugin's hooks out again; one that is not registered is not an error."""
     if manager.has_plugin(name):
         manager.unregister(name=name)
 
@@ -113,7 +113,7 @@ def _hook_functions(
             if isinstance(options, dict) or name.startswith(HOOK_PREFIX):
                 yield name, value, options
         elif name in known:
-            raise PluginError(f"{name} is no function", hint=f"write `def {name}(plugin)`")
+            raise PluginError(f"{name} is not a function", hint=f"write `def {name}(plugin)`")
 
 
 def _check_function(name: str, function: Any, options: Mapping[str, Any]) -> None:

@@ -25,7 +25,7 @@ from pressroom.validation.messages import input_error
 HTTP_METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 RESERVED_SLUGS: Final = frozenset({"api", "static"})
-"""What stands below `/tools/` in place of a slug: the catalog, and the files of the pages."""
+"""What is below `/tools/` in place of a slug: the catalog, and the files of the pages."""
 
 _JOB_KIND: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}", re.ASCII)
 
@@ -87,7 +87,7 @@ def _own_problems(tool: Generator | McpTool) -> Iterator[str]:
     if not math.isfinite(tool.timeout):
         yield f"timeout must be a number of seconds (got {tool.timeout})"
     if isinstance(tool, Generator) and tool.slug in RESERVED_SLUGS:
-        yield f"slug {tool.slug!r} is part of the host's own addresses; choose another"
+        yield f"slug {tool.slug!r} is part of the host's own URLs; choose another"
     if tool.memory_mib < 1:
         yield f"memory_mib must be at least 1 (got {tool.memory_mib})"
 
@@ -197,7 +197,7 @@ def _route_problems(route: Route) -> Iterator[str]:
         try:
             re.compile(pattern)
         except re.error as error:
-            yield f"the pattern {pattern!r} of the path is no regular expression: {error}"
+            yield f"the pattern {pattern!r} of the path is not a regular expression: {error}"
         if _TYPE.fullmatch(pattern):
             yield f"the pattern {pattern!r} of the path matches nothing but itself; write one such as [0-9]+"
     if route.page is not None and route.before_body is not None:
@@ -206,4 +206,4 @@ def _route_problems(route: Route) -> Iterator[str]:
         yield "methods must name at least one HTTP method"
     for method in route.methods:
         if method.upper() not in HTTP_METHODS:
-            yield f"{method!r} is no HTTP method; known are {', '.join(sorted(HTTP_METHODS))}"
+            yield f"{method!r} is not an HTTP method; known are {', '.join(sorted(HTTP_METHODS))}"

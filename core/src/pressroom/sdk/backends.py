@@ -55,7 +55,7 @@ class FileStore(Protocol):
         """Tell whether the file is there; cheap enough to ask on every cached request."""
 
     async def url(self, key: str, *, expires: datetime) -> str:
-        """Return an address at which anyone can fetch the file until `expires` (UTC, whole seconds)."""
+        """Return a URL at which anyone can fetch the file until `expires` (UTC, whole seconds)."""
 
     async def delete(self, key: str) -> None:
         """Remove a file; one that is not there is no error."""
@@ -68,7 +68,7 @@ class FileStore(Protocol):
 class CacheEntry:
     """What the cache remembers of a generated file: all that an answer needs, except the bytes.
 
-    `details` is the JSON object of the generator's own members. `preview` is the key of the picture that stands for the
+    `details` is the JSON object of the generator's own members. `preview` is the key of the image that stands for the
     file, if it has one.
     """
 
@@ -85,7 +85,7 @@ class CacheIndex(Protocol):
     """Remembers which results exist, by content id. Raises `BackendError` on an outage."""
 
     async def open(self) -> None:
-        """Connect; an unreachable server is no error, it may come back."""
+        """Connect; an unreachable server is not an error, it may come back."""
 
     async def close(self) -> None:
         """Let go of connections."""
@@ -122,7 +122,7 @@ class Limiter(Protocol):
     """
 
     async def open(self) -> None:
-        """Connect; an unreachable server is no error, it may come back."""
+        """Connect; an unreachable server is not an error, it may come back."""
 
     async def close(self) -> None:
         """Let go of connections."""

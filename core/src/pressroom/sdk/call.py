@@ -80,8 +80,8 @@ class Artifact:
 
     `media_type` is one of the generator's `produces`. `details` is an instance of the model
     that the generator declares as `details`; its members appear in the answer's `data`.
-    `warnings` are sentences for the caller; they appear as `data.warnings`. `preview` is a picture, as (media type,
-    bytes), of a file that is none itself: the tool's page shows it, and programs find it in the header `Link` with the
+    `warnings` are sentences for the caller; they appear as `data.warnings`. `preview` is an image, as (media type,
+    bytes), of a file that is not an image: the tool's page shows it, and programs find it in the header `Link` with the
     relation `preview` (RFC 6903).
     """
 

@@ -1,4 +1,4 @@
-"""How plugins fetch addresses that strangers name."""
+"""How plugins fetch untrusted URLs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Fetched:
     url: str
     status: int
     media_type: str
-    """The `Content-Type` in lower case without parameters; empty where there is none. It is the sender's claim."""
+    """The `Content-Type` in lower case without parameters; empty if absent. It is the sender's claim."""
 
     content: bytes
 
@@ -45,7 +45,7 @@ class Fetched:
     """By their names in lower case; values of one name are joined by a comma and a space (RFC 9110, section 5.3)."""
 
     redirects: tuple[str, ...] = ()
-    """The addresses that led to `url`, in their order."""
+    """The URLs that led to `url`, in their order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +70,9 @@ class FetchResponse:
 
 @runtime_checkable
 class Fetcher(Protocol):
-    """Fetches addresses that strangers name, over https and from the public internet only.
+    """Fetches untrusted URLs, over https and from the public internet only.
 
-    Every address is checked, that of a redirect too. Networks of their own are allowed by operators, who name them in
+    Every URL is checked, that of a redirect too. Networks of their own are allowed by operators, who name them in
     `[fetch] private_networks`; there any port, and plain http, will do.
 
     Fetches count as those of the account or the anonymous client whose call or job makes them. Each has a share of
@@ -82,11 +82,11 @@ class Fetcher(Protocol):
     """
 
     async def get(self, url: str, *, accept: str, max_bytes: int, seconds: float, redirects: int = 3) -> Fetched:
-        """Return what lies at an address, whatever its status is.
+        """Return what is at a URL, whatever its status is.
 
-        `accept` is the `Accept` header. The content has at most `max_bytes`; all of it takes at most so many `seconds`.
-        Raises `FetchRefused` where the address is not allowed or the answer breaks a bound, and `FetchFailed` where
-        there was no whole answer in time.
+        `accept` is the `Accept` header. The content has at most `max_bytes`; all of it takes at most this many
+        `seconds`. Raises `FetchRefused` where the URL is not allowed or the answer breaks a bound, and `FetchFailed`
+        where there was no whole answer in time.
         """
 
     async def request(

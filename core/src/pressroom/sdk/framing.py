@@ -1,4 +1,4 @@
-"""HTML of strangers, on a page of the dashboard."""
+"""Untrusted HTML on a page of the dashboard."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class Preview:
 
     `kind` is `picture`: the file itself, or the `preview` of its artifact. Or it is `icons`: a browser's tab, a phone's
     home screen and a search result, with the icons of `Artifact.preview`; `pressroom.graphics.icons.icon_sheet` makes
-    that picture. Where `live` is set, people may switch on that the tool runs again whenever they pause.
+    that image. Where `live` is set, people may switch on that the tool runs again whenever they pause.
     """
 
     kind: Literal["picture", "icons"] = "picture"
@@ -89,7 +89,7 @@ class Mode:
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """A text for people to paste somewhere else, such as the tags that show a picture.
+    """A text for people to paste somewhere else, such as the tags that show an image.
 
     In `text`, `{name}` stands for that member of the answer's `data`, such as `{url}`, escaped for HTML. `note` is what
     people should read before they paste.
@@ -109,7 +109,7 @@ class Snippet:
 class Page:
     """What a generator's page has beyond a form, a result and the reference.
 
-    With `gallery`, the examples are shown as pictures that the generator itself makes, once and at no cost for anybody;
+    With `gallery`, the examples are shown as images that the generator itself makes, once and at no cost for anybody;
     the form begins with the first one. `modes` divides the form where parameters exclude each other. `snippets` are
     texts to copy. `sample` is an instance of the generator's `details`: what the page shows before anything was made.
     """
@@ -200,7 +200,7 @@ class Generator:
         divided = [name for mode in page.modes for name in mode.params]
         for name in dict.fromkeys(divided):
             if name not in fields:
-                found.append(f"page: a mode names {name!r}, which is no parameter")
+                found.append(f"page: a mode names {name!r}, which is not a parameter")
             elif fields[name].is_required() or divided.count(name) > 1:
                 found.append(f"page: {name!r} can belong to one mode only, and must not be required")
         members = {"id", "url", "expiresAt", *(self.details.model_fields if self.details else ())}
@@ -226,7 +226,7 @@ def generator(
     """Return a decorator that turns a function `(params, call) -> Artifact` into a `Generator`.
 
     The parameter model is read from the annotation of the function's first argument. The remaining
-    options are the fields of `Generator`. The function must stand at the top level of its module,
+    options are the fields of `Generator`. The function must be at the top level of its module,
     under the name that it is decorated as, so that a worker process can import it.
 
     Raises:

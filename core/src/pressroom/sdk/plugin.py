@@ -41,7 +41,7 @@ class PluginConfig(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
-    """What stands beside the hooks of a plugin, as the module's `PLUGIN`.
+    """What is beside the hooks of a plugin, as the module's `PLUGIN`.
 
     `id` is the name of the entry point. `api` is the plugin interface that the plugin is written for, as a text of your
     own such as `"1"`: never the host's `API`, which would fit every host. Left out, it is `"1"`. `requires` lists the
@@ -125,7 +125,7 @@ class HostServices:
 
     @property
     def fetcher(self) -> Fetcher:
-        """What fetches addresses that strangers name."""
+        """What fetches untrusted URLs."""
         return self.of(Fetcher)  # type: ignore[type-abstract]
 
     @property
@@ -135,11 +135,11 @@ class HostServices:
 
     @property
     def workers(self) -> Workers:
-        """Worker processes for what strangers wrote or sent."""
+        """Worker processes for untrusted input."""
         return self.of(Workers)  # type: ignore[type-abstract]
 
     def of(self, kind: type[Part]) -> Part:
-        """Return the part that keeps a protocol. Raises `RuntimeError` where there is none yet."""
+        """Return the part that keeps a protocol. Raises `RuntimeError` if absent yet."""
         found = self._found.get(kind)
         if found is None:
             found = self._found[kind] = next((part for part in self._parts if isinstance(part, kind)), None)

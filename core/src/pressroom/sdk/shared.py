@@ -26,7 +26,7 @@ class ToolInfo:
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """What a request brought to prove who sent it. `bearer` is empty where there is none.
+    """What a request brought to prove who sent it. `bearer` is empty if absent.
 
     `headers` are all of the request's, by their names in lower case.
     """
@@ -55,7 +55,7 @@ class Identity:
 class Authenticator:
     """Recognises one kind of credential.
 
-    `authenticate` returns the identity, or `None` for a credential of another kind and where there is none: it is asked
+    `authenticate` returns the identity, or `None` for a credential of another kind and if absent: it is asked
     for every call, also for those without `Authorization`. It raises
     `Rejected` for one of its own kind that is not valid: no other authenticator is asked then.
     """
@@ -73,12 +73,12 @@ class Authorizer:
 
 
 def by_address(caller: Caller) -> str:
-    """Return the key that counts callers by their address."""
+    """Return the key that counts callers by their IP address."""
     return caller.address
 
 
 def by_subject(caller: Caller) -> str:
-    """Return the key that counts callers by account, and by address where they have none."""
+    """Return the key that counts callers by account, and by IP address where they have none."""
     return caller.subject or caller.address
 
 
@@ -113,7 +113,7 @@ class CacheRule:
 
 @dataclass(frozen=True, slots=True)
 class Branding:
-    """The operator's `[branding]`: names, addresses and colours (`#rrggbb`)."""
+    """The operator's `[branding]`: names, URLs and colours (`#rrggbb`)."""
 
     key: str
     name: str
@@ -141,8 +141,8 @@ BackendKind = Literal["cache", "limits", "files"]
 class Backend:
     """A replaceable part of the host, picked by the operator under its name.
 
-    `factory` is called once in each process, with the host's settings; it returns an object that keeps
-    the protocol of `kind` in `pressroom.sdk.backends`.
+    `factory` is called once in each process, with the host's settings; it returns an object that implements the
+    protocol of `kind` in `pressroom.sdk.backends`.
     """
 
     kind: BackendKind
@@ -216,7 +216,7 @@ class Route:
     """A route of a plugin. Conflicts with other routes are refused.
 
     `path` may hold `<name>` segments, or `<name:pattern>` with a regular expression (without `/:<>`) that the whole
-    segment has to match; other paths are not the route's. What stands in a segment whose name says that it holds a
+    segment has to match; other paths are not the route's. What is in a segment whose name says that it holds a
     secret, such as `<token>`, is masked in the log.
 
     With `page` it belongs to the dashboard, for people who are signed in. Bodies have at most `max_body_bytes`; 0 means
@@ -237,9 +237,9 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class IndexEntry:
-    """One line of `/llms.txt`: a title, an address (absolute or a path) and a short note.
+    """One line of `/llms.txt`: a title, a URL (absolute or a path) and a short note.
 
-    `text` stands in `/llms-full.txt`; a long one is rather given by `read`, which is asked only there. What `read`
+    `text` is in `/llms-full.txt`; a long one is rather given by `read`, which is asked only there. What `read`
     returned is kept as long as `version` stays the same, and without a version for a minute. Entries with
     `published_at` come before the others of their section, newest first.
     """

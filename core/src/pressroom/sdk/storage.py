@@ -1,4 +1,4 @@
-"""What accounts store, and how much of it their plans include."""
+"""What accounts store, and what their plans include."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class StorageKind:
     delete_media`. `measure` is an async function that gets a session of the database and the account's id, and returns
     how many bytes the account has of it. It runs before many writes of every kind: let it read an index, not the
     things. `make_room`, where it is given, gets a session, the account's id and a number of bytes, and removes what
-    nobody would miss, such as a trash, until so many are free; it runs before a write is refused, in its transaction.
+    nobody would miss, such as a trash, until this many are free; it runs before a write is refused, in its transaction.
     """
 
     name: str

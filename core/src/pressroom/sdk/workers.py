@@ -1,4 +1,4 @@
-"""How plugins work on what strangers wrote or sent: in processes that can be limited and killed."""
+"""How plugins work on untrusted input: in processes that can be limited and killed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ T = TypeVar("T")
 class Workers(Protocol):
     """Worker processes for texts, pages, images and other files of people.
 
-    A thread is no place for them: one regular expression or parser that does not return keeps the whole server
+    Do not process them on a thread: one regular expression or parser that does not return keeps the whole server
     waiting, and nothing can end it. A worker process is ended, and replaced.
     """
 

@@ -194,7 +194,7 @@ class _Application:
             self._add_endpoint(Endpoint(route.path, methods, handler, route.max_body_bytes, reads_body))
 
     def _methods_of(self, path: str) -> tuple[str, ...]:
-        """Return the methods that an address takes; Sanic does not always know them."""
+        """Return the methods that a URL takes; Sanic does not always know them."""
         found = {route for _, route in self._routes if fits(route, path)}
         closest = max(map(specificity, found), default=0)
         serving = {route for route in found if specificity(route) == closest}
@@ -236,7 +236,7 @@ class _Application:
                 method = request.method.encode("ascii", "replace").decode()[:_MAX_METHOD_LENGTH]
                 return MethodNotAllowed(method, allowed), 405
             case SanicPayloadTooLarge() if request.method == UNREAD:
-                return PayloadTooLarge("the head of the request is too large: shorten its address or its headers"), 413
+                return PayloadTooLarge("the head of the request is too large: shorten its URL or its headers"), 413
             case SanicPayloadTooLarge():
                 limit = body_limit(request) or self._host.settings.server.max_body_bytes
                 more = " without a valid credential" if hasattr(request.ctx, BODY_LIMIT) else ""

@@ -1,4 +1,4 @@
-"""How many connections one client may have open, and how many requests under way where a proxy stands between."""
+"""How many connections one client may have open, and how many requests under way where a proxy is between."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _NO_HEADERS: Final = Header({})
 
 
 class ClientBounds:
-    """Counts by client address, with IPv6 addresses grouped by /64.
+    """Counts by client IP address, with IPv6 addresses grouped by /64.
 
     A connection has no forwarded address before the head of a request: behind trusted proxies, whose connections are
-    many clients', requests are counted instead. A peer without an IP address, such as a proxy on a Unix socket, has no
-    bound.
+    many clients', requests are counted instead. A connection without an IP address, such as that of a proxy on a Unix
+    socket, has no bound.
     """
 
     def __init__(self, settings: ServerSettings) -> None:
@@ -33,7 +33,7 @@ class ClientBounds:
 
     @property
     def behind_proxies(self) -> bool:
-        """Whether requests are counted, by the address that a proxy names, rather than connections."""
+        """Whether requests are counted, by the IP address that a proxy names, rather than connections."""
         return bool(self._proxies or self._secret)
 
     def connect(self, peer: Any) -> str | None:
@@ -55,7 +55,7 @@ class ClientBounds:
         client = self._enter(client_address(request.ip, request.headers, self._proxies, self._secret))
         if client is None:
             raise Overloaded(
-                f"you have {self._most} requests under way, which is as many as one address may have at once; "
+                f"you have {self._most} requests under way, which is as many as one IP address may have at once; "
                 "wait until one of them is answered"
             )
         try:

@@ -154,7 +154,7 @@ def _is_unread(http: Http) -> bool:
 class ServedRequest(Request):
     """A request whose target may be no URL, and whose body has to arrive in time like its head.
 
-    Sanic cannot answer with that the target is no URL without a request that has one.
+    Sanic cannot answer with that the target is not a URL without a request that has one.
     """
 
     def __init__(
@@ -204,7 +204,7 @@ def _check_head(headers: Header, version: str) -> None:
     """Refuse a head that a proxy in front may have understood differently (RFC 9112, 3.2, 5.1, 5.2 and 6.1)."""
     names = "".join(headers)
     if " " in names or "\t" in names:
-        raise BadRequest("a header has white space before its colon, or goes on in a second line")
+        raise BadRequest("a header has white space before its colon, or continues in a second line")
     hosts = headers.getall("host", ())
     if len(hosts) > 1 or (not hosts and version == "1.1"):
         raise BadRequest(f"the request must have one Host header (got {len(hosts)})")

@@ -20,9 +20,9 @@ _RANGE: Final = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII)
 
 
 class SignedFiles:
-    """Answers `GET` and `HEAD` under `/files`, for addresses that this server signed.
+    """Answers `GET` and `HEAD` under `/files`, for URLs that this server signed.
 
-    The signature is checked first, so an answer tells nothing about files to those who hold no valid address.
+    The signature is checked first, so an answer tells nothing about files to those who hold no valid URL.
     """
 
     def __init__(self, store: LocalFileStore) -> None:
@@ -35,9 +35,9 @@ class SignedFiles:
             url_path(key), request.args.get("expires", ""), request.args.get("signature", ""), time.time()
         )
         if verdict is UrlStatus.ALTERED or not is_key(key):
-            return _plain(403, "This address is not valid: it was altered or cut short. Ask for the file again.")
+            return _plain(403, "This URL is not valid: it was altered or cut short. Ask for the file again.")
         if verdict is UrlStatus.EXPIRED:
-            return _plain(410, "This address has expired. Ask for the file again to get a new one.")
+            return _plain(410, "This URL has expired. Ask for the file again to get a new one.")
         try:
             return await self._found(request, await self._store.stat(key))
         except FileMissing:

@@ -49,7 +49,7 @@ def bind(settings: Settings) -> tuple[socket.socket, Settings]:
     """Take the port, and return the socket with the settings as they are then: port 0 has become a real one.
 
     Raises:
-        BackendError: the address cannot be listened on; the message says why.
+        BackendError: the IP address cannot be listened on; the message says why.
     """
     host, port = settings.server.host, settings.server.port
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -76,7 +76,7 @@ def _advice(error: OSError) -> str:
         case errno.EACCES:
             return "choose a port above 1023 with --port, or let a proxy take this one"
         case _:
-            return "choose an address of this machine with --host, such as 127.0.0.1"
+            return "choose an IP address of this machine with --host, such as 127.0.0.1"
 
 
 Started = Callable[[Host], Awaitable[None] | None]

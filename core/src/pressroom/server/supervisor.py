@@ -57,7 +57,7 @@ class Supervisor:
         threading.Thread(target=self._watch, name="pressroom-supervisor", daemon=True).start()
 
     def end_within(self, seconds: float, code: int) -> None:
-        """End the process in so many seconds with an exit code, whatever runs then; the last word counts.
+        """End the process in this many seconds with an exit code, whatever runs then; the last word counts.
 
         It takes no lock, so that signal handlers may call it.
         """

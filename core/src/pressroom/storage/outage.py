@@ -63,8 +63,8 @@ class OutageGuard:
     of them asks the server again, and the first answer of any call ends the outage. It is logged when it begins
     and when it ends, not for each call.
 
-    Calls beyond `concurrency` wait for their turn, and their time counts from then on: a crowd of them is no
-    outage, however long it takes to serve. When an outage begins, those that wait fail at once too.
+    Calls beyond `concurrency` wait for their turn, and their time counts from then on: a crowd of them is not
+    an outage, however long it takes to serve. When an outage begins, those that wait fail at once too.
 
     A server that answers with an error is not down, so such a call fails alone. That is logged once for each kind
     of call, until one of that kind works again.

@@ -14,7 +14,7 @@ _OTHERS: Final = stat.S_IROTH | stat.S_IWOTH | stat.S_IXOTH
 
 
 def make_private_folder(folder: str | Path) -> None:
-    """Make a folder that nobody else may enter, where there is none. Folders above it get the usual mode.
+    """Make a folder that nobody else may enter, if absent. Folders above it get the usual mode.
 
     Raises:
         OSError: it cannot be made, or is not a folder.

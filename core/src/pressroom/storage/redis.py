@@ -37,7 +37,7 @@ class RedisConnection:
         clock: the guard's clock, in seconds.
 
     Raises:
-        ConfigError: the address cannot be read.
+        ConfigError: the URL cannot be read.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class RedisConnection:
         except (ValueError, TypeError, RedisError):
             # The client's own message may quote a part of the password.
             raise ConfigError(
-                "storage.redis: the address cannot be read",
+                "storage.redis: the URL cannot be read",
                 hint="Write redis://user:password@host:port/database, special characters as %2F and so on.",
             ) from None
         self.client = Redis(connection_pool=self.pool)
@@ -137,7 +137,7 @@ def redis_connection(settings: Settings) -> RedisConnection:
     """Return the connection that all users of these settings share, so that an outage costs a request one timeout.
 
     Raises:
-        ConfigError: no server is configured, or its address cannot be read.
+        ConfigError: no server is configured, or its URL cannot be read.
     """
     connection = _connections.get(id(settings))
     if connection is None:

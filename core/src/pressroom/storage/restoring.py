@@ -29,7 +29,9 @@ _ENTRIES: Final = (_SQLITE, "secret.key", "plugins", "files")
 
 
 def finish_restore(folder: Path) -> None:
-    """Finish a restore that was interrupted after its data had become the one that counts. Mostly there is none.
+    """Finish a restore that was interrupted after its data had become the one that counts.
+
+    Usually there is nothing to do.
 
     Raises `BackendError` where one was interrupted while it changed the database on a server.
     """

@@ -1,4 +1,4 @@
-"""For the authors of plugins: a running host in a test, and a check that a plugin keeps the contract.
+"""For the authors of plugins: a running host in a test, and a check that a plugin fulfils the contract.
 
 Run pytest with `-p pressroom.testing.plugin`, best from `addopts` in `pyproject.toml`, to get the fixtures
 `pressroom_config`, `host`, `http` and `call_tool`. Nothing happens in a project that does not ask for it.

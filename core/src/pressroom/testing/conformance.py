@@ -1,4 +1,4 @@
-"""Whether a plugin keeps the contract, as far as a machine can tell."""
+"""Whether a plugin fulfils the contract, as far as a machine can tell."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def assert_plugin_conforms(
 
     It must load and contribute something; its module must not import heavy libraries; each tool needs texts that people
     and models can use. A host is started, in which the plugin must start too. Each generator must have an example, run
-    all of them, answer a request that it has seen before from the cache, deliver the same file by its address and as
+    all of them, answer a request that it has seen before from the cache, deliver the same file by its URL and as
     bytes, refuse an unknown field and not fail at a value of a wrong type, and have a page.
 
     `config` is the plugin's own configuration. `host_config` is what else the TOML file would hold, such as the plugins

@@ -44,7 +44,7 @@ def host(pressroom_config: dict[str, Any], tmp_path_factory: pytest.TempPathFact
 
 @pytest.fixture
 def http(host: RunningHost) -> Iterator[httpx.Client]:
-    """Return an HTTP client whose base address is the host's."""
+    """Return an HTTP client whose base URL is the host's."""
     with httpx.Client(base_url=host.url, timeout=30) as client:
         yield client
 

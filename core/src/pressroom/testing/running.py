@@ -48,7 +48,7 @@ class ToolFailed(AssertionError):
 class RunningHost:
     """A server on 127.0.0.1, with its event loop in a thread of its own. Use it as a context manager.
 
-    `settings` are the host's; while it runs they carry its address, whose port is a free one. `host` is what runs:
+    `settings` are the host's; while it runs they carry its URL, whose port is a free one. `host` is what runs:
     its plugins, catalog and services. Entering raises whatever keeps the host from starting, leaving what made it fail.
 
     A database that is not there yet is a copy of one that was migrated before, by the same migrations in this process.
@@ -92,7 +92,7 @@ class RunningHost:
 
     @property
     def url(self) -> str:
-        """The server's address, without a slash at the end."""
+        """The server's URL, without a slash at the end."""
         return f"http://127.0.0.1:{self.settings.server.port}"
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:

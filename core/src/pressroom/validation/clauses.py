@@ -45,7 +45,7 @@ _DATE: Final = "a date such as 2026-05-31"
 _DATETIME: Final = "a date and time such as 2026-05-31T12:00:00Z"
 _TIME: Final = "a time such as 12:30:00"
 _DURATION: Final = "a duration such as PT90S"
-_URL: Final = "an address such as https://example.com/page"
+_URL: Final = "a URL such as https://example.com/page"
 _UUID: Final = "a UUID such as 123e4567-e89b-42d3-a456-426614174000"
 
 _TYPES: Final[Mapping[str, str]] = {
@@ -103,7 +103,7 @@ _SENTENCES: Final[Mapping[str, str]] = {
     "timezone_naive": "must be a time without a time zone",
     "timezone_aware": "must be a time with a time zone",
     "timezone_offset": "must be a time with an offset of {tz_expected} seconds",
-    "url_scheme": "must be an address that begins with {expected_schemes}",
+    "url_scheme": "must be a URL that begins with {expected_schemes}",
     "uuid_version": "must be a UUID of version {expected_version}",
     "decimal_max_digits": "must have at most {max_digits} digits",
     "decimal_max_places": "must have at most {decimal_places} digits after the decimal point",

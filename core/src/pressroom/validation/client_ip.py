@@ -1,7 +1,7 @@
 """Whose request it is: the client's IP address, past the proxies that the operator trusts.
 
-Rate limits count by this address, so that nothing in it may be the client's own claim. Without trust it is the address
-of the connection. With it, exactly one element of a header is read: the one that a trusted proxy has written.
+Rate limits count by this IP address, so that nothing in it may be the client's own claim. Without trust it is the IP
+address of the connection. With it, exactly one element of a header is read: the one that a trusted proxy has written.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import Protocol
 
 UNKNOWN_ADDRESS = "unknown"
-"""The address of a peer that has no IP address, such as a proxy on a Unix socket."""
+"""The IP address of a connection that has none, such as a proxy on a Unix socket."""
 
 _MAX_LENGTH = 64
 _PREFIX_LENGTH = 64
@@ -37,16 +37,16 @@ class Headers(Protocol):
 
 
 def client_address(peer: str, headers: Headers, trusted_proxies: int, forwarded_secret: str | None) -> str:
-    """Return the client's address: an IPv4 address, or the /64 network of an IPv6 address (`2001:db8:1:2::/64`).
+    """Return the client's IP address: an IPv4 address, or the /64 network of an IPv6 address (`2001:db8:1:2::/64`).
 
-    `peer` is the address of the connection. `trusted_proxies` is how many proxies in front append to
+    `peer` is the IP address of the connection. `trusted_proxies` is how many proxies in front append to
     `X-Forwarded-For`: the client is that many entries from the right, counted over all lines of the header.
     `forwarded_secret` is what a trusted proxy puts into its element of `Forwarded` (RFC 7239, `secret=…`): the client
     is the `for` of the rightmost element with that secret. Where a secret is given, it alone is trusted.
 
     Ports, brackets, zones and the IPv6 form of IPv4 addresses are removed. An element that is missing, obfuscated
-    (`for=_hidden`, `unknown`) or no address stands for nothing: the answer is the peer then. A peer without an IP
-    address is `unknown`.
+    (`for=_hidden`, `unknown`) or no IP address stands for nothing: the answer is `peer` then. One without an IP address
+    is `unknown`.
     """
     if forwarded_secret:
         named = _by_secret(headers.getall("forwarded", []), forwarded_secret)

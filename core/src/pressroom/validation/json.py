@@ -1,6 +1,6 @@
 """The strict door for JSON bodies (RFC 8259, with the stricter rules of I-JSON, RFC 7493, where they protect callers).
 
-Refused, besides what is no JSON: an encoding other than UTF-8, a byte order mark, lone surrogates, `NaN` and
+Refused, besides what is not JSON: an encoding other than UTF-8, a byte order mark, lone surrogates, `NaN` and
 `Infinity`, numbers that overflow a double, and U+0000 in strings and names. Two things are accepted that I-JSON
 advises against: of a name that occurs twice the last value counts, and an integer beyond 64 bits becomes the
 nearest double (RFC 8259, section 6), which the bounds of a parameter then judge.
@@ -39,7 +39,7 @@ _LEAF = b"\x01\xff"
 _HINTS = (
     (re.compile(r"-?(NaN|Infinity)\b"), "JSON has no NaN and no Infinity"),
     (re.compile(r"(True|False|None)\b"), "JSON writes true, false and null"),
-    (re.compile(r"'"), 'JSON strings stand in double quotes (")'),
+    (re.compile(r"'"), 'JSON strings are in double quotes (")'),
     (re.compile(r"//|/\*|#"), "JSON has no comments"),
 )
 
@@ -52,7 +52,7 @@ def parse_object(body: bytes, *, max_depth: int | None = None) -> dict[str, Any]
     of 1024 holds.
 
     Raises:
-        InvalidJson: the body is empty, no JSON, nested too deeply, or JSON other than an object.
+        InvalidJson: the body is empty, not JSON, nested too deeply, or JSON other than an object.
         InvalidInput: a string or a name in it holds U+0000; the error names the field.
     """
     value = parse_value(body, max_depth=max_depth, expected="a JSON object")
@@ -69,7 +69,7 @@ def parse_value(body: bytes, *, max_depth: int | None = None, expected: str = "J
     Strings in it may hold U+0000. `expected` is what the message says that an empty body should have been.
 
     Raises:
-        InvalidJson: the body is empty, no JSON, or nested too deeply.
+        InvalidJson: the body is empty, not JSON, or nested too deeply.
     """
     if max_depth is not None:
         _check_shape(max_depth, body)

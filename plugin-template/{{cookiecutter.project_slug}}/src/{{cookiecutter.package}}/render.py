@@ -83,5 +83,5 @@ def _fill(color: str) -> str:
 
 
 def _arc(right: int, down: int) -> str:
-    """Return a quarter of a circle, drawn against the clock, that leads so many radiuses right and down."""
+    """Return a quarter of a circle, drawn against the clock, that leads this many radiuses right and down."""
     return f"a{RADIUS} {RADIUS} 0 0 0 {right * RADIUS} {down * RADIUS}"

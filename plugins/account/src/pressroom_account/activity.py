@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, Field
 from pressroom_account.host import services_of
 
 _MAX_DIGITS: Final = 18
-"""A number of so many digits fits into the 64 bits of an id."""
+"""A number of this many digits fits into the 64 bits of an id."""
 
 
 def _day(text: str) -> str:
@@ -76,9 +76,9 @@ class ActivityOut(BaseModel):
     title="Activity",
     description=(
         "Lists the calls that clients made for this account, newest first: who called which tool, when, from which "
-        "address, about which website and with what outcome. Use it when the user asks what was done, by which client, "
-        "or when something went wrong. A call appears about a second after it ended. Returns events and next_cursor, "
-        "which is null at the end."
+        "IP address, about which website and with what outcome. Use it when the user asks what was done, by which "
+        "client, or when something went wrong. A call appears about a second after it ended. Returns events and "
+        "next_cursor, which is null at the end."
     ),
     result=ActivityOut,
     annotations=Annotations(read_only=True, idempotent=True),

@@ -1,1 +1,1 @@
-"""Pictures of source code: a built-in plugin of Pressroom."""
+"""Images of source code: a built-in plugin of Pressroom."""

@@ -79,7 +79,7 @@ def prepared(code: str) -> str:
 
 
 def laid_out(pieces: Iterable[tuple[str, TokenStyle]], columns: int) -> Iterator[VisualRow]:
-    """Yield the rows of code, at most so many columns wide.
+    """Yield the rows of code, at most this many columns wide.
 
     Args:
         pieces: the code in order, with the style of each piece.
@@ -187,7 +187,7 @@ def _cut(text: str) -> Iterator[str]:
 def hides(cluster: str) -> bool:
     """Tell whether a grapheme cluster has a character that cannot be seen, or that steers the order of others.
 
-    Joiners count where they stand in Latin text: in other scripts and in emoji they shape what is seen.
+    Joiners count where they are in Latin text: in other scripts and in emoji they shape what is seen.
     """
     if cluster.isascii():
         return not cluster.isprintable()

@@ -1,4 +1,4 @@
-"""What a picture of code is made from, and what is said of it."""
+"""What an image of code is made from, and what is said of it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _background(value: str) -> str:
 
 
 class CodeImageParams(Params):
-    """The parameters of a picture of code."""
+    """The parameters of an image of code."""
 
     code: Annotated[str, AfterValidator(_code)] = Field(
         min_length=1,
@@ -62,7 +62,7 @@ class CodeImageParams(Params):
         default=900,
         ge=400,
         le=2000,
-        description="Width of the picture in pixels; the height follows from the lines.",
+        description="Width of the image in pixels; the height follows from the lines.",
         examples=[1200],
     )
     background: Annotated[str, AfterValidator(_background)] = Field(
@@ -77,7 +77,7 @@ class CodeImageParams(Params):
 
 
 class CodeImageDetails(BaseModel):
-    """What the answer says of the picture, besides its address."""
+    """What the answer says of the image, besides its URL."""
 
     width: int = Field(description="Width in pixels.")
     height: int = Field(description="Height in pixels.")

@@ -14,17 +14,17 @@ PLUGIN = Plugin(
     id="code_to_image",
     api="1",
     title="Code to image",
-    summary="Makes pictures of source code, with syntax colours in a window.",
+    summary="Makes images of source code, with syntax colours in a window.",
 )
 
 MCP = Mcp(
     name="generate_code_image",
     quota="images_generated",
     description=(
-        "Makes a picture (PNG) of source code: syntax colours in an editor window, on a gradient, as shared in "
+        "Makes an image (PNG) of source code: syntax colours in an editor window, on a gradient, as shared in "
         "posts, slides and articles. Use it when someone wants an image of code; for code that is to be copied or run, "
         "give the text instead. Pass the code as it is, with real line breaks and indentation, name its language, and "
-        "set title to the file's name, or to an empty text where there is none. Leave theme, width, padding and "
+        "set title to the file's name, or to an empty text if absent. Leave theme, width, padding and "
         "background out unless the user asks. Up to about 40 lines stay legible in a post; cut longer code to what "
         "matters. Returns the image itself and a link to it that works for three hours, with its width and height. It "
         "counts as one generated image."
@@ -38,7 +38,7 @@ PROMO = Promo(
         "Posts on social networks",
         "Slides and talks",
         "Headers of articles and release notes",
-        "Pictures of examples, made by a script",
+        "Images of examples, made by a script",
     ),
     llm_instructions=(
         "POST a JSON object with `code` and `language` to the generate endpoint; every other parameter has a default, "
@@ -95,7 +95,7 @@ EXAMPLES = (
         },
     ),
     Example(
-        "A wide picture with a transparent background",
+        "A wide image with a transparent background",
         {
             "code": "SELECT country, COUNT(*) AS customers\nFROM customers\nGROUP BY country\nORDER BY customers DESC;",
             "language": "sql",
@@ -110,14 +110,14 @@ EXAMPLES = (
 NOTES = (
     "Tab stops are every 4 columns. Long lines wrap, at a space or a bracket where one is near.",
     "Invisible and direction-changing characters, such as U+202E, are shown as code points.",
-    "A picture is at most 20,000 pixels high and has at most 24 million pixels: 800 rows at a width of 900.",
+    "An image is at most 20,000 pixels high and has at most 24 million pixels: 800 rows at a width of 900.",
 )
 
 
 @generator(
     slug="code-to-image",
     name="Code to image",
-    summary="Makes a picture of source code, with syntax colours in a window.",
+    summary="Makes an image of source code, with syntax colours in a window.",
     tags=("code", "syntax highlighting", "screenshot", "image", "png"),
     rate_limit=per_hour(60),
     executor="process",

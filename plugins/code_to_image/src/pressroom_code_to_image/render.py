@@ -1,4 +1,4 @@
-"""From parameters to the picture."""
+"""From parameters to the image."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from pressroom_code_to_image.themes import THEMES, CodeTheme, TokenStyle
 from pressroom_code_to_image.window import WindowFrame, draw_bar, frame_of, stage
 
 MAX_HEIGHT: Final = 20_000
-"""How high a picture may be, in pixels: more than 800 rows."""
+"""How high an image may be, in pixels: more than 800 rows."""
 
 MAX_PIXELS: Final = 24_000_000
-"""How many pixels a picture may have. It bounds the memory; up to a width of 1200, the height is met first."""
+"""How many pixels an image may have. It bounds the memory; up to a width of 1200, the height is met first."""
 
 _WIDE: Final = 1200
-"""From this width on, a wider picture may be less high."""
+"""From this width on, a wider image may be less high."""
 
 _ALARM, _ALARM_ON_LIGHT = "#ff9e64", "#c2410c"
 _NUMBERS: Final = 0.62
@@ -32,7 +32,7 @@ _NUMBERS: Final = 0.62
 
 
 def render(params: CodeImageParams) -> Artifact:
-    """Return the picture as PNG.
+    """Return the image as PNG.
 
     Raises:
         InvalidInput: it would be higher than `MAX_HEIGHT`, or have more than `MAX_PIXELS`.
@@ -54,13 +54,13 @@ def _refuse_too_tall(params: CodeImageParams, frame: WindowFrame, rows: int) -> 
         advice = "cut the code" if params.width >= _WIDE else "cut the code, or raise width so that fewer lines wrap"
         raise InvalidInput(
             "code",
-            f"makes a picture of {height} pixels in height, at most {most} are allowed at a width of {params.width}: "
+            f"makes an image of {height} pixels in height, at most {most} are allowed at a width of {params.width}: "
             f"it takes {rows} rows of {frame.columns} columns; {advice}",
         )
 
 
 def _picture(params: CodeImageParams, frame: WindowFrame, rows: list[VisualRow]) -> tuple[Image.Image, list[str]]:
-    """Return the picture, and the characters that no font has."""
+    """Return the image, and the characters that no font has."""
     theme = THEMES[params.theme]
     place = stage(frame, theme, len(rows), params.background)
     if frame.bar:
@@ -83,7 +83,7 @@ def _picture(params: CodeImageParams, frame: WindowFrame, rows: list[VisualRow])
 
 
 def _numbers(rows: list[VisualRow], digits: int, theme: CodeTheme) -> Grid:
-    """Return the line numbers, which have so many digits at most."""
+    """Return the line numbers, which have this many digits at most."""
     red, green, blue, _ = mixed(named(theme.foreground), named(theme.background), _NUMBERS).rgba8
     style = TokenStyle(f"#{red:02x}{green:02x}{blue:02x}")
     grid = Grid(digits, len(rows))

@@ -56,16 +56,16 @@ class WindowFrame:
         return self.bar or _ABOVE
 
     def window_height(self, rows: int) -> int:
-        """Return how high the window is around so many rows."""
+        """Return how high the window is around this many rows."""
         return self.top + rows * ROW + _BELOW
 
     def height(self, rows: int) -> int:
-        """Return how high the picture is."""
+        """Return how high the image is."""
         return self.window_height(rows) + 2 * self.padding
 
 
 def frame_of(params: CodeImageParams, lines: int) -> WindowFrame:
-    """Return the frame for code of so many lines."""
+    """Return the frame for code of this many lines."""
     window = params.width - 2 * params.padding
     side = _SIDE if window >= _NARROW else _NARROW_SIDE
     numbers = side + max(2, len(str(lines))) * CELL
@@ -77,7 +77,7 @@ def frame_of(params: CodeImageParams, lines: int) -> WindowFrame:
 
 @dataclass(frozen=True, slots=True)
 class WindowCanvas:
-    """A picture with an empty window, and the `RGB` canvas to draw on, whose window begins at `left` and `top`."""
+    """An image with an empty window, and the `RGB` canvas to draw on, whose window begins at `left` and `top`."""
 
     picture: Image.Image
     canvas: Image.Image
@@ -85,10 +85,10 @@ class WindowCanvas:
     top: int
 
     def finished(self, frame: WindowFrame) -> Image.Image:
-        """Return the picture with what was drawn on the canvas."""
+        """Return the image with what was drawn on the canvas."""
         if self.canvas is not self.picture:
             width, height = self.canvas.size
-            # The ends hold the round corners already; of them only what lies between the corners is drawn anew.
+            # The ends hold the round corners already; of them only what is between the corners is drawn anew.
             for box in (
                 (0, RADIUS, width, height - RADIUS),
                 (RADIUS, 1, width - RADIUS, RADIUS),
@@ -99,7 +99,7 @@ class WindowCanvas:
 
 
 def stage(frame: WindowFrame, theme: CodeTheme, rows: int, background: str) -> WindowCanvas:
-    """Return the background with the shadow and the empty window for so many rows."""
+    """Return the background with the shadow and the empty window for this many rows."""
     padding, width, height = frame.padding, frame.window_width, frame.window_height(rows)
     picture = _ground(frame, height, parse_paint(background))
     ground = rgb(theme.background)
@@ -180,9 +180,9 @@ def _ground(frame: WindowFrame, window_height: int, paint: Paint) -> Image.Image
 
 @lru_cache(maxsize=16)
 def _shadow(width: int, height: int, padding: int) -> Image.Image:
-    """Return the mask of the shadow in a picture of that size."""
+    """Return the mask of the shadow in an image of that size."""
     whole = Image.new("L", (width, height), 0)
-    # The soft shadow ends before the picture does, so that no edge cuts it off visibly.
+    # The soft shadow ends before the image does, so that no edge cuts it off visibly.
     for blur, down, strength in ((padding * 0.95, round(padding * 0.3), 115), (min(padding * 0.5, 14.0), 3, 80)):
         shadow = box_shadow(width - 2 * padding, height - 2 * padding, _CORNERS, blur)
         layer = Image.new("L", (width, height), 0)
@@ -192,7 +192,7 @@ def _shadow(width: int, height: int, padding: int) -> Image.Image:
 
 
 def _stretched(mask: Image.Image, box: Box, height: int, cap: int) -> Image.Image:
-    """Return the part of a mask that lies in a box, as if the row below the cap were repeated up to that height."""
+    """Return the part of a mask that is in a box, as if the row below the cap were repeated up to that height."""
     left, top, right, bottom = box
     more = height - mask.height
     if not more or bottom <= cap:
@@ -207,7 +207,7 @@ def _stretched(mask: Image.Image, box: Box, height: int, cap: int) -> Image.Imag
 
 
 def _ring(size: tuple[int, int], across: int, down: int) -> list[Box]:
-    """Return the four boxes along the edges of a picture, which do not overlap."""
+    """Return the four boxes along the edges of an image, which do not overlap."""
     width, height = size
     if 2 * across >= width or 2 * down >= height:
         return [(0, 0, width, height)]

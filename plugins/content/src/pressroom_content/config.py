@@ -40,7 +40,7 @@ class ContentConfig(PluginConfig):
         ge=0.2,
         le=600,
         description=(
-            "Seconds for which a silent process is waited for before another goes on with what it was publishing."
+            "Seconds for which a silent process is waited for before another continues with what it was publishing."
         ),
     )
     index_items: int = Field(50, ge=1, le=1000, description="Newest articles whose text /llms-full.txt holds.")

@@ -1,6 +1,6 @@
 """What the halves of the plugin contribute, joined: the writing of articles, and their way to websites.
 
-Each group of tools is a module in `tools` with a tuple `TOOLS`. A half that serves addresses has a function
+Each group of tools is a module in `tools` with a tuple `TOOLS`. A half that serves URLs has a function
 `routes(plugin)`, one with background work `jobs(plugin)`.
 """
 
@@ -67,7 +67,7 @@ def shared_keys(plugin: PluginContext) -> Sequence[SharedKeys]:
 
 
 def routes(plugin: PluginContext) -> Sequence[Route]:
-    """Return the addresses that are served."""
+    """Return the URLs that are served."""
     return [*article_pages(plugin), *export_routes(plugin), *published.routes(plugin), *website_routes(plugin)]
 
 

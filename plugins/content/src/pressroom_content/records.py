@@ -19,7 +19,7 @@ __all__ = ["Article", "ArticleStatus", "BodyFormat", "Publication", "Publication
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """An article on a website. `due_at` is when work on it goes on, `None` where nothing is to be done."""
+    """An article on a website. `due_at` is when work on it continues, `None` where nothing is to be done."""
 
     id: str
     user_id: str

@@ -26,7 +26,7 @@ class WebsiteRow(Base):
     """A website. `credential` is a JWE; it is empty once the site was disconnected, and on platforms without one.
 
     `status` is `active`, `error` or `paused`; `disconnected_at` hides the site from lists. `site_key` is the segment of
-    a built-in site's address, `/sites/<site_key>`; such a row has no `url`.
+    a built-in site's URL, `/sites/<site_key>`; such a row has no `url`.
 
     `control_token` is what a file or meta tag at the website has to hold. `control_place` is the URL, without its
     scheme, that the website was proven to control at `control_at`, by `control_method`.
@@ -173,7 +173,7 @@ class PageRow(Base):
 
 
 class WordRow(Base):
-    """How often a stem stands in a document, which is an article or a page: for search and for related texts."""
+    """How often a stem is in a document, which is an article or a page: for search and for related texts."""
 
     __tablename__ = "content_words"
 
@@ -199,7 +199,7 @@ class ShingleRow(Base):
 
 
 class PublicationRow(Base):
-    """An article on a website. There is at most one for the pair, whatever becomes of it.
+    """An article on a website. There is at most one for the pair, whatever the outcome.
 
     `status` is `queued`, `publishing`, `published`, `draft`, `scheduled`, `failed`, `unknown` or `unpublished`; `mode`
     is what was asked for. `article_version` is what is being, or was last, sent. `marker` stands in the remote post.
@@ -225,7 +225,7 @@ class PublicationRow(Base):
     external_id: Mapped[str] = mapped_column(String(200), default="")
     url: Mapped[str] = mapped_column(String(2048), default="")
     path: Mapped[str] = mapped_column(String(500), default="", index=True)
-    """Where its text twins lie on this server."""
+    """Where its text twins are on this server."""
     revision: Mapped[str] = mapped_column(String(200), default="")
     sent_hash: Mapped[bytes] = mapped_column(LargeBinary(32), default=b"")
     verified: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)

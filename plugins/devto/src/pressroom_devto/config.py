@@ -12,7 +12,7 @@ class DevtoConfig(PluginConfig):
     api_url: str = Field(
         "https://dev.to/api",
         pattern=r"^https?://[^\s?#]{1,200}[^\s?#/]$",
-        description="Address of Forem's API, without a slash at its end.",
+        description="URL of Forem's API, without a slash at its end.",
     )
     write_interval: float = Field(
         1.0, ge=0, le=60, description="Seconds between two writes with one API key, in each process."

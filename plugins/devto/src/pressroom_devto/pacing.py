@@ -29,7 +29,7 @@ class Pace:
     Args:
         interval: seconds between two writes.
         clock: tells a time in seconds that only goes forward.
-        sleep: waits for so many seconds.
+        sleep: waits for this many seconds.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class PacedFetcher:
         self._pace = pace
 
     async def get(self, url: str, *, accept: str, max_bytes: int, seconds: float, redirects: int = 3) -> Fetched:
-        """Return what lies at an address."""
+        """Return what is at a URL."""
         return await self._fetcher.get(url, accept=accept, max_bytes=max_bytes, seconds=seconds, redirects=redirects)
 
     async def request(

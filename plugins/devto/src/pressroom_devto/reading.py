@@ -33,14 +33,14 @@ def with_marker(markdown: str, marker: str) -> str:
 
     The API gives bodies back as they were written, and comments never get to the page. At the beginning it cannot end
     up in a code block that is not closed, and a body that begins with `---` is not read as front matter, which would
-    stand in for title, tags and state. There is nothing in it that Liquid reads. The canonical address would be no
+    stand in for title, tags and state. There is nothing in it that Liquid reads. The canonical URL would be no
     place for it: search engines go by it, and DEV takes each one only once.
     """
     return f"<!-- pressroom:{marker} -->\n\n{markdown}"
 
 
 def marker_of(markdown: str) -> str:
-    """Return the marker in a body; empty where there is none."""
+    """Return the marker in a body; empty if absent."""
     match = _MARKER.search(markdown)
     return match[1] if match else ""
 

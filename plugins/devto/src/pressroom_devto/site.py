@@ -72,7 +72,7 @@ class DevtoSite(BasicSite):
             fix = "Make a new key on dev.to under Settings, Extensions."
             return Finding((Check("credential", "error", "DEV does not accept this API key", fix),), Capabilities())
         if not isinstance(me, dict) or not me.get("username"):
-            raise SiteRefused("what answers is not the API of DEV; the operator has set another address")
+            raise SiteRefused("what answers is not the API of DEV; the operator has set another URL")
         checks = (
             Check("reachable", "ok", "DEV answers"),
             Check("credential", "ok", f"the key is that of {me['username']}"),

@@ -36,7 +36,7 @@ _ROUND: Final = 30
 """From this radius on, in percent, the corners of what is drawn come near the edge."""
 
 _SMALL, _FINER = 24, 8
-"""Icons up to this size are drawn so many times larger, and reduced: grey steps are finer then."""
+"""Icons up to this size are drawn this many times larger, and reduced: grey steps are finer then."""
 
 _FONTS: Final = {"Inter": "Inter", "serif": "serif", "mono": "monospace"}
 
@@ -50,7 +50,7 @@ class Icon:
 
 
 def draw_icon(params: FaviconParams, size: int, *, square: bool = False) -> Icon:
-    """Return the icon as an `RGBA` picture of `size` pixels each way.
+    """Return the icon as an `RGBA` image of `size` pixels each way.
 
     `square` leaves the corners and fills what is transparent with white, for systems that round icons themselves.
 
@@ -124,5 +124,5 @@ def _place_emoji(picture: Image.Image, emoji: str, part: float) -> tuple[float, 
 def _drawn(emoji: str, edge: int) -> Image.Image:
     drawn = emoji_picture(emoji, edge)
     if drawn is None:
-        raise InvalidInput("content", "there is no picture of this emoji; use another")
+        raise InvalidInput("content", "there is no image of this emoji; use another")
     return drawn

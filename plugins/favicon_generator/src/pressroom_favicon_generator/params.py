@@ -100,6 +100,6 @@ class FaviconParams(Params):
 
 
 class FaviconDetails(BaseModel):
-    """What the answer says of the bundle, besides its address."""
+    """What the answer says of the bundle, besides its URL."""
 
     files: list[str] = Field(description="The names of the files in the ZIP.")

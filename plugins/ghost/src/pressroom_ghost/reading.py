@@ -49,7 +49,7 @@ def document(post: Post) -> dict[str, Any]:
 
 
 def comment(marker: str) -> str:
-    """Return the marker as it stands in a post."""
+    """Return the marker as it is in a post."""
     return f"<!-- pressroom:{marker} -->"
 
 

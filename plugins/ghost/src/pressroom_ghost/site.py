@@ -86,12 +86,12 @@ class GhostSite(BasicSite):
         answer = await self._api(signed=False).get("/site/")
         about = answer.body.get("site") if isinstance(answer.body, dict) else None
         if not isinstance(about, dict):
-            raise SiteRefused(f"{self._address.url} does not show the Admin API of Ghost; check the address")
+            raise SiteRefused(f"{self._address.url} does not show the Admin API of Ghost; check the URL")
         checks = [Check("reachable", "ok", f"Ghost {about.get('version', '')} answers")]
         if self._address.url.startswith("https://"):
             checks.append(Check("encrypted", "ok", "the connection is encrypted"))
         else:
-            fix = "Use the site's https address if it has one."
+            fix = "Use the site's https URL if it has one."
             checks.append(Check("encrypted", "warning", "the site is asked without encryption", fix))
         name = str(about.get("title") or "")
         try:
@@ -159,7 +159,7 @@ class GhostSite(BasicSite):
         return None
 
     async def upload(self, file: MediaFile, marker: str) -> RemoteMedia:
-        """Upload an image; its address is what posts refer to."""
+        """Upload an image; its URL is what posts refer to."""
         extension = _EXTENSIONS.get(file.media_type)
         if extension is None:
             raise SiteRefused(f"Ghost takes no images of type {file.media_type}")
@@ -266,7 +266,7 @@ def _changed() -> RemoteChanged:
 
 
 def _quoted(text: str) -> str:
-    """Return a text as it may stand in a string of Ghost's filter language."""
+    """Return a text as it may be in a string of Ghost's filter language."""
     return text.replace("\\", "").replace("'", "\\'")
 
 

@@ -13,12 +13,14 @@ _SECONDS = 240
 
 
 def token(key: str, *, now: float | None = None) -> str:
-    """Return a token for a key `id:secret`, the secret in hexadecimal. Raises `SiteRejected` where it is no key."""
+    """Return a token for a key `id:secret`, the secret in hexadecimal. Raises `SiteRejected` where it is not a key."""
     identifier, _, secret = key.strip().partition(":")
     try:
         shared = OctKey.import_key(bytes.fromhex(secret))
     except ValueError:
-        raise SiteRejected("this is no Admin API key of Ghost: it has two parts with a colon between them") from None
+        raise SiteRejected(
+            "this is not an Admin API key of Ghost: it has two parts with a colon between them"
+        ) from None
     at = int(time.time() if now is None else now)
     header = {"alg": "HS256", "kid": identifier, "typ": "JWT"}
     return jwt.encode(header, {"iat": at, "exp": at + _SECONDS, "aud": "/admin/"}, shared)

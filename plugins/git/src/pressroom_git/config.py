@@ -34,7 +34,7 @@ class GitConfig(PluginConfig):
     github_api: str = Field(
         "https://api.github.com",
         pattern=r"^https?://[^\s?#]{1,200}[^\s?#/]$",
-        description="Address of GitHub's API, without a slash at its end; that of GitHub Enterprise ends in /api/v3.",
+        description="URL of GitHub's API, without a slash at its end; that of GitHub Enterprise ends in /api/v3.",
     )
     author: str = Field(
         "Pressroom <pressroom@localhost>",

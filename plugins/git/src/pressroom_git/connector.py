@@ -48,7 +48,7 @@ _FIELDS: Final = (
     CredentialField("images_folder", "Folder of images", secret=False, required=False, pattern=_FOLDER),
     CredentialField(
         "permalink",
-        "Addresses of posts",
+        "URLs of posts",
         "Such as /posts/{slug}/; {year}, {month}, {day} and {categories} work too. Empty: the generator's own.",
         secret=False,
         required=False,

@@ -28,7 +28,7 @@ def check_folders(layout: SiteLayout, name: str, named: Sequence[str]) -> None:
     Args:
         layout: what the person chose.
         name: the repository's name in the configuration.
-        named: the folders for posts that the operator named for it; where there are none, the generator's own count.
+        named: the folders for posts that the operator named for it; if absent, the generator's own count.
 
     Raises:
         SiteRefused: posts or images would be where accounts may not write.

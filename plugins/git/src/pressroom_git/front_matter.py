@@ -115,7 +115,7 @@ def has_image(front: Mapping[str, Any]) -> bool:
 
 
 def split(content: bytes) -> tuple[dict[str, Any], str, Format]:
-    """Return front matter, body and form of a file. What cannot be read as front matter is no front matter."""
+    """Return front matter, body and form of a file. What cannot be read as front matter is not front matter."""
     whole = content.decode("utf-8", "replace")
     for pattern, form in ((_YAML, "yaml"), (_TOML, "toml")):
         match = pattern.match(whole)
@@ -157,7 +157,7 @@ def body_read(body: str, generator: Generator) -> str:
 
 
 def text(value: Any) -> str:
-    """Return a value of front matter as a text; empty where it is none."""
+    """Return a value of front matter as a text; empty if it is invalid."""
     return str(value) if isinstance(value, str | int | float | date) and not isinstance(value, bool) else ""
 
 

@@ -74,7 +74,7 @@ class GitHubRepository:
         """Return a file. One of more than a megabyte comes as a blob."""
         body = (await self._asked(_path(path), self._query)).body
         if not isinstance(body, dict) or body.get("type") != "file":
-            raise SiteRefused(f"{path} is no file in the repository")
+            raise SiteRefused(f"{path} is not a file in the repository")
         sha = str(body["sha"])
         if body.get("encoding") != "base64":
             body = _dict((await self._asked(f"/git/blobs/{quote(sha)}")).body)

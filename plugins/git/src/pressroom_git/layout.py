@@ -1,4 +1,4 @@
-"""Where a site keeps its files, and under which addresses readers find them."""
+"""Where a site keeps its files, and under which URLs readers find them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _DATED = re.compile(r"\d{4}-\d{2}-\d{2}-")
 
 @dataclass(frozen=True, slots=True)
 class SiteLayout:
-    """The folders, front matter and addresses of a site."""
+    """The folders, front matter and URLs of a site."""
 
     generator: Generator
     form: Format

@@ -190,7 +190,7 @@ def _tree(repo: Repo, head: ObjectID | None) -> ObjectID | None:
 
 
 def _blob_sha(repo: Repo, head: ObjectID | None, path: str) -> str:
-    """Return the blob of a file, empty where there is none. Links and folders are refused."""
+    """Return the blob of a file, empty if absent. Links and folders are refused."""
     tree = _tree(repo, head)
     if tree is None:
         return ""
@@ -199,5 +199,5 @@ def _blob_sha(repo: Repo, head: ObjectID | None, path: str) -> str:
     except (KeyError, NotADirectoryError):
         return ""
     if not stat.S_ISREG(mode):
-        raise SiteRefused(f"{path} is no file in the repository")
+        raise SiteRefused(f"{path} is not a file in the repository")
     return sha.decode()

@@ -1,4 +1,4 @@
-"""Names of files and addresses, of slugs in any script."""
+"""Names of files and URLs, of slugs in any script."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class Repository(Protocol):
     """
 
     async def check(self) -> str:
-        """Return what it is called, in words. Raises what stands in the way of writing, as far as it can be seen."""
+        """Return what it is called, in words. Raises what prevents writing, as far as it can be seen."""
 
     async def paths(self, folder: str) -> Mapping[str, str]:
         """Return the blobs under a folder by their paths; nothing where there is no such folder."""

@@ -24,10 +24,10 @@ class Worktree:
         self._root = root.resolve()
 
     def must_be_clean(self, path: str, sha: str) -> None:
-        """Raise `SiteRefused` where a file is not what was committed last, or lies behind a link."""
+        """Raise `SiteRefused` where a file is not what was committed last, or is behind a link."""
         file = self._root / path
         if file.is_symlink() or not file.parent.resolve().is_relative_to(self._root):
-            raise SiteRefused(f"{path} lies behind a link in the repository's folder; nothing was committed")
+            raise SiteRefused(f"{path} is behind a link in the repository's folder; nothing was committed")
         there = Blob.from_string(file.read_bytes()).id.decode() if file.exists() else ""
         index = self._repo.open_index()
         staged = getattr(index[path.encode()], "sha", b"").decode() if path.encode() in index else ""

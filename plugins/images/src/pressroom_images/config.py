@@ -23,13 +23,13 @@ class ImagesConfig(PluginConfig):
     )
     pexels_key: SecretStr | None = Field(None, description="API key of Pexels.")
     pixabay_key: SecretStr | None = Field(None, description="API key of Pixabay.")
-    openverse_url: str = Field("https://api.openverse.org/v1", description="Address of the Openverse API.")
+    openverse_url: str = Field("https://api.openverse.org/v1", description="URL of the Openverse API.")
     wikimedia_url: str = Field(
-        "https://commons.wikimedia.org/w/api.php", description="Address of the MediaWiki API that is searched."
+        "https://commons.wikimedia.org/w/api.php", description="URL of the MediaWiki API that is searched."
     )
-    unsplash_url: str = Field("https://api.unsplash.com", description="Address of the Unsplash API.")
-    pexels_url: str = Field("https://api.pexels.com/v1", description="Address of the Pexels API.")
-    pixabay_url: str = Field("https://pixabay.com/api/", description="Address of the Pixabay API.")
+    unsplash_url: str = Field("https://api.unsplash.com", description="URL of the Unsplash API.")
+    pexels_url: str = Field("https://api.pexels.com/v1", description="URL of the Pexels API.")
+    pixabay_url: str = Field("https://pixabay.com/api/", description="URL of the Pixabay API.")
     max_image_bytes: int = Field(10_485_760, ge=100_000, le=52_428_800, description="Largest image of a library.")
     max_images: int = Field(2000, ge=1, le=1_000_000, description="Images that an account may keep.")
     upload_minutes: int = Field(30, ge=5, le=1440, description="Minutes for which a link to upload an image works.")

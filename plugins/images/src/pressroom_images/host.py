@@ -11,7 +11,7 @@ from pressroom_images.config import ImagesConfig
 
 
 def plugin_of(call: Call) -> PluginContext:
-    """Return the plugin's context; a call of the process executor, of which there is none here, would have none."""
+    """Return the plugin's context; a call of the process executor, which is not the case here, would have none."""
     if call.plugin is None:
         raise RuntimeError("the tools of this plugin run in the server's own process")
     return call.plugin

@@ -28,7 +28,7 @@ _MAX_USES: Final = 5
 
 
 def routes(plugin: PluginContext) -> Sequence[Route]:
-    """Return the address of the page."""
+    """Return the URL of the page."""
 
     async def media(request: HttpRequest) -> HttpResponse:
         if request.method != "POST":
@@ -129,7 +129,7 @@ def _row(
 
 
 def _link(url: str) -> str:
-    """Return an address that may stand in a link, nothing for any other: providers may say anything."""
+    """Return a URL that may be in a link, nothing for any other: providers may say anything."""
     return url if url.startswith(("https://", "http://")) else ""
 
 
@@ -139,7 +139,7 @@ def _form_of(request: HttpRequest) -> Mapping[str, str]:
 
 
 def root_of(plugin: PluginContext) -> str:
-    """Return the path that the server's addresses begin with; usually it is empty."""
+    """Return the path that the server's URLs begin with; usually it is empty."""
     return urlsplit(plugin.base_url).path.rstrip("/")
 
 

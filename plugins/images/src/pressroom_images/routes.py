@@ -50,7 +50,7 @@ a{color:inherit;text-decoration-color:var(--accent);text-underline-offset:.2em}
 
 
 def routes(plugin: PluginContext) -> Sequence[Route]:
-    """Return the addresses that this plugin serves."""
+    """Return the URLs that this plugin serves."""
     most = cast("ImagesConfig", plugin.config).max_image_bytes
     return [
         Route("/media/<media_id>/<filename>", _serve(plugin)),

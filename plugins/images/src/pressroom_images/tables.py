@@ -61,7 +61,7 @@ class BytesRow(Base):
 
 
 class ThumbnailRow(Base):
-    """A small picture of an image (WebP), once a list has shown it."""
+    """A thumbnail of an image (WebP), once a list has shown it."""
 
     __tablename__ = "images_thumbnails"
 

@@ -1,4 +1,4 @@
-"""Where the modules of a symbol lie in a square picture."""
+"""Where the modules of a symbol are in a square image."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from pressroom.sdk import InvalidInput
 WHOLE_PIXELS_FROM: Final = 3
 """From this many pixels a module on, all modules are equally large, and what is left over widens the quiet zone.
 
-Smaller ones would lose too much of the picture by that: they are as large as fits, and their edges are rounded.
+Smaller ones would lose too much of the image by that: they are as large as fits, and their edges are rounded.
 """
 
 READABLE_FROM: Final = 2.5
-"""Below this many pixels a module, readers begin to fail even on a picture that nothing has blurred."""
+"""Below this many pixels a module, readers begin to fail even on an image that nothing has blurred."""
 
 
 @dataclass(frozen=True, slots=True)
 class QrLayout:
-    """A picture of `size` pixels a side, whose symbol begins at `origin` and has modules of `module` pixels."""
+    """An image of `size` pixels a side, whose symbol begins at `origin` and has modules of `module` pixels."""
 
     size: int
     modules: int
@@ -48,7 +48,7 @@ def fill(size: int, modules: int, margin: int) -> QrLayout:
 
 
 def check_size(size: int, modules: int, margin: int) -> None:
-    """Refuse a picture in which a module would have less than a pixel.
+    """Refuse an image in which a module would have less than a pixel.
 
     Raises:
         InvalidInput: the size is too small.
@@ -63,7 +63,7 @@ def check_size(size: int, modules: int, margin: int) -> None:
 
 
 def size_warnings(layout: QrLayout) -> tuple[str, ...]:
-    """Return a sentence for a picture whose modules have too few pixels for most readers."""
+    """Return a sentence for an image whose modules have too few pixels for most readers."""
     if layout.module >= READABLE_FROM:
         return ()
     pixels = int(layout.module * 10) / 10

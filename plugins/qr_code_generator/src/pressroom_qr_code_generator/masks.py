@@ -2,7 +2,7 @@
 
 A symbol is held in one integer, a bit a module, so that a rule is counted for all modules by a few shifts. Bit
 `row * stride + column` is a module, and `stride` is `GAP` more than a row has modules: the bits between two rows
-are light, no pattern reaches from one row into the next, and what lies beside the symbol counts as light, as the
+are light, no pattern reaches from one row into the next, and what is beside the symbol counts as light, as the
 third rule wants it. Shifting by 1 looks along the rows, shifting by `stride` down the columns.
 """
 

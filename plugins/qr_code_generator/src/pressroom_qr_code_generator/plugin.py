@@ -72,7 +72,7 @@ EXAMPLES = (
 
 NOTES = (
     "Any colours are drawn, but many readers fail below a contrast of 3:1 or where fgColor is the lighter one.",
-    "A transparent background takes on whatever lies below it: put the code on a light, even surface.",
+    "A transparent background takes on whatever is below it: put the code on a light, even surface.",
     "ISO/IEC 18004 asks for a quiet zone of 4 modules. With a smaller margin, put the code on its background's colour.",
 )
 

@@ -23,7 +23,7 @@ def render(params: QrCodeParams) -> Artifact:
     """Return the QR code that the parameters describe.
 
     Raises:
-        InvalidInput: the text fits in no symbol, or the symbol in no picture of that size.
+        InvalidInput: the text fits in no symbol, or the symbol in no image of that size.
     """
     rows = encode(params.text, params.errorCorrection)
     foreground, background = Rgba.parse(params.fgColor), Rgba.parse(params.bgColor)
@@ -45,7 +45,7 @@ def render(params: QrCodeParams) -> Artifact:
 
 
 def draw_png(rows: Rows, layout: QrLayout, foreground: Rgba, background: Rgba) -> bytes:
-    """Return the picture as a PNG file."""
+    """Return the image as a PNG file."""
     return two_color_png(layout.size, _pixel_rows(rows, layout), (background, foreground.over(background)))
 
 

@@ -24,7 +24,7 @@ class Edge(NamedTuple):
 
 
 def draw_svg(rows: Rows, layout: QrLayout, foreground: Rgba, background: Rgba) -> bytes:
-    """Return the picture as an SVG document that is as large as the place it is put in."""
+    """Return the image as an SVG document that is as large as the place it is put in."""
     size = layout.size
     place = f"translate({layout.origin:.7g} {layout.origin:.7g}) scale({layout.module:.7g})"
     paper = f'<rect width="{size}" height="{size}" {_fill(background)}/>' if background.alpha else ""

@@ -11,7 +11,7 @@ from pydantic import Field, SecretStr, field_validator, model_validator
 
 
 class SearchPerformanceConfig(PluginConfig):
-    """Access to the sources of figures, and how much of them is kept."""
+    """Access to the sources of figures, and how long they are kept."""
 
     google_service_account: SecretStr | None = Field(
         None,
@@ -20,21 +20,19 @@ class SearchPerformanceConfig(PluginConfig):
             "Search Console property. Left out, they enter a credential of their own."
         ),
     )
-    google_url: str = Field("https://searchconsole.googleapis.com", description="Address of the Search Console API.")
+    google_url: str = Field("https://searchconsole.googleapis.com", description="URL of the Search Console API.")
     google_token_url: str = Field(
-        "https://oauth2.googleapis.com/token", description="Address at which Google gives out access tokens."
+        "https://oauth2.googleapis.com/token", description="URL at which Google gives out access tokens."
     )
     indexnow_url: str = Field(
-        "https://api.indexnow.org/indexnow", description="Address that IndexNow submissions are sent to."
+        "https://api.indexnow.org/indexnow", description="URL that IndexNow submissions are sent to."
     )
-    bing_url: str = Field(
-        "https://ssl.bing.com/webmaster/api.svc/json", description="Address of the Bing Webmaster API."
-    )
+    bing_url: str = Field("https://ssl.bing.com/webmaster/api.svc/json", description="URL of the Bing Webmaster API.")
     plausible_url: str = Field(
-        "https://plausible.io", description="Address of Plausible, for people who name no server of their own."
+        "https://plausible.io", description="URL of Plausible, for people who name no server of their own."
     )
     umami_url: str = Field(
-        "https://api.umami.is/v1", description="Address of Umami Cloud, for people who name no server of their own."
+        "https://api.umami.is/v1", description="URL of Umami Cloud, for people who name no server of their own."
     )
     dataforseo_login: str = Field(
         "",
@@ -42,7 +40,7 @@ class SearchPerformanceConfig(PluginConfig):
         description="Login for the API of DataForSEO, which get_keyword_data asks; the operator pays.",
     )
     dataforseo_password: SecretStr | None = Field(None, description="Password for the API of DataForSEO.")
-    dataforseo_url: str = Field("https://api.dataforseo.com", description="Address of the API of DataForSEO.")
+    dataforseo_url: str = Field("https://api.dataforseo.com", description="URL of the API of DataForSEO.")
     keyword_country: str = Field(
         "US", pattern=r"^[A-Z]{2}$", description="Country of keyword data (ISO 3166-1) where a call names none."
     )

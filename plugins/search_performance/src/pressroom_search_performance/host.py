@@ -16,7 +16,7 @@ PAGE = "/dashboard/search"
 
 
 def plugin_of(call: Call) -> PluginContext:
-    """Return the plugin's context; a call of the process executor, of which there is none here, would have none."""
+    """Return the plugin's context; a call of the process executor, which is not the case here, would have none."""
     if call.plugin is None:
         raise RuntimeError("the tools of this plugin run in the server's own process")
     return call.plugin
@@ -49,10 +49,10 @@ def keyword_source_of(plugin: PluginContext) -> KeywordSource | None:
 
 
 def root_of(plugin: PluginContext) -> str:
-    """Return the path that the server's addresses begin with; usually it is empty."""
+    """Return the path that the server's URLs begin with; usually it is empty."""
     return urlsplit(plugin.base_url).path.rstrip("/")
 
 
 def page_of(plugin: PluginContext, website_id: str) -> str:
-    """Return the address at which a person connects a website with sources."""
+    """Return the URL at which a person connects a website with sources."""
     return f"{plugin.base_url}{PAGE}/{website_id}"

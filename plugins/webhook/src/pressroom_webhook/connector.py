@@ -19,13 +19,13 @@ def open_site(address: SiteAddress, credential: Mapping[str, str], fetcher: Fetc
 CONNECTOR: Final = SiteConnector(
     platform="webhook",
     title="Webhook",
-    summary="A program of your own that takes signed webhooks. The address of the website is where readers see posts.",
+    summary="A program of your own that takes signed webhooks. The URL of the website is where readers see posts.",
     open=open_site,
     capabilities=CAPABILITIES,
     fields=(
         CredentialField(
             "endpoint",
-            "Address of the receiver",
+            "URL of the receiver",
             "Where events are sent to, such as https://example.com/hooks/pressroom.",
             pattern=r"https?://[^\s\\#]{1,2000}",
         ),

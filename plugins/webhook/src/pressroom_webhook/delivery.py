@@ -44,7 +44,7 @@ class Receiver:
         return f"the receiver at {urlsplit(self.endpoint).netloc}"
 
     async def deliver(self, event_id: str, kind: str, data: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Send an event, and return the JSON object that it was answered with, empty where there is none.
+        """Send an event, and return the JSON object that it was answered with, empty if absent.
 
         Raises:
             SiteUnavailable: it was not taken; later it may be.

@@ -16,13 +16,13 @@ _MIN_KEY_BYTES, _MAX_KEY_BYTES = 24, 64
 
 
 def key_of(secret: str) -> bytes:
-    """Return the key in a secret `whsec_…`, of 24 to 64 bytes. Raises `SiteRejected` where it is none."""
+    """Return the key in a secret `whsec_…`, of 24 to 64 bytes. Raises `SiteRejected` if it is invalid."""
     try:
         key = base64.b64decode(secret.strip().removeprefix(_PREFIX), validate=True)
     except (binascii.Error, ValueError):
         key = b""
     if not secret.strip().startswith(_PREFIX) or not _MIN_KEY_BYTES <= len(key) <= _MAX_KEY_BYTES:
-        raise SiteRejected("this is no signing secret: it is whsec_ and the base64 of 24 to 64 bytes")
+        raise SiteRejected("this is not a signing secret: it is whsec_ and the base64 of 24 to 64 bytes")
     return key
 
 

@@ -85,7 +85,7 @@ class WebhookSite(BasicSite):
         except SiteRejected as error:
             checks = (Check("credential", "error", error.message, error.hint or ""),)
         except (SiteGone, UnknownOutcome) as error:
-            fix = "Check that the address is right and that the program behind it runs, then try again."
+            fix = "Check that the URL is right and that the program behind it runs, then try again."
             checks = (Check("reachable", "error", error.message, fix),)
         else:
             reachable = f"{self._receiver.name} took a signed ping"
@@ -152,7 +152,7 @@ class WebhookSite(BasicSite):
     def _encrypted(self) -> Check:
         if self._receiver.endpoint.startswith("https://"):
             return Check("encrypted", "ok", "the connection is encrypted")
-        fix = "Use the receiver's https address if it has one."
+        fix = "Use the receiver's https URL if it has one."
         return Check("encrypted", "warning", "events are sent without encryption", fix)
 
 
@@ -164,7 +164,7 @@ def _id(answer: Mapping[str, Any]) -> str:
 
 
 def _url(answer: Mapping[str, Any]) -> str:
-    """Return the address that a receiver gave to a post; empty where it gave none that can be looked at."""
+    """Return the URL that a receiver gave to a post; empty where it gave none that can be looked at."""
     given = answer.get("url")
     if not isinstance(given, str) or len(given) > _MAX_URL_LENGTH or _CONTROL.search(given):
         return ""

@@ -39,7 +39,7 @@ async def discover(url: str, fetcher: Fetcher) -> Discovered:
 
     Raises:
         SiteUnavailable: it cannot be reached.
-        SiteRefused: it is no WordPress site, its API is switched off, or its address is not allowed.
+        SiteRefused: it is not a WordPress site, its API is switched off, or its URL is not allowed.
     """
     problem = ""
     for form in (_PRETTY, _PLAIN):
@@ -49,7 +49,7 @@ async def discover(url: str, fetcher: Fetcher) -> Discovered:
             return _read(f"{url}{form}", document, answer)
         problem = problem or f"HTTP {answer.status}"
     raise SiteRefused(
-        f"{url} does not show the REST API of WordPress ({problem}); check the address, and that no plugin or firewall "
+        f"{url} does not show the REST API of WordPress ({problem}); check the URL, and that no plugin or firewall "
         "switches the API off"
     )
 

@@ -25,7 +25,7 @@ class Redirection:
         self._api = api
 
     async def all(self) -> Sequence[RemoteRedirect]:
-        """Return the redirects from one path to one address; rules with patterns and conditions are left out."""
+        """Return the redirects from one path to one URL; rules with patterns and conditions are left out."""
         return [found for row in await self._rows() if (found := _read(row)) is not None]
 
     async def add(self, source: str, target: str, *, permanent: bool) -> RemoteRedirect:
@@ -51,7 +51,7 @@ class Redirection:
         raise UnknownOutcome("the plugin Redirection took the redirect, and does not show it")
 
     async def remove(self, redirect_id: str) -> None:
-        """Delete a redirect. Raises `SiteGone` where there is none."""
+        """Delete a redirect. Raises `SiteGone` if absent."""
         if redirect_id not in {one.id for one in await self.all()}:
             raise SiteGone("the site has no such redirect")
         # A list of ids with commas: its versions before 5 take nothing else, and WordPress turns it into an array.

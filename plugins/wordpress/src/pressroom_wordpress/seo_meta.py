@@ -1,4 +1,4 @@
-"""Where WordPress plugins keep the meta title, description, keyphrase and canonical address of a post.
+"""Where WordPress plugins keep the meta title, description, keyphrase and canonical URL of a post.
 
 WordPress drops what is not registered for its REST API and says nothing, so only keys that the site lists are sent.
 """

@@ -160,7 +160,7 @@ class WordPressSite:
         return RemoteMedia(str(row["id"]), str(row.get("source_url", "")))
 
     async def find(self, post: Post) -> RemotePost | None:
-        """Search the posts for the marker, which stands in a comment at the end of the body."""
+        """Search the posts for the marker, which is in a comment at the end of the body."""
         query = {"search": post.marker, "context": "edit", "status": _STATUSES, "per_page": 20}
         rows = (await (await self._api()).get(_POSTS, query)).rows()
         keys = await self._meta_keys()
@@ -342,7 +342,7 @@ class WordPressSite:
             "encrypted",
             "warning",
             "the site is asked without encryption",
-            "Use the site's https address if it has one.",
+            "Use the site's https URL if it has one.",
         )
 
 

@@ -147,7 +147,7 @@ def test_edits_say_where(ada: Client) -> None:
         ({"title": "  "}, "title: must not be empty"),
         ({"slug": "!!!"}, "slug: must hold letters or digits"),
         ({"language": "English!"}, "language: must be a language tag"),
-        ({"canonical_url": "javascript:alert(1)"}, "canonical_url: must be a whole address"),
+        ({"canonical_url": "javascript:alert(1)"}, "canonical_url: must be a full URL"),
         ({"website_id": "w_nobodys"}, "no website"),
         ({"body": "x" * 2_097_153}, "2,097,153 bytes"),
         ({"body": "<div>" * 20_000, "body_format": "html"}, "tags are open"),

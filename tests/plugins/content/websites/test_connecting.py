@@ -73,9 +73,9 @@ def test_a_wrong_credential_is_told_and_not_shown_again(
         assert ada.data("list_websites")["websites"] == []
         page = browser.submit(page, path, url="http://127.0.0.1:1", token=TOKEN, do="connect")
         assert page.status == 400
-        assert "Check that the address is right" in page.text
+        assert "Check that the URL is right" in page.text
         page = browser.submit(page, path, url="not an address", token=TOKEN, do="connect")
-        assert "must be the address of a site" in page.text
+        assert "must be the URL of a site" in page.text
         page = browser.submit(page, path, url=platform.url, token="NOT A TOKEN", do="connect")
         assert "does not look right" in page.text
         assert "NOT A TOKEN" not in page.html

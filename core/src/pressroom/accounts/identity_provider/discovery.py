@@ -31,7 +31,7 @@ async def discover(fetcher: ProviderClient, issuer: str) -> ProviderMetadata:
 
     Raises:
         ProviderError: it cannot be had, belongs to another issuer (Discovery 1.0, section 4.3: byte for byte), or names
-            an address that is not safe.
+            a URL that is not safe.
     """
     document = await fetcher.json("GET", issuer.removesuffix("/") + _PATH)
     try:

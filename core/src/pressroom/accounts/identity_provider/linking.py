@@ -21,10 +21,10 @@ _MAX_NAME_LENGTH = 100
 class Linking:
     """Finds the account of a person, links one that waits for them, or makes one.
 
-    Only issuer and subject say who somebody is. An address leads to an account only where taking it over is
-    impossible: the provider has verified the address, and nobody else can sign in to the account, neither with a
-    password nor as another person at the provider. Somebody who made an account with another's address in advance
-    gains nothing, and neither does the next owner of an address that was given out again.
+    Only issuer and subject say who somebody is. An e-mail address leads to an account only where taking it over is
+    impossible: the provider has verified the e-mail address, and nobody else can sign in to the account, neither with a
+    password nor as another person at the provider. Somebody who made an account with another's e-mail address in
+    advance gains nothing, and neither does the next owner of an e-mail address that was given out again.
     """
 
     def __init__(self, users: Users, settings: IdentityProviderSettings) -> None:
@@ -36,7 +36,7 @@ class Linking:
         """Return the account that a person signs in to, and remember when that was.
 
         Raises:
-            SignInFailed: there is none for them; the message tells the person why.
+            SignInFailed: they have no account; the message tells the person why.
         """
         email = _verified_email(claims)
         self._check_domain(email)
@@ -49,7 +49,7 @@ class Linking:
         """Let a person sign in to the account that they are signed in to already, by whatever means.
 
         Raises:
-            SignInFailed: they sign in to another account, or their address may not sign in here.
+            SignInFailed: they sign in to another account, or their e-mail address may not sign in here.
         """
         self._check_domain(_verified_email(claims))
         try:
@@ -61,13 +61,19 @@ class Linking:
         if not self._domains:
             return
         if not email:
-            raise SignInFailed("your address has to be confirmed where you signed in, before you can sign in here")
+            raise SignInFailed(
+                "your e-mail address has to be confirmed where you signed in, before you can sign in here"
+            )
         if email.rpartition("@")[2] not in self._domains:
-            raise SignInFailed(f"addresses like {email} may not sign in here; take another account to sign in with")
+            raise SignInFailed(
+                f"e-mail addresses like {email} may not sign in here; take another account to sign in with"
+            )
 
     async def _new(self, claims: IdentityClaims, email: str) -> User:
         if not email:
-            raise SignInFailed("your address has to be confirmed where you signed in, before you can sign in here")
+            raise SignInFailed(
+                "your e-mail address has to be confirmed where you signed in, before you can sign in here"
+            )
         user = await self._users.by_email(email)
         if user is not None:
             return await self._link(user, claims)
@@ -105,7 +111,7 @@ def _check_enabled(user: User) -> None:
 
 
 def _verified_email(claims: IdentityClaims) -> str:
-    """Return the address that the provider vouches for, or nothing."""
+    """Return the e-mail address that the provider vouches for, or nothing."""
     try:
         return normalised_email(claims.email) if claims.email_verified else ""
     except InvalidInput:

@@ -38,7 +38,7 @@ class IdentityProvider:
         clock: the Unix time in seconds, for the lifetimes of ID tokens.
 
     Raises:
-        ConfigError: the issuer is missing or no https address, or there is no client id.
+        ConfigError: the issuer is missing or no https URL, or there is no client id.
     """
 
     def __init__(

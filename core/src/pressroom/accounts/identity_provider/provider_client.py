@@ -47,7 +47,7 @@ class ProviderClient:
 
         Args:
             method: `GET` or `POST`.
-            url: an https address, or one on loopback.
+            url: an https URL, or one on loopback.
             form: fields of the body.
             headers: headers besides our own.
             error_statuses: statuses other than 200 whose body the caller wants to see.
@@ -92,19 +92,19 @@ def json_object(body: bytes) -> dict[str, Any]:
     except orjson.JSONDecodeError:
         raise ProviderError("answered with something that is not JSON") from None
     if not isinstance(found, dict):
-        raise ProviderError("answered with JSON that is no object")
+        raise ProviderError("answered with JSON that is not an object")
     return found
 
 
 def check_url(url: str) -> None:
-    """Make sure that an address is safe to send secrets to: https, or this machine. Raises `ProviderError`."""
+    """Make sure that a URL is safe to send secrets to: https, or this machine. Raises `ProviderError`."""
     try:
         parts = urlsplit(url)
         host = parts.hostname or ""
     except ValueError:
-        raise ProviderError(f"{quoted(url)} is no address") from None
+        raise ProviderError(f"{quoted(url)} is not a URL") from None
     if not host or parts.scheme not in ("https", "http") or (parts.scheme == "http" and not _is_loopback(host)):
-        raise ProviderError(f"{quoted(url, 200)} is no https address")
+        raise ProviderError(f"{quoted(url, 200)} is not an https URL")
 
 
 def _is_loopback(host: str) -> bool:

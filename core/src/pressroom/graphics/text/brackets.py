@@ -40,7 +40,7 @@ def resolve_brackets(runs: Sequence[Mapping[str, Any]], characters: Sequence[_Ch
 
 
 def _turn(characters: Sequence[_Character], place: int, direction: str) -> None:
-    """Give a bracket a direction, and the marks that stand on it."""
+    """Give a bracket a direction, and the marks that are on it."""
     characters[place]["type"] = direction
     for mark in takewhile(lambda one: one["orig"] == "NSM", characters[place + 1 :]):
         mark["type"] = direction

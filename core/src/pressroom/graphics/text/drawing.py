@@ -37,7 +37,7 @@ _raster = hb.RasterDraw()
 
 
 def _glyph_mask(face: Face, style: TextStyle, glyph: int, across: int, down: int) -> GlyphMask:
-    """Return the mask of a glyph, moved by so many steps."""
+    """Return the mask of a glyph, moved by this many steps."""
     key = (face, style.size, style.weight, glyph, across, down)
     return _masks.get(key, lambda: _draw_glyph(face.font(style.size, style.weight), glyph, across, down))
 
@@ -65,10 +65,10 @@ _masks: BoundedCache[_Key, GlyphMask] = BoundedCache(_CACHE_BYTES, _bytes_of)
 
 
 def draw_text(picture: Image.Image, text: ShapedText, x: float, baseline: float, color: Color) -> None:
-    """Draw a line of text into an `RGB` or `RGBA` picture.
+    """Draw a line of text into an `RGB` or `RGBA` image.
 
     Args:
-        picture: it is changed in place; what lies outside is left out.
+        picture: it is changed in place; what is outside is left out.
         text: the shaped line.
         x: where the line starts, in pixels from the left.
         baseline: where its base line is, in pixels from the top.
@@ -145,7 +145,7 @@ def _draw_emoji(
 
 
 def _composite(picture: Image.Image, layer: Image.Image, left: int, top: int) -> None:
-    """Lay a picture over another at a place that may lie partly outside."""
+    """Lay an image over another at a place that may lie partly outside."""
     box = (max(0, -left), max(0, -top), min(layer.width, picture.width - left), min(layer.height, picture.height - top))
     if box[0] >= box[2] or box[1] >= box[3]:
         return

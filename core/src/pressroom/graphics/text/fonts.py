@@ -91,7 +91,7 @@ class FontLibrary:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of all fonts: pictures made with other fonts are other pictures."""
+        """A hash of all fonts: images made with other fonts are other images."""
         digest = hashlib.sha256()
         for face in self._faces:
             digest.update(f"{face.path.name} {face.path.stat().st_size}\n".encode())
@@ -133,14 +133,14 @@ def load_faces(path: Path) -> list[Face]:
     """Return the faces of a font file.
 
     Raises:
-        ConfigError: the file is no font.
+        ConfigError: the file is not a font.
     """
     try:
         blob = hb.Blob.from_file_path(str(path))
         first = hb.Face(blob)
         return [_described(path, first), *(_described(path, hb.Face(blob, index)) for index in range(1, first.count))]
     except (hb.HarfBuzzError, OSError, ValueError, IndexError) as error:
-        raise ConfigError(f"{path.name} is no font that can be read") from error
+        raise ConfigError(f"{path.name} is not a readable font") from error
 
 
 def _described(path: Path, face: hb.Face) -> Face:
@@ -162,7 +162,7 @@ def default_library() -> FontLibrary:
     """Return the fonts of the operator's folders, then those of the installed packages.
 
     Raises:
-        ConfigError: a folder cannot be read or holds a file that is no font, or there is no font at all.
+        ConfigError: a folder cannot be read or holds a file that is not a font, or there is no font at all.
     """
     return _library(font_folders())
 

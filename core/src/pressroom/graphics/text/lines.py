@@ -25,7 +25,7 @@ def break_lines(text: str, style: TextStyle, library: FontLibrary, width: float)
 
 
 def clamp_lines(lines: Sequence[str], most: int, style: TextStyle, library: FontLibrary, width: float) -> list[str]:
-    """Return at most so many lines; where some are left out, the last one ends in an ellipsis."""
+    """Return at most this many lines; where some are left out, the last one ends in an ellipsis."""
     if len(lines) <= most:
         return list(lines)
     kept = list(lines[:most])

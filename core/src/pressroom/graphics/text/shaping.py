@@ -32,7 +32,7 @@ _CONTROLS: Final = frozenset({"Cc", "Cf", "Zl", "Zp"})
 class TextStyle:
     """How a text looks. `size` and `letter_spacing` are in pixels, `weight` is 1 to 1000.
 
-    `families` are tried in order, generic names included; any font that has a character stands in after them.
+    `families` are tried in order, generic names included; any font that has a character is in after them.
     `features` are OpenType features, such as `("tnum", 1)`. `language` is a tag of RFC 5646, such as `zh-Hans`: Han
     characters take its forms; without one they are as the font has them, which for the extra `cjk` is as in Japanese.
     """
@@ -182,7 +182,7 @@ def _features(style: TextStyle) -> dict[str, bool | int]:
 
 
 def emoji_box(glyph: PlacedGlyph, style: TextStyle) -> tuple[float, float, float]:
-    """Return left, top and edge length of an emoji's picture, in pixels from the line's start and base line."""
+    """Return left, top and edge length of an emoji's image, in pixels from the line's start and base line."""
     edge = style.size * _EMOJI_SCALE
     left = glyph.x + (glyph.advance - edge) / 2
     return left, glyph.y + style.size * _EMOJI_DESCENT - edge, edge

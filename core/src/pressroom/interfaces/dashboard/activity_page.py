@@ -39,7 +39,7 @@ _CODES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class ActivityQuery:
-    """What the list is narrowed to, as the address says it; empty where it is not."""
+    """What the list is narrowed to, as the URL says it; empty where it is not."""
 
     tool: str = ""
     connection: str = ""
@@ -47,7 +47,7 @@ class ActivityQuery:
     day: str = ""
 
     def query(self, **more: Any) -> str:
-        """Return it as the query of an address."""
+        """Return it as the query of a URL."""
         return urlencode({name: value for name, value in {**asdict(self), **more}.items() if value})
 
 
@@ -128,7 +128,7 @@ def _outcomes(chosen: str) -> Sequence[tuple[str, str]]:
 
 
 def _midnight(text: str) -> datetime | None:
-    """Return the beginning of a day such as 2026-11-21, or `None` where it is none that a call can have."""
+    """Return the beginning of a day such as 2026-11-21, or `None` if no call can have that day."""
     try:
         found = datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
     except ValueError:

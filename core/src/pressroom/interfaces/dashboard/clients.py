@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from pressroom.sdk import Branding
 
 PLACEHOLDER: Final = "YOUR_API_KEY"
-"""What stands in a configuration for the key."""
+"""What is in a configuration for the key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class ClientGuide:
 
 
 def client_guides(branding: Branding, key: str = PLACEHOLDER, *, offers_oauth: bool = True) -> list[ClientGuide]:
-    """Return the guides for a server's MCP address, with the API key filled in.
+    """Return the guides for a server's MCP URL, with the API key filled in.
 
     `offers_oauth` tells whether clients can sign in by themselves, without a key.
     """
@@ -73,10 +73,10 @@ def _claude_desktop(url: str, server: str, key: str, name: str, *, offers_oauth:
         )
         return ClientGuide("claude-desktop", "Claude Desktop", steps, (config,))
     steps = (
-        f"Open Settings, Connectors, Add custom connector, name it {name}, and paste the address. Then sign in here.",
+        f"Open Settings, Connectors, Add custom connector, name it {name}, and paste the URL. Then sign in here.",
         f"Or, with a key and Node.js: open Settings, Developer, Edit Config, and add the second text to `{file}`.",
     )
-    internet = "Custom connectors are reached from the internet: for one, this server needs a public https address."
+    internet = "Custom connectors are reached from the internet: for one, this server needs a public https URL."
     return ClientGuide(
         "claude-desktop",
         "Claude Desktop",
@@ -138,15 +138,13 @@ def _chatgpt(url: str, name: str, *, offers_oauth: bool) -> ClientGuide:
         "ChatGPT",
         (
             "Open Settings, Apps & Connectors, Advanced settings, and switch on Developer mode.",
-            f"Choose Create, name it {name}, paste the address, and pick OAuth.",
+            f"Choose Create, name it {name}, paste the URL, and pick OAuth.",
             "Sign in here when you are led back, and allow the connection.",
         ),
         (ClientSnippet("Address", url),),
         note="ChatGPT takes no API key."
         + (
-            ""
-            if _is_public(url)
-            else " It reaches servers from the internet: this one needs a public https address first."
+            "" if _is_public(url) else " It reaches servers from the internet: this one needs a public https URL first."
         ),
     )
 
@@ -185,7 +183,7 @@ def _curl_command(url: str, key: str, message: Any) -> str:
 
 
 def _json(value: Any) -> str:
-    """Return JSON as people write it: lists of texts stand on one line."""
+    """Return JSON as people write it: lists of texts are on one line."""
     text = json.dumps(value, indent=2, ensure_ascii=False)
     return _SHORT_LIST.sub(lambda found: "[" + re.sub(r",\n\s+", ", ", found[1]) + "]", text)
 

@@ -41,10 +41,10 @@ _STATUS: Final[Mapping[str, tuple[int, str]]] = {
     "forbidden": (403, "That is not possible"),
     "not_found": (404, "Not found"),
     "payload_too_large": (413, "Too large"),
-    "unsupported_media_type": (415, "That is no form"),
+    "unsupported_media_type": (415, "That form is not valid"),
     "rate_limited": (429, "Too many attempts"),
     "quota_exceeded": (429, "The quota is used up"),
-    "overloaded": (503, "Too much is going on"),
+    "overloaded": (503, "Too many requests at once"),
     "timeout": (503, "It took too long"),
 }
 

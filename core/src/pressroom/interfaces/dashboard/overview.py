@@ -59,5 +59,5 @@ _MESSAGES: Final = {"welcome": "Your account is ready."}
 
 
 def id_before(text: str) -> int | None:
-    """Return the id of a call that an address names, or `None` where it names none."""
+    """Return the id of a call that a URL names, or `None` where it names none."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 20 and int(text) <= _GREATEST_ID else None

@@ -88,7 +88,7 @@ class SignInPages:
         return self.form(request, return_to=return_to, message=message, is_new=await self._is_new())
 
     async def submit(self, request: Request) -> HTTPResponse:
-        """`POST /sign-in`: check e-mail and password. A wrong address and a wrong password look the same."""
+        """`POST /sign-in`: check e-mail and password. A wrong e-mail address and a wrong password look the same."""
         fields = self._browser.form(request)
         email, return_to = first(fields, "email"), return_path(first(fields, "return_to"), "")
         try:
@@ -212,7 +212,7 @@ class SignInPages:
         return NotFound("this link has expired or was replaced: start the server again, and use the link that it shows")
 
     async def _count_sign_up(self, address: str) -> None:
-        """Bound how many accounts, and how many guesses which addresses have one, come from one client address."""
+        """Limit how many accounts, and guesses which e-mail addresses have one, come from one client IP address."""
         try:
             status = await self._limiter.take(self._sign_up_rate, f"sign-up address\n{address}", 1)
         except BackendError as error:
@@ -223,7 +223,7 @@ class SignInPages:
         if not status.allowed:
             seconds = max(1, math.ceil(status.reset_at - time.time()))
             raise RateLimited(
-                f"too many accounts were asked for from your address; try again in {waiting_time(seconds)}",
+                f"too many accounts were asked for from your IP address; try again in {waiting_time(seconds)}",
                 retry_after=seconds,
             )
 

@@ -62,7 +62,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """A message that is never answered, whatever becomes of it."""
+    """A message that is never answered, whatever the outcome."""
 
     method: str
 
@@ -82,7 +82,7 @@ def read_message(value: Any, as_written: Callable[[], Any]) -> Message:
     lost digits.
 
     Raises:
-        RpcError: it is none; the error carries the id where there is one.
+        RpcError: it is not a message; the error carries the id where there is one.
     """
     if type(value) is not dict:
         raise RpcError(INVALID_REQUEST, "a message must be a JSON object")

@@ -93,7 +93,7 @@ class Methods:
 
         Raises:
             RpcError: the request as a whole is answered with an error.
-            Unauthorized: something in it needs a credential, and there is none.
+            Unauthorized: something in it needs a credential, and none was sent.
         """
         if type(incoming.document) is list:
             return await self._answer_batch(incoming)
@@ -176,7 +176,7 @@ class Methods:
 
 
 def _asking(incoming: Incoming) -> list[Request | RpcError]:
-    """Return the messages of a batch that want an answer, and the errors of what is none, in their order.
+    """Return the messages of a batch that want an answer, and the errors of invalid ones, in their order.
 
     Raises:
         RpcError: there are too many. What follows after that is not looked at.

@@ -2,7 +2,7 @@
 
 A page on any site can make a browser send requests to this server. Browsers say in `Origin` where the page is from;
 programs send none. On a loopback address a page can also pose as this server, once its own name resolves to that
-address (DNS rebinding); then `Host` still has the page's name.
+URL (DNS rebinding); then `Host` still has the page's name.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _origin(url: SplitResult) -> str:
-    """Return the origin of an address as browsers write it, without a port that goes without saying."""
+    """Return the origin of a URL as browsers write it, without a default port."""
     port = "" if url.port in (None, _DEFAULT_PORTS.get(url.scheme)) else f":{url.port}"
     return f"{url.scheme}://{_bracketed(url.hostname or '')}{port}"
 

@@ -1,4 +1,4 @@
-"""Results of `tools/call`: text and pictures for the model to read, and the same as an object."""
+"""Results of `tools/call`: text and images for the model to read, and the same as an object."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PICTURES: Final = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif
 """What models can look at."""
 
 MAX_IMAGE_BYTES: Final = 1_048_576
-"""How many bytes a picture may have that stands in a result itself; base64 makes them a third more."""
+"""How many bytes an image may have that is in a result itself; base64 makes them a third more."""
 
 _MAX_IMAGE_SIZE_TEXT: Final = "1 MiB"
 _IN_THE_MEMBERS: Final = frozenset({"id", "url", "expiresAt", "cached", "warnings"})
@@ -101,7 +101,7 @@ def tool_result(tool: Tool, result: ToolResult | BaseModel | None) -> bytes:
 def _content(text: str, images: Sequence[tuple[str, bytes]]) -> list[dict[str, Any]]:
     shown = [_image(media_type, picture) for media_type, picture in images if len(picture) <= MAX_IMAGE_BYTES]
     if len(shown) < len(images):
-        text += f"\nPictures larger than {_MAX_IMAGE_SIZE_TEXT} were left out: {len(images) - len(shown)}."
+        text += f"\nImages larger than {_MAX_IMAGE_SIZE_TEXT} were left out: {len(images) - len(shown)}."
     return [{"type": "text", "text": text}, *shown]
 
 

@@ -48,7 +48,7 @@ class McpEndpoint:
         ]
 
     def serves(self, path: str) -> bool:
-        """Tell whether an address is the endpoint's, so that errors there have its shape."""
+        """Tell whether a URL is the endpoint's, so that errors there have its shape."""
         return self._settings.enabled and path.removesuffix("/") == RESOURCE_PATH
 
     async def post(self, request: Request) -> HTTPResponse:

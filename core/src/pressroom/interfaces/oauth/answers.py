@@ -76,7 +76,7 @@ def preflight(*methods: str) -> Handler:
 
 
 def for_programs(handler: Callable[[Request], Awaitable[HTTPResponse]], admit: Admit) -> Handler:
-    """Return the handler that learns the client's address, and answers every error as OAuth has it."""
+    """Return the handler that learns the client's IP address, and answers every error as OAuth has it."""
 
     async def handle(request: Request) -> HTTPResponse:
         request.ctx.address = admit(request.ip, request.headers).address

@@ -50,7 +50,7 @@ class SignInNeeded(Exception):
 class AuthorizationEndpoint:
     """Shows who asks for access to what, every time, and sends the person's answer to the client.
 
-    The form is posted to the address that it was shown at: everything is checked again from there.
+    The form is posted to the URL that it was shown at: everything is checked again from there.
     """
 
     def __init__(self, host: Host, site: PageFrame, browser: BrowserSessions, limit: RegistrationLimit) -> None:
@@ -217,4 +217,4 @@ def _query(request: Request) -> str:
     try:
         return request.query_string
     except UnicodeDecodeError:
-        raise InvalidRequest("the address is not UTF-8") from None
+        raise InvalidRequest("the URL is not UTF-8") from None

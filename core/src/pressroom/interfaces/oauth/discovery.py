@@ -29,9 +29,9 @@ _KEYS_MAX_AGE: Final = 300
 
 
 class Discovery:
-    """Answers the well-known addresses and `/oauth/jwks.json`.
+    """Answers the well-known URLs and `/oauth/jwks.json`.
 
-    Each document is at the root and below it with the resource's path. Where the public address has a path, it is also
+    Each document is at the root and below it with the resource's path. Where the public URL has a path, it is also
     where RFC 8414 (section 3.1) and RFC 9728 (section 3.1) put it: between the origin and that path.
     """
 

@@ -29,7 +29,7 @@ _DEPTH: Final = 16
 
 
 class RegistrationLimit:
-    """How often one address may do what makes the server remember a client."""
+    """How often one IP address may do what makes the server remember a client."""
 
     def __init__(self, host: Host) -> None:
         self._limiter = host.services.limiter
@@ -48,7 +48,7 @@ class RegistrationLimit:
         if not status.allowed:
             seconds = max(1, math.ceil(status.reset_at - time.time()))
             raise RateLimited(
-                f"the limit of {self._rate} registrations from one address is used up; "
+                f"the limit of {self._rate} registrations from one IP address is used up; "
                 f"try again in {counted(seconds, 'second')}",
                 retry_after=seconds,
             )
@@ -66,7 +66,7 @@ def _key(address: str) -> str:
 
 
 class Registration:
-    """Answers the registration endpoint. Only registrations that make a client count against the address."""
+    """Answers the registration endpoint. Only registrations that make a client count against the IP address."""
 
     def __init__(self, host: Host, limit: RegistrationLimit) -> None:
         self._clients = host.authorization_server.clients

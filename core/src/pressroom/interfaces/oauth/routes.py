@@ -39,7 +39,7 @@ class OAuthEndpoints:
         return [*self._for_programs, *self._for_people]
 
     def serves(self, path: str) -> bool:
-        """Tell whether programs call an address, so that errors there have the shape of OAuth."""
+        """Tell whether programs call a URL, so that errors there have the shape of OAuth."""
         return any(endpoint.path == path.removesuffix("/") for endpoint in self._for_programs)
 
     def refuse(self, _request: Request, error: CallError, status: int, headers: Mapping[str, str]) -> HTTPResponse:

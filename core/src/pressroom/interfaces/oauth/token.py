@@ -54,7 +54,7 @@ class TokenEndpoints:
         return answer(_members(tokens))
 
     async def revoke(self, request: Request) -> HTTPResponse:
-        """End what a token came of. A token that nobody has is as good as revoked (RFC 7009, section 2.2)."""
+        """End what a token came of. A token that nobody has counts as revoked (RFC 7009, section 2.2)."""
         parameters = _form(request)
         token = parameters.required("token")
         await self._server.revoke(await self._client(request, parameters), token)
@@ -73,7 +73,7 @@ class TokenEndpoints:
 
 
 def _form(request: Request) -> Parameters:
-    """Return the parameters of the body; those in the address count for nothing (RFC 6749, section 3.2).
+    """Return the parameters of the body; those in the URL count for nothing (RFC 6749, section 3.2).
 
     Raises:
         InvalidRequest: it is not a form, too large, not UTF-8, or repeats a parameter.

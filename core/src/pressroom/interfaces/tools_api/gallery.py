@@ -1,4 +1,4 @@
-"""The pictures of a generator's examples, which its page shows."""
+"""The images of a generator's examples, which its page shows."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from pressroom.sdk import Generator
 log = structlog.get_logger()
 
 RETRY_SECONDS: Final = 60
-"""How long a picture that could not be made is left alone."""
+"""How long an image that could not be made is left alone."""
 
 _AS_IT_IS: Final = frozenset({"image/svg+xml", "image/webp"})
 
 
 @dataclass(frozen=True, slots=True)
 class ExamplePicture:
-    """A picture that is small enough for a page."""
+    """An image that is small enough for a page."""
 
     media_type: str
     content: bytes
 
 
 class Gallery:
-    """Makes the pictures of examples when they are asked for first, and keeps them while the process lives.
+    """Makes the images of examples when they are asked for first, and keeps them while the process lives.
 
     There are as many as examples, so that what is kept is bounded by the plugins, and anyone can make it do no more
     than one run an example. `addresses` holds, by the tool's slug, what follows `/tools/<slug>/` in each picture's
@@ -60,21 +60,21 @@ class Gallery:
         }
 
     def is_current(self, slug: str, number: int, version: str) -> bool:
-        """Tell whether an address with this version always leads to the picture that is made now."""
+        """Tell whether a URL with this version always leads to the image that is made now."""
         return self._versions[slug][number] == version
 
     async def picture(self, slug: str, number: int) -> ExamplePicture:
-        """Return the picture of an example, by its number from 0.
+        """Return the image of an example, by its number from 0.
 
         Raises:
-            NotFound: there is no such example, or the tool makes no pictures.
+            NotFound: there is no such example, or the tool makes no images.
             CallError: the generator could not make it.
         """
         if slug not in self._tools or not 0 <= number < len(self._tools[slug].examples):
             raise NotFound("there is no such example")
         key = slug, number
         if self._failed.get(key, 0.0) > time.monotonic():
-            raise Overloaded("the picture could not be made; try again in a minute", retry_after=RETRY_SECONDS)
+            raise Overloaded("the image could not be made; try again in a minute", retry_after=RETRY_SECONDS)
         task = self._made.get(key)
         if task is None:
             task = self._made[key] = asyncio.create_task(self._make(slug, number))
@@ -97,7 +97,7 @@ class Gallery:
             raise
         except Exception as error:
             log.exception("an example could not be drawn", tool=slug, example=example.title)
-            raise InternalError("the picture could not be made") from error
+            raise InternalError("the image could not be made") from error
 
     async def _shown(self, call: ValidatedCall) -> tuple[str, bytes]:
         if call.file is None:
@@ -114,7 +114,7 @@ def _picture_type(key: str) -> str:
 
 def _small(media_type: str, content: bytes) -> ExamplePicture:
     if not media_type.startswith("image/"):
-        raise NotFound("this tool makes no pictures")
+        raise NotFound("this tool makes no images")
     if media_type in _AS_IT_IS:
         return ExamplePicture(media_type, content)
     try:

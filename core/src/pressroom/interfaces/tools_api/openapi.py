@@ -25,7 +25,7 @@ from pressroom.sdk import Generator
 _REASONS: Final = {
     400: ("InvalidInput", "The body is not JSON, or a parameter is missing, unknown or out of bounds."),
     404: ("NotFound", "There is no such tool."),
-    405: ("MethodNotAllowed", "The address takes another method."),
+    405: ("MethodNotAllowed", "The path takes another method."),
     413: ("PayloadTooLarge", "The body is larger than the server reads."),
     415: ("UnsupportedMediaType", "The body is not JSON by its `Content-Type`."),
     429: ("RateLimited", "The rate limit of the tool is used up."),
@@ -60,7 +60,7 @@ def openapi_document(compiled: LoadedApp) -> dict[str, Any]:
             "summary": branding.tagline,
             "description": (
                 "Free tools that make files. No credential is needed; requests are limited per tool and client "
-                "address. Equal requests are answered from a cache and cost only a part of a request."
+                "IP address. Equal requests are served from a cache and cost only a part of a request."
             ),
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
@@ -136,7 +136,7 @@ def _success(entry: PlanTool, brand_key: str) -> dict[str, Any]:
     generator = generator_of(entry)
     binary = {media_type: {"schema": {"type": "string", "format": "binary"}} for media_type in generator.produces}
     return {
-        "description": "The file: its signed address, or with `response: binary` its bytes.",
+        "description": "The file: its signed URL, or with `response: binary` its bytes.",
         "headers": {
             **COMMON_HEADERS,
             **RATE_LIMIT_HEADERS,
@@ -163,7 +163,7 @@ def _data_schema(generator: Generator) -> dict[str, Any]:
         "required": ["id", "url", "expiresAt", "cached", *own.get("properties", {})],
         "properties": {
             "id": {"type": "string", "pattern": "^[0-9a-f]{32}$", "description": "Hash of what was asked for."},
-            "url": {"type": "string", "format": "uri", "description": "Signed address; it expires after 3 hours."},
+            "url": {"type": "string", "format": "uri", "description": "Signed URL; it expires after 3 hours."},
             "expiresAt": {"type": "string", "format": "date-time"},
             "cached": {"type": "boolean", "description": "Whether no render ran for this request."},
             **own.get("properties", {}),

@@ -12,7 +12,7 @@ _FLAG: Final = {"type": "boolean"}
 _TIME: Final = {"type": "string", "format": "date-time"}
 
 HEADERS: Final[dict[str, Any]] = {
-    "Allow": {"description": "The methods that the address takes.", "schema": _TEXT},
+    "Allow": {"description": "The methods that the path takes.", "schema": _TEXT},
     "Content-Disposition": {"description": "A file name (`response: binary`).", "schema": _TEXT},
     "ETag": {"description": "The id of the content, strong (`response: binary`).", "schema": _TEXT},
     "RateLimit-Limit": {"description": "Requests that the window allows.", "schema": _INTEGER},

@@ -92,11 +92,11 @@ class ToolPages:
         return HTTPResponse(asset.content, headers=headers, content_type=asset.media_type)
 
     async def example(self, request: Request, slug: str, number: str) -> HTTPResponse:
-        """`GET /tools/<slug>/examples/<number>`: the picture of an example, for the tool's gallery."""
+        """`GET /tools/<slug>/examples/<number>`: the image of an example, for the tool's gallery."""
         try:
             picture = await self._gallery.picture(slug, int(number) if _NUMBER.fullmatch(number) else -1)
         except CallError as error:
-            response = self.error(STATUS.get(error.code, 500), "No picture", error.message)
+            response = self.error(STATUS.get(error.code, 500), "No image", error.message)
             response.headers.update(error_headers(error))
             return response
         version = request.args.get("v", "")

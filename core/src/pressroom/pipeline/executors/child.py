@@ -105,7 +105,7 @@ def memory_limit(mib: int) -> Iterator[None]:
     """Bound what this process may allocate to `mib` MiB on top of what it has; more raises `MemoryError`.
 
     The bound is on address space (RLIMIT_AS), which mapped libraries count towards as well. It is the soft limit
-    only, so that it can be lifted again. Where the size of the process cannot be read (no `/proc`) there is none.
+    only, so that it can be lifted again. Where the size of the process cannot be read (no `/proc`) there is no bound.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     try:

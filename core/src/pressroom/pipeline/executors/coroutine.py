@@ -40,7 +40,7 @@ class CoroutineExecutor(BaseExecutor):
         except asyncio.CancelledError as error:
             if not caller.cancelling():
                 raise tool_failed(work, self.name, error) from error
-            # `close` cancels those whose tools still run; the callers themselves go on, and answer.
+            # `close` cancels those whose tools still run; the callers themselves continue, and answer.
             if self._cut_off and not caller.uncancel():
                 raise self.gate.closing() from None
             raise

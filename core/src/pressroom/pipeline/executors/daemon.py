@@ -17,7 +17,7 @@ async def on_daemon_thread(name: str, function: Callable[..., T], *arguments: ob
     """Run a function on a thread of its own, with the caller's context variables, and return what it returns.
 
     The thread is a daemon: those of an executor are joined when the interpreter ends, which then waits for the one
-    that never returns. It goes on when the awaiting task is cancelled; its result is dropped then.
+    that never returns. It continues when the awaiting task is cancelled; its result is dropped then.
 
     Raises:
         Exception: whatever the function raises.

@@ -18,7 +18,7 @@ from pressroom.sdk import ExecutorName
 
 
 class Executors:
-    """Runs tools on the event loop, on threads and in worker processes, so many at once and no more.
+    """Runs tools on the event loop, on threads and in worker processes, this many at once and no more.
 
     `preload` names modules that worker processes should have imported before their first call: those of the plugins.
     `font_folders` are the operator's, for what worker processes draw.

@@ -15,7 +15,7 @@ from pressroom.sdk import ExecutorName
 class ThreadExecutor(TaskExecutor):
     """Runs plain functions on threads, one for each call.
 
-    A thread cannot be stopped: when a tool runs out of time its caller is told so, but the thread goes on and
+    A thread cannot be stopped: when a tool runs out of time its caller is told so, but the thread continues and
     keeps its place until the function returns.
     """
 

@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 async def within(seconds: float, awaitable: Awaitable[T]) -> T:
-    """Await something for at most so many seconds.
+    """Await something for at most this many seconds.
 
     Its first step runs before any clock is set: most short tools end in that step, and a timer takes longer than they.
     The step cannot be cut off in any case, since nothing else runs meanwhile.
@@ -42,7 +42,7 @@ class OutOfTime(Exception):
 
 @types.coroutine
 def _rest(coroutine: Coroutine[Any, Any, T], waits_for: Any) -> Generator[Any, Any, T]:
-    """Go on with a coroutine that has begun (PEP 380 says how one generator stands for another)."""
+    """Continue with a coroutine that has begun (PEP 380 says how one generator stands for another)."""
     try:
         while True:
             try:

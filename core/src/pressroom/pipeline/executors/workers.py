@@ -131,7 +131,7 @@ class WorkerPool:
             task.exception()  # asyncio would report it as lost where the caller has gone
 
     async def _done(self, work: _Work) -> Reply:
-        """Run a function in its turn. It goes on to its end, and keeps its place until then, whoever waits for it."""
+        """Run a function in its turn. It continues to its end, and keeps its place until then, whoever waits for it."""
         turn = self._turns[work.owner]
         if turn.asked >= _MAX_CALLS_OF_OWNER:
             raise Overloaded("Much work of this account waits already. Try again in some seconds.", retry_after=5)

@@ -16,7 +16,7 @@ from pressroom.pipeline.stages.base import CallStage
 from pressroom.pipeline.stages.run import storage_failure
 
 SIGNED_URL_SECONDS: Final = 3 * 3600
-"""How long a signed address is valid (interface contract, section 8)."""
+"""How long a signed URL is valid (interface contract, section 8)."""
 
 log = structlog.get_logger()
 

@@ -35,7 +35,7 @@ _POSTGRESQL_READING: Final = {"isolation_level": "REPEATABLE READ", "postgresql_
 
 
 def database_url_of(storage: StorageSettings) -> URL:
-    """Return the address of the database that the operator named, else of the file in `[storage] path`."""
+    """Return the URL of the database that the operator named, else of the file in `[storage] path`."""
     if storage.database is None:
         return URL.create("sqlite+aiosqlite", database=str(storage.path / FILE_NAME))
     url = make_url(storage.database.get_secret_value())
@@ -55,7 +55,7 @@ def is_behind_pooler(storage: StorageSettings) -> bool:
 
 
 class SqlDatabase:
-    """Keeps the protocol `pressroom.sdk.Database` over SQLAlchemy.
+    """Implements `pressroom.sdk.Database` over SQLAlchemy.
 
     SQLite has one writer at a time: writing transactions take turns in this process, and wait for other processes up
     to the operator's `database_timeout`. Every outage is raised as `BackendError`; what a statement itself did wrong,
@@ -139,7 +139,7 @@ class SqlDatabase:
     async def ask(self) -> None:
         """Ask for a sign of life. PostgreSQL is asked on a connection of its own, which no call can hold.
 
-        Raises `BackendError` where there is none.
+        Raises `BackendError` if absent.
         """
         prober = self._prober
         try:
@@ -251,7 +251,7 @@ class SqlDatabase:
 
 
 class _Connections:
-    """The connections of one engine: so many at once, and none asked for while the database is down."""
+    """The connections of one engine: this many at once, and none asked for while the database is down."""
 
     def __init__(
         self, name: str, engine: AsyncEngine, size: int, timeout: float, note_failure: Callable[[], None]

@@ -25,7 +25,7 @@ _SQLITE_HINTS: Final = {
     11: "restore a backup: the file is damaged",
     13: "make room on the disk of [storage] path",
     14: "check [storage] path and its permissions",
-    26: "the file is no database; restore a backup, or name another folder as [storage] path",
+    26: "the file is not a database; restore a backup, or name another folder as [storage] path",
 }
 
 

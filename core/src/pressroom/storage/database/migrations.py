@@ -1,6 +1,7 @@
 """Bringing the schema of the host and of each plugin up to date, with Alembic and a version table for each.
 
-Alembic is imported where a migration runs: mostly there is none, and it takes as long to import as the rest together.
+Alembic is imported where a migration runs: mostly nothing has to run, and the import takes as
+long as the rest together.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ class DatabaseProbe:
     """Knows whether the database answers. One question is under way at a time, and nobody waits for it for long.
 
     Args:
-        ask: asks the database for a sign of life, ends by itself, and raises `BackendError` where there is none.
+        ask: asks the database for a sign of life, ends by itself, and raises `BackendError` if absent.
         name: what the database is called in the log, without credentials.
     """
 

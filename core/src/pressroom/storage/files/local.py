@@ -33,12 +33,12 @@ T = TypeVar("T")
 
 
 class LocalFileStore:
-    """Keeps files under `folder` as `<tool>/<id>.<extension>`; addresses lead to the server itself.
+    """Keeps files under `folder` as `<tool>/<id>.<extension>`; URLs lead to the server itself.
 
     A file is written to the folder `.tmp`, flushed to the disk, and renamed: whatever happens, a name stands for a
     whole file or for none. Several processes may use one folder.
 
-    `base_url` is the server's public address without a slash at the end.
+    `base_url` is the server's public URL without a slash at the end.
     """
 
     def __init__(self, folder: Path, signer: UrlSigner, base_url: str) -> None:
@@ -54,7 +54,7 @@ class LocalFileStore:
         """Make the folder and check that files can be written there.
 
         Raises:
-            BackendError: they cannot. A full disk is no reason: files can still be read, and pruning makes room.
+            BackendError: they cannot. A full disk is not a reason: files can still be read, and pruning makes room.
         """
         self._threads = self._threads or ThreadPoolExecutor(_THREADS, thread_name_prefix="pressroom-files")
         await self._in_thread(self._prepare)
@@ -131,7 +131,7 @@ class LocalFileStore:
         return os.access(self._path(key), os.F_OK)
 
     async def url(self, key: str, *, expires: datetime) -> str:
-        """Return a signed address of this server, valid until `expires` (UTC, whole seconds)."""
+        """Return a signed URL of this server, valid until `expires` (UTC, whole seconds)."""
         path = url_path(check_key(key))
         return f"{self._base_url}{path}?{self.signer.sign(path, int(expires.timestamp()))}"
 
@@ -147,7 +147,7 @@ class LocalFileStore:
         """Remove files last written before `older_than`, then the oldest until `max_bytes` (0: no bound) hold.
 
         Works in a thread. Temporary files that a crash left behind go too. The bound on the size is for the disk:
-        it removes files whose addresses are still valid, where there is no other way.
+        it removes files whose URLs are still valid, where there is no other way.
 
         Raises:
             BackendError: the folder cannot be read or changed.
@@ -191,7 +191,7 @@ class LocalFileStore:
                 while left:
                     left = left[os.write(descriptor, left) :]
                 # Without it, a power cut could leave the name with a part of the bytes. That the name itself gets
-                # lost is no harm: the file is rendered again.
+                # lost does no harm: the file is rendered again.
                 os.fsync(descriptor)
             finally:
                 os.close(descriptor)

@@ -29,7 +29,7 @@ class RecentKeys:
             self._expiry.popitem(last=False)
 
     def discard(self, key: str) -> None:
-        """Forget `key`; one that is not remembered is no error."""
+        """Forget `key`; one that is not remembered is not an error."""
         self._expiry.pop(key, None)
 
     def __contains__(self, key: str) -> bool:

@@ -38,7 +38,7 @@ _URL = re.compile(r"s3://([a-z0-9][a-z0-9._-]{1,253})((?:/[A-Za-z0-9_=+~-][A-Za-
 
 
 class S3FileStore:
-    """Keeps files as `<prefix>/<tool>/<id>.<extension>` in a bucket; addresses lead to the bucket.
+    """Keeps files as `<prefix>/<tool>/<id>.<extension>` in a bucket; URLs lead to the bucket.
 
     No call takes longer than the configured `timeout`. While the service does not answer, one call in a second asks it
     and the others fail at once. Old files are removed by a lifecycle rule of the bucket.
@@ -89,7 +89,7 @@ class S3FileStore:
             async with self._bounded("it was opened"):
                 self._files = await self._connect(settings.endpoint_url)
                 public = settings.public_endpoint_url
-                # The host is part of the signature, so signed addresses need a client of their own.
+                # The host is part of the signature, so signed URLs need a client of their own.
                 own = public is not None and public != settings.endpoint_url
                 self._signing = await self._connect(public, self._files.session) if own else self._files
                 await self._probe()
@@ -160,7 +160,7 @@ class S3FileStore:
         return await asyncio.shield(look)
 
     async def url(self, key: str, *, expires: datetime) -> str:
-        """Return a presigned address of the bucket (Signature Version 4), valid until `expires` (UTC, whole seconds).
+        """Return a presigned URL of the bucket (Signature Version 4), valid until `expires` (UTC, whole seconds).
 
         With temporary credentials it ends with these, if that is sooner.
 
@@ -171,7 +171,7 @@ class S3FileStore:
         seconds = int(expires.timestamp()) - int(time.time())
         if not 0 < seconds <= _MAX_URL_SECONDS:
             raise ValueError(f"expires must be 1 to {_MAX_URL_SECONDS} seconds ahead (got {seconds})")
-        async with self._bounded(f"an address of {key} was signed"):
+        async with self._bounded(f"a URL of {key} was signed"):
             address: str = await self._signing._url(
                 self._path(check_key(key)),
                 expires=seconds,
@@ -249,7 +249,7 @@ class S3FileStore:
                 hint=PERMISSIONS_HINT,
             ) from error
         raise BackendError(
-            f"the file store {self._name} does not give back what it was given; it is no S3-compatible service",
+            f"the file store {self._name} does not give back what it was given; it is not an S3-compatible service",
             hint="Check [storage.s3] endpoint_url.",
         )
 
@@ -259,7 +259,7 @@ class S3FileStore:
         )
 
     async def _head(self, key: str) -> dict[str, Any]:
-        # Not `_info`, which goes on to look for a folder of that name.
+        # Not `_info`, which continues to look for a folder of that name.
         head: dict[str, Any] = await self._files._call_s3(
             "head_object", Bucket=self._bucket, Key=f"{self._prefix}{key}"
         )

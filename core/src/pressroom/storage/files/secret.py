@@ -1,4 +1,4 @@
-"""The secret key that file addresses are signed with."""
+"""The secret key that file URLs are signed with."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _load(path: Path) -> bytes:
     if not _SECRET.fullmatch(text):
         raise ConfigError(
             f"{path} does not hold a secret key of 64 hex digits",
-            hint="Restore it, or delete it: a new one is made, and file addresses given out before stop working.",
+            hint="Restore it, or delete it: a new one is made, and file URLs given out before stop working.",
         )
     return bytes.fromhex(text)
 

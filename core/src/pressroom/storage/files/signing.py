@@ -1,4 +1,4 @@
-"""Signed addresses: anyone who holds one may fetch that file until it expires, and nothing else."""
+"""Signed URLs: anyone who holds one may fetch that file until it expires, and nothing else."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class UrlStatus(Enum):
 class UrlSigner:
     """Signs paths together with their expiry: HMAC-SHA256 (RFC 2104), in base64url without padding (RFC 4648).
 
-    `secret` has at least 16 bytes. Servers that share it accept each other's addresses.
+    `secret` has at least 16 bytes. Servers that share it accept each other's URLs.
     """
 
     __slots__ = ("_key", "_signed")
@@ -32,7 +32,7 @@ class UrlSigner:
     def __init__(self, secret: bytes) -> None:
         if len(secret) < MIN_SECRET_BYTES:
             raise ValueError(f"the secret must have at least {MIN_SECRET_BYTES} bytes (got {len(secret)})")
-        # A key of its own, so that nothing else that is made from the same secret passes as a signed address.
+        # A key of its own, so that nothing else that is made from the same secret passes as a signed URL.
         self._key = hmac.digest(secret, b"pressroom signed file address", "sha256")
         # A result that many ask for at once is signed once a second.
         self._signed = lru_cache(maxsize=4096)(self._signature)

@@ -35,7 +35,7 @@ _DECLARED: Final = {
 """What a name is after these words."""
 
 _CALLED_TYPES: Final = word_set("Some None Ok Err Fn FnMut FnOnce")
-"""Types that stand before brackets, where another name would be that of a function."""
+"""Types that are before brackets, where another name would be that of a function."""
 
 _MARKS: Final = word_set("( ) [ ] { } , ; #")
 

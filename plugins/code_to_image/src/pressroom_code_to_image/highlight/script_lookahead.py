@@ -16,7 +16,7 @@ class Lookahead:
         self.partners = partners(tokens)
 
     def text(self, index: int) -> str:
-        """Return the text of a token, or an empty one where there is none."""
+        """Return the text of a token, or an empty one if absent."""
         return self.tokens[index].text if 0 <= index < len(self.tokens) else ""
 
     def word(self, index: int) -> bool:

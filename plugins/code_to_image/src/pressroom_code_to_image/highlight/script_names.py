@@ -123,7 +123,7 @@ class Names(Types):
         return self.tokens[index + 1].kind is TokenKind.STRING and after.startswith("`") if after else False
 
     def _role(self, index: int, inside: Bracket, declares: Role, before: str, after: str) -> Role:
-        """Return the role of a name that is no member: the first rule that knows it wins."""
+        """Return the role of a name that is not a member: the first rule that knows it wins."""
         return (
             self._declared(index, before)
             or self._part_of_list(index, inside, declares, before, after)

@@ -23,7 +23,7 @@ class Types(ScriptContext, ABC):
 
     @abstractmethod
     def step(self, index: int) -> int:
-        """Mark what stands at a place outside of types; return the index after it."""
+        """Mark what is at a place outside of types; return the index after it."""
 
     def type_arguments(self, start: int, end: int) -> None:
         """Mark a list of types in angle brackets."""
@@ -31,7 +31,7 @@ class Types(ScriptContext, ABC):
         self.tokens[start].role = self.tokens[end].role = Role.PUNCTUATION
 
     def annotates_result(self, index: int) -> bool:
-        """Tell whether the colon after a closing bracket stands before the type of a result."""
+        """Tell whether the colon after a closing bracket is before the type of a result."""
         start = self.partners.get(index)
         if start is None:
             return False
@@ -47,7 +47,7 @@ class Types(ScriptContext, ABC):
         return any(self.text(at) == "{" for at in range(index, min(len(self.tokens), index + 12)))
 
     def annotates(self, index: int) -> bool:
-        """Tell whether a colon stands before the type of a name."""
+        """Tell whether a colon is before the type of a name."""
         inside = self.stack[-1][0]
         if inside in (Bracket.PARAMETERS, Bracket.MEMBERS):
             return True

@@ -1,4 +1,4 @@
-"""Sessions of a shell: prompts, commands, and what the commands wrote, which is no shell script."""
+"""Sessions of a shell: prompts, commands, and what the commands wrote, which is not a shell script."""
 
 from __future__ import annotations
 

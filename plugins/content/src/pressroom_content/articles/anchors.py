@@ -21,14 +21,14 @@ _BLANK: Final = "\0"
 _MARKDOWN = re.compile(
     r"""
       ^(?P<fence>`{3,}+|~{3,}+).*?(?:^(?P=fence)[`~]*[ \t]*$|\Z)   # fenced code
-    | ^(?:[ ]{4}|\t)[^\n]*$                                      # indented code, or what goes on in a list
+    | ^(?:[ ]{4}|\t)[^\n]*$                                      # indented code, or what continues in a list
     | ^[ ]{0,3}\#{1,6}[ \t][^\n]*$                              # headings
     | ^[^\n]+\n[ ]{0,3}(?:=+|-+)[ \t]*$                         # headings that are underlined
     | ^[ ]{0,3}\[[^\]\n]{1,200}\]:[^\n]*$                       # definitions of links and footnotes
     | ^[ ]{0,3}\|[^\n]*$                                         # tables
     | (?<!`)(?P<ticks>`++)[^\n]{0,1000}?(?<!`)(?P=ticks)(?!`)            # code
     | !?\[[^\[\]\n]{0,1000}\](?:\([^()\n]{0,2000}(?:\([^()\n]{0,200}\)[^()\n]{0,200})?\)|\[[^\]\n]{0,200}\])?  # links
-    | <[^<>\n]{1,2000}>                                          # tags and addresses
+    | <[^<>\n]{1,2000}>                                          # tags and URLs
     | https?://[^\s<>)]+
     """,
     re.MULTILINE | re.DOTALL | re.VERBOSE,
@@ -49,7 +49,7 @@ class Place:
 
 
 def free_text(body: str, body_format: BodyFormat) -> str:
-    """Return a body of the same length in which everything that no link may stand in is blanked out."""
+    """Return a body of the same length in which everything that no link may be in is blanked out."""
     if body_format == "markdown":
         return _MARKDOWN.sub(lambda match: _BLANK * len(match[0]), body)
     parts: list[str] = []
@@ -106,7 +106,7 @@ def words_with_places(text: str, language: str) -> list[Word]:
 
 
 def places_of(phrase: Sequence[str], words: Sequence[Word], text: str) -> Iterator[Place]:
-    """Yield the places where a run of stems stands in a text, between which there is nothing but white space."""
+    """Yield the places where a run of stems is in a text, between which there is nothing but white space."""
     if not phrase or len(phrase) > MAX_ANCHOR_LENGTH:
         return
     for number in range(len(words) - len(phrase) + 1):
@@ -119,7 +119,7 @@ def places_of(phrase: Sequence[str], words: Sequence[Word], text: str) -> Iterat
 
 
 def as_link(anchor: str, url: str, body_format: BodyFormat) -> str:
-    """Return a link as it stands in a body."""
+    """Return a link as it is in a body."""
     if body_format == "html":
         return f'<a href="{escape(url)}">{anchor}</a>'
     target = f"<{url}>" if re.search(r"[\s()]", url) else url

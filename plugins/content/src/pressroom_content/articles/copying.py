@@ -23,7 +23,7 @@ async def copy(
     """Make a new draft that says the same, for the same website and in the same language unless others are given.
 
     Raises:
-        InvalidInput: the language is none, or the account has as many articles as it may.
+        InvalidInput: the language is not valid, or the account has as many articles as it may.
         NotFound: the account has no such article or website.
     """
     articles = Articles(plugin)

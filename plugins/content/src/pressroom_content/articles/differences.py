@@ -43,7 +43,7 @@ def changed_blocks(old: Sequence[str], new: Sequence[str]) -> list[Block]:
     """Return where two texts differ, in their order.
 
     They are first held together by the lines that stand once in each (as in Bram Cohen's patience diff), so that only
-    what lies between those is compared.
+    what is between those is compared.
     """
     found: list[Block] = []
     a = c = 0
@@ -146,7 +146,7 @@ def _hunk(old: Sequence[str], new: Sequence[str], blocks: Sequence[Block]) -> It
 
 
 def _range(first: int, last: int) -> str:
-    """Return where lines stand, as unified diffs say it: from 1, the line before where there is none."""
+    """Return where lines stand, as unified diffs say it: from 1, the line before if absent."""
     count = last - first
     return f"{first + 1}" if count == 1 else f"{first + 1 if count else first},{count}"
 

@@ -14,7 +14,7 @@ _SHOWN: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """`find` is replaced by `replace`: where it stands once, at one of its places (from 1), or at all of them."""
+    """`find` is replaced by `replace`: where it occurs once, at one of its places (from 1), or at all of them."""
 
     find: str
     replace: str

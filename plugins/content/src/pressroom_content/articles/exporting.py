@@ -51,7 +51,7 @@ async def export(
     The account's earlier export in the same format is gone then, and its link with it.
 
     Raises:
-        InvalidInput: they are too many for one file, or there are none.
+        InvalidInput: they are too many for one file, or nothing is selected.
         NotFound: one of the named ones does not exist.
     """
     articles = await _articles(plugin, user_id, website_id, content_ids)
@@ -72,7 +72,7 @@ async def export(
 
 
 def routes(plugin: PluginContext) -> Sequence[Route]:
-    """Return the address under which exports are fetched."""
+    """Return the URL under which exports are fetched."""
 
     async def serve(request: HttpRequest) -> HttpResponse:
         wanted = select(ExportRow).where(ExportRow.token_hash == hash_of(request.path_params["token"]))

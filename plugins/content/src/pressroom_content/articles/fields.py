@@ -139,5 +139,5 @@ def _language(tag: str) -> str:
 def _address(url: str) -> str:
     url = url.strip()
     if url and not re.fullmatch(r"https?://[^\s/?#<>\"'\\]+[^\s<>\"'\\]*", url):
-        raise InvalidInput("canonical_url", "must be a whole address that begins with https:// or http://")
+        raise InvalidInput("canonical_url", "must be a full URL that begins with https:// or http://")
     return url

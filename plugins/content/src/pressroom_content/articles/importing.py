@@ -46,7 +46,7 @@ async def import_page(
     """Make an article of a page, or of the newest item of a feed, on a website that the account has connected.
 
     Raises:
-        InvalidInput: the address is not on such a website, cannot be fetched, or shows no article.
+        InvalidInput: the URL is not on such a website, cannot be fetched, or shows no article.
         NotFound: the account has no such website.
     """
     site_id = await _site_of(plugin, user_id, url, website_id)
@@ -81,7 +81,7 @@ async def _store(
     if removed:
         warnings.append(f"left out: {', '.join(removed)}")
     if "](http" in markdown and "![" in markdown:
-        warnings.append("its images still lie on the other site; take them into the library with import_image")
+        warnings.append("its images still are on the other site; take them into the library with import_image")
     draft = Draft(
         title=found.title or "Imported article",
         body=markdown,
@@ -95,7 +95,7 @@ async def _store(
 
 
 async def _site_of(plugin: PluginContext, user_id: str, url: str, website_id: str | None) -> str:
-    """Return the website that an address is on. Raises `InvalidInput` and `NotFound`."""
+    """Return the website that a URL is on. Raises `InvalidInput` and `NotFound`."""
     websites = Websites(plugin)
     if website_id is not None:
         sites = [await websites.get(user_id, website_id)]
@@ -134,7 +134,7 @@ def _read(answer: Fetched) -> tuple[Extracted, list[str]]:
     if "<rss" in start or "<feed" in start or "<rdf:rdf" in start:
         return _from_feed(answer.content, answer.url), ["this is a feed: its first item was taken"]
     if answer.media_type not in ("text/html", "application/xhtml+xml", ""):
-        raise InvalidInput("url", f"is no web page: it answers with {answer.media_type[:60]}")
+        raise InvalidInput("url", f"is not a web page: it answers with {answer.media_type[:60]}")
     return extract(text, answer.url), []
 
 

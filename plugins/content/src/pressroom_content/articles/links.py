@@ -119,7 +119,7 @@ def _stems(article: Article) -> tuple[Mapping[str, int], frozenset[str]]:
 
 
 async def _targets(session: AsyncSession, article: Article, ids: Sequence[str]) -> dict[str, Target]:
-    """Return those of the documents that have an address: articles that are published, and pages of sites."""
+    """Return those of the documents that have a URL: articles that are published, and pages of sites."""
     published = (
         select(ArticleRow.id, PublicationRow.url, ArticleRow.title, ArticleRow.keyphrase)
         .join(PublicationRow, PublicationRow.article_id == ArticleRow.id)
@@ -211,7 +211,7 @@ def _linked(article: Article, links: Sequence[ChosenLink]) -> str:
 
 def _check_link(path: str, link: ChosenLink, body: str, free: str) -> None:
     if not _URL.fullmatch(link.target_url):
-        raise InvalidInput(f"{path}.target_url", "must be an http or https address, or a path that begins with /")
+        raise InvalidInput(f"{path}.target_url", "must be an http or https URL, or a path that begins with /")
     end = link.position + len(link.anchor_text)
     if body[link.position : end] != link.anchor_text:
         raise InvalidInput(

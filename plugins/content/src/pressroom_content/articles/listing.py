@@ -21,7 +21,7 @@ from pressroom_content.text_index.stems import variants_of
 
 MAX_QUERY_WORDS: Final = 12
 LIVE: Final = ("published",)
-"""The statuses of publications whose address people can open."""
+"""The statuses of publications whose URL people can open."""
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -59,10 +59,10 @@ async def page(
     """Return articles of an account, and the cursor of the next page.
 
     They come as they were changed, newest first; those that a search finds by their title come before others. An
-    article that is made or changed meanwhile moves to the front, and the next page goes on where this one ended.
+    article that is made or changed meanwhile moves to the front, and the next page continues where this one ended.
 
     Raises:
-        InvalidInput: the cursor is none.
+        InvalidInput: the cursor is not valid.
     """
     async with plugin.services.database.reading() as session:
         conditions = _conditions(user_id, wanted)

@@ -13,7 +13,7 @@ _JOINERS: Final = frozenset("\u200c\u200d\ufe0e\ufe0f")
 
 
 def part(text: str, offset: int, most: int) -> tuple[str, int | None]:
-    """Return a part of a text from an offset, at most so many characters, and the offset of the next part, if any."""
+    """Return a part of a text from an offset, at most this many characters, and the offset of the next part, if any."""
     rest = text[offset : offset + most + 1]
     if len(rest) <= most:
         return rest, None

@@ -115,7 +115,7 @@ async def remove_old(plugin: PluginContext) -> int:
 
 
 async def make_room(session: AsyncSession, user_id: str, needed: int) -> None:
-    """Remove articles from an account's trash before their time, the oldest first, until so many bytes are free."""
+    """Remove articles from an account's trash before their time, the oldest first, until this many bytes are free."""
     on_a_site = select(PublicationRow.article_id).where(
         PublicationRow.article_id == ArticleRow.id, PublicationRow.status.in_(_ON_A_SITE)
     )

@@ -1,4 +1,4 @@
-"""Pictures of posts for link previews, made by the server's own image generator where it is installed."""
+"""Images of posts for link previews, made by the server's own image generator where it is installed."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ async def draw(plugin: PluginContext, card: Card) -> tuple[bytes, str]:
     try:
         return await plugin.services.tools.make_file(GENERATOR, {"template": "og", "props": dict(card.props)})
     except CallError as error:
-        log.warning("a picture of a post could not be made", error=error.message)
-        raise NotFound("there is no picture of this post") from error
+        log.warning("an image of a post could not be made", error=error.message)
+        raise NotFound("there is no image of this post") from error
 
 
 def _composed(texts: Mapping[str, str]) -> Card:

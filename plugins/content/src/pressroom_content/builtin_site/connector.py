@@ -92,7 +92,7 @@ def builtin_connector(plugin: PluginContext) -> SiteConnector:
 
 
 class _BuiltinSite:
-    """Keeps the protocol `pressroom_content.contract.Site`. An outage of the database is the site's being away."""
+    """Implements `pressroom_content.contract.Site`. An outage of the database is the site's being away."""
 
     def __init__(self, plugin: PluginContext, address: SiteAddress) -> None:
         self._database = plugin.services.database
@@ -205,7 +205,7 @@ class _BuiltinSite:
             return self._remote(await self._row(session, post_id))
 
     async def update(self, post_id: str, post: Post, revision: str) -> RemotePost:
-        """Write a post again. Where its address changes, the old one leads to the new one."""
+        """Write a post again. Where its URL changes, the old one leads to the new one."""
         now, slug = datetime.now(UTC), self._slug(post)
         try:
             async with self._database.writing() as session:
@@ -213,7 +213,7 @@ class _BuiltinSite:
                 if revision and revision != str(row.revision):
                     raise RemoteChanged("the post was changed since it was last read")
                 if row.slug != slug and row.published_at is not None:
-                    # The new address may have been an old one once: it must not lead away from itself.
+                    # The new URL may have been an old one once: it must not lead away from itself.
                     await self._drop_redirect(session, f"/{slug}")
                     await self._put_redirect(session, f"/{row.slug}", f"/{slug}", permanent=True)
                 before = row.size
@@ -264,10 +264,10 @@ class _BuiltinSite:
     async def add_redirect(self, source: str, target: str, *, permanent: bool) -> RemoteRedirect:
         """Add a redirect, or give the one that is there another target."""
         if not _PATH.fullmatch(source) or source.count("/") > 1:
-            raise SiteRefused(f"{source[:80]!r} is no path of this site; give one such as /old-address")
+            raise SiteRefused(f"{source[:80]!r} is not a path of this site; give one such as /old-path")
         async with self._database.writing() as session:
             if await session.scalar(self._of_slug(source.removeprefix("/"))) is not None:
-                raise SiteRefused(f"{source} is the address of a post; take the post down or change its slug first")
+                raise SiteRefused(f"{source} is the URL of a post; take the post down or change its slug first")
             if not await may_lead_to(session, self._address.id, target):
                 raise SiteRefused(
                     f"a redirect of this site cannot lead to {target[:200]}: give a path of the site, or a URL of a "

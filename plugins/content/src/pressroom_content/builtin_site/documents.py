@@ -57,7 +57,7 @@ def rss(site: Mapping[str, str], items: Sequence[Mapping[str, Any]], language: s
 
 
 def sitemap(pages: Sequence[tuple[str, datetime]]) -> bytes:
-    """Return a site map (sitemaps.org) of pairs of address and time of the last change."""
+    """Return a site map (sitemaps.org) of pairs of URL and time of the last change."""
     lines = ['<?xml version="1.0" encoding="utf-8"?>', '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">']
     for url, changed in pages[:MAX_SITEMAP_URLS]:
         lines.append(f"<url><loc>{escape(url)}</loc><lastmod>{changed.isoformat(timespec='seconds')}</lastmod></url>")
@@ -73,7 +73,7 @@ def json_script(value: Any) -> Markup:
 
 
 def absolute_links(html: str, site_url: str) -> str:
-    """Return HTML whose links to paths of this server are whole addresses, for readers elsewhere."""
+    """Return HTML whose links to paths of this server are full URLs, for readers elsewhere."""
     parts = urlsplit(site_url)
     return _OWN_PATH.sub(rf"\1{parts.scheme}://{parts.netloc}\2", html)
 

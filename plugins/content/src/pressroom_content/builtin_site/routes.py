@@ -1,4 +1,4 @@
-"""The addresses of built-in sites."""
+"""The URLs of built-in sites."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def routes(plugin: PluginContext) -> Sequence[Route]:
 
 
 def _part(request: HttpRequest, name: str) -> str:
-    """Return a segment of the path; slugs may be in any script, which addresses hold coded (RFC 3986, section 2.1)."""
+    """Return a segment of the path; slugs may be in any script, which URLs hold coded (RFC 3986, section 2.1)."""
     return unquote(request.path_params[name])
 
 

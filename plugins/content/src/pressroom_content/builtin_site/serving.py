@@ -1,4 +1,4 @@
-"""The pages of built-in sites: what is answered at each address."""
+"""The pages of built-in sites: what is answered at each URL."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class BuiltinPages:
         )
 
     async def post(self, site_key: str, slug: str) -> HttpResponse:
-        """Return the page of a post, the redirect from an old address, or a page that says that nothing is there.
+        """Return the page of a post, the redirect from an old URL, or a page that says that nothing is there.
 
         Raises `NotFound` where there is no such site.
         """
@@ -167,11 +167,11 @@ class BuiltinPages:
         return HttpResponse(found.content, media_type=found.media_type, headers=headers)
 
     async def card(self, site_key: str, name: str) -> HttpResponse:
-        """Return the picture of a post for link previews. Raises `NotFound`."""
+        """Return the image of a post for link previews. Raises `NotFound`."""
         website = await self._website(site_key)
         row = await BuiltinSite(self._plugin, website.id).post(name.removesuffix(".png"))
         if row is None or not name.endswith(".png"):
-            raise NotFound("there is no picture of this post")
+            raise NotFound("there is no image of this post")
         content, media_type = await cards.draw(self._plugin, await self._card(website, row))
         headers = {"Cache-Control": "public, max-age=86400", "X-Content-Type-Options": "nosniff"}
         return HttpResponse(content, media_type=media_type, headers=headers)
@@ -216,7 +216,7 @@ class BuiltinPages:
     async def _preview(
         self, website: Website, row: BuiltinPostRow, featured: Mapping[str, Any] | None
     ) -> Mapping[str, Any] | None:
-        """Return the picture that link previews show."""
+        """Return the image that link previews show."""
         if featured is not None:
             parts = urlsplit(website.url)
             url = featured["url"]

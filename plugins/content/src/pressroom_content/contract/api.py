@@ -71,7 +71,7 @@ class SiteApi:
     Args:
         fetcher: what requests go through.
         name: what the site is called in messages, such as `WordPress at example.org`.
-        root: the address that paths are added to.
+        root: the URL that paths are added to.
         headers: what is sent with every request, such as the credential; it never shows in an error.
     """
 

@@ -167,7 +167,7 @@ class Finding:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing stands in the way of publishing."""
+        """Whether publishing is possible."""
         return all(check.status != "error" for check in self.checks)
 
 
@@ -243,7 +243,7 @@ class RemotePost:
 
 @dataclass(frozen=True, slots=True)
 class RemoteRedirect:
-    """A redirect on a site. `source` is a path that begins with a slash; `target` a path or an address."""
+    """A redirect on a site. `source` is a path that begins with a slash; `target` a path or a URL."""
 
     id: str
     source: str
@@ -280,7 +280,7 @@ class Site(Protocol):
         """Upload a file."""
 
     async def find(self, post: Post) -> RemotePost | None:
-        """Return the post that carries `post.marker`, in whatever state it is; `None` where there is none."""
+        """Return the post that carries `post.marker`, in whatever state it is; `None` if absent."""
 
     async def create(self, post: Post) -> RemotePost:
         """Make the post as a draft, or live where the platform has no drafts."""
@@ -302,7 +302,7 @@ class Site(Protocol):
         """Move the post to a state; `at` is when a scheduled one goes live. Raises `SiteGone`."""
 
     def posts(self, since: datetime | None, most: int) -> AsyncIterator[RemotePost]:
-        """Yield the live posts, newest first, at most so many, changed after `since` where it is given."""
+        """Yield the live posts, newest first, at most this many, changed after `since` where it is given."""
 
     async def redirects(self) -> Sequence[RemoteRedirect]:
         """Return the redirects that the site has."""
@@ -319,7 +319,7 @@ class RecallingSite(Protocol):
     """A site that cannot be asked for its posts: it only ever answers to what is sent. It keeps `Site` besides.
 
     `Site.read` returns what the last answer said, `Site.find` finds nothing. Whatever has to be known later, such as
-    the post's state, stands in the `revision` of every `RemotePost` that is returned: at most 200 characters.
+    the post's state, is in the `revision` of every `RemotePost` that is returned: at most 200 characters.
     """
 
     def recall(self, post_id: str, url: str, revision: str) -> None:
@@ -354,7 +354,7 @@ Approved = Callable[[Mapping[str, str]], Mapping[str, str]]
 class SiteConnector:
     """A platform. Offer it through the hook `pressroom_site_connectors`.
 
-    `platform` is its name in tools, such as `wordpress`. `needs_url` tells that people type an address. `approval` and
+    `platform` is its name in tools, such as `wordpress`. `needs_url` tells that people type a URL. `approval` and
     `approved` are for platforms that hand out credentials in the browser. `markdown` tells that it takes markdown
     rather than HTML. `proves_control` tells that the platform's live check can fill `Finding.site_url`. `sanitiser` is
     how much of HTML it keeps: `full` has figures, tables and iframes of known hosts,

@@ -40,7 +40,7 @@ def as_slug(text: str) -> str:
 
 
 def cut(slug: str, longest: int) -> str:
-    """Return a slug of at most so many characters, cut between words where it can be."""
+    """Return a slug of at most this many characters, cut between words where it can be."""
     if len(slug) <= longest:
         return slug
     head, hyphen, _ = slug[: longest + 1].rpartition("-")

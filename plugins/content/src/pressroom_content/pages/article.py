@@ -55,7 +55,7 @@ class ArticlePages:
         self._plugin = plugin
 
     def routes(self) -> Sequence[Route]:
-        """Return the addresses."""
+        """Return the URLs."""
         return [
             Route(f"{PATH}/<id>", self.article, ("GET", "POST"), DashboardPage("Article", _TOOLS)),
             Route(f"{PATH}/<id>/seo", self.seo, page=DashboardPage("SEO of an article")),

@@ -33,7 +33,7 @@ from pressroom_content.websites.store import Websites
 
 SHOWN: Final = 100
 WAIT_SECONDS: Final = 5.0
-"""How long a page waits for what it began; it goes on without the page."""
+"""How long a page waits for what it began; it continues without the page."""
 
 _STEPS: Final[Mapping[str, str]] = {
     "terms": "Categories and tags",
@@ -58,8 +58,8 @@ _TOOLS: Final = {
 }
 _DOWN: Final[Mapping[str, DownMode]] = {"draft": "draft", "trash": "trash", "delete": "delete"}
 _MESSAGES: Final = {
-    "retried": "It was tried again; this is how it stands now.",
-    "updated": "The newest version was sent; this is how it stands now.",
+    "retried": "It was tried again; this is its status now.",
+    "updated": "The newest version was sent; this is its status now.",
     "down": "The post was taken down. The article itself stays here.",
     "cancelled": "It is not scheduled any more.",
 }
@@ -72,7 +72,7 @@ class PublicationPages:
         self._plugin = plugin
 
     def routes(self) -> Sequence[Route]:
-        """Return the address."""
+        """Return the URL."""
         page = DashboardPage("Publications of an article", _TOOLS)
         return [Route(f"{PATH}/<id>/publications", self.publications, ("GET", "POST"), page)]
 

@@ -47,7 +47,7 @@ class VersionPages:
         self._plugin = plugin
 
     def routes(self) -> Sequence[Route]:
-        """Return the addresses."""
+        """Return the URLs."""
         return [
             Route(f"{PATH}/<id>/versions", self.versions, page=DashboardPage("Versions of an article")),
             Route(
@@ -134,7 +134,7 @@ class VersionPages:
 
 
 def _number(text: str | None, kept: Sequence[int], otherwise: int) -> int:
-    """Return the number of a version that is kept, whatever an address says."""
+    """Return the number of a version that is kept, whatever a URL says."""
     known = {str(number): number for number in kept}
     return known.get(text or "", otherwise)
 

@@ -36,11 +36,11 @@ class ArticleList:
         self._plugin = plugin
 
     def routes(self) -> Sequence[Route]:
-        """Return the address."""
+        """Return the URL."""
         return [Route(PATH, self.articles, page=DashboardPage("Articles"))]
 
     async def articles(self, request: HttpRequest) -> HttpResponse:
-        """List the articles that match. Raises `InvalidInput` for a cursor that is none."""
+        """List the articles that match. Raises `InvalidInput` for an invalid cursor."""
         names = await Websites(self._plugin).names(request.subject)
         chosen = _chosen(request.query, names)
         cursor = request.query.get("cursor", "")
@@ -99,5 +99,5 @@ def _row(
 
 
 def _web_link(url: str) -> str:
-    """Return a URL that may stand in a link, nothing for any other: a site may claim anything."""
+    """Return a URL that may be in a link, nothing for any other: a site may claim anything."""
     return url if url.startswith(("https://", "http://", "/")) and not url.startswith("//") else ""

@@ -40,7 +40,7 @@ class CalendarPages:
         self._plugin = plugin
 
     def routes(self) -> Sequence[Route]:
-        """Return the address."""
+        """Return the URL."""
         return [Route(PATH, self.calendar, ("GET", "POST"), DashboardPage("Calendar", {"add": "save_content_idea"}))]
 
     async def calendar(self, request: HttpRequest) -> HttpResponse:
@@ -136,7 +136,7 @@ _COMMON_ZONES: Final = frozenset(
 
 
 def _zone(asked: str, website: Website | None, websites: Sequence[Website]) -> tuple[ZoneInfo, str]:
-    """Return the time zone of the page, and what was asked for where that is none.
+    """Return the time zone of the page, and what was asked for if that is not a time zone.
 
     Where none is named it is the website's, or that of all websites for which one was set.
     """

@@ -32,7 +32,7 @@ class ConnectPages:
         self._plugin = plugin
 
     def routes(self) -> Sequence[Route]:
-        """Return the addresses."""
+        """Return the URLs."""
         page = DashboardPage("Connect a website", {"": "connect_website"})
         return [
             Route("/dashboard/connect/<token>", self.connect, ("GET", "POST"), page),
@@ -61,7 +61,7 @@ class ConnectPages:
             return self._form(request, connect, typed=typed, errors={error.field: error.problem}, status=400)
 
     async def approved(self, request: HttpRequest) -> HttpResponse:
-        """Take the credential with which a site sends somebody back. It leaves the address bar at once."""
+        """Take the credential with which a site sends somebody back. It leaves the URL bar at once."""
         token = request.path_params["token"]
         connecting = Connecting(self._plugin)
         connect = await connecting.open(token, request.subject)

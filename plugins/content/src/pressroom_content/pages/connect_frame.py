@@ -14,7 +14,7 @@ WEBSITES = "/dashboard/websites"
 
 
 def root_of(plugin: PluginContext) -> str:
-    """Return the path that stands before every path of this server; mostly empty."""
+    """Return the path that is before every path of this server; mostly empty."""
     return urlsplit(plugin.base_url).path.rstrip("/")
 
 

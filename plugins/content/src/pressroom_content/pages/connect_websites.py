@@ -47,7 +47,7 @@ _ABLE: Mapping[str, str] = {
     "delete": "deleting posts",
     "tags": "tags",
     "categories": "categories",
-    "canonical": "canonical addresses",
+    "canonical": "canonical URLs",
     "featured_image": "featured images",
     "upload": "uploads of images",
     "seo_meta": "titles and descriptions for search engines",
@@ -64,7 +64,7 @@ class WebsitePages:
         self._plugin = plugin
 
     def routes(self) -> Sequence[Route]:
-        """Return the addresses."""
+        """Return the URLs."""
         return [
             Route(WEBSITES, self.websites, ("GET", "POST"), DashboardPage("Websites", {"": "connect_website"})),
             Route(f"{WEBSITES}/<website>", self.website, ("GET", "POST"), DashboardPage("Website", _TOOLS)),

@@ -29,7 +29,7 @@ class Month:
 
     @classmethod
     def read(cls, text: str, today: date) -> Self:
-        """Return the month of a text such as `2026-12`, this month where it is none."""
+        """Return the month of a text such as `2026-12`, this month if it is invalid."""
         match = _MONTH.fullmatch(text)
         year, number = (int(match[1]), int(match[2])) if match else (today.year, today.month)
         if not (FIRST_YEAR <= year <= LAST_YEAR and 1 <= number <= 12):
@@ -50,7 +50,7 @@ class Month:
         return f"{self.year:04}-{self.number:02}"
 
     def moved(self, months: int) -> Month | None:
-        """Return the month so many months later, or earlier; `None` beyond the years that are shown."""
+        """Return the month this many months later, or earlier; `None` beyond the years that are shown."""
         index = self.year * 12 + self.number - 1 + months
         year = index // 12
         return Month(year, index % 12 + 1) if FIRST_YEAR <= year <= LAST_YEAR else None

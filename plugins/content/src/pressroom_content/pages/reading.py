@@ -83,7 +83,7 @@ def _cover(picture: Picture | None, article: Article, plugin: PluginContext) -> 
 
 
 def is_own(url: str, base_url: str) -> bool:
-    """Tell whether an address is one of this server."""
+    """Tell whether a URL is one of this server."""
     return url.startswith(f"{base_url}/") or (url.startswith("/") and not url.startswith("//") and "\\" not in url)
 
 

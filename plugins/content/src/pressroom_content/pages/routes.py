@@ -14,6 +14,6 @@ from pressroom_content.pages.calendar import CalendarPages
 
 
 def routes(plugin: PluginContext) -> Sequence[Route]:
-    """Return their addresses, in the order of the navigation."""
+    """Return their URLs, in the order of the navigation."""
     pages = (ArticleList, CalendarPages, ArticlePages, VersionPages, PublicationPages)
     return [route for page in pages for route in page(plugin).routes()]

@@ -18,7 +18,7 @@ _AROUND: Final = (
     ".jp-relatedposts, .breadcrumbs, .breadcrumb, .newsletter, .advertisement, .cookie-banner, .post-navigation, "
     ".author-box, .toc"
 )
-"""What is no part of an article, wherever it stands."""
+"""What is not part of an article, wherever it is."""
 
 _MARKED: Final = (
     "[itemprop=articleBody]", ".e-content", ".entry-content", ".post-content", ".article-content", ".article-body",
@@ -32,7 +32,7 @@ _MIN_LENGTH: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """An article from a page: its HTML, not sanitised, with whole addresses, and what the page says of it."""
+    """An article from a page: its HTML, not sanitised, with full URLs, and what the page says of it."""
 
     html: str
     title: str

@@ -154,7 +154,7 @@ def _inline(node: LexborNode) -> str:
 
 
 def _marked(text: str, mark: str) -> str:
-    """Return text between marks, which must not stand beside white space on their inner side."""
+    """Return text between marks, which must not be beside white space on their inner side."""
     inner = text.strip()
     if not inner:
         return text

@@ -1,4 +1,4 @@
-"""What HTML may hold: elements, attributes and addresses, where much of it is kept and where little is."""
+"""What HTML may hold: elements, attributes and URLs, where much of it is kept and where little is."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FRAME_HOSTS: Final = frozenset(
         "www.youtube.com",
     }
 )  # fmt: skip
-"""The hosts whose pages may stand in an article."""
+"""The hosts whose pages may be in an article."""
 
 SCHEMES: Final = frozenset({"http", "https", "mailto", "tel"})
 
@@ -80,7 +80,7 @@ RULES: Final[Mapping[Sanitiser, Rules]] = MappingProxyType({"full": _rules(_FULL
 
 
 def attribute_value(tag: str, attribute: str, value: str) -> str | None:
-    """Return what becomes of an attribute's value that the rules allow by its name; `None` takes it away."""
+    """Return the value to keep of an attribute that the rules allow by its name; `None` removes it."""
     match attribute:
         case "class":
             return " ".join(name for name in value.split() if _CLASS.fullmatch(name)) or None
@@ -101,7 +101,7 @@ def attribute_value(tag: str, attribute: str, value: str) -> str | None:
 
 
 def is_known_frame(url: str) -> bool:
-    """Tell whether a page may stand in an iframe."""
+    """Tell whether a page may be in an iframe."""
     try:
         parts = urlsplit(url.strip())
         if parts.port not in (None, 443) or parts.username is not None:
@@ -114,7 +114,7 @@ def is_known_frame(url: str) -> bool:
 
 
 def _is_srcset(value: str) -> bool:
-    """Tell whether all candidates are http or https addresses or paths."""
+    """Tell whether all candidates are http or https URLs or paths."""
     for candidate in value.split(","):
         url = candidate.split()[:1]
         try:

@@ -83,7 +83,7 @@ class TextTwins:
         async with self._plugin.services.database.reading() as session:
             row = (await session.execute(wanted)).first()
             if row is None:
-                raise NotFound("there is no published article at this address")
+                raise NotFound("there is no published article at this URL")
             article = article_of(row.ArticleRow)
             if row.article_version != article.version:
                 # The page shows the version that was sent, whatever was written since.
@@ -163,7 +163,7 @@ def index_entries(plugin: PluginContext) -> Sequence[IndexEntries]:
 
 
 def routes(plugin: PluginContext) -> Sequence[Route]:
-    """Return the twins, and the addresses on this server of articles that are published elsewhere.
+    """Return the twins, and the URLs on this server of articles that are published elsewhere.
 
     The twins `….md` of built-in sites are served with their pages.
     """

@@ -19,7 +19,7 @@ WORDS: Final = 5
 
 BANDS: Final = 16
 ROWS: Final = 4
-"""A signature has bands of so many rows: texts with half of their shingles in common most likely share a band."""
+"""A signature has bands of this many rows: texts with half of their shingles in common most likely share a band."""
 
 _BINS: Final = BANDS * ROWS
 _MAX_WORDS: Final = 100_000
@@ -54,7 +54,7 @@ def similarity(one: frozenset[tuple[str, ...]], other: frozenset[tuple[str, ...]
 
 
 def estimate(shared_bands: int) -> float:
-    """Return the similarity of two texts that share so many bands, from 0 to 1, roughly."""
+    """Return the similarity of two texts that share this many bands, from 0 to 1, roughly."""
     return float((shared_bands / BANDS) ** (1 / ROWS))
 
 

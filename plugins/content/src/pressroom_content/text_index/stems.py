@@ -47,7 +47,7 @@ def stems_of(text: str, language: str) -> Iterator[str]:
 
 
 def counted_stems(text: str, language: str) -> Counter[str]:
-    """Return how often each stem stands in a text, within the bounds."""
+    """Return how often each stem is in a text, within the bounds."""
     found: Counter[str] = Counter()
     for number, stem in enumerate(stems_of(text, language)):
         if number == MAX_WORDS:

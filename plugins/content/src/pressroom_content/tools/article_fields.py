@@ -30,7 +30,7 @@ class FieldChanges(Params):
     website_id: str | None = Field(
         default=None, max_length=64, description="The website it is meant for, as list_websites names it; empty: none."
     )
-    slug: str | None = Field(default=None, max_length=200, description="The part of the address that names it.")
+    slug: str | None = Field(default=None, max_length=200, description="The part of the URL that names it.")
     excerpt: str | None = Field(default=None, max_length=5000, description="A summary for lists, as plain text.")
     keyphrase: str | None = Field(default=None, max_length=200, description="What it is to be found by.")
     synonyms: Terms | None = Field(default=None, description="Other words for the keyphrase.")
@@ -55,7 +55,7 @@ class Seo(BaseModel):
 
     score: int | None = Field(description="From 0 to 100; null where this server scores nothing.")
     top_fixes: list[str] = Field(description="What would raise the score most, best first; at most three.")
-    delta: int | None = Field(default=None, description="The change of the score; null where there is none before.")
+    delta: int | None = Field(default=None, description="The change of the score; null for the first score.")
 
 
 class ArticleView(BaseModel):
@@ -65,7 +65,7 @@ class ArticleView(BaseModel):
     version: int = Field(description="The version that is shown; give it to update_content as expected_version.")
     status: str = Field(description="draft, scheduled, published or trashed.")
     title: str = Field(description="The headline.")
-    slug: str = Field(description="The part of the address that names it.")
+    slug: str = Field(description="The part of the URL that names it.")
     website_id: str | None = Field(description="The website that it is meant for; null for none.")
     body_format: str = Field(description="The format in which the body is stored: edits apply to that.")
     body_chars: int = Field(description="How many characters the stored body has.")
@@ -80,7 +80,7 @@ class ArticleView(BaseModel):
     language: str = Field(description="The language tag; may be empty.")
     canonical_url: str = Field(description="Where the original is; may be empty.")
     author: str = Field(description="Whom the text is by; may be empty.")
-    featured_media_id: str = Field(description="The featured image; empty where there is none.")
+    featured_media_id: str = Field(description="The featured image; empty if absent.")
     featured_alt: str = Field(description="The alternative text of the featured image.")
     score: int | None = Field(description="The SEO score of the newest version; null where it has none.")
     urls: list[str] = Field(description="Where it is published.")
@@ -106,7 +106,7 @@ def article_view(article: Article, urls: tuple[str, ...], call: Call) -> Article
 
 
 def preview_url(call: Call, content_id: str) -> str:
-    """Return the address of the page that shows an article to its owner."""
+    """Return the URL of the page that shows an article to its owner."""
     return f"{call.base_url}/dashboard/articles/{content_id}"
 
 

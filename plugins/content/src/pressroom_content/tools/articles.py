@@ -44,7 +44,7 @@ class CreateParams(Params):
     )
     website_id: WebsiteId | None = Field(default=None, description="The website it is meant for, from list_websites.")
     slug: str | None = Field(
-        default=None, max_length=200, description="The part of the address that names it; left out: from the title."
+        default=None, max_length=200, description="The part of the URL that names it; left out: from the title."
     )
     excerpt: str = Field(default="", max_length=5000, description="A summary for lists, as plain text.")
     keyphrase: str = Field(default="", max_length=200, description="What it is to be found by.")
@@ -138,7 +138,7 @@ class EditParams(Params):
     """A part of the stored body that is replaced by another."""
 
     find: str = Field(min_length=1, description="The text to replace, exactly as it is stored; it must be there once.")
-    replace: str = Field(description="What stands there instead; empty deletes it.")
+    replace: str = Field(description="The replacement; empty deletes the text.")
     occurrence: Integer | None = Field(
         default=None,
         ge=1,
@@ -176,7 +176,7 @@ class Updated(BaseModel):
     name="update_content",
     title="Change an article",
     description=(
-        "Changes fields of an article, or parts of its body through edits that each replace a text which stands there "
+        "Changes fields of an article, or parts of its body through edits that each replace a text that occurs there "
         "exactly once. Give the version that you read as expected_version: where somebody changed the article since, "
         "nothing is written and the answer says so. All of a call is written, or nothing. Live posts stay as they are "
         "until update_publication. Returns the new version, which fields changed, and the SEO score with its change."
@@ -288,7 +288,7 @@ class ListParams(Params):
         default=None, description="Only those; left out: all but the ones in the trash."
     )
     query: str | None = Field(
-        default=None, min_length=1, max_length=300, description="Words that all stand in the article, in any form."
+        default=None, min_length=1, max_length=300, description="Words that all occur in the article, in any form."
     )
     tag: str | None = Field(default=None, min_length=1, max_length=200, description="Only those with this tag.")
     updated_since: Day | None = Field(default=None, description="Only those changed since this day began in UTC.")
@@ -308,7 +308,7 @@ class ContentItem(BaseModel):
     updated_at: datetime = Field(description="When it was last changed (UTC).")
     urls: list[str] = Field(description="Where it is published.")
     version: int = Field(description="The newest version.")
-    slug: str = Field(description="The part of the address that names it.")
+    slug: str = Field(description="The part of the URL that names it.")
     website_id: str | None = Field(description="The website that it is meant for.")
     word_count: int = Field(description="How many words readers see.")
 
@@ -328,7 +328,7 @@ class ContentList(BaseModel):
     description=(
         "Lists the account's articles, the last changed first, or searches them: query finds articles that have all of "
         "its words, in any form, with matches in the title first. Use it to find an article's content_id, and before "
-        "writing, to see what there is. Returns items with title, status, score and addresses, and next_cursor, which "
+        "writing, to see what there is. Returns items with title, status, score and URLs, and next_cursor, which "
         "is null at the end."
     ),
     result=ContentList,

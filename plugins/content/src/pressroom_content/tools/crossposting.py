@@ -46,7 +46,7 @@ class CrosspostAnswer(BaseModel):
     name="crosspost_content",
     title="Publish on several websites",
     description=(
-        "Publishes an article on several websites, each copy naming one original as its canonical address, so that "
+        "Publishes an article on several websites, each copy naming one original as its canonical URL, so that "
         "search engines count it once. The original must be live, on a website that is proven to control its URL. Each "
         "website succeeds or fails by itself; repeating it makes no second posts. Returns results."
     ),
@@ -128,7 +128,7 @@ class RetryAnswer(BaseModel):
     timeout=60,
 )
 async def retry_publication(params: RetryParams, call: Call) -> ToolResult:
-    """Go on with a publication."""
+    """Continue with a publication."""
     publications = Publications(context(call))
     begun = await publications.retry(call.caller.subject, params.publication_id)
     done = await publications.wait(begun, WAIT_SECONDS)

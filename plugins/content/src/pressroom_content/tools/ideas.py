@@ -25,7 +25,7 @@ class IdeaParams(Params):
     keyphrase: str | None = Field(default=None, max_length=200, description="What it is to be found by.")
     due: Day | None = Field(default=None, description="The day by which it is to be written.")
     notes: str | None = Field(default=None, max_length=20_000, description="Anything to remember: angle, sources.")
-    status: Status | None = Field(default=None, description="Where it stands; a new one is an idea.")
+    status: Status | None = Field(default=None, description="Its status; a new one is an idea.")
 
 
 class IdeaView(BaseModel):

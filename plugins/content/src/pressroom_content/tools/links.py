@@ -106,7 +106,7 @@ class Applied(BaseModel):
     title="Add internal links",
     description=(
         "Puts links into an article at exact places, as suggest_internal_links returned them: all of them, or none "
-        "where one cannot stand there. Give the version that the suggestions were for. Live posts stay as they are "
+        "where one cannot be there. Give the version that the suggestions were for. Live posts stay as they are "
         "until update_publication. Returns the new version and how many were added."
     ),
     result=Applied,
@@ -152,7 +152,7 @@ class DuplicateMatch(BaseModel):
 class DuplicateReport(BaseModel):
     """The answer of `check_duplicate_content`."""
 
-    matches: list[DuplicateMatch] = Field(description="The texts, the most alike first; empty where there are none.")
+    matches: list[DuplicateMatch] = Field(description="The texts, the most alike first; empty if absent.")
 
 
 @mcp_tool(

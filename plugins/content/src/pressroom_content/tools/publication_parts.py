@@ -18,7 +18,7 @@ _OK: Final = 200
 _UTC: Final = ZoneInfo("UTC")
 
 WAIT_SECONDS: Final = 25.0
-"""How long a call waits for a publication; it goes on without the caller."""
+"""How long a call waits for a publication; it continues without the caller."""
 
 ContentId = Annotated[str, Field(min_length=1, max_length=64, description="The article, as list_content names it.")]
 PublicationId = Annotated[
@@ -50,7 +50,7 @@ class PublicationRow(BaseModel):
     warnings: list[str]
     error: str
     next_try_at: datetime | None = Field(
-        description="When it goes on by itself; null where nothing is to be done, or it waits for retry_publication."
+        description="When it continues by itself; null where nothing is to be done, or it waits for retry_publication."
     )
 
 
@@ -109,7 +109,7 @@ def told(done: Publication, zone: ZoneInfo) -> str:
 
 
 def seen(facts: Mapping[str, Any]) -> str:
-    """Return what a visitor sees at the address of a post, in words; empty where nobody looked."""
+    """Return what a visitor sees at the URL of a post, in words; empty where nobody looked."""
     status = facts.get("http_status")
     if status is None:
         return ""
@@ -121,16 +121,16 @@ def seen(facts: Mapping[str, Any]) -> str:
     if "indexable" in facts:
         shown.append("search engines may index it" if facts["indexable"] else "search engines may not index it")
     if facts.get("canonical"):
-        shown.append(f"its canonical address is {facts['canonical']}")
+        shown.append(f"its canonical URL is {facts['canonical']}")
     return f"Its page answers with {status}, {', '.join(shown)}."
 
 
 def _outlook(done: Publication) -> str:
     if done.due_at is None and done.status == "unknown":
-        return "It does not go on by itself: look at the site, then use retry_publication."
+        return "It does not continue by itself: look at the site, then use retry_publication."
     if done.due_at is not None and done.due_at > datetime.now(UTC):
-        return f"It goes on by itself at {done.due_at:%H:%M:%S} UTC; ask get_publication_status then."
-    return "It goes on by itself; ask get_publication_status."
+        return f"It continues by itself at {done.due_at:%H:%M:%S} UTC; ask get_publication_status then."
+    return "It continues by itself; ask get_publication_status."
 
 
 def raise_failure(done: Publication) -> None:

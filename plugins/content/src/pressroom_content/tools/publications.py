@@ -30,7 +30,7 @@ class StepRow(BaseModel):
 class LiveRow(PublicationRow):
     """A publication, its steps, and what is on the site now."""
 
-    steps: list[StepRow] = Field(description="terms, media, draft, read_back, live and verify, and how they stand.")
+    steps: list[StepRow] = Field(description="terms, media, draft, read_back, live and verify, and their status.")
     drift: list[str] = Field(description="How the post on the site differs from what was sent; only with verify.")
     edited_on_site: bool | None = Field(description="Whether somebody edited it there since; null without verify.")
 
@@ -54,7 +54,7 @@ class ShowAnswer(BaseModel):
     title="Publication status",
     description=(
         "Shows how a publication stands, or all of an article, step by step. With verify it looks at the site now: "
-        "does the page answer, with which title and canonical address, may it be indexed, was it edited there. Use it "
+        "does the page answer, with which title and canonical URL, may it be indexed, was it edited there. Use it "
         "while a publication is under way and when a user asks whether something is online."
     ),
     result=ShowAnswer,

@@ -75,7 +75,7 @@ class PublishAnswer(BaseModel):
     )
     url: str
     external_id: str = Field(description="The post's id on the site.")
-    verified: dict[str, Any] = Field(description="What a visitor sees at the address: status, title, canonical, index.")
+    verified: dict[str, Any] = Field(description="What a visitor sees at the URL: status, title, canonical, index.")
     warnings: list[str] = Field(description="What the site dropped or changed, and what it cannot hold.")
     error: str = Field(description="Why it failed, or waits; empty where all is well.")
     publish_at: datetime | None = Field(description="When it goes live, where it is scheduled.")
@@ -94,8 +94,8 @@ async def _is_repeat(params: Params, call: Call) -> bool:
     title="Publish",
     description=(
         "Brings an article to a website: live, as a draft, or at a later time. There is one post for an article and a "
-        "website, however often this is called: repeat it after an error or a time-out without fear. Reads the post "
-        "back and reports what the site dropped. Returns the publication with status, url, verified and warnings; "
+        "website, however often this is called, so it is safe to repeat it after an error or a time-out. Reads the "
+        "post back and reports what the site dropped. Returns the publication with status, url, verified and warnings; "
         "while status is queued, publishing or unknown, ask get_publication_status."
     ),
     result=PublishAnswer,

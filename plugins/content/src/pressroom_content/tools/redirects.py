@@ -74,8 +74,8 @@ class NewRedirectParams(Params):
     """What to add."""
 
     website_id: WebsiteId
-    from_path: str = Field(min_length=1, max_length=500, description="The old path of the site, such as /old-address.")
-    to: str = Field(min_length=1, max_length=2000, description="The new path of the site, or a whole address.")
+    from_path: str = Field(min_length=1, max_length=500, description="The old path of the site, such as /old-path.")
+    to: str = Field(min_length=1, max_length=2000, description="The new path of the site, or a full URL.")
     permanent: bool = Field(default=True, description="Permanent (301) moves what search engines know; else 302.")
 
 
@@ -121,7 +121,7 @@ class DeleteParams(Params):
 
     website_id: WebsiteId
     redirect_id: Annotated[str, Field(min_length=1, max_length=200, description="As list_redirects names it.")]
-    confirm: bool = Field(description="Whether the user has agreed: the old address stops working.")
+    confirm: bool = Field(description="Whether the user has agreed: the old URL stops working.")
 
 
 class DeleteAnswer(BaseModel):
@@ -134,7 +134,7 @@ class DeleteAnswer(BaseModel):
     name="delete_redirect",
     title="Remove a redirect",
     description=(
-        "Removes a redirect from a website; its old address then answers that nothing is there. Ask the user first, "
+        "Removes a redirect from a website; its old URL then answers that nothing is there. Ask the user first, "
         "then set confirm to true."
     ),
     result=DeleteAnswer,

@@ -1,4 +1,4 @@
-"""Tools for what lies on a website: its terms, its settings, the posts that it has already."""
+"""Tools for what is on a website: its terms, its settings, the posts that it has already."""
 
 from __future__ import annotations
 

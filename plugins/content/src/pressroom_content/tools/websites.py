@@ -85,7 +85,7 @@ def summary(website: Website) -> WebsiteSummary:
 
 
 def details(website: Website) -> WebsiteDetails:
-    """Return all that people may know of a website; its credential is no part of it."""
+    """Return all that people may know of a website; its credential is not part of it."""
     return WebsiteDetails(
         **summary(website).model_dump(),
         settings=site_settings.read(website.settings).model_dump(),
@@ -190,14 +190,14 @@ class ConnectParams(Params):
     """What to connect."""
 
     platform: str = Field(description="The software that the site runs on; builtin is a blog on this server itself.")
-    url: str | None = Field(default=None, min_length=1, max_length=2000, description="The site's address, if known.")
+    url: str | None = Field(default=None, min_length=1, max_length=2000, description="The site's URL, if known.")
     name: str | None = Field(default=None, min_length=1, max_length=200, description="What the user calls the site.")
 
 
 class ConnectAnswer(BaseModel):
     """The answer of `connect_website`."""
 
-    connect_url: str = Field(description="For the user to open in a browser; of a built-in site, its address.")
+    connect_url: str = Field(description="For the user to open in a browser; of a built-in site, its URL.")
     state: Literal["waiting_for_user", "connected"]
     expires_at: datetime | None = Field(description="When the link stops working; null where there is nothing to do.")
     website_id: str | None = Field(description="The website, where it is connected already.")
@@ -252,7 +252,7 @@ class CheckRow(BaseModel):
 class CheckAnswer(BaseModel):
     """The answer of `test_website_connection`."""
 
-    ok: bool = Field(description="Whether nothing stands in the way of publishing.")
+    ok: bool = Field(description="Whether publishing is possible.")
     checks: list[CheckRow]
 
 

@@ -1,1 +1,1 @@
-"""Websites that people have connected: their credentials, their health, and what lies on them."""
+"""Websites that people have connected: their credentials, their health, and what is on them."""

@@ -55,7 +55,7 @@ def failed(error: CallError, capabilities: Capabilities) -> Finding:
     """Return the finding for a site that could not be looked at."""
     id_ = "credential" if isinstance(error, SiteRejected) else "reachable"
     fix = error.hint or (
-        "Check that the address is right and that the site is up, then try again."
+        "Check that the URL is right and that the site is up, then try again."
         if isinstance(error, SiteUnavailable)
         else ""
     )

@@ -48,7 +48,7 @@ class Connecting:
     async def begin(
         self, user_id: str, platform: str, *, url: str = "", name: str = "", website_id: str | None = None
     ) -> tuple[str, datetime]:
-        """Make a link, and return its address and when it stops working.
+        """Make a link, and return its URL and when it stops working.
 
         Raises:
             InvalidInput: there is no such platform, or the account has as many websites or open links as it may have.
@@ -115,7 +115,7 @@ class Connecting:
     async def finish(
         self, token: str, connect: Connect, *, url: str, name: str, credential: Mapping[str, str]
     ) -> tuple[Website | None, Finding]:
-        """Check a credential at the site, and keep it if nothing stands in its way; the link is used up then.
+        """Check a credential at the site, and keep it if nothing is in its way; the link is used up then.
 
         Raises:
             NotFound: the link was used in the meantime.
@@ -161,7 +161,7 @@ class Connecting:
 
 
 def site_address(text: str) -> str:
-    """Return the address of a site without a slash at its end; `https://` may be left out.
+    """Return the URL of a site without a slash at its end; `https://` may be left out.
 
     Raises `InvalidInput`.
     """
@@ -174,7 +174,7 @@ def site_address(text: str) -> str:
     except ValueError:
         sound, parts = False, urlsplit("")
     if not sound or len(url) > 2000 or re.search(r"[\s\x00-\x1f\\]", url):
-        raise InvalidInput("url", "must be the address of a site, such as https://blog.example.com")
+        raise InvalidInput("url", "must be the URL of a site, such as https://blog.example.com")
     if parts.username is not None or parts.password is not None:
         raise InvalidInput("url", "must not hold a user name or password; the connect page asks for them")
     url = f"{parts.scheme}://{parts.netloc.lower()}{parts.path}".rstrip("/")

@@ -52,7 +52,7 @@ async def check_targets(plugin: PluginContext, judged: Sequence[Judged], site_ur
 def read_path(text: str) -> str:
     """Return the path of a redirect's source. Raises `InvalidInput`."""
     if not text.startswith("/") or text.startswith("//") or len(text) > 500 or not text.isprintable() or " " in text:
-        raise InvalidInput("from_path", "must be a path of the site that begins with one slash, such as /old-address")
+        raise InvalidInput("from_path", "must be a path of the site that begins with one slash, such as /old-path")
     return text
 
 
@@ -65,17 +65,17 @@ def read_target(text: str, from_path: str) -> str:
     except ValueError:
         sound, address = False, False
     if not sound or not (address or (text.startswith("/") and not text.startswith("//"))):
-        raise InvalidInput("to", "must be a path such as /new-address, or an http or https address")
+        raise InvalidInput("to", "must be a path such as /new-path, or an http or https URL")
     if text == from_path:
         raise InvalidInput("to", "is the same as from_path: it would lead to itself")
     return text
 
 
 def absolute(target: str, site_url: str) -> str:
-    """Return a target as an address."""
+    """Return a target as a URL."""
     if not target.startswith("/"):
         return urljoin(f"{site_url}/", target)
-    # Paths are those of the site: a site may lie below the root of its host.
+    # Paths are those of the site: a site may be below the root of its host.
     return f"{site_url}{target}"
 
 

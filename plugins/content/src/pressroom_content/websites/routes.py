@@ -1,4 +1,4 @@
-"""The addresses of websites: the dashboard's pages, and the built-in sites."""
+"""The URLs of websites: the dashboard's pages, and the built-in sites."""
 
 from __future__ import annotations
 

@@ -87,14 +87,14 @@ class Websites:
             return await self._count(session, user_id)
 
     async def by_key(self, site_key: str) -> Website | None:
-        """Return the built-in site with that segment in its address, whoever's it is, or `None`."""
+        """Return the built-in site with that segment in its URL, whoever's it is, or `None`."""
         wanted = select(WebsiteRow).where(WebsiteRow.site_key == site_key[:_MAX_KEY_LENGTH])
         async with self._database.reading() as session:
             row = await session.scalar(wanted)
         return None if row is None else self._website(row)
 
     async def open(self, user_id: str, website_id: str) -> tuple[SiteAddress, Site]:
-        """Return the address of a website and the way to it.
+        """Return the URL of a website and the way to it.
 
         Raises:
             NotFound: the account has no such website.
@@ -117,7 +117,7 @@ class Websites:
         return self.site(website, credential)
 
     def site(self, website: Website, credential: Mapping[str, str]) -> tuple[SiteAddress, Site]:
-        """Return the address of a website and the way to it with a credential.
+        """Return the URL of a website and the way to it with a credential.
 
         Raises `SiteUnavailable` and `SiteRefused`.
         """
@@ -175,7 +175,7 @@ class Websites:
                     session.add(row)
                     await session.flush()
                     return self._website(row)
-            except IntegrityError:  # somebody has this address already
+            except IntegrityError:  # somebody has this URL already
                 if platform != BUILTIN:
                     raise
                 row = _copy(row)
@@ -220,7 +220,7 @@ class Websites:
             return self._website(row)
 
     async def pause(self, user_id: str, website_id: str, *, paused: bool) -> Website:
-        """Stop publishing on a website, or go on. Raises `NotFound`."""
+        """Stop publishing on a website, or continue. Raises `NotFound`."""
         async with self._database.writing() as session:
             row = await self._row(session, user_id, website_id)
             row.status = "paused" if paused else "active"
@@ -234,7 +234,7 @@ class Websites:
 
         Raises:
             NotFound: the account has no such website.
-            InvalidInput: posts are to be deleted that do not lie on this server.
+            InvalidInput: posts are to be deleted that are not on this server.
         """
         now = datetime.now(UTC)
         async with self._database.writing() as session:

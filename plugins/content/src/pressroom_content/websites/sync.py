@@ -1,4 +1,4 @@
-"""Bringing what lies on a site already into the index: for links, duplicates and cannibalisation."""
+"""Bringing what is on a site already into the index: for links, duplicates and cannibalisation."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MAX_PAGES: Final = 20_000
 async def sync(plugin: PluginContext, run: JobRun) -> Mapping[str, Any]:
     """Read a site's posts into the index, and return how many are new, changed and as they were.
 
-    It is safe to repeat: a page is known by its address, and one that did not change is left alone.
+    It is safe to repeat: a page is known by its URL, and one that did not change is left alone.
     Raises `CallError` where the site cannot be read.
     """
     payload = run.payload

@@ -164,7 +164,7 @@ def _issues(image: _Seen, report: ImageReport) -> Iterator[ImageIssue]:
     yield from _about_texts(image)
     yield from _about_files(image, report)
     if image.url.startswith("http://"):
-        yield _issue("warning", "image_https", image.url, "the image is not encrypted", "Use its https address.")
+        yield _issue("warning", "image_https", image.url, "the image is not encrypted", "Use its https URL.")
     if image.media is None and image.role == "inline":
         message = "the image is not from the library: nobody knows its licence, and it may vanish"
         yield _issue("notice", "image_license", image.url, message, "Take it in with import_image, and use its url.")
@@ -190,7 +190,7 @@ def _about_texts(image: _Seen) -> Iterator[ImageIssue]:
 def _about_files(image: _Seen, report: ImageReport) -> Iterator[ImageIssue]:
     if not report.reachable:
         message = "the image cannot be reached"
-        yield _issue("critical", "image_reachable", image.url, message, "Check its address, or import another image.")
+        yield _issue("critical", "image_reachable", image.url, message, "Check its URL, or import another image.")
         return
     size = f"{report.bytes / 1000:,.0f} kB"
     if report.bytes > TOO_HEAVY_BYTES:

@@ -1,4 +1,4 @@
-"""Small pictures of the images of a library: made when a list shows them first, and kept."""
+"""Thumbnails of the images of a library: made when a list shows them first, and kept."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ EDGE: Final = 120
 
 _DENSITY: Final = 2
 _SMALL: Final = 16_384
-"""Images of at most so many bytes are their own thumbnails."""
+"""Images of at most this many bytes are their own thumbnails."""
 
 _TYPE: Final = "image/webp"
 
 
 def shown_size(width: int, height: int) -> tuple[int, int]:
-    """Return how large an image of so many pixels is shown in a list, in CSS pixels; never larger than it is."""
+    """Return how large an image of this many pixels is shown in a list, in CSS pixels; never larger than it is."""
     if width < 1 or height < 1:
         return EDGE, EDGE
     scale = min(1.0, EDGE / max(width, height))

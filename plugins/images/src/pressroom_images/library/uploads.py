@@ -59,7 +59,7 @@ class Uploads:
         return UploadLink(f"{self._plugin.base_url}/media/upload/{token}", row.media_id, row.expires_at)
 
     async def open(self, token: str) -> UploadRow:
-        """Return what a link is for. Raises `NotFound` where it is none, was used, or came too late."""
+        """Return what a link is for. Raises `NotFound` if it is invalid, was used, or came too late."""
         async with self._database.reading() as session:
             row = await session.scalar(select(UploadRow).where(UploadRow.token_hash == hash_of(token)))
         if row is None or row.used_at is not None or row.expires_at < datetime.now(UTC):
@@ -74,7 +74,7 @@ class Uploads:
 
         Raises:
             NotFound: the link does not work any more.
-            InvalidInput: the file is no image, is another kind of image than was announced, or is too large.
+            InvalidInput: the file is not an image, is another kind of image than was announced, or is too large.
         """
         link = await self.open(token)
         run, most = self._plugin.services.workers.run, self._config.max_image_bytes

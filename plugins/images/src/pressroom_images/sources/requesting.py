@@ -34,7 +34,7 @@ class ProviderApi:
 
     Args:
         title: the provider's name, for people.
-        url: the address that paths are added to.
+        url: the URL that paths are added to.
         headers: what is sent with every request, such as a key. It never shows in an error.
         remember: for how many seconds an answer is used again.
     """
@@ -49,7 +49,7 @@ class ProviderApi:
         """Return the JSON at a path.
 
         Raises:
-            NotFound: there is none.
+            NotFound: it does not exist.
             ProviderUnavailable: the provider refused, failed, or answered something else.
         """
         url = with_query(f"{self._url}{path}", query)
@@ -94,14 +94,14 @@ class ProviderErrors:
 
 
 def listed(document: Any, *path: str) -> list[dict[str, Any]]:
-    """Return the objects of a list inside an answer; what is not there, or is none, counts as empty."""
+    """Return the objects of a list inside an answer; what is missing or not a list counts as empty."""
     for name in path:
         document = document.get(name) if isinstance(document, dict) else None
     return [one for one in document if isinstance(one, dict)] if isinstance(document, list) else []
 
 
 def text(value: Any, longest: int = 500) -> str:
-    """Return a text of an answer without surrounding space; empty where it is none."""
+    """Return a text of an answer without surrounding space; empty if it is invalid."""
     return value.strip()[:longest] if isinstance(value, str) else ""
 
 
@@ -111,12 +111,12 @@ def number(value: Any) -> int:
 
 
 def member(document: Any, *path: str) -> str:
-    """Return a text inside nested objects; empty where there is none."""
+    """Return a text inside nested objects; empty if absent."""
     for name in path:
         document = document.get(name) if isinstance(document, dict) else None
     return text(document, 2048)
 
 
 def is_address(value: str) -> bool:
-    """Tell whether a text of an answer is the address of something on the web."""
+    """Tell whether a text of an answer is the URL of something on the web."""
     return value.startswith(("https://", "http://"))

@@ -202,4 +202,4 @@ def _place(cursor: str) -> tuple[datetime, str]:
         moment, _, media_id = text.partition(" ")
         return datetime.fromtimestamp(float(moment), UTC), media_id
     except (ValueError, OverflowError, OSError):
-        raise InvalidInput("cursor", "this is no next_cursor of list_media") from None
+        raise InvalidInput("cursor", "this is not a next_cursor of list_media") from None

@@ -37,7 +37,7 @@ class Image(BaseModel):
     width: int = Field(description="In pixels; 0 where it is not known.")
     height: int
     mime: str
-    thumb_url: str = Field(description="A small picture to look at.")
+    thumb_url: str = Field(description="A small image to look at.")
     preview_url: str
     page_url: str = Field(description="The image's page at its provider.")
     creator: str
@@ -52,7 +52,7 @@ class MediaItem(BaseModel):
     """An image of the library."""
 
     id: str = Field(description="Give it as media_id to the other tools.")
-    url: str = Field(description="Where it can be seen. Use it as the address of an image in an article.")
+    url: str = Field(description="Where it can be seen. Use it as the URL of an image in an article.")
     title: str
     filename: str
     media_type: str

@@ -218,7 +218,7 @@ async def _import_found(params: ImportParams, call: Call) -> Media:
     source = next((source for source in sources_of(plugin_of(call)) if source.name == provider), None)
     if source is None or not image_id:
         raise InvalidInput(
-            "image_ref", "give the ref of a result of search_images, such as openverse:…, or an https address"
+            "image_ref", "give the ref of a result of search_images, such as openverse:…, or an https URL"
         )
     found = await source.get(plugin_of(call), image_id)
     file = None if found.hosting == "hotlink" else await _downloaded(found.file_url, call)

@@ -18,7 +18,7 @@ MAX_KEYWORDS: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """A phrase, and the address that ought to be found by it, which may be empty."""
+    """A phrase, and the URL that ought to be found by it, which may be empty."""
 
     phrase: str
     target_url: str
@@ -43,7 +43,7 @@ class Following:
             return [Followed(row.phrase, row.target_url, row.created_at) for row in rows]
 
     async def follow(self, phrase: str, target_url: str | None) -> Followed:
-        """Follow a phrase, or change its address where one is given. Raises `InvalidInput` for too many."""
+        """Follow a phrase, or change its URL where one is given. Raises `InvalidInput` for too many."""
         try:
             return await self._follow(phrase, target_url)
         except IntegrityError:  # two at the same moment: it is there now

@@ -69,7 +69,7 @@ class Analytics(Protocol):
     async def page(
         self, site: str, credential: Mapping[str, str], url: str, start: date, end: date, fetcher: Fetcher
     ) -> Visits:
-        """Return the visits of one page, which `url` is the whole address of."""
+        """Return the visits of one page, which `url` is the full URL of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class AnalyticsSource:
 
 
 def counted(value: Any) -> int | None:
-    """Return a number of an answer as a whole one that is not negative, or `None` where it is none."""
+    """Return a number of an answer as a whole one that is not negative, or `None` if it is invalid."""
     number = fraction(value)
     return None if number is None else int(number)
 
@@ -125,7 +125,7 @@ def unreadable(title: str) -> BackendError:
 
 
 def server_of(credential: Mapping[str, str], usual: str = "") -> str:
-    """Return the address of the server that a person typed, without a slash at its end, or the usual one.
+    """Return the URL of the server that a person typed, without a slash at its end, or the usual one.
 
     Raises `InvalidInput`.
     """
@@ -139,7 +139,7 @@ def server_of(credential: Mapping[str, str], usual: str = "") -> str:
         host, port, parts = None, None, urlsplit("")
     wrong = parts.scheme not in ("http", "https") or not host or parts.username or parts.query or parts.fragment
     if wrong or not typed.isascii() or not typed.isprintable() or " " in typed:
-        raise InvalidInput("server", "must be an address such as https://analytics.example.com")
+        raise InvalidInput("server", "must be a URL such as https://analytics.example.com")
     ending = f":{port}" if port is not None and port != _DEFAULT_PORTS[parts.scheme] else ""
     return f"{parts.scheme}://{host}{ending}{parts.path}"
 

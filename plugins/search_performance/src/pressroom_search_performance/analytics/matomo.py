@@ -1,4 +1,4 @@
-"""Matomo: the Reporting API (`index.php?module=API`). The token is in the body, never in an address."""
+"""Matomo: the Reporting API (`index.php?module=API`). The token is in the body, never in a URL."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TITLE: Final = "Matomo"
 FIELDS: Final = (
     CredentialField(
         "server",
-        "Address of your Matomo",
+        "URL of your Matomo",
         "Such as https://example.matomo.cloud, or https://example.com/matomo.",
         secret=False,
     ),

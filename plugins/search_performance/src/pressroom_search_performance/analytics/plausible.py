@@ -30,7 +30,7 @@ FIELDS: Final = (
     CredentialField("api_key", "Stats API key", "Plausible, account settings, API keys. One that reads statistics."),
     CredentialField(
         "server",
-        "Address of your server",
+        "URL of your server",
         "Only where you run Plausible yourself, such as https://plausible.example.com.",
         secret=False,
         required=False,

@@ -34,7 +34,7 @@ FIELDS: Final = (
     CredentialField("api_key", "API key", "For Umami Cloud: settings, API keys.", required=False),
     CredentialField(
         "server",
-        "Address of your server",
+        "URL of your server",
         "Where you run Umami yourself, such as https://umami.example.com; then with a user name and password.",
         secret=False,
         required=False,
@@ -78,7 +78,7 @@ class Umami:
         except SourceRefused as error:
             raise InvalidInput("property", error.message) from None
         if not isinstance(found, dict) or found.get("id") != site_url:
-            raise InvalidInput("property", "is no website that this account may view in Umami")
+            raise InvalidInput("property", "is not a website that this account may view in Umami")
 
     async def traffic(
         self, site: str, credential: Mapping[str, str], question: TrafficQuestion, fetcher: Fetcher
@@ -136,7 +136,7 @@ class Umami:
         server = server_of(credential)
         if not server:
             if not credential.get("api_key"):
-                raise InvalidInput("api_key", "must be filled in, or the address of your server")
+                raise InvalidInput("api_key", "must be filled in, or the URL of your server")
             return _Access(self._url.rstrip("/"), {"x-umami-api-key": credential["api_key"]})
         for name in ("username", "password"):
             if not credential.get(name):

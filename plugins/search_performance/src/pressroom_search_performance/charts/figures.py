@@ -100,7 +100,7 @@ class Board:
         return cls(Searched(plugin, website, connection, first, last, incomplete))
 
     async def report(self, wanted: Range) -> Report:
-        """Return the figures of the latest days that are final. Raises `NotConnected` where there are none yet."""
+        """Return the figures of the latest days that are final. Raises `NotConnected` if absent yet."""
         period = self.site.latest(wanted.days)
         before = period.before()
         compared = self.site.first is not None and self.site.first <= before.start
@@ -129,7 +129,7 @@ class Board:
         return await reading.read(self._plugin, self._id, grain, question)
 
     async def latest(self, days: int) -> Sequence[Figures | None]:
-        """Return the figures of so many final days and as many before them; none where there are none yet."""
+        """Return the figures of this many final days and as many before them; none if absent yet."""
         if self.site.last is None:
             return ()
         whole = self.site.latest(2 * days)
@@ -179,7 +179,7 @@ def _steps(
 
 
 def _sum(parts: Sequence[Figures]) -> Figures | None:
-    """Return the sum of figures, with the mean position weighted by impressions; `None` where there are none."""
+    """Return the sum of figures, with the mean position weighted by impressions; `None` if absent."""
     if not parts:
         return None
     clicks, shown = sum(one.clicks for one in parts), sum(one.impressions for one in parts)

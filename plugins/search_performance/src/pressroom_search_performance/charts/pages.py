@@ -27,7 +27,7 @@ WEBSITES: Final = 20
 """How many websites the list shows at once."""
 
 ROWS: Final = 50
-"""How many rows a table has that stands alone."""
+"""How many rows a table has that is alone."""
 
 _SHOWN: Final = 10
 _MAX_PAGES: Final = 1000
@@ -40,7 +40,7 @@ _TABLES: Final[Mapping[str, tuple[Dimension, str, str]]] = {
 
 
 def routes(plugin: PluginContext) -> Sequence[Route]:
-    """Return the addresses of the pages."""
+    """Return the URLs of the pages."""
     pages = PerformancePages(plugin)
     page = DashboardPage("Search performance")
     return [
@@ -199,7 +199,7 @@ class PerformancePages:
         return f"{root_of(self._plugin)}{PAGE}/{website.id}"
 
     def _link(self, website: Website, board: Board, sources: Sequence[str], source: str = "") -> Any:
-        """Return what makes addresses of a website's pages in the source that is shown, or another one."""
+        """Return what makes URLs of a website's pages in the source that is shown, or another one."""
         named = source or board.site.connection.source
 
         def link(wanted: Range, below: str = "", number: int = 1) -> str:
@@ -237,7 +237,7 @@ def _ranked(dimension: Dimension, rows: Sequence[Counted], website: Website) -> 
 
 
 def _page_name(url: str, website_url: str) -> str:
-    """Return what tells a page apart from the others of its website: what follows the website's address."""
+    """Return what tells a page apart from the others of its website: what follows the website's URL."""
     rest = url.removeprefix(website_url.rstrip("/"))
     return rest if rest.startswith("/") else url
 

@@ -1,7 +1,7 @@
 """Charts as SVG, without a library and without scripts.
 
 What is drawn stretches with its place (`preserveAspectRatio="none"`; strokes keep their width), so it holds no text:
-the labels of the axes stand beside it as HTML. Colours and dashes are those of the design system, by class. Every value
+the labels of the axes are beside it as HTML. Colours and dashes are those of the design system, by class. Every value
 has its own `<title>`, which browsers show to people who point at it; for everyone else the page has a table.
 """
 
@@ -38,7 +38,7 @@ class Point:
 
 
 def places(count: int) -> Sequence[float]:
-    """Return how far from the left so many values stand: from edge to edge; a single one stands in the middle."""
+    """Return how far from the left this many values stand: from edge to edge; a single one is in the middle."""
     return [WIDTH * number / (count - 1) for number in range(count)] if count > 1 else [WIDTH / 2] * count
 
 
@@ -109,7 +109,7 @@ def _area(run: Sequence[Spot]) -> Markup:
 
 
 def _dot(spot: Spot, kind: str = "dot") -> Markup:
-    """Return a dot: a line without length whose ends are round stays round however the picture is stretched."""
+    """Return a dot: a line without length whose ends are round stays round however the image is stretched."""
     return Markup('<path class="{}" d="M{} {}h0"/>').format(kind, _short(spot[0]), _short(spot[1]))
 
 

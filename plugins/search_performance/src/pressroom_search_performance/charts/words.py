@@ -23,7 +23,7 @@ class Metric:
     unit: str = ""
 
     def value(self, figures: Figures | None) -> float | None:
-        """Return its value; `None` where there is none.
+        """Return its value; `None` if absent.
 
         Without impressions there is no position, and some sources name none for a website as a whole: it is 0 then.
         """

@@ -47,7 +47,7 @@ class Question:
     def grain(self) -> Grain | None:
         """Return the coarsest grain that can answer, or `None` where only the source itself can.
 
-        A regular expression is Google's own dialect, and one of strangers: it does not run here.
+        A regular expression is in Google's own dialect and untrusted: it does not run here.
         """
         if self.data_state == "hourly_all" or any(one.operator in _REGEX for one in self.conditions):
             return None

@@ -68,7 +68,7 @@ async def write_day(
 async def freshness(
     plugin: PluginContext, connection_id: str, search_type: str
 ) -> tuple[date | None, date | None, date | None]:
-    """Return the first day, the last final day, and the first day that is not final yet; `None` where there is none."""
+    """Return the first day, the last final day, and the first day that is not final yet; `None` if absent."""
     mine = (DayRow.connection_id == connection_id, DayRow.search_type == search_type)
     async with plugin.services.database.reading() as session:
         first = await session.scalar(select(func.min(DayRow.day)).where(*mine))

@@ -35,7 +35,7 @@ async def key_of(plugin: PluginContext, website_id: str) -> str:
 
 
 def routes(plugin: PluginContext) -> Sequence[Route]:
-    """Return the address of key files for sites on this server: at its root, so that they hold for all its paths."""
+    """Return the URL of key files for sites on this server: at its root, so that they hold for all its paths."""
     return [Route(f"/<key_file:{_FILE}>", _serve(plugin))]
 
 

@@ -1,4 +1,4 @@
-"""Telling search engines which addresses changed (the IndexNow protocol, indexnow.org)."""
+"""Telling search engines which URLs changed (the IndexNow protocol, indexnow.org)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TAKEN: Final = frozenset({200, 202})
 
 
 class IndexNowFailed(CallError):
-    """The key file is not where it has to be, or the search engines did not take the addresses."""
+    """The key file is not where it has to be, or the search engines did not take the URLs."""
 
     code = "indexnow_failed"
 
@@ -36,7 +36,7 @@ class Submitted:
 
 
 async def submit(plugin: PluginContext, website: Website, urls: Sequence[str]) -> Submitted:
-    """Submit addresses of a website; safe to repeat.
+    """Submit URLs of a website; safe to repeat.
 
     Raises:
         InvalidInput: there are too many, or one is not the website's.
@@ -78,7 +78,7 @@ async def _send(plugin: PluginContext, content: bytes) -> int:
         told = {
             400: "it could not read the request",
             403: "it does not find the key where it ought to be",
-            422: "it says that addresses do not belong to the host, or that the key does not fit",
+            422: "it says that URLs do not belong to the host, or that the key does not fit",
             429: "it was told too often; wait some hours",
         }.get(answer.status, "it does not work at the moment; call again later")
         raise IndexNowFailed(f"IndexNow answered HTTP {answer.status}: {told}")
@@ -100,4 +100,4 @@ async def _look(plugin: PluginContext, key: str, key_url: str) -> None:
 
 def _check(url: str, website_url: str) -> None:
     if not is_below(url, website_url) or not url.isascii() or not url.isprintable() or " " in url:
-        raise InvalidInput("urls", f"{url[:200]!r} is no percent-encoded address below {website_url}")
+        raise InvalidInput("urls", f"{url[:200]!r} is not a percent-encoded URL below {website_url}")

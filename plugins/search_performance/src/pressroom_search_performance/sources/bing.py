@@ -71,7 +71,7 @@ class BingWebmaster:
         self._kept: OrderedDict[str, tuple[float, _Days]] = OrderedDict()
 
     async def sites(self, credential: Mapping[str, str], fetcher: Fetcher) -> Sequence[str]:
-        """Return the addresses of the verified sites of the account."""
+        """Return the URLs of the verified sites of the account."""
         found = objects(await self._ask("GetUserSites", {}, credential, fetcher), "d")
         return [text(one.get("Url")) for one in found if one.get("IsVerified") is True]
 
@@ -110,7 +110,7 @@ class BingWebmaster:
 
 @lru_cache(maxsize=8)
 def webmaster_of(url: str) -> BingWebmaster:
-    """Return what speaks to Bing at an address: always the same, since it keeps answers."""
+    """Return what speaks to Bing at a URL: always the same, since it keeps answers."""
     return BingWebmaster(url)
 
 
@@ -169,7 +169,7 @@ class _Reader:
         known = await self._webmaster.sites(credential, fetcher)
         if site_url not in known:
             listed = f"; it has {', '.join(sorted(known)[:10])}" if known else "; it has none"
-            raise InvalidInput("property", f"is no verified site of this API key in Bing Webmaster Tools{listed}")
+            raise InvalidInput("property", f"is not a verified site of this API key in Bing Webmaster Tools{listed}")
 
 
 def _failure(status: int, document: Any) -> BackendError | Rejected | None:

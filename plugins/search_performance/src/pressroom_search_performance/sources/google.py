@@ -94,7 +94,7 @@ class GoogleConsole:
     async def inspect(
         self, site_url: str, url: str, credential: Mapping[str, str], fetcher: Fetcher
     ) -> Mapping[str, Any]:
-        """Return the `indexStatusResult` of an address."""
+        """Return the `indexStatusResult` of a URL."""
         body = {"inspectionUrl": url, "siteUrl": site_url}
         answer = await self._ask(credential, fetcher, "POST", "/v1/urlInspection/index:inspect", body)
         found = answer.get("inspectionResult") if isinstance(answer, dict) else None

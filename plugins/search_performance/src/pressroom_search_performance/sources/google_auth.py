@@ -29,7 +29,7 @@ class GoogleAuth:
     """Gets access tokens and remembers them while they are valid.
 
     Args:
-        token_url: the token endpoint. What a key file says of it is not followed, since strangers write key files.
+        token_url: the token endpoint. What a key file says of it is not followed, since key files are untrusted.
         account: the operator's key file (JSON), or nothing; it is used for credentials without any field.
     """
 
@@ -41,7 +41,7 @@ class GoogleAuth:
     async def header(self, credential: Mapping[str, str], fetcher: Fetcher) -> Mapping[str, str]:
         """Return the header `Authorization` for a credential.
 
-        Raises `Rejected` where there is none or Google does not accept it, and `BackendError`.
+        Raises `Rejected` if absent or Google does not accept it, and `BackendError`.
         """
         name = _name_of(credential)
         until, token = self._known.get(name, (0.0, ""))

@@ -50,7 +50,7 @@ async def ask(
         fetcher: what sends it.
         title: the source's name, for people.
         method: of HTTP.
-        url: the whole address.
+        url: the full URL.
         headers: such as a key. They never show in an error.
         body: what is sent as JSON.
         form: what is sent instead, as `application/x-www-form-urlencoded`.
@@ -104,9 +104,7 @@ def _failure(title: str, answer: JsonAnswer) -> BackendError | Rejected:
     if answer.status in (400, 402, 404, 422):
         return SourceRefused(f"{title} refused the request{said or f' with HTTP {answer.status}'}")
     if answer.status // 100 == 3:
-        return SourceRefused(
-            f"{title} is not at this address: it answered HTTP {answer.status} and redirects elsewhere"
-        )
+        return SourceRefused(f"{title} is not at this URL: it answered HTTP {answer.status} and redirects elsewhere")
     return BackendError(f"{title} does not work at the moment: it answered HTTP {answer.status}{said}")
 
 
@@ -134,14 +132,14 @@ def _reasons(document: Any) -> set[str]:
 
 
 def number(value: Any) -> float:
-    """Return a number of an answer, at least 0 and at most what a column holds; 0 where it is none."""
+    """Return a number of an answer, at least 0 and at most what a column holds; 0 if it is invalid."""
     if not isinstance(value, int | float) or isinstance(value, bool) or value != value:  # noqa: PLR0124 - NaN
         return 0.0
     return float(min(max(value, 0), _MAX_INTEGER))
 
 
 def text(value: Any, longest: int = 2048) -> str:
-    """Return a text of an answer as a database can keep it; empty where it is none."""
+    """Return a text of an answer as a database can keep it; empty if it is invalid."""
     if not isinstance(value, str):
         return ""
     return value.replace("\0", "").encode("utf-8", "replace").decode()[:longest]

@@ -30,7 +30,7 @@ class ContentParams(Params):
 
 
 class SearchOfPage(BaseModel):
-    """Search figures of one address of the article."""
+    """Search figures of one URL of the article."""
 
     url: str
     website_id: str
@@ -58,8 +58,8 @@ class ContentSearch(BaseModel):
     """Search figures of the article."""
 
     totals: Count
-    pages: list[SearchOfPage] = Field(description="By address, where it is published on several websites.")
-    not_connected: list[str] = Field(description="Addresses without search figures, with the reason.")
+    pages: list[SearchOfPage] = Field(description="By URL, where it is published on several websites.")
+    not_connected: list[str] = Field(description="URLs without search figures, with the reason.")
 
 
 class ContentResult(BaseModel):
@@ -67,7 +67,7 @@ class ContentResult(BaseModel):
 
     search: ContentSearch
     traffic: dict[str, int] = Field(
-        description="Visitors, visits and page views of these days in connected analytics; empty where there is none."
+        description="Visitors, visits and page views of these days in connected analytics; empty if absent."
     )
     queries: list[QueryOfPage] = Field(description="Those with the most clicks; rare ones are not named.")
     events: list[Event] = Field(description="What changed in these days, newest first.")
@@ -141,7 +141,7 @@ def _text(title: str, totals: Figures, result: ContentResult) -> str:
 
 
 def _same(url: str) -> tuple[str, str]:
-    """Return an address with and without the slash at its end: search engines know one of them."""
+    """Return a URL with and without the slash at its end: search engines know one of them."""
     return url.rstrip("/"), f"{url.rstrip('/')}/"
 
 

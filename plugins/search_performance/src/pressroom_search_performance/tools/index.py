@@ -23,7 +23,7 @@ class InspectParams(Params):
     """Which page."""
 
     website_id: WebsiteId
-    url: str = Field(min_length=8, max_length=2048, description="Whole address of a page of the website.")
+    url: str = Field(min_length=8, max_length=2048, description="Full URL of a page of the website.")
 
 
 class InspectResult(BaseModel):
@@ -31,8 +31,8 @@ class InspectResult(BaseModel):
 
     verdict: str = Field(description="PASS is indexed, NEUTRAL is left out, FAIL is an error.")
     coverage_state: str = Field(description="Google's own words on why.")
-    google_canonical: str | None = Field(description="The address that Google takes for the original.")
-    user_canonical: str | None = Field(description="The address that the page itself names.")
+    google_canonical: str | None = Field(description="The URL that Google takes for the original.")
+    user_canonical: str | None = Field(description="The URL that the page itself names.")
     last_crawl_time: str | None
     robots: str = Field(description="Whether robots.txt allows it.")
     sitemaps: list[str] = Field(description="Sitemaps that name the page.")
@@ -42,7 +42,7 @@ class InspectResult(BaseModel):
     name="inspect_url_index",
     title="Index status of a page",
     description=(
-        "Asks Google whether a page is in its index, why not, which address it takes for the original, and when it "
+        "Asks Google whether a page is in its index, why not, which URL it takes for the original, and when it "
         "last came by. Use it when a page gets no impressions a week after it was published. Returns Google's verdict. "
         "Google allows 2,000 questions a day for a property."
     ),
@@ -81,7 +81,7 @@ class SitemapParams(Params):
 
     website_id: WebsiteId
     sitemap_url: str | None = Field(
-        default=None, min_length=8, max_length=2048, description="Whole address; left out, the known ones are listed."
+        default=None, min_length=8, max_length=2048, description="Full URL; left out, the known ones are listed."
     )
 
 
@@ -130,7 +130,7 @@ async def submit_sitemap(params: SitemapParams, call: Call) -> ToolResult:
         found = await console.sitemaps(connection.property, credential, fetcher)
     sitemaps = [_sitemap(one) for one in found[:_MAX_SITEMAPS]]
     lines = [
-        f"{one.path}: {one.submitted_urls} addresses, {one.errors} errors, {one.warnings} warnings, "
+        f"{one.path}: {one.submitted_urls} URLs, {one.errors} errors, {one.warnings} warnings, "
         f"read {one.last_downloaded or 'not yet'}"
         for one in sitemaps
     ]
@@ -150,7 +150,7 @@ def _check_own(field: str, url: str, website_url: str, connection: Connection) -
     if connection.uses_operators:
         own = own and is_below(url, website_url)
     if not own or not url.isprintable():
-        raise InvalidInput(field, f"must be an address of the website {website_url}")
+        raise InvalidInput(field, f"must be a URL of the website {website_url}")
 
 
 def _sitemap(one: Mapping[str, Any]) -> Sitemap:

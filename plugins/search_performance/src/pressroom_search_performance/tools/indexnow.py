@@ -21,10 +21,10 @@ class IndexNowParams(Params):
         default=(),
         max_length=MAX_URLS,
         strict=False,
-        description="Whole addresses of the website that are new, changed or gone.",
+        description="Full URLs of the website that are new, changed or gone.",
     )
     content_id: str | None = Field(
-        default=None, min_length=1, max_length=64, description="An article whose address on the website is submitted."
+        default=None, min_length=1, max_length=64, description="An article whose URL on the website is submitted."
     )
 
 
@@ -41,9 +41,9 @@ class IndexNowResult(BaseModel):
     title="Submit to IndexNow",
     description=(
         "Tells the search engines of IndexNow, such as Bing, Yandex, Seznam and Naver, but not Google, about new, "
-        "changed or removed addresses of a website. Use it after publishing or taking down. Give urls or content_id. "
+        "changed or removed URLs of a website. Use it after publishing or taking down. Give urls or content_id. "
         "Sites on this server have their key already; for another one the first call says which key file to put where. "
-        "Returns how many were taken. Submitting is no promise of being indexed. Safe to repeat."
+        "Returns how many were taken. Submitting does not guarantee indexing. Safe to repeat."
     ),
     result=IndexNowResult,
     annotations=Annotations(idempotent=True, open_world=True),
@@ -51,7 +51,7 @@ class IndexNowResult(BaseModel):
     timeout=70,
 )
 async def submit_to_indexnow(params: IndexNowParams, call: Call) -> ToolResult:
-    """Submit addresses."""
+    """Submit URLs."""
     plugin = plugin_of(call)
     website = await website_of(call, params.website_id)
     urls = list(params.urls)
@@ -64,10 +64,10 @@ async def submit_to_indexnow(params: IndexNowParams, call: Call) -> ToolResult:
             raise InvalidInput("content_id", "the article was never published on this website")
         urls.append(found)
     if not urls:
-        raise InvalidInput("urls", "give addresses, or the content_id of an article")
+        raise InvalidInput("urls", "give URLs, or the content_id of an article")
     done = await submit(plugin, website, urls)
     result = IndexNowResult(submitted=done.count, http_status=done.status, key_url=done.key_url)
-    return ToolResult(f"{done.count} addresses were submitted (HTTP {done.status}).", result)
+    return ToolResult(f"{done.count} URLs were submitted (HTTP {done.status}).", result)
 
 
 TOOLS: Final = (submit_to_indexnow,)

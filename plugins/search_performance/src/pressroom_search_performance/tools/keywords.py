@@ -29,7 +29,7 @@ class IdeaItem(BaseModel):
 
     phrase: str
     source: ideas.Source = Field(
-        description="gap: people find the site by it, but no page is about it. search_query: a page is, and stands "
+        description="gap: people find the site by it, but no page is about it. search_query: a page is, and ranks "
         "below the first ten. title: what a page is about, and nobody finds it by."
     )
     impressions: int = Field(description="In 90 days.")
@@ -137,7 +137,7 @@ async def track_keyword(params: TrackParams, call: Call) -> ToolResult:
         tracked = Tracked(phrase=phrase, target_url=None, following=False)
         return ToolResult(f"{phrase} is not followed any more.", TrackResult(tracked=tracked))
     if params.target_url and not params.target_url.startswith(("https://", "http://")):
-        raise InvalidInput("target_url", "must be a whole address such as https://example.com/page")
+        raise InvalidInput("target_url", "must be a full URL such as https://example.com/page")
     one = await following.follow(phrase, params.target_url)
     tracked = Tracked(phrase=one.phrase, target_url=one.target_url or None, following=True)
     return ToolResult(f"{phrase} is followed.", TrackResult(tracked=tracked))

@@ -53,7 +53,7 @@ class QuickWinsResult(BaseModel):
         "Finds queries for which a page stands just below the top with many impressions and few clicks, over the last "
         "28 days with final figures. Use it to decide which existing page to improve. Returns the best first: "
         "where ctr is below expected_ctr, rewrite the title and description; else deepen the page and link to it. "
-        "potential_clicks compares opportunities and is no forecast."
+        "potential_clicks compares opportunities and is not a forecast."
     ),
     result=QuickWinsResult,
     annotations=_HINTS,

@@ -150,7 +150,7 @@ TOOLS: Final = (get_traffic_stats,)
 async def visits_of_pages(
     plugin: PluginContext, user_id: str, pages: Sequence[tuple[str, str]], days: int
 ) -> dict[str, int]:
-    """Return the visits of pages in so many days until yesterday, added up; `pages` are website ids and addresses.
+    """Return the visits of pages in this many days until yesterday, added up; `pages` are website ids and URLs.
 
     It is empty where no analytics is connected, or none answers soon: whoever asks has other figures to tell.
     """

@@ -92,7 +92,7 @@ def first_endpoint(descriptor: Descriptor) -> Mapping[str, Any]:
 def form_params(params: Sequence[Param]) -> list[Param]:
     """Return the parameters that a form shows: all but `response`, which is the page's own business.
 
-    In the place of an object whose members are known stand these, as `props.title`.
+    Instead of an object whose members are known stand these, as `props.title`.
     """
     found: list[Param] = []
     for param in params:
@@ -162,7 +162,7 @@ def parse_form(body: bytes) -> dict[str, list[str]]:
 def input_from_form(params: Sequence[Param], form: Form) -> dict[str, Any]:
     """Return the JSON object that a client of the API would send for a posted form.
 
-    Optional fields that are empty, or that hold the default, are left out. A text that is no number
+    Optional fields that are empty, or that hold the default, are left out. A text that is not a number
     where one is meant is passed on as it is: the tool's own validation says best what is wrong with it.
 
     Args:

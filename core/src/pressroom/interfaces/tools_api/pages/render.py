@@ -20,8 +20,8 @@ from pressroom.sdk import Preview
 class Pages:
     """Renders the pages of the tools of one server. Templates are compiled when they are used first.
 
-    `previews` says how the pages show what was made, by the tool's slug; the others show pictures as they are.
-    `pictures` holds the addresses of the examples' pictures, for the tools whose pages show them.
+    `previews` says how the pages show what was made, by the tool's slug; the others show images as they are.
+    `pictures` holds the URLs of the examples' images, for the tools whose pages show them.
     """
 
     def __init__(

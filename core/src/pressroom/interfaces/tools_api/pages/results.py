@@ -24,7 +24,7 @@ _OWN_FACTS: Final = frozenset(
 class ResultView:
     """What came of a call. `facts` are (name, value) pairs; `url` is empty where nothing was made.
 
-    `picture_url` is the address of the picture to show: of the file itself, or of the one that stands for it.
+    `picture_url` is the URL of the image to show: of the file itself, or of the one that stands for it.
     """
 
     url: str = ""
@@ -54,7 +54,7 @@ def waiting_time(seconds: float) -> str:
 def result_view(tool: ToolView, answer: Mapping[str, Any] | None, preview_url: str = "") -> ResultView | None:
     """Return what an envelope of the API says, in words for people; `None` where nothing was run.
 
-    `preview_url` is the address of the picture that stands for a file that is none itself.
+    `preview_url` is the URL of the image that represents a file that is not an image.
     """
     if answer is None:
         return None

@@ -43,8 +43,8 @@ ERRORS: Final = (
     ErrorRow(415, "unsupported_media_type", "Send the header Content-Type: application/json."),
     ErrorRow(429, "rate_limited", "The limit is used up. Wait retryAfter seconds, then try again."),
     ErrorRow(500, "internal_error", "Something failed on the server. It cost nothing; try again later."),
-    ErrorRow(503, "overloaded", "Too much is going on right now. Wait retryAfter seconds, then try again."),
-    ErrorRow(503, "timeout", "The work took too long. Ask for less, such as a smaller picture."),
+    ErrorRow(503, "overloaded", "The server is busy. Wait retryAfter seconds, then try again."),
+    ErrorRow(503, "timeout", "The work took too long. Ask for less, such as a smaller image."),
 )
 """What can go wrong with a call, in the order of the status."""
 
@@ -53,7 +53,7 @@ ERRORS: Final = (
 class ExampleView:
     """An example: its title, the link that fills the form without the script, the values for the script.
 
-    `picture` is the address of its picture, empty for a tool without a gallery.
+    `picture` is the URL of its image, empty for a tool without a gallery.
     """
 
     title: str
@@ -128,9 +128,9 @@ def tool_view(descriptor: Descriptor, base_url: str, root: str, pictures: Sequen
 
     Args:
         descriptor: as in the interface contract, section 2.10.
-        base_url: the server's public address.
-        root: the path of that address, where links on the pages begin.
-        pictures: the addresses of the examples' pictures, below the page's own.
+        base_url: the server's public URL.
+        root: the path of that URL, where links on the pages begin.
+        pictures: the URLs of the examples' images, below the page's own.
     """
     first = first_endpoint(descriptor)
     promo = descriptor.get("promo") or {}

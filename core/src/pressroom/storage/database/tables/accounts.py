@@ -1,6 +1,6 @@
 """People, what they sign in with, what they connect, and what was done with it.
 
-Secrets never stand here in clear: passwords as Argon2id hashes, keys, cookies and links as SHA-256 of at least
+Secrets never are here in clear: passwords as Argon2id hashes, keys, cookies and links as SHA-256 of at least
 160 random bits.
 """
 

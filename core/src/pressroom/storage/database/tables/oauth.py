@@ -13,7 +13,7 @@ from pressroom.storage.database.tables.base import Base
 
 
 class ClientRow(Base):
-    """An OAuth client (RFC 7591). `id` is ours, or the https address of a Client ID Metadata Document.
+    """An OAuth client (RFC 7591). `id` is ours, or the https URL of a Client ID Metadata Document.
 
     `metadata_hash` makes registration idempotent: it is unique among public clients, and NULL for confidential ones.
     """
@@ -50,7 +50,7 @@ class TokenFamilyRow(Base):
 
 
 class CodeRow(Base):
-    """An authorization code. `redirect_uri_sent` tells whether the authorization request named the address."""
+    """An authorization code. `redirect_uri_sent` tells whether the authorization request named the URL."""
 
     __tablename__ = "oauth_codes"
 

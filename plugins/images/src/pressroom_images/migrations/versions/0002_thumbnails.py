@@ -1,4 +1,4 @@
-"""Small pictures of images, for lists."""
+"""Thumbnails, for lists."""
 
 from __future__ import annotations
 
