@@ -71,6 +71,7 @@ lint:
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
+	$(BIN)/python tests/support/words.py
 
 types:
 	$(BIN)/mypy

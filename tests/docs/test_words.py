@@ -1,0 +1,47 @@
+"""The check of words finds what it should, and nothing else."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from support.words import LIST, WordList, check
+
+WORDS = WordList(LIST.read_text(encoding="utf-8"))
+
+
+def found(folder: Path, name: str, text: str) -> list[str]:
+    file = folder / name
+    file.write_text(text, encoding="utf-8")
+    return [line.partition(":")[2] for line in check(file, WORDS, folder)]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("a.md", "Open\nthe address.", ["2: 'address'"]),
+        ("a.md", "An IP address and an e-mail\naddress.", []),
+        ("a.md", "See `address` and [this](address.md).\n```\naddress\n```\n", []),
+        ("a.md", "<!-- begin errors -->\nAn address.\n<!-- end errors -->", []),
+        ("a.py", 'def f() -> None:\n    """Return a picture."""', ["2: 'picture'"]),
+        ("a.py", "picture = 1  # it goes on", ["1: 'goes on'"]),
+        ("a.py", 'address = {"address": 1}', []),
+        ("a.py", 'raise ValueError(f"{address} is no colour")', ["1: 'is no colour'"]),
+        ("a.py", 'def f() -> None:\n    """Do.\n\n    Args:\n        picture: an image.\n    """', []),
+        (
+            "a.html",
+            '<p title="A picture">{{ picture }} <picture></picture> stranger</p>',
+            ["1: 'stranger'", "1: 'picture'"],
+        ),
+        ("a.md", "There is no image here.", []),
+        ("a.md", "This many or so many that it hurts, calls in flight.", []),
+    ],
+)
+def test_prose_is_checked_and_code_is_not(tmp_path: Path, name: str, text: str, words: list[str]) -> None:
+    assert sorted(line.partition(": write")[0].partition(": say")[0] for line in found(tmp_path, name, text)) == sorted(
+        words
+    )
+
+
+def test_every_exception_has_a_reason() -> None:
+    document = tomllib.loads(LIST.read_text(encoding="utf-8"))
+    assert [one for one in document["allow"] + document["later"] if not one.get("reason")] == []

@@ -1,0 +1,176 @@
+"""Finds words in prose that this project does not use, and says what to write instead.
+
+Run it from the root of the repository: `python tests/support/words.py [FILE...]`. It reads documentation, templates,
+docstrings, comments and the strings of programs; code in backticks, identifiers and examples are not prose. The words
+are in `words.toml`, each exception with its reason.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import sys
+import tokenize
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).parents[2]
+LIST: Final = Path(__file__).with_name("words.toml")
+
+_SOURCES: Final = (
+    "*.md",
+    "docs/**/*.md",
+    "core/src/**/*.py",
+    "core/src/**/*.html",
+    "plugins/*/src/**/*.py",
+    "plugins/*/src/**/*.html",
+    "plugins/*/README.md",
+    "plugin-template/**/*",
+)
+_SKIPPED: Final = ("docs/site/*",)
+
+_BLOCK: Final = re.compile(r"^(`{3,}|~{3,}).*?^\1", re.MULTILINE | re.DOTALL)
+_NOT_PROSE: Final = re.compile(
+    r"<!-- begin ([\w-]+) -->.*?<!-- end \1 -->"  # what follows from programs, which are read themselves
+    r"|``.*?``|`[^`]*`"  # code
+    r"|<!--.*?-->"  # comments
+    r"|(?<=\])\([^()\s]*\)|(?<=\])\[[^\]]*\]"  # targets of links
+    r"|https?://\S+"
+    r"|\{:?\s*\.[^}]*\}"  # attributes of Markdown
+    r"|^\s*\w+:(?=\s)",  # names of arguments in docstrings
+    re.DOTALL | re.MULTILINE,
+)
+_NOT_TEXT: Final = re.compile(r"\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\}|<(script|style)\b.*?</\1>", re.DOTALL)
+_PLACEHOLDER: Final = re.compile(r"\{\{ cookiecutter.*?\}\}")
+_STATEMENT: Final = re.compile(r"\{%.*?%\}")
+_TAG: Final = re.compile(r"<[^>]*>", re.DOTALL)
+_SPOKEN: Final = re.compile(r"\b(?:alt|title|aria-label|placeholder|content)=\"([^\"]*)\"")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word to avoid."""
+
+    pattern: re.Pattern[str]
+    write: str
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """Where a word is meant. Without paths, anywhere."""
+
+    pattern: re.Pattern[str]
+    paths: Sequence[str]
+
+
+class WordList:
+    """The words of `words.toml`, with the exceptions."""
+
+    def __init__(self, text: str) -> None:
+        document = tomllib.loads(text)
+        self.words = [Word(re.compile(one["pattern"], re.IGNORECASE), one.get("write", "")) for one in document["word"]]
+        self._exceptions = [
+            Allowance(re.compile(one["text"], re.IGNORECASE), one.get("paths", ("*",)))
+            for one in document.get("allow", ())
+        ]
+        self._later = [path for one in document.get("later", ()) for path in one["paths"]]
+
+    def is_later(self, path: str) -> bool:
+        """Tell whether a file is one of those still to do."""
+        return any(fnmatchcase(path, glob) for glob in self._later)
+
+    def found_in(self, text: str, path: str) -> Iterator[tuple[int, str, str]]:
+        """Yield position, text and replacement of each word to avoid."""
+        allowed = [
+            match.span()
+            for exception in self._exceptions
+            if any(fnmatchcase(path, glob) for glob in exception.paths)
+            for match in exception.pattern.finditer(text)
+        ]
+        for word in self.words:
+            for match in word.pattern.finditer(text):
+                if not any(start <= match.start() and match.end() <= end for start, end in allowed):
+                    yield match.start(), match[0], word.write
+
+
+def blank(text: str, pattern: re.Pattern[str]) -> str:
+    """Return a text with what matches written as spaces, so that lines and columns stay."""
+    return pattern.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
+
+
+def prose_of_markdown(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the prose of a page with the line at which it begins."""
+    yield 1, blank(blank(text, _BLOCK), _NOT_PROSE)
+
+
+def prose_of_template(text: str) -> Iterator[tuple[int, str]]:
+    """Yield what a reader of a rendered template sees or hears."""
+    known = blank(text, _NOT_TEXT)
+    yield 1, blank(known, _TAG)
+    for match in _SPOKEN.finditer(known):
+        yield known.count("\n", 0, match.start()) + 1, match[1]
+
+
+def prose_of_program(text: str) -> Iterator[tuple[int, str]]:
+    """Yield docstrings, comments and those strings of a program that are prose: more than one word."""
+    text = _PLACEHOLDER.sub(lambda match: "x" * len(match[0]), _STATEMENT.sub("", text))
+    comment: list[str] = []
+    begun, before = 0, -1
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            if token.start[0] != before + 1:
+                yield begun, blank("\n".join(comment), _NOT_PROSE)
+                comment, begun = [], token.start[0]
+            comment.append(token.string)
+            before = token.start[0]
+    yield begun, blank("\n".join(comment), _NOT_PROSE)
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value.strip():
+            yield node.lineno, blank(node.value, _NOT_PROSE)
+
+
+_READERS: Final = {".md": prose_of_markdown, ".html": prose_of_template, ".py": prose_of_program}
+
+
+def sources() -> Iterator[Path]:
+    """Yield the files whose prose readers see."""
+    for glob in _SOURCES:
+        for file in sorted(ROOT.glob(glob)):
+            path = str(file.relative_to(ROOT))
+            if file.is_file() and not any(fnmatchcase(path, skipped) for skipped in _SKIPPED):
+                yield file
+
+
+def check(file: Path, words: WordList, root: Path = ROOT) -> Iterator[str]:
+    """Yield a line for each find of a file below `root`."""
+    path = str(file.relative_to(root))
+    reader = _READERS.get(file.suffix.removesuffix(".jinja"), prose_of_markdown)
+    if words.is_later(path):
+        return
+    for begin, prose in reader(file.read_text(encoding="utf-8")):
+        for position, found, write in words.found_in(prose, path):
+            line = begin + prose.count("\n", 0, position)
+            shown = " ".join(found.split())
+            yield f"{path}:{line}: {shown!r}: " + (f"write {write}" if write else "say it another way")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Check the named files, or all, and return the exit status."""
+    words = WordList(LIST.read_text(encoding="utf-8"))
+    files = [Path(one).resolve() for one in arguments] or list(sources())
+    found = [line for file in files for line in check(file, words)]
+    sys.stdout.writelines(f"{line}\n" for line in found)
+    if found:
+        sys.stdout.write(
+            f"{len(found)} words to replace; the list, and exceptions with their reasons, are in {LIST.name}\n"
+        )
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
