@@ -57,7 +57,7 @@ def test_nothing_cites_a_document_that_readers_do_not_have() -> None:
 
 
 def test_the_tests_of_sections_name_sections_of_the_contract() -> None:
-    text = (ROOT / "tests/http/test_contract.py").read_text(encoding="utf-8")
+    text = (ROOT / "tests/tools_api/test_contract.py").read_text(encoding="utf-8")
     named = re.findall(r"def test_(\d+(?:_\d+)?)_", text)
     assert named
     assert {one.replace("_", ".") for one in named} <= SECTIONS

@@ -19,7 +19,7 @@ def test_each_place_is_found() -> None:
     selection = (ROOT / "core/src/pressroom/plugins/select.py").read_text("utf-8")
     for one in names:
         assert project.count(f"plugins/{one.folder}") == 2, "as a dependency and in mypy_path"
-        rules = 2 if one.folder == "content" else 3
+        rules = 2 if one.folder == "content" else 4
         assert project.count(f'  "{one.package}",\n') == rules, "in the lists of the import rules"
         assert f"{one.distribution} = {{" in project
         assert f'"{one.distribution}",' in selection

@@ -43,7 +43,7 @@ PUBLIC = [
     "Database",
     "EmbeddedResource",
     "Example",
-    "Exchange",
+    "FetchResponse",
     "Extensions",
     "FetchFailed",
     "FetchRefused",

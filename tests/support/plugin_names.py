@@ -16,7 +16,9 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 _SELECTION: Final = ROOT / "core/src/pressroom/plugins/select.py"
 
 _PACKAGE: Final = re.compile(r'^  "pressroom_\w+",\n', re.MULTILINE)
-_ALL_BUT_CONTENT: Final = re.compile(r'(?<=source_modules = \[\n  "pressroom",\n)(?:  "pressroom_\w+",\n)+')
+_ALL_BUT_CONTENT: Final = re.compile(
+    r'((?<=source_modules = \[\n  "pressroom",\n)|(?<=type = "independence"\nmodules = \[\n))(?:  "pressroom_\w+",\n)+'
+)
 _DISTRIBUTION: Final = re.compile(r'^        "pressroom-[\w-]+",\n', re.MULTILINE)
 _DEPENDENCY: Final = re.compile(r'^  "(pressroom-[\w-]+)(\[[\w,]+\])? @ \{root:uri\}/plugins/\w+",\n', re.MULTILINE)
 _SOURCE: Final = re.compile(r"^pressroom-[\w-]+ = \{ workspace = true \}\n", re.MULTILINE)

@@ -27,7 +27,7 @@ PRUNE_SECONDS: Final = 3600
 
 
 class AccountServices:
-    """Keeps the protocol `pressroom.sdk.Accounts`, and holds the parts that the host's own interfaces use.
+    """Implements `pressroom.sdk.Accounts`, and holds the parts that the host's own interfaces use.
 
     `open` starts what runs beside the calls (batched writes, removing old sessions), `close` writes what is left.
     `credentials` is what this process believes of API keys and access tokens.

@@ -30,7 +30,7 @@ from pressroom.sdk import Job, JobState, JobStatus
 from pressroom.storage.database import SqlDatabase
 from pressroom.storage.database.tables import JobRow
 
-VANISHED: Final = "the process that ran it came to an end"
+VANISHED: Final = "the process that ran it ended"
 LOCKLESS: Final = "its lock cannot be named"
 
 log = structlog.get_logger()
@@ -157,7 +157,7 @@ class JobStore:
     async def claim(
         self, jobs: Mapping[str, Job], choose: Callable[[list[Waiting]], Sequence[Waiting]] = list
     ) -> LeasedJob | GivenUp | BlockedJob | None:
-        """Lease a job that is due, of those kinds, with its lock, for the next attempt; `None` where there is none.
+        """Lease a job that is due, of those kinds, with its lock, for the next attempt; `None` if none is due.
 
         `choose` gets what is due, the oldest first, and returns what may be leased, in the order in which it is tried.
         A job whose lock is taken is put off until its holder's time is over, or until it gives the lock back.
@@ -231,14 +231,14 @@ class JobStore:
         return await self._finish(lease, every, state="failed", message=message)
 
     async def retry(self, lease: LeasedJob, message: str, *, seconds: float) -> bool:
-        """Queue a job again, to be tried in so many seconds. Raises `BackendError`."""
+        """Queue a job again, to be tried in a number of seconds. Raises `BackendError`."""
         async with self._database.writing() as session:
             now = await _now(session)
             due_at = now + timedelta(seconds=seconds)
             return await _let_go(session, lease, now, state="queued", due_at=due_at, message=message)
 
     async def release(self, lease: LeasedJob, seconds: float = 0.0) -> bool:
-        """Give a lease back, so that the job is taken again in so many seconds; the attempt does not count.
+        """Give a lease back, so that the job is taken again in a number of seconds; the attempt does not count.
 
         Raises `BackendError`.
         """
@@ -255,18 +255,18 @@ class JobStore:
             return await _let_go(session, lease, now, state="queued", due_at=at, attempts=0, **values)
 
     async def take_lock(self, key: str, token: str, seconds: float) -> bool:
-        """Take a lock beside jobs for so many seconds; tell whether it was free. Raises `BackendError`."""
+        """Take a lock beside jobs for a number of seconds; tell whether it was free. Raises `BackendError`."""
         async with self._database.writing() as session:
             now = await _now(session)
             return await locks.take(session, key, token, now=now, until=now + timedelta(seconds=seconds)) is None
 
     async def renew_lock(self, key: str, token: str, seconds: float) -> bool:
-        """Keep a lock for so many seconds more; tell whether it is still held. Raises `BackendError`."""
+        """Keep a lock for a number of seconds more; tell whether it is still held. Raises `BackendError`."""
         async with self._database.writing() as session:
             return await self.keep_lock(session, key, token, seconds)
 
     async def keep_lock(self, session: AsyncSession, key: str, token: str, seconds: float) -> bool:
-        """Keep a lock for so many seconds more, in a transaction; tell whether it is still held."""
+        """Keep a lock for a number of seconds more, in a transaction; tell whether it is still held."""
         return await locks.renew(session, key, token, await _now(session) + timedelta(seconds=seconds))
 
     async def release_lock(self, key: str, token: str) -> bool:

@@ -202,9 +202,9 @@ class PublicationRow(Base):
     """An article on a website. There is at most one for the pair, whatever the outcome.
 
     `status` is `queued`, `publishing`, `published`, `draft`, `scheduled`, `failed`, `unknown` or `unpublished`; `mode`
-    is what was asked for. `article_version` is what is being, or was last, sent. `marker` stands in the remote post.
-    `due_at` is when work on it goes on, `None` where nothing is to be done; `tries` counts the attempts of a step that
-    the site was away for. `job_id` names the job that is in charge of it: whoever works on it holds that job's lock.
+    is what was asked for. `article_version` is what is being, or was last, sent. `marker` is in the remote post.
+    `due_at` is when work on it continues, `None` where nothing is to be done; `tries` counts the attempts of a step
+    that the site was away for. `job_id` names the job that is in charge of it: who works on it holds its lock.
     `revision` and `sent_hash` are the remote post's after our last write, to notice edits made there.
     """
 

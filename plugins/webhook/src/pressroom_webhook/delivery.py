@@ -93,13 +93,13 @@ class ReceiverErrors:
                     hint="Check that the signing secret is the same there and here, and that the clocks are right.",
                 )
             case 404 | 405:
-                return SiteRefused(f"{title} takes no events at this address ({told}); connect it with another")
+                return SiteRefused(f"{title} takes no events at this URL ({told}); connect it with another")
             case 410:
                 return SiteGone(f"{title} does not have this any more ({told})")
             case 429 | 503:
                 return SiteUnavailable(f"{title} takes no events at the moment ({told})")
         if answer.status < _REFUSED:
-            return SiteRefused(f"{title} redirects; connect it with the address where it is now ({told})")
+            return SiteRefused(f"{title} redirects; connect it with the URL where it is now ({told})")
         if answer.status < _FAILED:
             return SiteRefused(f"{title} refused the event ({told})")
         return UnknownOutcome(f"{title} failed ({told})")

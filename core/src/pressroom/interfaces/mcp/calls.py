@@ -26,7 +26,7 @@ _MAX_NAME_LENGTH: Final = 64
 
 
 class ToolCalls:
-    """Runs tools for callers with a credential, so many at once for each connection and no more."""
+    """Runs tools for callers with a credential, up to a number of calls at once for each connection."""
 
     def __init__(self, host: Host) -> None:
         self._pipeline = host.pipeline

@@ -34,7 +34,7 @@ def refusal(text: str) -> bytes:
 
 
 async def file_result(call: ValidatedCall, file: RenderedFile, files: FileStore, *, links: bool) -> bytes:
-    """Return the result of a generator: its link, the picture itself where it is one, and what is said of it.
+    """Return the result of a generator: its link, the image itself where it is one, and what is said of it.
 
     `links` tells whether the client knows links to resources.
     """
@@ -69,14 +69,14 @@ async def file_result(call: ValidatedCall, file: RenderedFile, files: FileStore,
 
 async def _picture(file: RenderedFile, files: FileStore) -> tuple[bytes | None, str]:
     if file.entry.size > MAX_IMAGE_BYTES:
-        return None, f"The picture is larger than {_MAX_IMAGE_SIZE_TEXT}, so it is only behind the link."
+        return None, f"The image is larger than {_MAX_IMAGE_SIZE_TEXT}, so it is only behind the link."
     if file.content is not None:
         return file.content, ""
     try:
         return await files.read(file.entry.key), ""
     except BackendError as error:
-        log.warning("a picture could not be read", key=file.entry.key, error=error.message)
-        return None, "The picture could not be read just now, so it is only behind the link."
+        log.warning("an image could not be read", key=file.entry.key, error=error.message)
+        return None, "The image could not be read just now, so it is only behind the link."
 
 
 def tool_result(tool: Tool, result: ToolResult | BaseModel | None) -> bytes:

@@ -38,8 +38,8 @@ class Gallery:
     """Makes the images of examples when they are asked for first, and keeps them while the process lives.
 
     There are as many as examples, so that what is kept is bounded by the plugins, and anyone can make it do no more
-    than one run an example. `addresses` holds, by the tool's slug, what follows `/tools/<slug>/` in each picture's
-    address.
+    than one run an example. `addresses` holds, by the tool's slug, what follows `/tools/<slug>/` in each
+    image's URL.
     """
 
     def __init__(self, host: Host) -> None:
@@ -101,7 +101,7 @@ class Gallery:
 
     async def _shown(self, call: ValidatedCall) -> tuple[str, bytes]:
         if call.file is None:
-            raise InternalError("the picture could not be made")
+            raise InternalError("the image could not be made")
         entry = call.file.entry
         if entry.preview:
             return _picture_type(entry.preview), await self._files.read(entry.preview)

@@ -134,7 +134,7 @@ def _check_form_type(request: Request) -> None:
 def _read_form(
     request: Request, descriptor: Mapping[str, Any]
 ) -> tuple[Mapping[str, list[str]], dict[str, Any] | CallError]:
-    """Return the fields of a posted form, as far as they can be read, and the arguments, or why there are none."""
+    """Return the fields of a posted form, as far as they can be read, and the arguments, or the error instead."""
     form: Mapping[str, list[str]] = {}
     try:
         _check_form_type(request)

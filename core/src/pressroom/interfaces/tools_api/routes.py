@@ -107,7 +107,7 @@ class ToolsApi:
     async def call(
         self, request: Request, slug: str, arguments: dict[str, Any] | CallError, delivery: Delivery = "url"
     ) -> Outcome:
-        """Run one call through the pipeline and return what came of it. `arguments` may be why there are none."""
+        """Run one call through the pipeline and return what came of it. `arguments` may be the error instead."""
         asked = CallRequest(slug, arguments, request.ctx.request_id, "http", delivery)
         outcome = await self._pipeline(ReceivedCall(asked, request.ip, request.headers))
         if outcome.caller is not None:
@@ -146,7 +146,7 @@ def error_headers(error: CallError) -> dict[str, str]:
 
 
 def _preview_link(call: ValidatedCall) -> EncodedHeaders:
-    """Return the header that names a picture of the file (RFC 8288, with the relation of RFC 6903), if there is one."""
+    """Return the header that names an image of the file (RFC 8288, with the relation of RFC 6903), if there is one."""
     if not call.preview_url:
         return ()
     target = quote(call.preview_url, safe=":/?#[]@!$&'()*+,;=%~")

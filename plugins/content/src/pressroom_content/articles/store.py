@@ -271,7 +271,7 @@ async def read_article(session: AsyncSession, user_id: str, content_id: str, ver
 async def note_status(
     session: AsyncSession, user_id: str, content_id: str, status: ArticleStatus, published_at: datetime | None = None
 ) -> None:
-    """Note what publishing made of an article; that is no new version. One in the trash stays there.
+    """Note what publishing made of an article; this makes no version. One in the trash stays there.
 
     Raises `NotFound`.
     """

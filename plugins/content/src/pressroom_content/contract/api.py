@@ -132,7 +132,7 @@ class SiteErrors:
             return SiteUnavailable(message) if method in _SAFE else UnknownOutcome(message)
         if status < _REFUSED:
             location = answer.headers.get("location", "elsewhere")[:_MAX_REPORTED_LENGTH]
-            return SiteRefused(f"{title} redirects to {location}; change the website's address to where it is now")
+            return SiteRefused(f"{title} redirects to {location}; change the website's URL to where it is now")
         if status in _UNAUTHORIZED:
             return SiteRejected(f"{title} does not allow this ({told}); connect the website again if it did before")
         if status in _GONE:

@@ -38,7 +38,7 @@ class JsonAnswer:
 
     @property
     def retry_after(self) -> int | None:
-        """The seconds of `Retry-After` (RFC 9110, 10.2.3), a day at most; `None` where there is none to be read."""
+        """The seconds of `Retry-After` (RFC 9110, 10.2.3), a day at most; `None` where it cannot be read."""
         value = self.headers.get("retry-after", "").strip()
         if value.isascii() and value.isdigit():
             return min(int(value[:9]), _MAX_PAUSE_SECONDS)

@@ -22,7 +22,7 @@ SUPPORTED: Final = tuple(
 """The languages that have a file, as primary subtags."""
 
 _MAX_WORD_LENGTH: Final = 60
-"""A word with more letters is no word; its syllables are counted without the corrections."""
+"""A longer text is not a word; its syllables are counted without the corrections."""
 
 
 class PhraseSet:
@@ -142,7 +142,7 @@ class ReadingEase:
 class PassiveRules:
     """How a passive is put together: a form of an auxiliary and, in the same clause, a participle.
 
-    Between them stand at most `max_between` words; where `between` is set, only words that it matches.
+    Between them are at most `max_between` words; where `between` is set, only words that it matches.
     `blocked_before` are reflexives before the auxiliary, `blocked_with` a word that makes the clause another tense.
     Where a clause has the word `agent` (Dutch `door`, by), `agent_auxiliaries` count too, which else make a tense.
     """

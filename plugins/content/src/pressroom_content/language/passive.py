@@ -16,7 +16,7 @@ _REFLEXIVE_ELISIONS: Final = frozenset(["s", "m", "t"])
 def find_passive(text: str, words: Collection[str], pack: LanguagePack) -> str | None:
     """Return the passive in a sentence, such as `was … eaten`, or None.
 
-    `words` are the sentence's words in lower case; they tell quickly that there is none.
+    `words` are the sentence's words in lower case; they rule most sentences out quickly.
     """
     rules = pack.passive
     known = rules.auxiliaries | rules.agent_auxiliaries if rules.agent in words else rules.auxiliaries

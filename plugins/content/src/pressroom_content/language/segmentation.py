@@ -25,7 +25,7 @@ _UNSPACED: Final = re.compile(
 )
 _JOINTS: Final = re.compile(r"[-‐‑/]")  # noqa: RUF001
 _MAX_WORD_LENGTH: Final = 100
-"""What is longer is no word, and is not taken apart."""
+"""A longer text is not a word, and is not taken apart."""
 
 _APOSTROPHES: Final = str.maketrans("’ʼ", "''")  # noqa: RUF001
 _ANY_LANGUAGE: Final = "en"

@@ -68,7 +68,7 @@ def _singular(word: str) -> str:
 def infinitive_forms(word: str, language: str) -> frozenset[str]:
     """Return the forms of a regular German verb that its stemmer keeps apart: `kaufen` gives `kauft`, `gekauft`, ...
 
-    A verb with a separable prefix has `einkaufen`, `eingekauft`, `einzukaufen`. What is no infinitive has none.
+    A verb with a separable prefix has `einkaufen`, `eingekauft`, `einzukaufen`. Other words have none.
     """
     if language != "de" or not word.endswith("en") or len(word) < 5:
         return frozenset()
@@ -82,7 +82,7 @@ def infinitive_forms(word: str, language: str) -> frozenset[str]:
 
 @lru_cache(maxsize=16384)
 def fold(text: str) -> str:
-    """Return the text without case and accents, as it is compared in addresses: `Größe` gives `grosse`."""
+    """Return the text without case and accents, as it is compared in URLs: `Größe` gives `grosse`."""
     if text.isascii():
         return text.lower()
     plain = unicodedata.normalize("NFKD", text.casefold().translate(_LETTERS))

@@ -22,7 +22,7 @@ _AS_WRITTEN: Final = frozenset({"eo", "fa"})
 
 
 def language_of(tag: str) -> str:
-    """Return the language of a tag such as `de-CH` (BCP 47), in lower case; English where there is none."""
+    """Return the language of a tag such as `de-CH` (BCP 47), in lower case; English where the tag is empty."""
     return primary_subtag(tag) or DEFAULT_LANGUAGE
 
 
@@ -41,7 +41,7 @@ def stem_of(word: str, language: str) -> str:
 
 
 def stems_of(text: str, language: str) -> Iterator[str]:
-    """Yield the stems of a text in their order, without words that stand in every text of the language."""
+    """Yield the stems of a text in their order, without words that are in every text of the language."""
     common = common_words(language)
     return (stem_of(word, language) for word in words_of(text) if normalised(word) not in common)
 

@@ -112,7 +112,7 @@ class Websites:
         return self._website(row), row.credential
 
     def unsealed(self, website: Website, sealed: str) -> tuple[SiteAddress, Site]:
-        """Return the address of a website and the way to it. Raises what `open` does, but `NotFound`."""
+        """Return the URL of a website and the way to it. Raises what `open` does, but `NotFound`."""
         credential = Vault.of(self._plugin).open(sealed, website.id) if sealed else {}
         return self.site(website, credential)
 

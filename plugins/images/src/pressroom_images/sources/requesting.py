@@ -66,7 +66,7 @@ class ProviderApi:
         return answer.body
 
     async def ping(self, plugin: PluginContext, url: str) -> None:
-        """Ask for an address that the provider named, such as the one that counts a download."""
+        """Ask for a URL that the provider named, such as the one that counts a download."""
         await self._api.request(plugin.services.fetcher, "GET", url)
 
 

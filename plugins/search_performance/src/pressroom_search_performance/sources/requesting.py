@@ -89,7 +89,7 @@ class SourceErrors:
             return own
         if answer.status // 100 == 2:
             wrong = answer.body is None and not answer.empty
-            return BackendError(f"{title} answered with something that is no JSON") if wrong else None
+            return BackendError(f"{title} answered with something that is not JSON") if wrong else None
         return _failure(title, answer)
 
 
