@@ -15,10 +15,10 @@ from pressroom.sdk import CallError, InvalidInput
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
 from pressroom_content.websites.store import Websites
-from pressroom_images.library.inspecting import Inspected
+from pressroom_images.library.inspecting import InspectedImage
 from pressroom_images.library.store import Library
 from pressroom_search_performance.connecting.connecting import connect, offers
-from pressroom_search_performance.connecting.store import Connections
+from pressroom_search_performance.connecting.store import SourceConnections
 from support.content_client import Client, client_of, content_of
 from support.people import BrowserWithoutScreen
 from support.plain_site import PlainSite, plain_site
@@ -63,7 +63,7 @@ def bob(host: RunningHost) -> Client:
 def own_image(client: Client, name: str = "tea.png") -> str:
     buffer = io.BytesIO()
     Image.new("RGB", (4, 4), "#b9502a").save(buffer, "PNG")
-    file = Inspected("image/png", 4, 4, buffer.getvalue())
+    file = InspectedImage("image/png", 4, 4, buffer.getvalue())
     library = Library(client.host.host.compiled.plugins.contexts["images"])
     return client.host.run(library.add_own(client.user_id, file, name=name, alt_text=name)).id
 
@@ -135,12 +135,12 @@ def test_markup_in_names_stays_text_in_the_dashboard(alice: Client) -> None:
     alice.data("track_keyword", website_id=made, phrase=MARKUP[:80])
     plugin = alice.host.host.compiled.plugins.contexts["search_performance"]
     alice.host.run(
-        Connections(plugin).connect(
+        SourceConnections(plugin).connect(
             alice.user_id, made, "plausible", site_url=MARKUP, credential={"api_key": KEY}, fetched=False
         )
     )
-    connection = alice.host.run(Connections(plugin).of(alice.user_id, made))["plausible"]
-    alice.host.run(Connections(plugin).note(connection, MARKUP))
+    connection = alice.host.run(SourceConnections(plugin).of(alice.user_id, made))["plausible"]
+    alice.host.run(SourceConnections(plugin).note(connection, MARKUP))
     with _browser(alice) as browser:
         for path in (
             "/dashboard/media",
@@ -224,7 +224,7 @@ def test_an_image_is_served_as_an_image_whatever_it_holds(alice: Client, host: R
         "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
     )
     library = Library(host.host.compiled.plugins.contexts["images"])
-    file = Inspected("image/png", 1, 1, polyglot + b"<script>alert(1)</script>")
+    file = InspectedImage("image/png", 1, 1, polyglot + b"<script>alert(1)</script>")
     media = host.run(library.add_own(alice.user_id, file, name='x.html";\r\nX-Evil: 1.png', alt_text="x"))
     answer = httpx.get(media.url)
     assert (answer.status_code, answer.headers["content-type"]) == (200, "image/png")

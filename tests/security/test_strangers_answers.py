@@ -28,7 +28,7 @@ from pressroom_content.publishing.verifying import verify
 from pressroom_devto.reading import post_of
 from pressroom_images.config import ImagesConfig
 from pressroom_images.sources import unsplash
-from pressroom_images.sources.requesting import ProviderApi, ProviderUnavailable, number
+from pressroom_images.sources.requesting import ImageProviderUnavailable, ProviderApi, number
 from pressroom_search_performance.analytics.asking import fraction
 from pressroom_search_performance.sources import requesting
 from pressroom_seo.crawler.site_files import read_sitemap
@@ -95,7 +95,7 @@ async def test_no_answer_of_a_stranger_is_taken_apart_beyond_its_bounds(name: st
     with pytest.raises(SiteRefused):
         await discover("https://site.example", answer.fetcher)
     assert await Receiver("https://site.example/hook", SECRET, answer.fetcher).deliver("evt_1", "ping", {}) == {}
-    with pytest.raises(ProviderUnavailable):
+    with pytest.raises(ImageProviderUnavailable):
         await ProviderApi("Provider", "https://provider.example", {}, remember=60).get(answer.plugin, "/", {})
 
 

@@ -17,12 +17,12 @@ from pressroom_content.contract import ControlNotProven, control_of, is_below, p
 from pressroom_content.contract.control import web_url
 from pressroom_content.records import Website
 from pressroom_content.tables import BuiltinRedirectRow, PublicationRow, WebsiteRow
-from pressroom_content.websites.connecting import Connecting
+from pressroom_content.websites.connecting import ConnectionLinks
 from pressroom_content.websites.control import GRACE, Controls
 from pressroom_content.websites.store import Websites
 from pressroom_search_performance.connecting.connecting import connect, offers
-from pressroom_search_performance.connecting.store import Connection, Connections
-from pressroom_search_performance.tables import ConnectionRow
+from pressroom_search_performance.connecting.store import SourceConnection, SourceConnections
+from pressroom_search_performance.tables import SourceConnectionRow
 from sqlalchemy import update
 from support.content_client import Client, client_of
 from support.fetching_figures import fetch_slice
@@ -88,7 +88,7 @@ def webhook(client: Client, receiver: Receiver, url: str) -> Website:
     """Connect a website of which its owner has shown nothing but the URL that they typed."""
 
     async def connected() -> Website:
-        connecting = Connecting(client.plugin)
+        connecting = ConnectionLinks(client.plugin)
         link, _ = await connecting.begin(client.user_id, "webhook", url=url)
         token = link.rpartition("/")[2]
         opened = await connecting.open(token, client.user_id)
@@ -244,7 +244,7 @@ def property_of(google: Google, url: str) -> str:
     return f"{url}/"
 
 
-def connected(client: Client, website: Website, site_url: str) -> Connection:
+def connected(client: Client, website: Website, site_url: str) -> SourceConnection:
     plugin = client.host.host.compiled.plugins.contexts["search_performance"]
     return client.host.run(connect(plugin, client.user_id, website, offers(plugin)["google"], {"property": site_url}))
 
@@ -266,7 +266,7 @@ def test_connections_that_were_made_without_a_proof_read_and_write_nothing(
     site_url = property_of(google, victim.url)
     site = webhook(bob, receiver, victim.url)
     plugin = bob.host.host.compiled.plugins.contexts["search_performance"]
-    connections = Connections(plugin)
+    connections = SourceConnections(plugin)
     connection = bob.host.run(
         connections.connect(bob.user_id, site.id, "google", site_url=site_url, credential={}, fetched=True)
     )
@@ -295,7 +295,9 @@ def test_a_squatter_does_not_keep_the_owner_from_a_property(
     squatted, owned = webhook(bob, receiver, victim.url), webhook(alice, receiver, victim.url)
     plugin = bob.host.host.compiled.plugins.contexts["search_performance"]
     bob.host.run(
-        Connections(plugin).connect(bob.user_id, squatted.id, "google", site_url=site_url, credential={}, fetched=True)
+        SourceConnections(plugin).connect(
+            bob.user_id, squatted.id, "google", site_url=site_url, credential={}, fetched=True
+        )
     )
     victim.files["/pressroom-verification.txt"] = token(alice, owned).encode()
     assert connected(alice, owned, site_url).uses_operators
@@ -312,7 +314,7 @@ def test_a_property_beside_the_proven_url_is_refused_at_use(
     site = webhook(bob, receiver, f"{victim.url}/bob")
     victim.files["/bob/pressroom-verification.txt"] = token(bob, site).encode()
     connection = connected(bob, site, site_url)
-    change(bob, ConnectionRow, ConnectionRow.id == connection.id, property=property_of(google, victim.url))
+    change(bob, SourceConnectionRow, SourceConnectionRow.id == connection.id, property=property_of(google, victim.url))
     assert "must be the property of" in bob.refusal("submit_sitemap", website_id=site.id)
 
 

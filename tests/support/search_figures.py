@@ -13,7 +13,7 @@ from pressroom.sdk import PluginContext
 from pressroom.testing import RunningHost
 from pressroom_content.records import Website
 from pressroom_content.websites.store import Websites
-from pressroom_search_performance.connecting.store import Connection, Connections
+from pressroom_search_performance.connecting.store import SourceConnection, SourceConnections
 from pressroom_search_performance.tables import DayRow, FigureRow
 from sqlalchemy import insert
 
@@ -55,9 +55,9 @@ def add_website(host: RunningHost, user_id: str, name: str = "The garden blog") 
     return host.run(websites.add(user_id, "builtin", name=name, url="", credential={}))
 
 
-def connect(host: RunningHost, user_id: str, website: Website, source: str = "google") -> Connection:
+def connect(host: RunningHost, user_id: str, website: Website, source: str = "google") -> SourceConnection:
     """Connect a website, without fetching anything."""
-    connections = Connections(plugin_of(host))
+    connections = SourceConnections(plugin_of(host))
     return host.run(
         connections.connect(
             user_id,
@@ -70,12 +70,12 @@ def connect(host: RunningHost, user_id: str, website: Website, source: str = "go
     )
 
 
-def write(host: RunningHost, connection: Connection, days: Iterable[Day]) -> None:
+def write(host: RunningHost, connection: SourceConnection, days: Iterable[Day]) -> None:
     """Put days into the tables."""
     host.run(_write(host, connection, [*days]))
 
 
-async def _write(host: RunningHost, connection: Connection, days: Sequence[Day]) -> None:
+async def _write(host: RunningHost, connection: SourceConnection, days: Sequence[Day]) -> None:
     own = {"connection_id": connection.id, "search_type": "web"}
     empty = {"page": "", "query": "", "country": "", "device": ""}
     rows = [

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import date
 from typing import Any, Final
 
-from pressroom_seo.scoring import Article, Author, CheckResult, World, score
+from pressroom_seo.scoring import Author, ScoringArticle, ScoringCheck, World, score
 
 GOOD_BODY: Final = """\
 A sourdough starter is flour and water in which wild yeast lives. You feed it, it grows, and your bread rises
@@ -52,7 +52,7 @@ flour matters more than the place. In short, good flour and patience make a stro
 bake with it each week, store the jar in the fridge and feed it a day before you need it.
 """
 
-GOOD: Final = Article(
+GOOD: Final = ScoringArticle(
     body=GOOD_BODY,
     title="Sourdough starter: how to make one in seven days",
     description=(
@@ -71,12 +71,14 @@ GOOD: Final = Article(
 )
 
 
-def with_changes(**changes: Any) -> Article:
+def with_changes(**changes: Any) -> ScoringArticle:
     """Return the good article with other fields."""
     return replace(GOOD, **changes)
 
 
-def check(name: str, article: Article = GOOD, *, world: World | None = None, profile: str = "default") -> CheckResult:
+def check(
+    name: str, article: ScoringArticle = GOOD, *, world: World | None = None, profile: str = "default"
+) -> ScoringCheck:
     """Return the result of one check."""
     (result,) = score(article, profile, world=world, checks=[name]).checks
     return result

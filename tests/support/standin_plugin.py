@@ -21,9 +21,9 @@ from pressroom.sdk import (
 )
 from pressroom_content.contract import (
     Capabilities,
-    Check,
+    ConnectionCheck,
+    ConnectionReport,
     CredentialField,
-    Finding,
     MediaFile,
     MediaLibrary,
     Post,
@@ -71,10 +71,13 @@ class StandInSite:
         self._fetcher = fetcher
         self._seconds = seconds
 
-    async def check(self) -> Finding:
+    async def check(self) -> ConnectionReport:
         me = await self._ask("GET", "me")
-        checks = (Check("reachable", "ok", "The site answers"), Check("publish", "ok", "It may publish"))
-        return Finding(checks, CAPABILITIES, name=me["name"], timezone=me["timezone"])
+        checks = (
+            ConnectionCheck("reachable", "ok", "The site answers"),
+            ConnectionCheck("publish", "ok", "It may publish"),
+        )
+        return ConnectionReport(checks, CAPABILITIES, name=me["name"], timezone=me["timezone"])
 
     async def terms(self, kind: TermKind, query: str, limit: int) -> Sequence[Term]:
         if kind == "blog":

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from pressroom.accounts.identity_provider import IdentityClaims, Linking
+from pressroom.accounts.identity_provider import AccountLinking, IdentityClaims
 from pressroom.accounts.users import Users
 from pressroom.config import Settings
 from pressroom.config.account_models import IdentityProviderSettings
@@ -22,8 +22,8 @@ def users(database: SqlDatabase, database_settings: Settings) -> Users:
     return Users(database, database_settings)
 
 
-def linking(users: Users, **settings: Any) -> Linking:
-    return Linking(users, IdentityProviderSettings.model_validate({"issuer": "https://id.example"} | settings))
+def linking(users: Users, **settings: Any) -> AccountLinking:
+    return AccountLinking(users, IdentityProviderSettings.model_validate({"issuer": "https://id.example"} | settings))
 
 
 async def test_who_is_new_gets_an_account_and_comes_back_to_it(users: Users) -> None:

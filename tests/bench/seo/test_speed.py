@@ -8,14 +8,14 @@ import time
 from dataclasses import replace
 
 from markdown_it import MarkdownIt
-from pressroom_seo.scoring import Article, score
+from pressroom_seo.scoring import ScoringArticle, score
 
 ROUNDS = 15
 BOUND = 0.1
 """Seconds; the median of CPU time must stay below."""
 
 
-def _article(seed: int) -> Article:
+def _article(seed: int) -> ScoringArticle:
     dice = random.Random(seed)
     stems = [
         "bread",
@@ -49,7 +49,7 @@ def _article(seed: int) -> Article:
         paragraph = " ".join(sentences)
         words += len(paragraph.split())
         blocks += [paragraph, f"- see [this *guide*](/guide/{seed})\n- and ![a jar](jar-{len(blocks)}.jpg)"]
-    return Article(
+    return ScoringArticle(
         body="\n\n".join(blocks),
         title="Sourdough starter: how to make one in seven days",
         description="Make a sourdough starter from flour and water. " * 3,
@@ -62,7 +62,7 @@ def _article(seed: int) -> Article:
     )
 
 
-def _median(articles: list[Article]) -> float:
+def _median(articles: list[ScoringArticle]) -> float:
     times = []
     for article in articles:
         began = time.process_time()

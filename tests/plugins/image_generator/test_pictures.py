@@ -15,12 +15,12 @@ from typing import Any, Final
 import numpy as np
 import pytest
 from PIL import Image
-from pressroom_image_generator.engine import Rendered, render, vectors
+from pressroom_image_generator.engine import RenderedImage, render, vectors
 from pressroom_image_generator.engine.notes import Notes
 from pressroom_image_generator.engine.sources import Sources
 from pressroom_image_generator.images import RemoteImages
 from pressroom_image_generator.params import ImageParams
-from pressroom_image_generator.preparing import Prepared
+from pressroom_image_generator.preparing import WorkerInput
 from pressroom_image_generator.rendering import render as render_params
 
 ADDRESS: Final = "https://example.com/a"
@@ -29,13 +29,13 @@ SVG: Final = '<svg xmlns="http://www.w3.org/2000/svg" width="100" height="100" v
 GREEN: Final = '<rect width="10" height="10" fill="#00ff00"/>'
 
 
-def shown(content: bytes) -> Rendered:
+def shown(content: bytes) -> RenderedImage:
     """Draw a fetched picture over a canvas of 100 pixels each way."""
     html = f'<img src="{ADDRESS}" style="display:block;width:100px;height:100px">'
     return render(html, 100, 100, images={ADDRESS: content})
 
 
-def svg(inner: str) -> Rendered:
+def svg(inner: str) -> RenderedImage:
     return shown(SVG.format(inner).encode())
 
 
@@ -330,14 +330,14 @@ def test_drawings_share_their_time(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_template_does_without_pictures_that_cannot_be_drawn(template: str) -> None:
     """Whether they were fetched or embedded."""
     props = {"title": "A title", "siteName": "example.com"}
-    plain = render_params(ImageParams.model_validate({"template": template, "props": props}), Prepared())
+    plain = render_params(ImageParams.model_validate({"template": template, "props": props}), WorkerInput())
     broken = {
         **props,
         "logoUrl": "data:image/png;base64,AAAA",
         "imageUrl": ADDRESS,
         "avatarUrl": "data:image/svg+xml,x",
     }
-    fetched = Prepared(RemoteImages({ADDRESS: b"\x89PNG\r\n\x1a\nno more"}))
+    fetched = WorkerInput(RemoteImages({ADDRESS: b"\x89PNG\r\n\x1a\nno more"}))
     drawn = render_params(ImageParams.model_validate({"template": template, "props": broken}), fetched)
     assert drawn.content == plain.content
     assert len(drawn.warnings) == 3

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 from pressroom_image_generator.params import ImageParams
-from pressroom_image_generator.preparing import Prepared
+from pressroom_image_generator.preparing import WorkerInput
 from pressroom_image_generator.rendering import render
 from pressroom_image_generator.templates import BUILT_IN, THEMES
 from support.sizes import examples
@@ -40,7 +40,7 @@ FREE = 0.04
 
 
 def drawn(**body: Any) -> Image.Image:
-    artifact = render(ImageParams.model_validate(body), Prepared())
+    artifact = render(ImageParams.model_validate(body), WorkerInput())
     assert artifact.warnings == ()
     return Image.open(io.BytesIO(artifact.content)).convert("RGB")
 
@@ -140,4 +140,4 @@ def test_themes_and_accents_differ(template: str) -> None:
 def test_any_text_can_be_drawn(template: str, theme: str, title: str, subtitle: str, author: str) -> None:
     props = {"title": title, "subtitle": subtitle, "author": author, "theme": theme}
     body = {"template": template, "props": props, "width": 400, "height": 300}
-    assert render(ImageParams.model_validate(body), Prepared()).content.startswith(b"\x89PNG")
+    assert render(ImageParams.model_validate(body), WorkerInput()).content.startswith(b"\x89PNG")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pressroom_image_generator.typesetting import Copy, Lines, Scale, line_width, one_line, set_copy
+from pressroom_image_generator.typesetting import Copy, Scale, TypesetText, line_width, one_line, set_copy
 from support.sizes import examples
 
 SCALE = Scale(largest=96, smallest=30)
@@ -13,7 +13,7 @@ SAMPLES = "Hello, world éßø שלום مرحبا नमस्ते สวั�
 TEXTS = st.text(st.sampled_from(SAMPLES), max_size=200)
 
 
-def parts(copy: Copy) -> list[Lines]:
+def parts(copy: Copy) -> list[TypesetText]:
     return [part for part in (copy.eyebrow, copy.title, copy.subtitle) if part.lines]
 
 
@@ -129,4 +129,4 @@ def test_a_line_is_cut_where_it_is_too_wide() -> None:
     line = one_line("A name that goes on and on", 120, 20)
     assert line.lines[0].endswith("…")
     assert line_width(line) <= 120
-    assert one_line("", 120, 20) == Lines()
+    assert one_line("", 120, 20) == TypesetText()

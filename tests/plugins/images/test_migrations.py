@@ -6,22 +6,22 @@ from datetime import UTC, datetime
 
 from pressroom.sdk import Models
 from pressroom.storage.database import Migrator, SqlDatabase
-from pressroom_images.tables import Base, MediaRow, UploadRow
+from pressroom_images.tables import ImagesBase, MediaRow, UploadRow
 from sqlalchemy import select
 from support.migrations import differences, downgrade, tables_of
 
 FILE = {"user_id": "u_1", "provider": "upload", "filename": "a.png", "media_type": "image/png", "hosting": "either"}
-PLUGIN = ("images", Models(Base.metadata, "pressroom_images.migrations"))
+PLUGIN = ("images", Models(ImagesBase.metadata, "pressroom_images.migrations"))
 
 
 async def test_down_to_nothing_and_up_again(empty_database: SqlDatabase) -> None:
     migrator = Migrator(empty_database, [PLUGIN])
     await migrator.migrate()
-    assert await differences(empty_database, Base.metadata) == []
+    assert await differences(empty_database, ImagesBase.metadata) == []
     await downgrade(empty_database, *PLUGIN, "base")
     assert await tables_of(empty_database) == {"schema_version_images"}
     await migrator.migrate()
-    assert await differences(empty_database, Base.metadata) == []
+    assert await differences(empty_database, ImagesBase.metadata) == []
 
 
 async def test_what_an_older_version_kept_stays(empty_database: SqlDatabase) -> None:
@@ -35,7 +35,7 @@ async def test_what_an_older_version_kept_stays(empty_database: SqlDatabase) -> 
             UploadRow(token_hash=b"x" * 32, media_id="m_1", user_id="u_1", filename="", media_type="", expires_at=now)
         )
     await migrator.migrate()
-    assert await differences(empty_database, Base.metadata) == []
+    assert await differences(empty_database, ImagesBase.metadata) == []
     async with empty_database.reading() as session:
         assert list(await session.scalars(select(UploadRow.media_id))) == ["m_1"]
 

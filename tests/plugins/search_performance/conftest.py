@@ -17,7 +17,7 @@ from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
 from pressroom_content.records import Website
 from pressroom_content.websites.store import Websites
-from pressroom_search_performance.connecting.store import Connection, Connections
+from pressroom_search_performance.connecting.store import SourceConnection, SourceConnections
 from pressroom_search_performance.figures.fetching import SWEEP
 from sqlalchemy import select
 from support import databases
@@ -130,11 +130,11 @@ class Site:
         """Return the address of one of its pages."""
         return f"{self.website.url}/{path}"
 
-    def connect(self, credential: Mapping[str, str] | None = None) -> Connection:
+    def connect(self, credential: Mapping[str, str] | None = None) -> SourceConnection:
         """Connect it with Google, without fetching anything."""
         self.google.properties[EMAIL].add(self.property)
         return self.client.host.run(
-            Connections(self.plugin).connect(
+            SourceConnections(self.plugin).connect(
                 self.client.user_id,
                 self.website.id,
                 "google",
@@ -144,7 +144,7 @@ class Site:
             )
         )
 
-    def fetch(self, connection: Connection) -> int:
+    def fetch(self, connection: SourceConnection) -> int:
         """Fetch what is due, slice by slice, and return how many days that were."""
         days, more = 0, True
         while more:
@@ -152,13 +152,13 @@ class Site:
             days += done
         return days
 
-    def state(self) -> Connection:
+    def state(self) -> SourceConnection:
         """Return what is noted of its connection."""
-        return self.client.host.run(Connections(self.plugin).of(self.client.user_id, self.website.id))["google"]
+        return self.client.host.run(SourceConnections(self.plugin).of(self.client.user_id, self.website.id))["google"]
 
     def again(self) -> None:
         """Make it due."""
-        self.client.host.run(Connections(self.plugin).hurry(self.client.user_id, self.website.id, "google"))
+        self.client.host.run(SourceConnections(self.plugin).hurry(self.client.user_id, self.website.id, "google"))
 
     def data(self, tool: str, **arguments: Any) -> dict[str, Any]:
         """Call a tool on this website."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from pressroom.testing import RunningHost
-from pressroom_search_performance.connecting.store import Connection, Connections
+from pressroom_search_performance.connecting.store import SourceConnection, SourceConnections
 from pressroom_search_performance.host import config_of
 from support.fetching_figures import fetch_slice
 from support.people import BrowserWithoutScreen, Page
@@ -47,10 +47,10 @@ def press(site: Site, **typed: str) -> Page:
         return browser.submit(browser.get(path), path, **{"source": "bing", "do": "connect", **typed})
 
 
-def connected(site: Site) -> Connection:
+def connected(site: Site) -> SourceConnection:
     """Connect without a browser, so that no job fetches at the same time."""
     return site.client.host.run(
-        Connections(site.plugin).connect(
+        SourceConnections(site.plugin).connect(
             site.client.user_id,
             site.website.id,
             "bing",
@@ -70,8 +70,8 @@ def fetch(site: Site) -> int:
     return days
 
 
-def state(site: Site) -> Connection:
-    return site.client.host.run(Connections(site.plugin).of(site.client.user_id, site.website.id))["bing"]
+def state(site: Site) -> SourceConnection:
+    return site.client.host.run(SourceConnections(site.plugin).of(site.client.user_id, site.website.id))["bing"]
 
 
 def busy(site: Site, bing: Bing) -> None:

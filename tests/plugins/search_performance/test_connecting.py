@@ -9,7 +9,7 @@ import pytest
 from pressroom.sdk import InvalidInput
 from pressroom.testing import RunningHost
 from pressroom_search_performance.connecting.ownership import check_property
-from pressroom_search_performance.tables import ConnectionRow
+from pressroom_search_performance.tables import SourceConnectionRow
 from sqlalchemy import select
 from support.people import BrowserWithoutScreen, Page
 from support.standin_google import EMAIL, Google, key_file
@@ -61,7 +61,7 @@ def test_a_credential_of_ones_own_is_stored_encrypted_and_never_shown(site: Site
 
     async def stored() -> str:
         async with site.plugin.services.database.reading() as session:
-            wanted = select(ConnectionRow.credential).where(ConnectionRow.website_id == site.website.id)
+            wanted = select(SourceConnectionRow.credential).where(SourceConnectionRow.website_id == site.website.id)
             return str(await session.scalar(wanted))
 
     sealed = site.client.host.run(stored())

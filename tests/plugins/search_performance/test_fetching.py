@@ -18,7 +18,7 @@ from pressroom.storage.database.tables import JobLockRow
 from pressroom.testing import RunningHost
 from pressroom_content.contract import Grain, SearchQuery, SearchRow
 from pressroom_search_performance.config import SearchPerformanceConfig
-from pressroom_search_performance.connecting.store import Connections
+from pressroom_search_performance.connecting.store import SourceConnections
 from pressroom_search_performance.figures.fetching import fetch_due
 from pressroom_search_performance.figures.rounds import ConnectionGone, begin_round, lock_of
 from pressroom_search_performance.figures.store import write_day
@@ -188,7 +188,7 @@ async def _taken_over(site: Site, connection_id: str) -> None:
 
 
 async def _disconnected_and_again(site: Site) -> None:
-    connections = Connections(site.plugin)
+    connections = SourceConnections(site.plugin)
     await connections.disconnect(site.client.user_id, site.website.id, "google")
     await connections.connect(
         site.client.user_id, site.website.id, "google", site_url=site.property, credential={}, fetched=True

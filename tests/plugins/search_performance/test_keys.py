@@ -9,8 +9,8 @@ from pressroom.host.loaded_app import LoadedApp
 from pressroom.sdk import PluginContext
 from pressroom.testing.running import settings_for_test
 from pressroom_content.vault import Vault
-from pressroom_search_performance.connecting.store import Connections
-from pressroom_search_performance.tables import ConnectionRow
+from pressroom_search_performance.connecting.store import SourceConnections
+from pressroom_search_performance.tables import SourceConnectionRow
 from sqlalchemy import select
 from support.job_queues import eventually
 from support.publishing_world import ADA, services
@@ -28,20 +28,20 @@ def compiled(folder: Path, *keys: str) -> LoadedApp:
 
 
 async def credential(plugin: PluginContext) -> Mapping[str, str]:
-    connections = Connections(plugin)
+    connections = SourceConnections(plugin)
     (connection,) = await connections.every(ADA)
     return await connections.credential(connection)
 
 
 async def stored(plugin: PluginContext) -> str:
     async with plugin.services.database.reading() as session:
-        return str(await session.scalar(select(ConnectionRow.credential)))
+        return str(await session.scalar(select(SourceConnectionRow.credential)))
 
 
 async def test_after_the_daily_job_the_old_key_can_go(tmp_path: Path) -> None:
     async with services(compiled(tmp_path, OLD), works=False) as contexts:
         plugin = contexts["search_performance"]
-        await Connections(plugin).connect(
+        await SourceConnections(plugin).connect(
             ADA, "w_1", "bing", site_url="https://example.com/", credential=CREDENTIAL, fetched=False
         )
     async with services(compiled(tmp_path, NEW, OLD), works=True) as contexts:

@@ -6,21 +6,21 @@ from datetime import UTC, datetime
 
 from pressroom.sdk import Models
 from pressroom.storage.database import Migrator, SqlDatabase
-from pressroom_search_performance.tables import Base, KeywordRow
+from pressroom_search_performance.tables import KeywordRow, SearchPerformanceBase
 from sqlalchemy import select
 from support.migrations import differences, downgrade, tables_of
 
-PLUGIN = ("search_performance", Models(Base.metadata, "pressroom_search_performance.migrations"))
+PLUGIN = ("search_performance", Models(SearchPerformanceBase.metadata, "pressroom_search_performance.migrations"))
 
 
 async def test_down_to_nothing_and_up_again(empty_database: SqlDatabase) -> None:
     migrator = Migrator(empty_database, [PLUGIN])
     await migrator.migrate()
-    assert await differences(empty_database, Base.metadata) == []
+    assert await differences(empty_database, SearchPerformanceBase.metadata) == []
     await downgrade(empty_database, *PLUGIN, "base")
     assert await tables_of(empty_database) == {"schema_version_search_performance"}
     await migrator.migrate()
-    assert await differences(empty_database, Base.metadata) == []
+    assert await differences(empty_database, SearchPerformanceBase.metadata) == []
 
 
 async def test_what_an_older_version_kept_stays(empty_database: SqlDatabase) -> None:
@@ -32,6 +32,6 @@ async def test_what_an_older_version_kept_stays(empty_database: SqlDatabase) -> 
     async with empty_database.writing() as session:
         session.add(KeywordRow(website_id="w_1", phrase="compost", user_id="u_1", target_url="", created_at=now))
     await migrator.migrate()
-    assert await differences(empty_database, Base.metadata) == []
+    assert await differences(empty_database, SearchPerformanceBase.metadata) == []
     async with empty_database.reading() as session:
         assert list(await session.scalars(select(KeywordRow.phrase))) == ["compost"]

@@ -10,7 +10,7 @@ import pytest
 from pressroom.accounts.records import User
 from pressroom.testing import RunningHost
 from pressroom_content.records import Website
-from pressroom_search_performance.tables import ConnectionRow
+from pressroom_search_performance.tables import SourceConnectionRow
 from support import databases
 from support.people import HOSTILE, BrowserWithoutScreen, Page
 from support.search_figures import CONFIG, Day, add_website, connect, last_day, lively, plugin_of, write
@@ -260,7 +260,7 @@ def test_a_connection_that_does_not_work_says_so(
 
     async def broken() -> None:
         async with plugin_of(host).services.database.writing() as session:
-            row = await session.get(ConnectionRow, connection.id)
+            row = await session.get(SourceConnectionRow, connection.id)
             row.status, row.last_error = "error", f"access was revoked {HOSTILE}"
 
     host.run(broken())

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from pressroom.testing import RunningHost
-from pressroom_search_performance.connecting.store import Connections
-from pressroom_search_performance.tables import ConnectionRow
+from pressroom_search_performance.connecting.store import SourceConnections
+from pressroom_search_performance.tables import SourceConnectionRow
 from pressroom_search_performance.tools import traffic
 from pressroom_search_performance.tools.traffic import visits_of_pages
 from sqlalchemy import select
@@ -162,7 +162,7 @@ def test_a_secret_is_stored_encrypted_and_shown_nowhere(site: Site, apis: Apis, 
 
     async def stored() -> str:
         async with site.plugin.services.database.reading() as session:
-            wanted = select(ConnectionRow.credential).where(ConnectionRow.website_id == site.website.id)
+            wanted = select(SourceConnectionRow.credential).where(SourceConnectionRow.website_id == site.website.id)
             return str(await session.scalar(wanted))
 
     sealed = site.client.host.run(stored())
@@ -197,7 +197,7 @@ def test_a_revoked_credential_shows_on_the_page_until_it_works_again(site: Site,
     site.client.refusal("get_traffic_stats", website_id=site.website.id)
 
     def state() -> str:
-        return site.client.host.run(Connections(site.plugin).of(site.client.user_id, site.website.id))[
+        return site.client.host.run(SourceConnections(site.plugin).of(site.client.user_id, site.website.id))[
             "plausible"
         ].status
 

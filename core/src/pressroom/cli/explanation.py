@@ -13,7 +13,7 @@ from pressroom.sdk import Authorizer, Observer
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ExplainedStage:
     """One stage, and what it does for this tool."""
 
     stage: str
@@ -24,9 +24,9 @@ class Step:
         return {"stage": self.stage, "text": self.text}
 
 
-def explain_tool(compiled: LoadedApp, entry: PlanTool, plan: str) -> list[Step]:
+def explain_tool(compiled: LoadedApp, entry: PlanTool, plan: str) -> list[ExplainedStage]:
     """Return what every stage does with a call of this tool on that plan, in the order of the stages."""
-    return [Step(stage.name, STAGE_TEXTS[stage.name](compiled, entry, plan)) for stage in STAGES]
+    return [ExplainedStage(stage.name, STAGE_TEXTS[stage.name](compiled, entry, plan)) for stage in STAGES]
 
 
 def _admit(compiled: LoadedApp, _entry: PlanTool, _plan: str) -> str:

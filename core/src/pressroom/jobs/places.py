@@ -15,7 +15,7 @@ _MAX_TURNS: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class WaitingJobs:
     """Jobs of one kind and one account that are due. `due_at` is when the first of them was."""
 
     kind: str
@@ -23,7 +23,7 @@ class Waiting:
     due_at: datetime
 
 
-class Places:
+class JobSlots:
     """The places of one process, this many for ordinary jobs and as many again for urgent ones.
 
     No kind and no account holds all places of a pool, where it has more than one. Among ordinary jobs a kind has at
@@ -55,7 +55,7 @@ class Places:
         per_kind = (self._kind_share(job) + 1) // 2
         return len(of_subject) < self._share and of_subject.count(kind) < per_kind
 
-    def order(self, waiting: Iterable[Waiting]) -> list[Waiting]:
+    def order(self, waiting: Iterable[WaitingJobs]) -> list[WaitingJobs]:
         """Return what waits, in the order in which it is served."""
         turns = {key: number for number, key in enumerate(self._turns, 1)}
         return sorted(waiting, key=lambda one: (turns.get(_turn_of(one.kind, one.subject), 0), one.due_at))

@@ -9,7 +9,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Select, String, literal, select, union_all
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from pressroom.jobs.places import Waiting
+from pressroom.jobs.places import WaitingJobs
 from pressroom.storage.database.tables import JobRow
 
 MAX_LOOK: Final = 200
@@ -61,7 +61,7 @@ def _next_subject(kind: ColumnElement[str], after: ColumnElement[str] | None = N
     return wanted.order_by(JobRow.subject).limit(1).scalar_subquery()
 
 
-async def waiting_jobs(session: AsyncSession, kinds: Collection[str], now: datetime) -> tuple[list[Waiting], bool]:
+async def waiting_jobs(session: AsyncSession, kinds: Collection[str], now: datetime) -> tuple[list[WaitingJobs], bool]:
     """Return who has jobs of these kinds that are due, the oldest first, and whether at most one job is due at all."""
     if not kinds:
         return [], False
@@ -69,8 +69,8 @@ async def waiting_jobs(session: AsyncSession, kinds: Collection[str], now: datet
     lonely = len(rows) <= 1
     if len(rows) == MAX_LOOK:
         rows = (await session.execute(due_subjects(kinds, now))).all()
-    first: dict[tuple[str, str], Waiting] = {}
+    first: dict[tuple[str, str], WaitingJobs] = {}
     for kind, subject, due_at in rows:
         if kind in kinds and due_at is not None:
-            first.setdefault((kind, subject), Waiting(kind, subject, due_at))
+            first.setdefault((kind, subject), WaitingJobs(kind, subject, due_at))
     return list(first.values()), lonely

@@ -19,7 +19,7 @@ from pressroom.errors import BackendError
 from pressroom.jobs.attempt import Attempt
 from pressroom.jobs.leases import HeldLease
 from pressroom.jobs.locks import checked_key
-from pressroom.jobs.places import Places, Waiting
+from pressroom.jobs.places import JobSlots, WaitingJobs
 from pressroom.jobs.store import GivenUp, JobStore, LeasedJob, lock_of
 from pressroom.sdk import Job, JobStatus, Lease, LeaseLost, LockTaken
 from pressroom.storage.database import SqlDatabase
@@ -42,7 +42,7 @@ class JobQueue:
     """Implements `pressroom.sdk.Jobs`, and runs jobs while it is open.
 
     Every process runs the jobs of the kinds that its own plugins contribute, this many at once as the operator says;
-    `Places` decides which.
+    `JobSlots` decides which.
     `backoff` is how many seconds after a first failure a job is tried again; each further time it is twice as many.
     """
 
@@ -53,7 +53,7 @@ class JobQueue:
         self._kinds = {job.kind: job for job in kinds}
         self._store = JobStore(database, self._settings.retention)
         self._backoff = backoff
-        self._places = Places(self._settings.concurrency)
+        self._places = JobSlots(self._settings.concurrency)
         self._wake = asyncio.Event()
         self._closing = False
         self._loop: asyncio.Task[None] | None = None
@@ -211,7 +211,7 @@ class JobQueue:
     async def _start_one(self, kinds: Mapping[str, Job]) -> bool:
         """Start a job that is due, and tell whether there may be another one."""
 
-        def choose(waiting: list[Waiting]) -> list[Waiting]:
+        def choose(waiting: list[WaitingJobs]) -> list[WaitingJobs]:
             return self._places.order(one for one in waiting if self._admits(one.kind, one.subject))
 
         asked = asyncio.get_running_loop().time()

@@ -24,7 +24,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from pressroom.columns import as_id
 from pressroom.errors import NotFound
 from pressroom.jobs import locks
-from pressroom.jobs.places import Waiting
+from pressroom.jobs.places import WaitingJobs
 from pressroom.jobs.queries import MAX_LOOK, due_job, next_due, waiting_jobs
 from pressroom.sdk import Job, JobState, JobStatus
 from pressroom.storage.database import SqlDatabase
@@ -155,7 +155,7 @@ class JobStore:
             return True
 
     async def claim(
-        self, jobs: Mapping[str, Job], choose: Callable[[list[Waiting]], Sequence[Waiting]] = list
+        self, jobs: Mapping[str, Job], choose: Callable[[list[WaitingJobs]], Sequence[WaitingJobs]] = list
     ) -> LeasedJob | GivenUp | BlockedJob | None:
         """Lease a job that is due, of those kinds, with its lock, for the next attempt; `None` if none is due.
 

@@ -15,7 +15,6 @@ from pressroom.errors import CallError, ClientLeft, InternalError
 from pressroom.pipeline.context import (
     CallContext,
     CallRequest,
-    Headers,
     IdentifiedCall,
     Interface,
     Outcome,
@@ -36,6 +35,7 @@ from pressroom.pipeline.stages.respond import Respond
 from pressroom.pipeline.stages.run import Run
 from pressroom.pipeline.stages.validate import Validate
 from pressroom.sdk import Caller
+from pressroom.validation.client_ip import Headers
 
 log = structlog.get_logger()
 

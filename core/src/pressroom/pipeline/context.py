@@ -9,32 +9,20 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from pydantic import BaseModel
 
 from pressroom.catalog.tool import PlanTool
 from pressroom.errors import CallError
 from pressroom.sdk import CacheEntry, Call, Caller, LimitStatus, Params, ToolResult
+from pressroom.validation.client_ip import Headers
 
 Delivery = Literal["url", "binary"]
 """What the caller wants of a file: its URL, or its bytes."""
 
 Interface = Literal["http", "mcp"]
 """Where calls come from: the Tools API, which knows tools by their slugs, or MCP, which knows them by MCP names."""
-
-
-class Headers(Protocol):
-    """The headers of a request; names are compared without regard to case."""
-
-    def get(self, key: str, /, default: str) -> str:
-        """Return the first value of a header, or the default."""
-
-    def getall(self, key: str, /, default: list[str]) -> list[str]:
-        """Return all values of a header, or the default."""
-
-    def items(self) -> Any:
-        """Return the pairs of name and value."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import hmac
 import re
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
-from typing import Protocol
+from typing import Any, Protocol
 
 UNKNOWN_ADDRESS = "unknown"
 """The IP address of a connection that has none, such as a proxy on a Unix socket."""
@@ -32,8 +32,14 @@ _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 class Headers(Protocol):
     """The headers of a request; names are compared without regard to case."""
 
-    def getall(self, key: str, default: list[str], /) -> list[str]:
+    def get(self, key: str, /, default: str) -> str:
+        """Return the first value of a header, or the default."""
+
+    def getall(self, key: str, /, default: list[str]) -> list[str]:
         """Return all values of a header in the order of its lines, or the default."""
+
+    def items(self) -> Any:
+        """Return the pairs of name and value."""
 
 
 def client_address(peer: str, headers: Headers, trusted_proxies: int, forwarded_secret: str | None) -> str:

@@ -9,7 +9,7 @@ from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
 
 @dataclass(frozen=True, slots=True)
-class LivePage:
+class LivePageHead:
     """The canonical URL and the robots rules of a page, empty where it has none, and its titles and first headings."""
 
     canonical: str
@@ -17,10 +17,10 @@ class LivePage:
     titles: tuple[str, ...]
 
 
-def read_live_page(content: bytes) -> LivePage:
+def read_live_page(content: bytes) -> LivePageHead:
     """Return what an HTML page in UTF-8 says. Raises `InvalidInput` where it takes more memory than there is."""
     tree = _parsed(content)
-    return LivePage(
+    return LivePageHead(
         canonical=_attribute(tree, 'link[rel="canonical"]', "href"),
         robots=_attribute(tree, "meta[name=robots]", "content"),
         titles=tuple(node.text() for node in tree.css("h1, title")),

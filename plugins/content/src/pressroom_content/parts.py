@@ -17,7 +17,7 @@ from pressroom_content.builtin_site.connector import builtin_connector
 from pressroom_content.pages.routes import routes as article_pages
 from pressroom_content.publishing.jobs import jobs as publishing_jobs
 from pressroom_content.stored import STORAGE
-from pressroom_content.tables import Base
+from pressroom_content.tables import ContentBase
 from pressroom_content.text_index import published
 from pressroom_content.tools import (
     article_history,
@@ -36,7 +36,7 @@ from pressroom_content.websites.credentials import credential_keys
 from pressroom_content.websites.jobs import jobs as website_jobs
 from pressroom_content.websites.routes import routes as website_routes
 
-METADATA: Final = Base.metadata
+METADATA: Final = ContentBase.metadata
 
 TOOLS: Final[tuple[McpTool, ...]] = (
     *websites.TOOLS,

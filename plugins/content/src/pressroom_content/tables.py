@@ -15,14 +15,14 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 ID: Final = String(MAX_ID_LENGTH)
 
 
-class Base(DeclarativeBase):
+class ContentBase(DeclarativeBase):
     """The tables of this plugin."""
 
     metadata = MetaData(naming_convention=NAMING)
     type_annotation_map = {datetime: Timestamp, date: Date}  # noqa: RUF012 - declared so by SQLAlchemy
 
 
-class WebsiteRow(Base):
+class WebsiteRow(ContentBase):
     """A website. `credential` is a JWE; it is empty once the site was disconnected, and on platforms without one.
 
     `status` is `active`, `error` or `paused`; `disconnected_at` hides the site from lists. `site_key` is the segment of
@@ -61,7 +61,7 @@ class WebsiteRow(Base):
     __table_args__ = (Index(None, "user_id", "created_at"),)
 
 
-class ConnectRow(Base):
+class ConnectRow(ContentBase):
     """A link with which somebody connects a site. The token in the link is stored as its SHA-256."""
 
     __tablename__ = "content_connects"
@@ -78,7 +78,7 @@ class ConnectRow(Base):
     used_at: Mapped[datetime | None]
 
 
-class ArticleRow(Base):
+class ArticleRow(ContentBase):
     """The newest version of an article. `status` is `draft`, `scheduled`, `published` or `trashed`.
 
     `request_id` is the client's `client_request_id`, unique for an account. `length` is the number of words in
@@ -133,7 +133,7 @@ class ArticleRow(Base):
     )
 
 
-class VersionRow(Base):
+class VersionRow(ContentBase):
     """A version of an article: its fields in `fields`, its body apart. `origin` says which client wrote it."""
 
     __tablename__ = "content_versions"
@@ -150,7 +150,7 @@ class VersionRow(Base):
     created_at: Mapped[datetime]
 
 
-class PageRow(Base):
+class PageRow(ContentBase):
     """A page of a connected site that was not necessarily written here: for links, duplicates and cannibalisation."""
 
     __tablename__ = "content_pages"
@@ -172,7 +172,7 @@ class PageRow(Base):
     __table_args__ = (Index(None, "website_id", "url", unique=True), Index(None, "user_id", "seen_at"))
 
 
-class WordRow(Base):
+class WordRow(ContentBase):
     """How often a stem is in a document, which is an article or a page: for search and for related texts."""
 
     __tablename__ = "content_words"
@@ -186,7 +186,7 @@ class WordRow(Base):
     __table_args__ = (Index(None, "document_id"),)
 
 
-class ShingleRow(Base):
+class ShingleRow(ContentBase):
     """A band of the MinHash signature of a document: near-duplicates share at least one."""
 
     __tablename__ = "content_shingles"
@@ -198,7 +198,7 @@ class ShingleRow(Base):
     __table_args__ = (Index(None, "document_id"),)
 
 
-class PublicationRow(Base):
+class PublicationRow(ContentBase):
     """An article on a website. There is at most one for the pair, whatever the outcome.
 
     `status` is `queued`, `publishing`, `published`, `draft`, `scheduled`, `failed`, `unknown` or `unpublished`; `mode`
@@ -246,7 +246,7 @@ class PublicationRow(Base):
     )
 
 
-class StepRow(Base):
+class StepRow(ContentBase):
     """A step of a publication's current attempt. `state` is `pending`, `running`, `done`, `failed` or `unknown`."""
 
     __tablename__ = "content_steps"
@@ -262,7 +262,7 @@ class StepRow(Base):
     finished_at: Mapped[datetime | None]
 
 
-class IdeaRow(Base):
+class IdeaRow(ContentBase):
     """An idea for an article. `status` is `idea`, `planned`, `writing`, `done` or `dropped`."""
 
     __tablename__ = "content_ideas"
@@ -281,7 +281,7 @@ class IdeaRow(Base):
     __table_args__ = (Index(None, "user_id", "updated_at"),)
 
 
-class VoiceRow(Base):
+class VoiceRow(ContentBase):
     """The writing guide of a website."""
 
     __tablename__ = "content_voices"
@@ -292,7 +292,7 @@ class VoiceRow(Base):
     updated_at: Mapped[datetime]
 
 
-class BuiltinPostRow(Base):
+class BuiltinPostRow(ContentBase):
     """A post of a built-in site, which this server shows itself at `/sites/<site>/<slug>`.
 
     `html` is sanitised. `state` is `draft`, `scheduled`, `live` or `trashed`.
@@ -324,7 +324,7 @@ class BuiltinPostRow(Base):
     )
 
 
-class BuiltinFileRow(Base):
+class BuiltinFileRow(ContentBase):
     """A file that was uploaded to a built-in site, under `name`."""
 
     __tablename__ = "content_builtin_files"
@@ -342,7 +342,7 @@ class BuiltinFileRow(Base):
     created_at: Mapped[datetime]
 
 
-class BuiltinRedirectRow(Base):
+class BuiltinRedirectRow(ContentBase):
     """A redirect of a built-in site."""
 
     __tablename__ = "content_builtin_redirects"
@@ -357,7 +357,7 @@ class BuiltinRedirectRow(Base):
     __table_args__ = (Index(None, "website_id", "source", unique=True),)
 
 
-class ExportRow(Base):
+class ExportRow(ContentBase):
     """A finished export, for as long as its link works. An account has one of each media type."""
 
     __tablename__ = "content_exports"

@@ -10,11 +10,10 @@ from urllib.parse import urlsplit
 
 from pressroom.sdk import Fetcher
 from pressroom_content.contract import (
-    Answer,
     BasicSite,
     Capabilities,
-    Check,
-    Finding,
+    ConnectionCheck,
+    ConnectionReport,
     Post,
     PostState,
     RemoteChanged,
@@ -23,6 +22,7 @@ from pressroom_content.contract import (
     SiteGone,
     SiteRefused,
     SiteRejected,
+    SiteResponse,
     SiteUnavailable,
     Term,
     TermKind,
@@ -64,23 +64,25 @@ class DevtoSite(BasicSite):
         self._root = f"{urlsplit(api_url).scheme}://{name}"
         self._api = SiteApi(fetcher, "DEV" if name == "dev.to" else name, api_url, {**_HEADERS, "api-key": key})
 
-    async def check(self) -> Finding:
+    async def check(self) -> ConnectionReport:
         """Ask whose key it is."""
         try:
             me = (await self._api.get("/users/me")).body
         except SiteRejected:
             fix = "Make a new key on dev.to under Settings, Extensions."
-            return Finding((Check("credential", "error", "DEV does not accept this API key", fix),), Capabilities())
+            return ConnectionReport(
+                (ConnectionCheck("credential", "error", "DEV does not accept this API key", fix),), Capabilities()
+            )
         if not isinstance(me, dict) or not me.get("username"):
             raise SiteRefused("what answers is not the API of DEV; the operator has set another URL")
         checks = (
-            Check("reachable", "ok", "DEV answers"),
-            Check("credential", "ok", f"the key is that of {me['username']}"),
-            Check("publish", "ok", "the account may publish"),
+            ConnectionCheck("reachable", "ok", "DEV answers"),
+            ConnectionCheck("credential", "ok", f"the key is that of {me['username']}"),
+            ConnectionCheck("publish", "ok", "the account may publish"),
         )
         username = str(me["username"])
         site_url = f"{self._root}/{username}" if _USERNAME.fullmatch(username) else ""
-        return Finding(checks, CAPABILITIES, name=str(me.get("name") or username), site_url=site_url)
+        return ConnectionReport(checks, CAPABILITIES, name=str(me.get("name") or username), site_url=site_url)
 
     async def terms(self, kind: TermKind, query: str, limit: int) -> Sequence[Term]:
         """Return tags that are in use; DEV has no other kinds, and no search over them."""
@@ -139,7 +141,7 @@ class DevtoSite(BasicSite):
                 return
             page += 1
 
-    async def _put(self, post_id: str, changes: Mapping[str, Any]) -> Answer:
+    async def _put(self, post_id: str, changes: Mapping[str, Any]) -> SiteResponse:
         if not (post_id.isascii() and post_id.isdigit()):
             raise SiteGone("the post is not on DEV any more")
         return await self._api.send("PUT", f"/articles/{post_id}", document={"article": changes})
@@ -163,5 +165,5 @@ class DevtoSite(BasicSite):
         return None
 
 
-def _written(answer: Answer, state: PostState) -> RemotePost:
+def _written(answer: SiteResponse, state: PostState) -> RemotePost:
     return post_of(answer.row(written=True), state)

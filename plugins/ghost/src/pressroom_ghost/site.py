@@ -11,11 +11,10 @@ from urllib.parse import urlsplit
 
 from pressroom.sdk import Fetcher, FetchFailed, FetchRefused
 from pressroom_content.contract import (
-    Answer,
     BasicSite,
     Capabilities,
-    Check,
-    Finding,
+    ConnectionCheck,
+    ConnectionReport,
     MediaFile,
     Post,
     RemoteChanged,
@@ -27,6 +26,7 @@ from pressroom_content.contract import (
     SiteGone,
     SiteRefused,
     SiteRejected,
+    SiteResponse,
     Term,
     TermKind,
     UnknownOutcome,
@@ -81,30 +81,30 @@ class GhostSite(BasicSite):
         self._key = credential.get("admin_api_key", "")
         self._fetcher = fetcher
 
-    async def check(self) -> Finding:
+    async def check(self) -> ConnectionReport:
         """Look at the API, its version and the key."""
         answer = await self._api(signed=False).get("/site/")
         about = answer.body.get("site") if isinstance(answer.body, dict) else None
         if not isinstance(about, dict):
             raise SiteRefused(f"{self._address.url} does not show the Admin API of Ghost; check the URL")
-        checks = [Check("reachable", "ok", f"Ghost {about.get('version', '')} answers")]
+        checks = [ConnectionCheck("reachable", "ok", f"Ghost {about.get('version', '')} answers")]
         if self._address.url.startswith("https://"):
-            checks.append(Check("encrypted", "ok", "the connection is encrypted"))
+            checks.append(ConnectionCheck("encrypted", "ok", "the connection is encrypted"))
         else:
             fix = "Use the site's https URL if it has one."
-            checks.append(Check("encrypted", "warning", "the site is asked without encryption", fix))
+            checks.append(ConnectionCheck("encrypted", "warning", "the site is asked without encryption", fix))
         name = str(about.get("title") or "")
         try:
             await self._api().get("/posts/", {"limit": 1, "fields": "id"})
         except SiteRejected:
             fix = "Copy the Admin API key again, from Settings, Integrations; the Content API key will not do."
-            problem = Check("credential", "error", "Ghost does not accept this Admin API key", fix)
-            return Finding((*checks, problem), Capabilities(), name=name)
-        checks.append(Check("credential", "ok", "the key is accepted"))
-        checks.append(Check("publish", "ok", "the integration may publish and upload images"))
-        checks.append(Check("seo_meta", "ok", "meta title and description are writable"))
+            problem = ConnectionCheck("credential", "error", "Ghost does not accept this Admin API key", fix)
+            return ConnectionReport((*checks, problem), Capabilities(), name=name)
+        checks.append(ConnectionCheck("credential", "ok", "the key is accepted"))
+        checks.append(ConnectionCheck("publish", "ok", "the integration may publish and upload images"))
+        checks.append(ConnectionCheck("seo_meta", "ok", "meta title and description are writable"))
         language, site_url = str(about.get("locale") or ""), await self._administered(about)
-        return Finding(tuple(checks), CAPABILITIES, name=name, language=language, site_url=site_url)
+        return ConnectionReport(tuple(checks), CAPABILITIES, name=name, language=language, site_url=site_url)
 
     async def _administered(self, about: Mapping[str, Any]) -> str:
         """Return the URL that the site names as its own, where the key is an administrator's or an integration's.
@@ -251,7 +251,7 @@ class GhostSite(BasicSite):
         return _one(answer, written=True)
 
 
-def _one(answer: Answer, *, written: bool) -> RemotePost:
+def _one(answer: SiteResponse, *, written: bool) -> RemotePost:
     return post_of(answer.row("posts", written=written))
 
 

@@ -10,11 +10,11 @@ from urllib.parse import quote
 
 from pressroom.sdk import Fetcher
 from pressroom_content.contract import (
-    Answer,
     SiteApi,
     SiteGone,
     SiteRefused,
     SiteRejected,
+    SiteResponse,
     SiteUnavailable,
     UnknownOutcome,
 )
@@ -100,13 +100,13 @@ class GitHubRepository:
     def _query(self) -> Mapping[str, str]:
         return {"ref": self._branch}
 
-    async def _asked(self, path: str, query: Mapping[str, str] | None = None) -> Answer:
+    async def _asked(self, path: str, query: Mapping[str, str] | None = None) -> SiteResponse:
         try:
             return await self._api.get(path, query)
         except SiteRejected as error:
             raise _limited(error) from None
 
-    async def _sent(self, method: str, path: str, message: str, given: Mapping[str, Any]) -> Answer:
+    async def _sent(self, method: str, path: str, message: str, given: Mapping[str, Any]) -> SiteResponse:
         document = {"message": message, "branch": self._branch, **given}
         document = {name: value for name, value in document.items() if value or name == "content"}
         try:

@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Final, Literal
 from pressroom_content.contract import (
     BasicSite,
     Capabilities,
-    Check,
-    Finding,
+    ConnectionCheck,
+    ConnectionReport,
     MediaFile,
     Post,
     RemoteChanged,
@@ -92,21 +92,21 @@ class GitSite(BasicSite):
         self._now = now
         self._shared = shared
 
-    async def check(self) -> Finding:
+    async def check(self) -> ConnectionReport:
         """Look whether the repository and the branch are there, and may be written to."""
         try:
             name = await self._repository.check()
         except SiteRejected as error:
             fix = "Make a token for this repository with the permission Contents: read and write."
-            return Finding((Check("credential", "error", error.message, fix),), CAPABILITIES)
+            return ConnectionReport((ConnectionCheck("credential", "error", error.message, fix),), CAPABILITIES)
         posts = [path for path in await self._repository.paths(self._layout.content) if self._layout.is_post(path)]
-        checks = [Check("reachable", "ok", f"the repository {name} can be read")]
+        checks = [ConnectionCheck("reachable", "ok", f"the repository {name} can be read")]
         if posts:
-            checks.append(Check("publish", "ok", f"{len(posts)} posts are in {self._layout.content}"))
+            checks.append(ConnectionCheck("publish", "ok", f"{len(posts)} posts are in {self._layout.content}"))
         else:
             fix = "Check the folder, unless the site has no posts yet."
-            checks.append(Check("publish", "warning", f"there are no posts in {self._layout.content}", fix))
-        return Finding(tuple(checks), CAPABILITIES)
+            checks.append(ConnectionCheck("publish", "warning", f"there are no posts in {self._layout.content}", fix))
+        return ConnectionReport(tuple(checks), CAPABILITIES)
 
     async def find_media(self, marker: str) -> RemoteMedia | None:
         """Return the file whose name is the marker."""

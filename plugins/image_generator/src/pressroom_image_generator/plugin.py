@@ -25,7 +25,7 @@ from pressroom.sdk import (
 
 from pressroom_image_generator.guidance import EXAMPLES, GUIDANCE
 from pressroom_image_generator.params import ImageDetails, ImageParams
-from pressroom_image_generator.preparing import Preparation, Prepared, offered_params
+from pressroom_image_generator.preparing import Preparation, WorkerInput, offered_params
 from pressroom_image_generator.templates import ImageTemplateHooks
 
 PLUGIN = Plugin(
@@ -108,7 +108,7 @@ def generate(params: ImageParams, call: Call) -> Artifact:
     """Draws HTML with inline styles, or one of the templates with your texts, as a picture of an exact size."""
     from pressroom_image_generator.rendering import render  # noqa: PLC0415 - fonts load in the worker
 
-    return render(params, call.prepared or Prepared())
+    return render(params, call.prepared or WorkerInput())
 
 
 @hookimpl

@@ -78,7 +78,7 @@ PICTURE_PROPS = ("logoUrl", "imageUrl", "avatarUrl")
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class WorkerInput:
     """What a worker needs besides the parameters. `template` is one that another plugin added."""
 
     images: RemoteImages = NO_IMAGES
@@ -92,7 +92,7 @@ class Preparation:
         self._plugin = plugin
         self._images = ImageFetcher()
 
-    async def prepare(self, params: ImageParams, call: Call) -> Prepared:
+    async def prepare(self, params: ImageParams, call: Call) -> WorkerInput:
         """Return what the run needs. Raises `InvalidInput` for an unknown template, or where nothing may be fetched."""
         template = None
         if params.html is not None:
@@ -103,8 +103,8 @@ class Preparation:
                 template = self._added(str(params.template))
                 params.size(template.size)
         if not addresses:
-            return Prepared(template=template)
-        return Prepared(await self._images.fetch(self._plugin.services.fetcher, addresses, field), template)
+            return WorkerInput(template=template)
+        return WorkerInput(await self._images.fetch(self._plugin.services.fetcher, addresses, field), template)
 
     def _added(self, name: str) -> ImageTemplate:
         added = added_templates(self._plugin)

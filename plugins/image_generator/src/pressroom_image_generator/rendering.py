@@ -16,14 +16,14 @@ from pressroom_image_generator.engine.sources import Sources
 from pressroom_image_generator.expanding import expand
 from pressroom_image_generator.images import RemoteImages
 from pressroom_image_generator.params import ImageDetails, ImageParams, TemplateProps
-from pressroom_image_generator.preparing import PICTURE_PROPS, Prepared
+from pressroom_image_generator.preparing import PICTURE_PROPS, WorkerInput
 from pressroom_image_generator.sizes import HTML_SIZE, Size
 from pressroom_image_generator.templates import BUILT_IN, FOLDER
 
 MAX_WARNINGS: Final = 20
 
 
-def render(params: ImageParams, prepared: Prepared) -> Artifact:
+def render(params: ImageParams, prepared: WorkerInput) -> Artifact:
     """Return the picture that the parameters describe.
 
     Raises:
@@ -45,7 +45,7 @@ def render(params: ImageParams, prepared: Prepared) -> Artifact:
     )
 
 
-def _from_template(params: ImageParams, prepared: Prepared) -> tuple[str, Size, engine.Rendered]:
+def _from_template(params: ImageParams, prepared: WorkerInput) -> tuple[str, Size, engine.RenderedImage]:
     """Return a template's HTML, its size and the picture. It has a look without the pictures that cannot be drawn."""
     if prepared.template is not None:
         folder, natural = prepared.template.folder, prepared.template.size

@@ -73,7 +73,7 @@ class Scale:
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class TypesetText:
     """A text that was set. All lengths are in pixels; `leading` is from one base line to the next."""
 
     lines: tuple[str, ...] = ()
@@ -94,9 +94,9 @@ class Lines:
 class Copy:
     """The texts in the middle of a card. `gap` is what lies between two of them; those that are missing are empty."""
 
-    eyebrow: Lines
-    title: Lines
-    subtitle: Lines
+    eyebrow: TypesetText
+    title: TypesetText
+    subtitle: TypesetText
     gap: float
 
     @property
@@ -116,16 +116,16 @@ def is_right_to_left(text: str) -> bool:
     return shape(text, TextStyle(16), _library()).right_to_left
 
 
-def one_line(text: str, width: float, size: float, weight: int = 400, tracking: float = 0.0) -> Lines:
+def one_line(text: str, width: float, size: float, weight: int = 400, tracking: float = 0.0) -> TypesetText:
     """Return a text as one line, which ends in an ellipsis where it is too wide."""
     if not text:
-        return Lines()
+        return TypesetText()
     style = TextStyle(size, weight=weight, letter_spacing=tracking)
     line = ellipsized(text, style, _library(), max(0.0, width - _SLACK))
-    return Lines((line,), size, size * 1.3, tracking, weight=weight, right_to_left=is_right_to_left(text))
+    return TypesetText((line,), size, size * 1.3, tracking, weight=weight, right_to_left=is_right_to_left(text))
 
 
-def line_width(lines: Lines) -> float:
+def line_width(lines: TypesetText) -> float:
     """Return how wide the widest line is."""
     return max((shape(line, _style(lines), _library()).width for line in lines.lines), default=0.0)
 
@@ -220,7 +220,7 @@ class _Setting:
         """Return as much as there is room for at the smallest size; at least a line of the title."""
         whole = self.at(0)
         title, subtitle, gap = whole.title, whole.subtitle, whole.gap
-        eyebrow = whole.eyebrow if whole.eyebrow.height + gap + title.leading <= self._height else Lines()
+        eyebrow = whole.eyebrow if whole.eyebrow.height + gap + title.leading <= self._height else TypesetText()
         room = self._height - (eyebrow.height + gap if eyebrow.lines else 0)
         title = self._clamped(title, int(room / title.leading) if title.lines else 0)
         room -= title.height + gap
@@ -235,10 +235,10 @@ class _Setting:
         tracking = size * _TRACKING if alone and family == _PLAIN_FAMILY else 0.0
         return TextStyle(size, (family,), weight=weight, letter_spacing=tracking)
 
-    def _set(self, text: str, style: TextStyle, leading: float) -> Lines:
+    def _set(self, text: str, style: TextStyle, leading: float) -> TypesetText:
         if not text:
-            return Lines()
-        return Lines(
+            return TypesetText()
+        return TypesetText(
             _broken(text, style, self._width),
             style.size,
             style.size * leading,
@@ -248,7 +248,7 @@ class _Setting:
             is_right_to_left(text),
         )
 
-    def _balanced(self, text: str, lines: Lines) -> Lines:
+    def _balanced(self, text: str, lines: TypesetText) -> TypesetText:
         """Narrow the lines for as long as there are no more of them."""
         count, style = len(lines.lines), _style(lines)
         if count < 2:
@@ -267,11 +267,11 @@ class _Setting:
                 low = middle
         return replace(lines, lines=kept)
 
-    def _clamped(self, lines: Lines, most: int, *, least: int = 1) -> Lines:
+    def _clamped(self, lines: TypesetText, most: int, *, least: int = 1) -> TypesetText:
         if len(lines.lines) <= max(most, least):
             return lines
         if max(most, least) == 0:
-            return Lines()
+            return TypesetText()
         most = max(most, least)
         kept = clamp_lines(lines.lines, most, _style(lines), _library(), self._width)
         last = _cut_after_word(kept[-1], f"{lines.lines[most - 1]} {lines.lines[most]}")
@@ -317,5 +317,5 @@ def _widest_word(text: str, style: TextStyle) -> float:
     return max((shape(part.rstrip(), style, _library()).width for part in line_units(text)), default=0.0)
 
 
-def _style(lines: Lines) -> TextStyle:
+def _style(lines: TypesetText) -> TextStyle:
     return TextStyle(lines.size, (lines.family,), weight=lines.weight, letter_spacing=lines.tracking)

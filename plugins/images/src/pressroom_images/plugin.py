@@ -23,9 +23,9 @@ PLUGIN = Plugin(
 @hookimpl
 def pressroom_models() -> Iterable[Models]:
     """Keep the tables."""
-    from pressroom_images.tables import Base  # noqa: PLC0415 - loads with the server, not with every command
+    from pressroom_images.tables import ImagesBase  # noqa: PLC0415 - loads with the server, not with every command
 
-    return [Models(Base.metadata, "pressroom_images.migrations")]
+    return [Models(ImagesBase.metadata, "pressroom_images.migrations")]
 
 
 @hookimpl

@@ -12,14 +12,14 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 ID: Final = String(MAX_ID_LENGTH)
 
 
-class Base(DeclarativeBase):
+class ImagesBase(DeclarativeBase):
     """The tables of this plugin."""
 
     metadata = MetaData(naming_convention=NAMING)
     type_annotation_map = {datetime: Timestamp}  # noqa: RUF012 - declared so by SQLAlchemy
 
 
-class MediaRow(Base):
+class MediaRow(ImagesBase):
     """An image of an account's library.
 
     `ref` is what the search called it, empty for an upload; an account has each once. `file_url` is where a hotlinked
@@ -51,7 +51,7 @@ class MediaRow(Base):
     __table_args__ = (Index(None, "user_id", "ref", unique=True), Index(None, "user_id", "created_at", "id"))
 
 
-class BytesRow(Base):
+class BytesRow(ImagesBase):
     """The bytes of an image, apart so that lists need not carry them."""
 
     __tablename__ = "images_bytes"
@@ -60,7 +60,7 @@ class BytesRow(Base):
     content: Mapped[bytes] = mapped_column(LargeBinary)
 
 
-class ThumbnailRow(Base):
+class ThumbnailRow(ImagesBase):
     """A thumbnail of an image (WebP), once a list has shown it."""
 
     __tablename__ = "images_thumbnails"
@@ -69,7 +69,7 @@ class ThumbnailRow(Base):
     content: Mapped[bytes] = mapped_column(LargeBinary)
 
 
-class UseRow(Base):
+class UseRow(ImagesBase):
     """Which article an image was taken for; `role` is `featured` or `inline`."""
 
     __tablename__ = "images_uses"
@@ -79,7 +79,7 @@ class UseRow(Base):
     role: Mapped[str] = mapped_column(String(16))
 
 
-class UploadRow(Base):
+class UploadRow(ImagesBase):
     """A link with which somebody uploads one image. The token in it is stored as its SHA-256."""
 
     __tablename__ = "images_uploads"

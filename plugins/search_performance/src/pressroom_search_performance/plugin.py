@@ -25,9 +25,9 @@ PLUGIN = Plugin(
 @hookimpl
 def pressroom_models() -> Iterable[Models]:
     """Keep the tables."""
-    from pressroom_search_performance.tables import Base  # noqa: PLC0415 - loads with the server, not with every command
+    from pressroom_search_performance.tables import SearchPerformanceBase  # noqa: PLC0415 - loads with the server, not with every command
 
-    return [Models(Base.metadata, "pressroom_search_performance.migrations")]
+    return [Models(SearchPerformanceBase.metadata, "pressroom_search_performance.migrations")]
 
 
 @hookimpl

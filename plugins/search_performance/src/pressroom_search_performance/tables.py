@@ -12,14 +12,14 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 ID: Final = String(MAX_ID_LENGTH)
 
 
-class Base(DeclarativeBase):
+class SearchPerformanceBase(DeclarativeBase):
     """The tables of this plugin."""
 
     metadata = MetaData(naming_convention=NAMING)
     type_annotation_map = {datetime: Timestamp, date: Date}  # noqa: RUF012 - declared so by SQLAlchemy
 
 
-class ConnectionRow(Base):
+class SourceConnectionRow(SearchPerformanceBase):
     """A website at a source of figures. `property` is what the source calls the site.
 
     `credential` is a JWE for the website; it is empty where the operator's access is used. `status` is `active` or
@@ -47,7 +47,7 @@ class ConnectionRow(Base):
     __table_args__ = (Index(None, "website_id", "source", unique=True), Index(None, "user_id"))
 
 
-class ClaimRow(Base):
+class ClaimRow(SearchPerformanceBase):
     """Whose a property is that is read with the operator's access: one account's. `id` is a hash of both names."""
 
     __tablename__ = "search_performance_claims"
@@ -56,7 +56,7 @@ class ClaimRow(Base):
     user_id: Mapped[str] = mapped_column(ID)
 
 
-class DayRow(Base):
+class DayRow(SearchPerformanceBase):
     """A day that was fetched. Unless it is `final`, it is fetched again. `truncated`: the source had more rows."""
 
     __tablename__ = "search_performance_days"
@@ -71,7 +71,7 @@ class DayRow(Base):
     fetched_at: Mapped[datetime]
 
 
-class FigureRow(Base):
+class FigureRow(SearchPerformanceBase):
     """What was counted on a day in one grain. What the grain does not split by is empty."""
 
     __tablename__ = "search_performance_figures"
@@ -92,7 +92,7 @@ class FigureRow(Base):
     __table_args__ = (Index(None, "connection_id", "search_type", "grain", "day"),)
 
 
-class KeywordRow(Base):
+class KeywordRow(SearchPerformanceBase):
     """A phrase that somebody follows."""
 
     __tablename__ = "search_performance_keywords"
@@ -104,7 +104,7 @@ class KeywordRow(Base):
     created_at: Mapped[datetime]
 
 
-class KeywordDataRow(Base):
+class KeywordDataRow(SearchPerformanceBase):
     """What a provider told of a phrase in a country and language. `id` is a hash of all four."""
 
     __tablename__ = "search_performance_keyword_data"
@@ -121,7 +121,7 @@ class KeywordDataRow(Base):
     fetched_at: Mapped[datetime] = mapped_column(index=True)
 
 
-class IndexNowKeyRow(Base):
+class IndexNowKeyRow(SearchPerformanceBase):
     """A website's key for IndexNow. It is public: the website serves it."""
 
     __tablename__ = "search_performance_indexnow_keys"

@@ -16,11 +16,11 @@ from pressroom_seo.crawler.links import LinkChecker, LinkReport, Progress, check
 from pressroom_seo.crawler.politeness import Politeness
 from pressroom_seo.crawler.visiting import Visitor, record_of
 from pressroom_seo.document import clean_text, document_from_html, document_from_markdown
-from pressroom_seo.reports.reading import Report
+from pressroom_seo.reports.reading import CrawlReport
 from pressroom_seo.reports.store import Crawls, is_own, start_of
-from pressroom_seo.scoring import Article, LinkStatus
+from pressroom_seo.scoring import LinkStatus, ScoringArticle
 from pressroom_seo.stored import judged
-from pressroom_seo.urls import Site, host_of, normalise
+from pressroom_seo.urls import SiteScope, host_of, normalise
 
 MAX_LINKS: Final = 2000
 """How many links one check looks at."""
@@ -40,7 +40,7 @@ class Links:
     """What is to be looked at: by address, where it was found. `site` is whose links they are, if that is known."""
 
     found: Mapping[str, Sequence[str]]
-    site: Site | None = None
+    site: SiteScope | None = None
     own: bool = False
 
     def wanted(self, *, external: bool) -> Mapping[str, Sequence[str]]:
@@ -57,10 +57,10 @@ async def links_of_article(plugin: PluginContext, user_id: str, content_id: str)
     one = await judged(plugin, user_id, content_id)
     hrefs = await plugin.services.workers.run(link_targets, one.article, owner=user_id, what="the article")
     url = normalise(one.article.url) if one.article.url else None
-    return Links(dict.fromkeys(hrefs.values(), (content_id,)), Site.at(url) if url else None)
+    return Links(dict.fromkeys(hrefs.values(), (content_id,)), SiteScope.at(url) if url else None)
 
 
-def link_targets(article: Article) -> dict[str, str]:
+def link_targets(article: ScoringArticle) -> dict[str, str]:
     """Return the links of an article: the normalised address by what stands in the body, at most `MAX_LINKS`."""
     body = clean_text(article.body)
     document = document_from_html(body) if article.format == "html" else document_from_markdown(body)
@@ -93,8 +93,8 @@ async def links_of_website(plugin: PluginContext, user_id: str, website_id: str)
         raise InvalidInput(
             "website_id", f"{website.name} was not crawled yet; call get_seo_report with refresh true, then repeat"
         )
-    found = await Report(plugin.services.database, crawl).targets(MAX_LINKS)
-    return Links(found, Site.under(start_of(website)), is_own(plugin.config, website))
+    found = await CrawlReport(plugin.services.database, crawl).targets(MAX_LINKS)
+    return Links(found, SiteScope.under(start_of(website)), is_own(plugin.config, website))
 
 
 async def look(
@@ -110,7 +110,7 @@ async def look(
     return sorted(reports, key=lambda one: (not one.problems, "broken" not in one.problems, one.url))
 
 
-async def statuses(fetcher: Fetcher, article: Article, seconds: float) -> dict[str, LinkStatus]:
+async def statuses(fetcher: Fetcher, article: ScoringArticle, seconds: float) -> dict[str, LinkStatus]:
     """Return what the links of an article answer, by what stands in the body, as far as it is known in time.
 
     An answer that only says that programs are kept out is left out.
@@ -133,7 +133,7 @@ async def statuses(fetcher: Fetcher, article: Article, seconds: float) -> dict[s
 
 
 async def canonical_page(
-    fetcher: Fetcher, article: Article, seconds: float
+    fetcher: Fetcher, article: ScoringArticle, seconds: float
 ) -> tuple[dict[str, LinkStatus], bool | None]:
     """Return what the article's one canonical address answers, and whether the page there says noindex.
 

@@ -12,14 +12,14 @@ from pressroom_content.contract import content_services
 from pressroom_seo.crawler.frontier import Limits
 from pressroom_seo.crawler.politeness import Politeness
 from pressroom_seo.crawler.survey import begin_survey, survey
-from pressroom_seo.crawler.visiting import Answer, Visitor
+from pressroom_seo.crawler.visiting import CrawlResponse, Visitor
 from pressroom_seo.document.decoding import decode
 from pressroom_seo.linking import ASKED
 from pressroom_seo.reports.store import is_own, start_of
-from pressroom_seo.scoring import Report, Validation, article_from_page, score, validate_page
+from pressroom_seo.scoring import ScoringReport, Validation, article_from_page, score, validate_page
 from pressroom_seo.site_checks.llms_txt import LlmsReport, check_llms_txt
 from pressroom_seo.site_checks.report import PageReport, check_page
-from pressroom_seo.urls import Site, host_of, normalise
+from pressroom_seo.urls import SiteScope, host_of, normalise
 
 _FOUND: Final = 200
 
@@ -27,24 +27,24 @@ _FOUND: Final = 200
 class _Keeping(Visitor):
     """Keeps the last answer, so that a page need not be asked for twice."""
 
-    last: Answer = Answer("")
+    last: CrawlResponse = CrawlResponse("")
 
-    async def visit(self, url: str, **options: Any) -> Answer:
+    async def visit(self, url: str, **options: Any) -> CrawlResponse:
         """Ask, and keep the answer."""
         self.last = await super().visit(url, **options)
         return self.last
 
 
 @dataclass(frozen=True, slots=True)
-class LivePage:
+class LivePageReport:
     """A live page: the technical report, and how its text was judged where it is an HTML page."""
 
     technical: PageReport
-    text: Report | None
+    text: ScoringReport | None
     milliseconds: int
 
 
-async def live_page(plugin: PluginContext, url: str, keyphrase: str) -> LivePage:
+async def live_page(plugin: PluginContext, url: str, keyphrase: str) -> LivePageReport:
     """Fetch a page and judge it. Raises `InvalidInput` where the address may not be fetched."""
     address(url)
     began = time.monotonic()
@@ -56,10 +56,10 @@ async def live_page(plugin: PluginContext, url: str, keyphrase: str) -> LivePage
     text = None
     if report.record.is_page:
         text = await plugin.services.workers.run(_judge, visitor.last, keyphrase, what="the page")
-    return LivePage(report, text, spent)
+    return LivePageReport(report, text, spent)
 
 
-def _judge(answer: Answer, keyphrase: str) -> Report:
+def _judge(answer: CrawlResponse, keyphrase: str) -> ScoringReport:
     html = decode(answer.content, answer.header("content-type")).text
     robots = answer.header("x-robots-tag")
     return score(article_from_page(html, answer.url, keyphrase=keyphrase, robots_header=robots))
@@ -96,7 +96,7 @@ async def llms_txt_of(plugin: PluginContext, user_id: str, website_id: str | Non
         start, own = start_of(website), is_own(plugin.config, website)
     else:
         start, own = address(url or ""), False
-    site = Site.under(start) if website_id is not None else Site.at(start)
+    site = SiteScope.under(start) if website_id is not None else SiteScope.at(start)
     owed = {host_of(start): Politeness.own_site()} if own else {}
     visitor = Visitor(plugin.services.fetcher, ASKED, own=owed)
     robots = await visitor.visit(f"{site.origin}/robots.txt")

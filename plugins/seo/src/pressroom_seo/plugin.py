@@ -24,9 +24,9 @@ PLUGIN = Plugin(
 @hookimpl
 def pressroom_models() -> Iterable[Models]:
     """Keep the tables."""
-    from pressroom_seo.tables import Base  # noqa: PLC0415 - loads with the server, not with every command
+    from pressroom_seo.tables import SeoBase  # noqa: PLC0415 - loads with the server, not with every command
 
-    return [Models(Base.metadata, "pressroom_seo.migrations")]
+    return [Models(SeoBase.metadata, "pressroom_seo.migrations")]
 
 
 @hookimpl

@@ -13,14 +13,14 @@ from pressroom_content.contract import (
     ScoreCheck,
     ScoredArticle,
     ScoreReport,
-    Snippet,
+    SearchSnippet,
     SnippetLine,
 )
 
 if TYPE_CHECKING:
-    from pressroom_seo.scoring import CheckResult, Report, SnippetPreview
+    from pressroom_seo.scoring import ScoringCheck, ScoringReport, SnippetPreview
     from pressroom_seo.scoring.snippet import Line
-    from pressroom_seo.stored import Judged
+    from pressroom_seo.stored import ScoringInput
 
 _FIXES = 3
 _EVIDENCE = 5
@@ -45,7 +45,7 @@ def score_article(scored: ScoredArticle) -> Score:
     of the stored article knows more.
     """
     # Word lists and parsers load with the first score.
-    from pressroom_seo.scoring import Article as Judgeable  # noqa: PLC0415
+    from pressroom_seo.scoring import ScoringArticle as Judgeable  # noqa: PLC0415
     from pressroom_seo.scoring import score  # noqa: PLC0415
 
     known: dict[str, Any] = {"featured_image": "featured"} if scored.featured_image else {}
@@ -98,7 +98,7 @@ async def report_article(plugin: PluginContext, user_id: str, content_id: str) -
     )
 
 
-async def _judgement(plugin: PluginContext, one: Judged) -> Report:
+async def _judgement(plugin: PluginContext, one: ScoringInput) -> ScoringReport:
     from pressroom_seo.scoring import score  # noqa: PLC0415
     from pressroom_seo.stored import world_of  # noqa: PLC0415
 
@@ -106,11 +106,11 @@ async def _judgement(plugin: PluginContext, one: Judged) -> Report:
     return await plugin.services.workers.run(judge, owner=one.stored.user_id, what="the article", seconds=60)
 
 
-def _summary(report: Report) -> Score:
+def _summary(report: ScoringReport) -> Score:
     return Score(report.score, tuple(action.fix for action in report.next_actions[:_FIXES]), report.words)
 
 
-def _check(one: CheckResult) -> ScoreCheck:
+def _check(one: ScoringCheck) -> ScoreCheck:
     wrong = one.status in ("ok", "bad")
     seen = [f"{piece.place}: {piece.text}" if piece.place else piece.text for piece in one.evidence[:_EVIDENCE]]
     return ScoreCheck(
@@ -125,10 +125,10 @@ def _check(one: CheckResult) -> ScoreCheck:
     )
 
 
-def _snippets(preview: SnippetPreview) -> tuple[Snippet, ...]:
+def _snippets(preview: SnippetPreview) -> tuple[SearchSnippet, ...]:
     devices = (("Desktop", preview.desktop), ("Phone", preview.mobile))
     return tuple(
-        Snippet(name, _line(shown.title), _line(shown.url), _line(shown.description)) for name, shown in devices
+        SearchSnippet(name, _line(shown.title), _line(shown.url), _line(shown.description)) for name, shown in devices
     )
 
 

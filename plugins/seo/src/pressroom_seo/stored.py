@@ -9,14 +9,14 @@ from pressroom.sdk import BackendError, NotFound, PluginContext
 from pressroom_content.contract import Article as StoredArticle
 from pressroom_content.contract import ContentServices, Website, content_services
 
-from pressroom_seo.scoring import Article, Author, ImageFacts, OtherArticle, World
+from pressroom_seo.scoring import Author, ImageFacts, OtherArticle, ScoringArticle, World
 
 MAX_COMPARED_ARTICLES: Final = 2000
 """How many other articles an article is compared with, the last changed first."""
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class ScoringInput:
     """An article as it is judged.
 
     `others` are the other articles meant for the same website; `published_on` is the website that it is live on, empty
@@ -24,23 +24,23 @@ class Judged:
     """
 
     stored: StoredArticle
-    article: Article
+    article: ScoringArticle
     others: tuple[OtherArticle, ...]
     published_on: str = ""
 
 
-async def judged(plugin: PluginContext, user_id: str, content_id: str) -> Judged:
+async def judged(plugin: PluginContext, user_id: str, content_id: str) -> ScoringInput:
     """Return a stored article as it is judged. Raises `NotFound`."""
     return await judged_as(plugin, await content_services(plugin).articles.get(user_id, content_id))
 
 
-async def judged_as(plugin: PluginContext, stored: StoredArticle) -> Judged:
+async def judged_as(plugin: PluginContext, stored: StoredArticle) -> ScoringInput:
     """Return an article as it is judged, or as it will be once it is stored."""
     content = content_services(plugin)
     website = await _website(content, stored)
     url, published_on = await _published_at(content, stored)
     image, facts, alt = await _featured(plugin.required["content"], stored)
-    article = Article(
+    article = ScoringArticle(
         body=stored.body,
         format=stored.body_format,
         title=stored.title,
@@ -64,10 +64,10 @@ async def judged_as(plugin: PluginContext, stored: StoredArticle) -> Judged:
         tags=stored.tags,
     )
     others = await others_of(plugin, stored.user_id, stored.website_id, but=stored.id)
-    return Judged(stored, article, others, published_on)
+    return ScoringInput(stored, article, others, published_on)
 
 
-async def world_of(plugin: PluginContext, one: Judged) -> World:
+async def world_of(plugin: PluginContext, one: ScoringInput) -> World:
     """Return what this server knows of the world around a stored article: the others, its twin, the text index."""
     if not one.published_on:
         return World(others=one.others)

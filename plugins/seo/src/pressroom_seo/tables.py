@@ -19,14 +19,14 @@ ID: Final = String(MAX_ID_LENGTH)
 URL: Final = String(2048)
 
 
-class Base(DeclarativeBase):
+class SeoBase(DeclarativeBase):
     """The tables of this plugin."""
 
     metadata = MetaData(naming_convention=NAMING)
     type_annotation_map = {datetime: Timestamp}  # noqa: RUF012 - declared so by SQLAlchemy
 
 
-class CrawlRow(Base):
+class CrawlRow(SeoBase):
     """A crawl of a website. `status` is `queued`, `running`, `waiting`, `finished` or `failed`.
 
     `active` is the website while the crawl is not over: it is unique. `host` is the host while requests are made to it,
@@ -64,7 +64,7 @@ class CrawlRow(Base):
     __table_args__ = (Index(None, "user_id", "website_id", "finished_at"),)
 
 
-class PageRow(Base):
+class CrawledPageRow(SeoBase):
     """An address that a crawl asked for. `counted` tells whether it counts for the score without any finding.
 
     `inlinks`, `depth` and `orphan` are known once the crawl is over. `structured` are items of structured data.
@@ -85,7 +85,7 @@ class PageRow(Base):
     record: Mapped[dict[str, Any]] = mapped_column(JSON)
 
 
-class LinkRow(Base):
+class LinkRow(SeoBase):
     """A link that a crawl knows the end of. `record` is empty for pages of the site, which have a row of their own.
 
     `problems` are `broken`, `redirected` and `insecure`, joined by commas; `found_in` are a few pages that have it.
@@ -105,7 +105,7 @@ class LinkRow(Base):
     record: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
 
 
-class FindingRow(Base):
+class FindingRow(SeoBase):
     """What a check found at an address; where `url` is empty, what it found on the whole site, in a number.
 
     `id` is the same in every crawl of the website, `group_id` is that of the check's row for the whole site.
@@ -125,7 +125,7 @@ class FindingRow(Base):
     __table_args__ = (Index(None, "crawl_id", "check_id", "url"), Index(None, "crawl_id", "url"), Index(None, "id"))
 
 
-class MarkRow(Base):
+class MarkRow(SeoBase):
     """What somebody said of a finding: `fixed` or `ignored`. It outlives the crawl."""
 
     __tablename__ = "seo_marks"

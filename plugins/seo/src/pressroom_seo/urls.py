@@ -118,7 +118,7 @@ def origin_of(url: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class SiteScope:
     """Which addresses belong to a site: its host with and without `www.`, by http and https, or a folder of it."""
 
     origin: str
@@ -128,12 +128,12 @@ class Site:
     """The path that all of its addresses are under, with a slash at its end."""
 
     @classmethod
-    def at(cls, url: str) -> Site:
+    def at(cls, url: str) -> SiteScope:
         """Return the site that a normalised address belongs to: all of its host."""
         return cls(origin_of(url))
 
     @classmethod
-    def under(cls, url: str) -> Site:
+    def under(cls, url: str) -> SiteScope:
         """Return the site whose first page a normalised address is: what lies under its path."""
         return cls(origin_of(url), f"{urlsplit(url).path.rstrip('/')}/")
 

@@ -16,8 +16,8 @@ from pressroom.sdk import Fetcher
 from pressroom_content.contract import (
     BasicSite,
     Capabilities,
-    Check,
-    Finding,
+    ConnectionCheck,
+    ConnectionReport,
     Post,
     PostState,
     RemoteChanged,
@@ -77,20 +77,23 @@ class WebhookSite(BasicSite):
         state = cast("PostState", match[1]) if match else "draft"
         self._known = RemotePost(post_id, url, state, revision)
 
-    async def check(self) -> Finding:
+    async def check(self) -> ConnectionReport:
         """Send a signed `ping`, which changes nothing."""
-        checks: tuple[Check, ...]
+        checks: tuple[ConnectionCheck, ...]
         try:
             await self._receiver.deliver(f"evt_{uuid4().hex}", "ping", {})
         except SiteRejected as error:
-            checks = (Check("credential", "error", error.message, error.hint or ""),)
+            checks = (ConnectionCheck("credential", "error", error.message, error.hint or ""),)
         except (SiteGone, UnknownOutcome) as error:
             fix = "Check that the URL is right and that the program behind it runs, then try again."
-            checks = (Check("reachable", "error", error.message, fix),)
+            checks = (ConnectionCheck("reachable", "error", error.message, fix),)
         else:
             reachable = f"{self._receiver.name} took a signed ping"
-            checks = (Check("reachable", "ok", reachable), Check("credential", "ok", "the signature is accepted"))
-        return Finding((*checks, self._encrypted()), CAPABILITIES)
+            checks = (
+                ConnectionCheck("reachable", "ok", reachable),
+                ConnectionCheck("credential", "ok", "the signature is accepted"),
+            )
+        return ConnectionReport((*checks, self._encrypted()), CAPABILITIES)
 
     async def find(self, post: Post) -> RemotePost | None:
         """Return nothing: a receiver cannot be asked. It drops what it gets twice."""
@@ -149,11 +152,11 @@ class WebhookSite(BasicSite):
         url = f"{self._address.url}/{quote(post.slug)}" if post.slug else self._address.url
         return url if len(url) <= _MAX_URL_LENGTH else self._address.url
 
-    def _encrypted(self) -> Check:
+    def _encrypted(self) -> ConnectionCheck:
         if self._receiver.endpoint.startswith("https://"):
-            return Check("encrypted", "ok", "the connection is encrypted")
+            return ConnectionCheck("encrypted", "ok", "the connection is encrypted")
         fix = "Use the receiver's https URL if it has one."
-        return Check("encrypted", "warning", "events are sent without encryption", fix)
+        return ConnectionCheck("encrypted", "warning", "events are sent without encryption", fix)
 
 
 def _id(answer: Mapping[str, Any]) -> str:

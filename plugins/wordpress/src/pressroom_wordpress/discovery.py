@@ -19,7 +19,7 @@ _PLAIN: Final = "/?rest_route="
 
 
 @dataclass(frozen=True, slots=True)
-class Discovered:
+class DiscoveredSite:
     """A WordPress site. `root` is what routes such as `/wp/v2/posts` are added to; `skew` is in seconds.
 
     `home` is the URL that the site names as its own, nothing where another host said so.
@@ -34,7 +34,7 @@ class Discovered:
     home: str = ""
 
 
-async def discover(url: str, fetcher: Fetcher) -> Discovered:
+async def discover(url: str, fetcher: Fetcher) -> DiscoveredSite:
     """Return what a site says of itself.
 
     Raises:
@@ -66,12 +66,12 @@ async def _get(url: str, fetcher: Fetcher) -> Fetched:
         raise SiteUnavailable(f"{url} cannot be reached: {error.message}") from None
 
 
-def _read(root: str, document: dict[str, Any], answer: Fetched) -> Discovered:
+def _read(root: str, document: dict[str, Any], answer: Fetched) -> DiscoveredSite:
     authentication = document.get("authentication")
     passwords = authentication.get("application-passwords") if isinstance(authentication, dict) else None
     endpoints = passwords.get("endpoints") if isinstance(passwords, dict) else None
     approval = endpoints.get("authorization") if isinstance(endpoints, dict) else ""
-    return Discovered(
+    return DiscoveredSite(
         root=root,
         name=str(document.get("name") or ""),
         namespaces=frozenset(map(str, document["namespaces"])),

@@ -14,8 +14,8 @@ from urllib.parse import quote, urlsplit
 from pressroom.sdk import Fetcher
 from pressroom_content.contract import (
     Capabilities,
-    Check,
-    Finding,
+    ConnectionCheck,
+    ConnectionReport,
     MediaFile,
     Post,
     RemoteChanged,
@@ -32,7 +32,7 @@ from pressroom_content.contract import (
 )
 
 from pressroom_wordpress import seo_meta
-from pressroom_wordpress.discovery import Discovered, discover
+from pressroom_wordpress.discovery import DiscoveredSite, discover
 from pressroom_wordpress.reading import body_with_marker, date_of, marker_of, post_of
 from pressroom_wordpress.redirects import NAMESPACE, Redirection, not_there
 
@@ -52,24 +52,28 @@ class WordPressSite:
         self._address = address
         self._fetcher = fetcher
         self._headers = {"Authorization": f"Basic {base64.b64encode(pair.encode()).decode()}"}
-        self._discovered: Discovered | None = None
+        self._discovered: DiscoveredSite | None = None
         self._keys: Mapping[str, tuple[str, ...]] | None = None
 
-    async def check(self) -> Finding:
+    async def check(self) -> ConnectionReport:
         """Look at the API, the credential, the role, uploads, SEO meta and the clock."""
         found = await self._discover()
-        checks = [Check("reachable", "ok", f"WordPress answers at {found.root}")]
+        checks = [ConnectionCheck("reachable", "ok", f"WordPress answers at {found.root}")]
         checks.append(self._encrypted())
         try:
             me = (await (await self._api()).get("/wp/v2/users/me", {"context": "edit"})).body
         except SiteRejected:
             message = "WordPress does not accept this user name with this application password"
             fix = "Make a new one under Users, Profile. Some hosts drop the Authorization header: ask yours."
-            return Finding((*checks, Check("credential", "error", message, fix)), Capabilities(), name=found.name)
+            return ConnectionReport(
+                (*checks, ConnectionCheck("credential", "error", message, fix)), Capabilities(), name=found.name
+            )
         able = me.get("capabilities") if isinstance(me, dict) else {}
         able = able if isinstance(able, dict) else {}
         checks.append(
-            Check("credential", "ok", f"signed in as {me.get('name', '')} ({', '.join(me.get('roles') or [])})")
+            ConnectionCheck(
+                "credential", "ok", f"signed in as {me.get('name', '')} ({', '.join(me.get('roles') or [])})"
+            )
         )
         keys = await self._meta_keys()
         checks += [_role(able), _upload(able), _seo(keys), _clock(found.skew)]
@@ -92,7 +96,9 @@ class WordPressSite:
         )
         # Authors and subscribers of somebody's site get passwords too; only its administrators speak for its URL.
         site_url = found.home if able.get("manage_options") is True else ""
-        return Finding(tuple(checks), capabilities, name=found.name, timezone=found.timezone, site_url=site_url)
+        return ConnectionReport(
+            tuple(checks), capabilities, name=found.name, timezone=found.timezone, site_url=site_url
+        )
 
     async def terms(self, kind: TermKind, query: str, limit: int) -> Sequence[Term]:
         """Return categories, tags or authors; WordPress has no other kinds."""
@@ -250,7 +256,7 @@ class WordPressSite:
             return False
         return True
 
-    async def _discover(self) -> Discovered:
+    async def _discover(self) -> DiscoveredSite:
         if self._discovered is None:
             self._discovered = await discover(self._address.url, self._fetcher)
         return self._discovered
@@ -335,10 +341,10 @@ class WordPressSite:
         ]
         return (str(same[0]["id"]),) if same else ()
 
-    def _encrypted(self) -> Check:
+    def _encrypted(self) -> ConnectionCheck:
         if self._address.url.startswith("https://"):
-            return Check("encrypted", "ok", "the connection is encrypted")
-        return Check(
+            return ConnectionCheck("encrypted", "ok", "the connection is encrypted")
+        return ConnectionCheck(
             "encrypted",
             "warning",
             "the site is asked without encryption",
@@ -362,29 +368,35 @@ def _pages(headers: Mapping[str, str]) -> int:
     return int(total) if total.isdigit() else 1
 
 
-def _role(able: Mapping[str, Any]) -> Check:
+def _role(able: Mapping[str, Any]) -> ConnectionCheck:
     if able.get("publish_posts"):
-        return Check("publish", "ok", "this user may publish")
+        return ConnectionCheck("publish", "ok", "this user may publish")
     fix = "Give the user the role Author or Editor in WordPress, or publish as drafts."
-    return Check("publish", "error" if not able.get("edit_posts") else "warning", "this user may not publish", fix)
+    return ConnectionCheck(
+        "publish", "error" if not able.get("edit_posts") else "warning", "this user may not publish", fix
+    )
 
 
-def _upload(able: Mapping[str, Any]) -> Check:
+def _upload(able: Mapping[str, Any]) -> ConnectionCheck:
     if able.get("upload_files"):
-        return Check("upload", "ok", "this user may upload images")
-    return Check("upload", "warning", "this user may not upload images", "Give the user the role Author or Editor.")
+        return ConnectionCheck("upload", "ok", "this user may upload images")
+    return ConnectionCheck(
+        "upload", "warning", "this user may not upload images", "Give the user the role Author or Editor."
+    )
 
 
-def _seo(keys: Mapping[str, tuple[str, ...]]) -> Check:
+def _seo(keys: Mapping[str, tuple[str, ...]]) -> ConnectionCheck:
     if keys:
         names = ", ".join(seo_meta.plugins_of(keys))
-        return Check("seo_meta", "ok", f"meta title and description are writable ({names})")
+        return ConnectionCheck("seo_meta", "ok", f"meta title and description are writable ({names})")
     fix = "Register the meta keys of your SEO plugin for the REST API; the documentation has the few lines of code."
-    return Check("seo_meta", "warning", "meta title and description cannot be written over the REST API", fix)
+    return ConnectionCheck("seo_meta", "warning", "meta title and description cannot be written over the REST API", fix)
 
 
-def _clock(skew: float) -> Check:
+def _clock(skew: float) -> ConnectionCheck:
     if abs(skew) <= _SKEW:
-        return Check("clock", "ok", "the clocks agree")
+        return ConnectionCheck("clock", "ok", "the clocks agree")
     message = f"the site's clock is {abs(skew):.0f} s {'ahead' if skew > 0 else 'behind'}"
-    return Check("clock", "warning", message, "Scheduled posts go out by the site's clock: ask its host to set it.")
+    return ConnectionCheck(
+        "clock", "warning", message, "Scheduled posts go out by the site's clock: ask its host to set it."
+    )

@@ -10,7 +10,7 @@ import pytest
 from pressroom_content.contract import (
     BasicSite,
     Capabilities,
-    Finding,
+    ConnectionReport,
     MediaFile,
     Post,
     PostState,
@@ -27,8 +27,8 @@ REMOTE = RemotePost("1", "", "draft", "")
 class PlainSite(BasicSite):
     """Has posts and nothing else."""
 
-    async def check(self) -> Finding:
-        return Finding((), self.capabilities)
+    async def check(self) -> ConnectionReport:
+        return ConnectionReport((), self.capabilities)
 
     async def find(self, post: Post) -> RemotePost | None:
         return None

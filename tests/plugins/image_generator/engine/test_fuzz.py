@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from pressroom.sdk import InvalidInput
 from pressroom_image_generator.params import MAX_HTML_LENGTH, ImageParams
-from pressroom_image_generator.preparing import Prepared
+from pressroom_image_generator.preparing import WorkerInput
 from pressroom_image_generator.rendering import MAX_WARNINGS, render
 from pressroom_image_generator.templates import BUILT_IN, THEMES
 from support.html_grammar import BROKEN_DOCUMENTS, DOCUMENTS, TEXTS
@@ -30,7 +30,7 @@ def made(**body: object) -> None:
     """Make a picture, of which the documented error is a possible end."""
     artifact, refusal = None, None
     try:
-        artifact = render(ImageParams.model_validate(body), Prepared())
+        artifact = render(ImageParams.model_validate(body), WorkerInput())
     except InvalidInput as error:
         refusal = error
     if artifact is None:

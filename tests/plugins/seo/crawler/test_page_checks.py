@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 from pressroom_seo.crawler.records import PageRecord, page_from_json, to_json
-from pressroom_seo.crawler.visiting import Answer, record_of
+from pressroom_seo.crawler.visiting import CrawlResponse, record_of
 from pressroom_seo.site_checks.model import issues_of
 from pressroom_seo.site_checks.registry import OF_PAGES
 
@@ -34,7 +34,7 @@ class Draft:
 
     def read(self) -> PageRecord:
         content = self.html.encode() if self.raw is None else self.raw
-        answer = Answer(
+        answer = CrawlResponse(
             url=self.url,
             status=self.status,
             headers=tuple((name.lower(), value) for name, value in self.headers.items()),

@@ -17,7 +17,7 @@ from pressroom_seo.document.markup import MAX_ATTRIBUTES
 from pressroom_seo.document.similarity import NEAR, distance, near_pairs, simhash, words_of
 from pressroom_seo.site_checks.model import issues_of
 from pressroom_seo.site_checks.registry import OF_PAGES
-from pressroom_seo.urls import Site, normalise
+from pressroom_seo.urls import SiteScope, normalise
 from support.sizes import examples
 
 from .sites import text
@@ -150,7 +150,7 @@ def test_an_llms_txt_by_its_convention() -> None:
         "## Optional\n* [Two](https://other.example.net/)\n"
     )
     llms = read_llms_txt(content.encode(), "https://www.example.org/llms.txt")
-    assert (llms.title, llms.summary, llms.sections) == ("Site", "A summary in two lines.", ("Docs", "Optional"))
+    assert (llms.title, llms.summary, llms.sections) == ("SiteScope", "A summary in two lines.", ("Docs", "Optional"))
     assert [(entry.title, entry.url, entry.note) for entry in llms.entries] == [
         ("One", "https://www.example.org/one.md", "first"),
         ("Two", "https://other.example.net/", ""),
@@ -246,7 +246,7 @@ def test_near_pairs_are_all_that_there_are(fingerprints: dict[str, int], most: i
 
 # The frontier
 
-SITE = Site.at("https://www.example.org/")
+SITE = SiteScope.at("https://www.example.org/")
 
 
 @given(st.lists(st.tuples(st.sampled_from("abcdef"), st.integers(0, 30) | st.none()), max_size=30), st.integers(0, 10))

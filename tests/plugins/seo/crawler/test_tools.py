@@ -13,7 +13,7 @@ from pressroom_seo.site_checks.llms_txt import check_llms_txt
 from pressroom_seo.site_checks.model import CAPS, SEVERITIES, Severity, health, score
 from pressroom_seo.site_checks.registry import CHECKS, OF_SITES
 from pressroom_seo.site_checks.report import check_page
-from pressroom_seo.urls import Site as Scope
+from pressroom_seo.urls import SiteScope as Scope
 from support.origins import Visit
 
 from .sites import DEAF, NAME, TestClock, World, crawl, good_site, page, plain, redirect

@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pressroom.errors import FetchRefused
 from pressroom.fetch import parse_target
-from pressroom_seo.urls import MAX_URL_LENGTH, Site, has_session, normalise, shape
+from pressroom_seo.urls import MAX_URL_LENGTH, SiteScope, has_session, normalise, shape
 
 BASE = "https://www.example.org/d/e?x=1"
 
@@ -86,7 +86,7 @@ def test_the_fetcher_reads_the_same_host(url: str) -> None:
     ],
 )
 def test_a_site_is_its_host_with_and_without_www(url: str, inside: bool) -> None:
-    assert Site.at("https://www.example.org/x").contains(url) is inside
+    assert SiteScope.at("https://www.example.org/x").contains(url) is inside
 
 
 def test_sessions_are_seen() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import pytest
-from pressroom_seo.scoring import Article, Author, Report, score
+from pressroom_seo.scoring import Author, ScoringArticle, ScoringReport, score
 from support.seo_articles import GOOD
 
 TEXTS: Final = Path(__file__).parent / "texts"
@@ -84,10 +84,10 @@ SAMPLES: Final = {
 LONG: Final = "sourdough-bread.md"
 
 
-def article(code: str) -> Article:
+def article(code: str) -> ScoringArticle:
     """Return the article of a language."""
     sample = SAMPLES[code]
-    return Article(
+    return ScoringArticle(
         body=(TEXTS / f"{code}.md").read_text("utf-8"),
         title=sample.title,
         slug=sample.slug,
@@ -101,7 +101,7 @@ def article(code: str) -> Article:
     )
 
 
-def lost(before: Report, after: Report) -> set[str]:
+def lost(before: ScoringReport, after: ScoringReport) -> set[str]:
     """Return the checks that have fewer points than before."""
     points = {one.id: one.points or 0 for one in before.checks if one.points is not None}
     return {one.id for one in after.checks if one.points is not None and one.points < points.get(one.id, 0)}

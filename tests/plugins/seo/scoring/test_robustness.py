@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from pressroom_content.language import SUPPORTED
 from pressroom_seo.scoring import (
     BUILDABLE,
-    Article,
     Author,
     ImageFacts,
     LinkStatus,
     OtherArticle,
+    ScoringArticle,
     World,
     article_from_page,
     build_structured_data,
@@ -57,7 +57,7 @@ JSON = st.recursive(
     max_leaves=20,
 )
 ARTICLES = st.builds(
-    Article,
+    ScoringArticle,
     body=BODIES,
     format=st.sampled_from(["markdown", "html"]),
     title=ANY_TEXT,
@@ -95,7 +95,7 @@ WORLDS = st.builds(
 
 @settings(max_examples=examples(100))
 @given(ARTICLES, WORLDS, st.sampled_from(["default", "cornerstone", "news", "product"]))
-def test_any_article_gives_a_report(article: Article, world: World, profile: str) -> None:
+def test_any_article_gives_a_report(article: ScoringArticle, world: World, profile: str) -> None:
     report = score(article, profile, world=world)
     assert 0 <= report.score <= 100
     assert len(report.checks) == 55
@@ -110,7 +110,7 @@ def test_any_article_gives_a_report(article: Article, world: World, profile: str
 
 @settings(max_examples=examples(50))
 @given(ARTICLES, st.sampled_from(BUILDABLE))
-def test_any_article_gives_structured_data(article: Article, type_name: str) -> None:
+def test_any_article_gives_structured_data(article: ScoringArticle, type_name: str) -> None:
     built = build_structured_data(article, type_name)
     assert built.json_ld["@type"] == type_name
     json.dumps(built.to_dict())
@@ -144,7 +144,7 @@ def test_any_text_can_be_previewed(title: str, description: str, url: str) -> No
     "piece", ["was was ", "a-", "l'", "e.g. ", "1. ", "ge", "not only ", "aeiou", "'", "die wird "]
 )
 def test_a_text_of_one_thing_gives_a_report(language: str, piece: str) -> None:
-    report = score(Article(body=piece * 2000, language=language, title="t", keyphrase=piece))
+    report = score(ScoringArticle(body=piece * 2000, language=language, title="t", keyphrase=piece))
     assert 0 <= report.score <= 100
 
 
@@ -178,7 +178,7 @@ def _filled(piece: str) -> str:
 @pytest.mark.timeout(60)
 def test_two_megabytes_of_markdown_are_read_in_bounded_time(name: str) -> None:
     """The bound is the timeout of a test: without one these take from minutes to days."""
-    report = score(Article(body=_filled(BOMBS[name]), title="t", keyphrase="fox", language="en"))
+    report = score(ScoringArticle(body=_filled(BOMBS[name]), title="t", keyphrase="fox", language="en"))
     assert 0 <= report.score <= 100
 
 
@@ -186,19 +186,19 @@ def test_two_megabytes_of_markdown_are_read_in_bounded_time(name: str) -> None:
 @pytest.mark.timeout(60)
 def test_two_megabytes_of_html_are_read_in_bounded_time(name: str) -> None:
     body = _filled(TAG_BOMBS[name])
-    assert 0 <= score(Article(body=body, format="html", title="t", language="en")).score <= 100
+    assert 0 <= score(ScoringArticle(body=body, format="html", title="t", language="en")).score <= 100
     validate_page(body)
 
 
 @pytest.mark.parametrize("form", ["markdown", "html"])
 def test_deep_nesting_keeps_its_text(form: Literal["markdown", "html"]) -> None:
-    article = Article(
+    article = ScoringArticle(
         body="<div>" * 5000 + "the end is here" + "</div>" * 5000, format=form, published=date(2026, 1, 1)
     )
     assert score(article).words == 4
 
 
 def test_a_body_that_is_too_long_is_cut_and_the_report_says_so() -> None:
-    report = score(Article(body="word " * 200_000, language="en"))
+    report = score(ScoringArticle(body="word " * 200_000, language="en"))
     assert any("left out" in note for note in report.notes)
-    assert not any("left out" in note for note in score(Article(body="word " * 50_000, language="en")).notes)
+    assert not any("left out" in note for note in score(ScoringArticle(body="word " * 50_000, language="en")).notes)

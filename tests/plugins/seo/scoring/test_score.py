@@ -6,15 +6,15 @@ import json
 
 import pytest
 from pressroom.sdk import InvalidInput
-from pressroom_seo.scoring import Article, Report, World, rule_set, score
+from pressroom_seo.scoring import ScoringArticle, ScoringReport, World, rule_set, score
 from support.seo_articles import GOOD, GOOD_BODY, filler, with_changes
 
 
-def status_of(report: Report, name: str) -> str:
+def status_of(report: ScoringReport, name: str) -> str:
     return next(result.status for result in report.checks if result.id == name)
 
 
-def lost(before: Report, after: Report) -> set[str]:
+def lost(before: ScoringReport, after: ScoringReport) -> set[str]:
     """Return the checks that have fewer points than before."""
     points = {result.id: result.points or 0 for result in before.checks if result.points is not None}
     return {one.id for one in after.checks if one.points is not None and one.points < points.get(one.id, 0)}
@@ -146,7 +146,9 @@ def test_without_a_keyphrase_the_group_is_skipped_and_the_report_says_so() -> No
 
 
 def test_a_language_without_rules_skips_what_needs_them_and_says_so() -> None:
-    report = score(Article(body="Det här är en text om bröd. " * 40, title="Bröd", language="sv", keyphrase="bröd"))
+    report = score(
+        ScoringArticle(body="Det här är en text om bröd. " * 40, title="Bröd", language="sv", keyphrase="bröd")
+    )
     for name in ("passive_voice", "transition_words", "reading_ease", "sentence_beginnings", "word_complexity"):
         assert status_of(report, name) == "skipped"
     assert report.ruleset == "seo-und@1"
@@ -168,7 +170,7 @@ def test_a_language_without_rules_skips_what_needs_them_and_says_so() -> None:
     ],
 )
 def test_six_more_languages_have_their_own_rules(language: str, body: str) -> None:
-    report = score(Article(body=f"{body}\n\n" * 15, title="T", language=language))
+    report = score(ScoringArticle(body=f"{body}\n\n" * 15, title="T", language=language))
     for name in ("passive_voice", "transition_words", "reading_ease", "word_complexity", "link_text"):
         assert status_of(report, name) != "skipped" or name == "link_text"
     values = {result.id: result.value for result in report.checks}

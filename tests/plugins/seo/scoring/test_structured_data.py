@@ -10,8 +10,8 @@ import pytest
 from pressroom.sdk import InvalidInput
 from pressroom_seo.scoring import (
     BUILDABLE,
-    Article,
     Author,
+    ScoringArticle,
     article_from_page,
     build_structured_data,
     score,
@@ -28,7 +28,7 @@ def problems(node: dict[str, Any]) -> tuple[list[str], list[str]]:
     return [one.path for one in result.errors], [one.path for one in result.warnings]
 
 
-@pytest.mark.parametrize("type_name", ["BlogPosting", "Article", "NewsArticle"])
+@pytest.mark.parametrize("type_name", ["BlogPosting", "ScoringArticle", "NewsArticle"])
 def test_an_article_is_built_whole(type_name: str) -> None:
     article = with_changes(site_name="Bread", site_logo="https://example.com/logo.png")
     built = build_structured_data(article, type_name)
@@ -45,7 +45,7 @@ def test_an_article_is_built_whole(type_name: str) -> None:
 
 
 def test_what_an_article_lacks_is_left_out_and_named() -> None:
-    built = build_structured_data(Article(body="Text", title="T"))
+    built = build_structured_data(ScoringArticle(body="Text", title="T"))
     assert built.missing == ("image", "datePublished", "dateModified", "author")
     assert "author" not in built.json_ld
     assert len(built.warnings) == 4
@@ -65,11 +65,11 @@ def test_questions_and_answers_come_from_the_headings() -> None:
     assert questions[1]["acceptedAnswer"]["text"].startswith("Drop a spoonful into a glass of water.")
     assert built.missing == ()
     assert "health and government" in built.warnings[-1]
-    assert build_structured_data(Article(body="Text"), "FAQPage").missing == ("mainEntity",)
+    assert build_structured_data(ScoringArticle(body="Text"), "FAQPage").missing == ("mainEntity",)
 
 
 def test_a_question_without_an_answer_is_named() -> None:
-    built = build_structured_data(Article(body="## Why?\n\n## How?\n\nSo."), "FAQPage")
+    built = build_structured_data(ScoringArticle(body="## Why?\n\n## How?\n\nSo."), "FAQPage")
     assert built.missing == ("mainEntity.acceptedAnswer",)
 
 
@@ -82,7 +82,7 @@ def test_a_question_without_an_answer_is_named() -> None:
     ],
 )
 def test_steps_come_from_numbered_headings_or_the_longest_list(body: str, steps: list[str]) -> None:
-    built = build_structured_data(Article(body=body, title="Bread"), "HowTo")
+    built = build_structured_data(ScoringArticle(body=body, title="Bread"), "HowTo")
     assert [step["text"] for step in built.json_ld["step"]] == steps
     assert built.missing == ()
 
@@ -96,7 +96,7 @@ def test_a_trail_comes_from_the_address_or_the_given_one() -> None:
     ]
     given = build_structured_data(with_changes(breadcrumbs=(("Home", "https://e.com/"),)), "BreadcrumbList")
     assert [one["name"] for one in given.json_ld["itemListElement"]] == ["Home", GOOD.title]
-    assert build_structured_data(Article(body="x", title="T"), "BreadcrumbList").missing == ("itemListElement",)
+    assert build_structured_data(ScoringArticle(body="x", title="T"), "BreadcrumbList").missing == ("itemListElement",)
 
 
 def test_another_type_is_refused() -> None:
@@ -255,7 +255,7 @@ def test_references_inside_a_graph_are_followed() -> None:
         "@graph": [
             {"@type": "Person", "@id": "#ada", "name": "Ada", "url": "https://e.com/ada"},
             {
-                "@type": ["Article", "Thing"],
+                "@type": ["ScoringArticle", "Thing"],
                 "headline": "H",
                 "image": "https://e.com/i",
                 "author": {"@id": "#ada"},
@@ -265,7 +265,7 @@ def test_references_inside_a_graph_are_followed() -> None:
         ],
     }
     result = validate_structured_data(graph)
-    assert [item.type for item in result.items] == ["Person", "Article"]
+    assert [item.type for item in result.items] == ["Person", "ScoringArticle"]
     assert result.errors == ()
     assert result.warnings == ()
 
@@ -274,8 +274,8 @@ def test_references_inside_a_graph_are_followed() -> None:
     ("document", "message"),
     [
         ("{", "not JSON"),
-        ({"@type": "Article"}, "@context is missing"),
-        ({"@context": "https://other.org", "@type": "Article"}, "not schema.org"),
+        ({"@type": "ScoringArticle"}, "@context is missing"),
+        ({"@context": "https://other.org", "@type": "ScoringArticle"}, "not schema.org"),
         ({**CONTEXT, "headline": "x"}, "no @type"),
         ([3], "must be an object"),
     ],
@@ -286,7 +286,7 @@ def test_documents_that_are_none_are_errors(document: object, message: str) -> N
 
 def test_a_long_headline_and_dates_in_the_wrong_order_are_warnings() -> None:
     node = {
-        "@type": "Article",
+        "@type": "ScoringArticle",
         "headline": "x" * 111,
         "image": "https://e.com/i",
         "author": {"name": "A", "url": "https://e.com"},
@@ -363,7 +363,7 @@ DATES = {"datePublished": "2026-01-02T03:04:05+00:00", "dateModified": "2026-02-
     "document",
     [
         {**CONTEXT, "@type": "BlogPosting", "author": {"@type": "Person", "name": "Ada Lovelace"}, **DATES},
-        {**CONTEXT, "@graph": [{"@type": ["Article"], "author": {"@id": ADA["@id"]}, **DATES}, ADA]},
+        {**CONTEXT, "@graph": [{"@type": ["ScoringArticle"], "author": {"@id": ADA["@id"]}, **DATES}, ADA]},
         [{**CONTEXT, "@type": "WebSite"}, {**CONTEXT, "@type": "NewsArticle", "author": ["Ada Lovelace"], **DATES}],
     ],
 )
@@ -379,7 +379,7 @@ def test_author_and_dates_of_a_page_are_read_from_its_structured_data(document: 
     "author", [None, 1, [], [[[]]], {"name": {}}, {"@id": []}, {"@id": "x"}, "", {"name": ["", 1]}]
 )
 def test_odd_bylines_are_none(author: Any) -> None:
-    document = {**CONTEXT, "@type": "Article", "author": author, "datePublished": author, "@graph": author}
+    document = {**CONTEXT, "@type": "ScoringArticle", "author": author, "datePublished": author, "@graph": author}
     script = f"<script type='application/ld+json'>{json.dumps(document)}</script>"
     article = article_from_page(f"<head>{script}</head><p>x</p>")
     assert (article.authors, article.published) == ((), None)

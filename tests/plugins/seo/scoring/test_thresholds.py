@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from pressroom_content.language import language_pack
 from pressroom_seo.scoring import (
-    Article,
     Author,
     ImageFacts,
     LinkStatus,
     OtherArticle,
+    ScoringArticle,
     World,
     pixel_width,
     rule_set,
@@ -24,8 +24,8 @@ from support.seo_articles import GOOD, check, filler
 PHRASE = "sourdough starter"
 
 
-def english(body: str = "", **fields: Any) -> Article:
-    return Article(**{"body": body, "language": "en", "title": "A title", "keyphrase": PHRASE, **fields})
+def english(body: str = "", **fields: Any) -> ScoringArticle:
+    return ScoringArticle(**{"body": body, "language": "en", "title": "A title", "keyphrase": PHRASE, **fields})
 
 
 def text_of(words: int, uses: int, *, use: str = PHRASE, every: int = 20) -> str:
@@ -84,7 +84,7 @@ def others(number: int, **fields: str) -> World:
     return World(others=tuple(OtherArticle(f"https://e.com/{at}", **fields) for at in range(number)))
 
 
-def html(body: str, **fields: Any) -> Article:
+def html(body: str, **fields: Any) -> ScoringArticle:
     return english(body, format="html", **fields)
 
 
@@ -107,7 +107,7 @@ SOCIAL = {
 }
 SECTION = "## The oven\n\n"
 
-CASES: list[tuple[str, str, Article]] = [
+CASES: list[tuple[str, str, ScoringArticle]] = [
     ("keyphrase_set", "good", english()),
     ("keyphrase_set", "skipped", english(keyphrase="")),
     ("keyphrase_set", "skipped", english(keyphrase=" ?! ")),
@@ -395,7 +395,7 @@ def _ids(cases: Iterable[tuple[Any, ...]]) -> list[str]:
 
 
 @pytest.mark.parametrize(("name", "status", "article"), CASES, ids=_ids(CASES))
-def test_a_check_passes_halves_or_fails_at_its_limit(name: str, status: str, article: Article) -> None:
+def test_a_check_passes_halves_or_fails_at_its_limit(name: str, status: str, article: ScoringArticle) -> None:
     result = check(name, article)
     assert result.status == status, (result.value, result.message)
     assert bool(result.fix) == (status in {"ok", "bad"})
@@ -406,7 +406,7 @@ LLMS = "# Site\n\n> A site about bread and what goes with it.\n\n## Articles\n\n
 LINKED = english("[a](https://o.org/a) [b](https://o.org/b)", url="https://e.com/a")
 OK, MOVED, GONE = LinkStatus(200), LinkStatus(200, "https://o.org/c"), LinkStatus(404)
 
-WORLD_CASES: list[tuple[str, str, Article, World]] = [
+WORLD_CASES: list[tuple[str, str, ScoringArticle, World]] = [
     ("keyphrase_unique", "skipped", GOOD, World()),
     ("keyphrase_unique", "good", GOOD, others(3, keyphrase="sourdough bread")),
     ("keyphrase_unique", "ok", GOOD, others(1, keyphrase="Starters for sourdough")),
@@ -442,7 +442,7 @@ WORLD_CASES: list[tuple[str, str, Article, World]] = [
 
 
 @pytest.mark.parametrize(("name", "status", "article", "world"), WORLD_CASES, ids=_ids(WORLD_CASES))
-def test_what_is_known_of_the_world_counts(name: str, status: str, article: Article, world: World) -> None:
+def test_what_is_known_of_the_world_counts(name: str, status: str, article: ScoringArticle, world: World) -> None:
     result = check(name, article, world=world)
     assert result.status == status, (result.value, result.message)
 

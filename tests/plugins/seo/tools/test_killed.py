@@ -14,7 +14,7 @@ from pressroom.sdk import PluginContext
 from pressroom.testing.running import settings_for_test
 from pressroom_content.websites.store import Websites
 from pressroom_seo.reports.store import Crawls
-from pressroom_seo.tables import CrawlRow, PageRow
+from pressroom_seo.tables import CrawledPageRow, CrawlRow
 from sqlalchemy import Select, func, select
 from support import databases
 from support.job_processes import Forker, forker
@@ -100,7 +100,7 @@ async def test_a_crawl_whose_process_is_killed_goes_on(
                 await _until(lambda: len(read_pages(site)) >= 5)
             before = len(read_pages(site))
             assert before < PAGES
-            stored = select(func.count()).where(PageRow.crawl_id == row.id)
+            stored = select(func.count()).where(CrawledPageRow.crawl_id == row.id)
             kept = select(CrawlRow.pages).where(CrawlRow.id == row.id)
             with worker(processes, config, tmp_path):
                 async with asyncio.timeout(60):

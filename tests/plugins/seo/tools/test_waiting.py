@@ -18,7 +18,7 @@ from pressroom_content.websites.store import Websites
 from pressroom_seo.jobs import jobs
 from pressroom_seo.reports.running import MAX_WAITS
 from pressroom_seo.reports.store import Crawls
-from pressroom_seo.tables import CrawlRow, FindingRow, LinkRow, MarkRow, PageRow
+from pressroom_seo.tables import CrawledPageRow, CrawlRow, FindingRow, LinkRow, MarkRow
 from sqlalchemy import func, select
 from support import databases
 from support.origins import Visit
@@ -224,7 +224,7 @@ async def _read_and_forgotten(plugin: PluginContext) -> None:
             assert (await work(plugin, "seo.crawl", row))["status"] == "finished"
             async with plugin.services.database.writing() as session:
                 session.add(_mark(user_id, website.id))
-    tables = (CrawlRow, PageRow, LinkRow, FindingRow, MarkRow)
+    tables = (CrawlRow, CrawledPageRow, LinkRow, FindingRow, MarkRow)
     both = [await stored(plugin, table) for table in tables]
     assert all(number >= 2 for number in both), both
 
@@ -250,7 +250,7 @@ async def test_only_so_many_reports_are_kept_and_details_of_the_newest(config: d
                 assert (await work(plugin, "seo.crawl", rows[-1]))["status"] == "finished"
         kept = await crawls.history("u_ada", website.id, 10)
         assert [row.id for row in kept] == [rows[3].id, rows[2].id]
-        assert await stored(plugin, PageRow) == 4, "the pages of one crawl"
+        assert await stored(plugin, CrawledPageRow) == 4, "the pages of one crawl"
 
 
 def _mark(user_id: str, website_id: str) -> MarkRow:

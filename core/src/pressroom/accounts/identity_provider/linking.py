@@ -18,7 +18,7 @@ log = structlog.get_logger()
 _MAX_NAME_LENGTH = 100
 
 
-class Linking:
+class AccountLinking:
     """Finds the account of a person, links one that waits for them, or makes one.
 
     Only issuer and subject say who somebody is. An e-mail address leads to an account only where taking it over is

@@ -7,7 +7,7 @@ from typing import Final
 
 from sanic import HTTPResponse, Request
 
-from pressroom.accounts.identity_provider import IdentityClaims, IdentityProvider, Linking, SignInRequest
+from pressroom.accounts.identity_provider import AccountLinking, IdentityClaims, IdentityProvider, SignInRequest
 from pressroom.accounts.records import BrowserSession
 from pressroom.accounts.sign_in import SignIn
 from pressroom.errors import Overloaded, RateLimited, SignInFailed
@@ -44,7 +44,7 @@ class ProviderPages:
         self._frame = frame
         self._browser = frame.browser
         self._provider = provider
-        self._linking = Linking(frame.host.accounts.users, settings.accounts.identity_provider)
+        self._linking = AccountLinking(frame.host.accounts.users, settings.accounts.identity_provider)
         self._sign_in = sign_in
         self._pages = sign_in_pages
         self._seal = seal

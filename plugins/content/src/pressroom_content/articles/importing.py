@@ -14,8 +14,8 @@ from defusedxml import DefusedXmlException
 from pressroom.sdk import Fetched, FetchFailed, FetchRefused, InvalidInput, PluginContext
 
 from pressroom_content.articles.fields import Draft
-from pressroom_content.articles.store import Articles, Written
-from pressroom_content.rendering.extraction import Extracted, extract
+from pressroom_content.articles.store import Articles, ArticleUpdate
+from pressroom_content.rendering.extraction import ExtractedArticle, extract
 from pressroom_content.rendering.from_html import to_markdown
 from pressroom_content.rendering.sanitising import sanitise
 from pressroom_content.rendering.text import text_of
@@ -33,16 +33,16 @@ _CONTENT: Final = "{http://purl.org/rss/1.0/modules/content/}encoded"
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class ArticleImport:
     """The article that was made, and what may have been lost on the way, in words."""
 
-    written: Written
+    written: ArticleUpdate
     warnings: tuple[str, ...]
 
 
 async def import_page(
     plugin: PluginContext, user_id: str, url: str, website_id: str | None, *, origin: str = ""
-) -> Imported:
+) -> ArticleImport:
     """Make an article of a page, or of the newest item of a feed, on a website that the account has connected.
 
     Raises:
@@ -62,7 +62,7 @@ async def import_page(
 
 async def import_html(
     plugin: PluginContext, user_id: str, html: str, website_id: str | None, *, origin: str = ""
-) -> Imported:
+) -> ArticleImport:
     """Make an article of HTML. Raises what `import_page` raises."""
     if website_id is not None:
         await Websites(plugin).get(user_id, website_id)
@@ -71,8 +71,13 @@ async def import_html(
 
 
 async def _store(
-    plugin: PluginContext, user_id: str, found: Extracted, website_id: str | None, warnings: list[str], origin: str
-) -> Imported:
+    plugin: PluginContext,
+    user_id: str,
+    found: ExtractedArticle,
+    website_id: str | None,
+    warnings: list[str],
+    origin: str,
+) -> ArticleImport:
     markdown, removed = await plugin.services.workers.run(_converted, found.html, owner=user_id, what="the page")
     if not markdown.strip():
         raise InvalidInput("", "no text was found in it: the page may need scripts to show its article")
@@ -91,7 +96,7 @@ async def _store(
         author=found.author[:200],
     )
     written = await Articles(plugin).create(user_id, draft, origin=origin)
-    return Imported(written, tuple(warnings))
+    return ArticleImport(written, tuple(warnings))
 
 
 async def _site_of(plugin: PluginContext, user_id: str, url: str, website_id: str | None) -> str:
@@ -128,7 +133,7 @@ def _decoded(answer: Fetched) -> str:
     return text.replace("\0", "")
 
 
-def _read(answer: Fetched) -> tuple[Extracted, list[str]]:
+def _read(answer: Fetched) -> tuple[ExtractedArticle, list[str]]:
     text = _decoded(answer)
     start = text.lstrip("\ufeff \t\r\n")[:1000].lower()
     if "<rss" in start or "<feed" in start or "<rdf:rdf" in start:
@@ -138,7 +143,7 @@ def _read(answer: Fetched) -> tuple[Extracted, list[str]]:
     return extract(text, answer.url), []
 
 
-def _from_feed(content: bytes, url: str) -> Extracted:
+def _from_feed(content: bytes, url: str) -> ExtractedArticle:
     """Return the first item of a feed (RSS 2.0, RFC 4287). Raises `InvalidInput`."""
     try:
         root: Element = Xml.fromstring(content, forbid_dtd=False)
@@ -151,7 +156,7 @@ def _from_feed(content: bytes, url: str) -> Extracted:
     html = next((text for text in texts if text), "")
     title = item.findtext("title") or item.findtext(f"{_ATOM}title") or ""
     found = extract(f"<article>{html}</article>", url)
-    return Extracted(html=found.html, title=" ".join(text_of(title).split())[:500])
+    return ExtractedArticle(html=found.html, title=" ".join(text_of(title).split())[:500])
 
 
 def _converted(html: str) -> tuple[str, tuple[str, ...]]:

@@ -23,7 +23,7 @@ from pressroom_content.articles.anchors import (
     words_with_places,
 )
 from pressroom_content.articles.fields import Draft
-from pressroom_content.articles.store import Articles, Written, stale
+from pressroom_content.articles.store import Articles, ArticleUpdate, stale
 from pressroom_content.contract.control import web_url
 from pressroom_content.language import words_of
 from pressroom_content.records import Article
@@ -38,7 +38,7 @@ _URL = re.compile(r"(?:https?://[^\s<>\"'\\/]+|/(?![/\\]))[^\s<>\"'\\]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class LinkTarget:
     """A text that can be linked to."""
 
     url: str
@@ -50,7 +50,7 @@ class Target:
 class Suggestion:
     """A link: where it leads, which text becomes the link and where that begins, and why."""
 
-    target: Target
+    target: LinkTarget
     place: Place
     reason: str
     score: float
@@ -91,7 +91,7 @@ async def applied(
     links: Sequence[ChosenLink],
     *,
     origin: str = "",
-) -> Written:
+) -> ArticleUpdate:
     """Put links into an article: all of them, or none.
 
     Raises:
@@ -118,7 +118,7 @@ def _stems(article: Article) -> tuple[Mapping[str, int], frozenset[str]]:
     return counted_stems(f"{article.title} {article.keyphrase}\n{text}", language), weighty
 
 
-async def _targets(session: AsyncSession, article: Article, ids: Sequence[str]) -> dict[str, Target]:
+async def _targets(session: AsyncSession, article: Article, ids: Sequence[str]) -> dict[str, LinkTarget]:
     """Return those of the documents that have a URL: articles that are published, and pages of sites."""
     published = (
         select(ArticleRow.id, PublicationRow.url, ArticleRow.title, ArticleRow.keyphrase)
@@ -131,15 +131,15 @@ async def _targets(session: AsyncSession, article: Article, ids: Sequence[str]) 
     if article.website_id is not None:
         published = published.where(PublicationRow.website_id == article.website_id)
         pages = pages.where(PageRow.website_id == article.website_id)
-    found = {row.id: Target(row.url, row.title, row.keyphrase) for row in await session.execute(published)}
+    found = {row.id: LinkTarget(row.url, row.title, row.keyphrase) for row in await session.execute(published)}
     known = {target.url for target in found.values()}
     for row in await session.execute(pages):
         if row.article_id != article.id and row.url not in known:
-            found[row.id] = Target(row.url, row.title, row.keyphrase)
+            found[row.id] = LinkTarget(row.url, row.title, row.keyphrase)
     return {id_: target for id_, target in found.items() if web_url(target.url)}
 
 
-def _placed(article: Article, targets: Sequence[tuple[Target, float]], limit: int) -> list[Suggestion]:
+def _placed(article: Article, targets: Sequence[tuple[LinkTarget, float]], limit: int) -> list[Suggestion]:
     """Return suggestions for the targets whose words stand somewhere in the article, each in a place of its own."""
     language = language_of(article.language)
     free = free_text(article.body, article.body_format)
@@ -161,7 +161,7 @@ def _placed(article: Article, targets: Sequence[tuple[Target, float]], limit: in
 
 
 def _best_place(
-    target: Target, words: Sequence[Word], present: set[str], text: str, language: str, taken: Sequence[Place]
+    target: LinkTarget, words: Sequence[Word], present: set[str], text: str, language: str, taken: Sequence[Place]
 ) -> tuple[Place, str] | None:
     for phrase, reason in _phrases(target, language):
         if present.issuperset(phrase):
@@ -171,7 +171,7 @@ def _best_place(
     return None
 
 
-def _phrases(target: Target, language: str) -> list[tuple[tuple[str, ...], str]]:
+def _phrases(target: LinkTarget, language: str) -> list[tuple[tuple[str, ...], str]]:
     """Return what an anchor may be, best first: the keyphrase, then runs of words of the title, the longest first.
 
     A run neither begins nor ends with a word that is common in the language, and has two words at least.

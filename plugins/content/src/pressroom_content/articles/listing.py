@@ -27,7 +27,7 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ArticleEntry:
     """An article in a list. `urls` are where it is published."""
 
     id: str
@@ -43,7 +43,7 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class ArticleFilter:
     """Which articles: all that are not in the trash, where nothing is given."""
 
     website_id: str | None = None
@@ -54,8 +54,8 @@ class Filter:
 
 
 async def page(
-    plugin: PluginContext, user_id: str, wanted: Filter, *, limit: int, cursor: str | None = None
-) -> tuple[Sequence[Listed], str | None]:
+    plugin: PluginContext, user_id: str, wanted: ArticleFilter, *, limit: int, cursor: str | None = None
+) -> tuple[Sequence[ArticleEntry], str | None]:
     """Return articles of an account, and the cursor of the next page.
 
     They come as they were changed, newest first; those that a search finds by their title come before others. An
@@ -112,7 +112,7 @@ _COLUMNS: Final = (
 )
 
 
-def _conditions(user_id: str, wanted: Filter) -> list[ColumnElement[bool]]:
+def _conditions(user_id: str, wanted: ArticleFilter) -> list[ColumnElement[bool]]:
     conditions = [ArticleRow.user_id == user_id]
     if wanted.status is not None:
         conditions.append(ArticleRow.status == wanted.status)
@@ -143,8 +143,8 @@ async def _search(session: AsyncSession, user_id: str, query: str) -> Any:
     )
 
 
-def _listed(row: Any, urls: tuple[str, ...]) -> Listed:
-    return Listed(
+def _listed(row: Any, urls: tuple[str, ...]) -> ArticleEntry:
+    return ArticleEntry(
         id=row.id,
         title=row.title,
         slug=row.slug,
@@ -158,7 +158,7 @@ def _listed(row: Any, urls: tuple[str, ...]) -> Listed:
     )
 
 
-def _cursor(rank: int, last: Listed) -> str:
+def _cursor(rank: int, last: ArticleEntry) -> str:
     micros = (last.updated_at - _EPOCH) // timedelta(microseconds=1)
     return base64.urlsafe_b64encode(f"{rank}.{micros}.{last.id}".encode()).decode().rstrip("=")
 

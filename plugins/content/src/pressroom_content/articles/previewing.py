@@ -17,7 +17,7 @@ _LEFT_OUT = frozenset({"marker", "html", "markdown", "featured", "term_ids"})
 
 
 @dataclass(frozen=True, slots=True)
-class Preview:
+class ArticlePreview:
     """Sanitised HTML, what is sent besides, what sanitising took away, and fields that the platform cannot hold."""
 
     title: str
@@ -28,7 +28,9 @@ class Preview:
     warnings: tuple[str, ...] = ()
 
 
-async def preview(plugin: PluginContext, user_id: str, content_id: str, website_id: str | None = None) -> Preview:
+async def preview(
+    plugin: PluginContext, user_id: str, content_id: str, website_id: str | None = None
+) -> ArticlePreview:
     """Return an article as a website would get it; without a website, as the built-in pages show it.
 
     Raises:
@@ -40,10 +42,10 @@ async def preview(plugin: PluginContext, user_id: str, content_id: str, website_
     if website_id is None:
         run = plugin.services.workers.run
         made = await run(render, article.body, article.body_format, owner=user_id, what="the article")
-        return Preview(article.title, made.html, {}, made.removed)
+        return ArticlePreview(article.title, made.html, {}, made.removed)
     manuscript, article, website = await Publications(plugin).preview(user_id, content_id, website_id, {})
     post = manuscript.post
-    return Preview(
+    return ArticlePreview(
         title=article.title,
         html=post.html,
         payload={"platform": website.platform, **_payload(post)},

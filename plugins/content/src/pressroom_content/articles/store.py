@@ -29,7 +29,7 @@ _TRIES = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class ArticleUpdate:
     """The result of a change to an article. `score` is `None` where nothing scores; `delta` is against before.
 
     `repeated` tells that an earlier request had made it already, `ignored` what that one said otherwise.
@@ -55,7 +55,9 @@ class Articles:
         async with self._database.reading() as session:
             return await read_article(session, user_id, content_id, version)
 
-    async def create(self, user_id: str, draft: Draft, *, request_id: str | None = None, origin: str = "") -> Written:
+    async def create(
+        self, user_id: str, draft: Draft, *, request_id: str | None = None, origin: str = ""
+    ) -> ArticleUpdate:
         """Store a new article. With the `request_id` of an earlier one that one is returned, whatever `draft` says.
 
         `origin` says which client wrote it.
@@ -103,7 +105,7 @@ class Articles:
         changes: Mapping[str, Any] | None = None,
         edits: Sequence[Edit] = (),
         origin: str = "",
-    ) -> Written:
+    ) -> ArticleUpdate:
         """Change an article. What changes nothing makes no new version; a change that was made before is not repeated.
 
         Raises:
@@ -119,7 +121,7 @@ class Articles:
         draft = await self._changed(Draft.of(article), changes, edits)
         return await self.write(article, draft, origin=origin)
 
-    async def write(self, article: Article, draft: Draft, *, origin: str = "") -> Written:
+    async def write(self, article: Article, draft: Draft, *, origin: str = "") -> ArticleUpdate:
         """Make a draft the newest version of an article, which is at the version that was read.
 
         Raises what `update` raises.
@@ -134,7 +136,7 @@ class Articles:
         analysis = await analyse(self._plugin, candidate)
         delta = _delta(article.score, analysis.score)
         if not changed:
-            return Written(await self._noted(article, analysis.score), (), analysis.score, delta)
+            return ArticleUpdate(await self._noted(article, analysis.score), (), analysis.score, delta)
         values = {
             **draft.columns(),
             "version": article.version + 1,
@@ -156,7 +158,7 @@ class Articles:
                     await corpus.remember(session, article.user_id, article.id, analysis.fingerprint)
         except IntegrityError:
             raise InvalidInput("fields.slug", "was taken by another article just now; choose another one") from None
-        return Written(article_of(row), changed, analysis.score, delta)
+        return ArticleUpdate(article_of(row), changed, analysis.score, delta)
 
     async def set_status(
         self, user_id: str, content_id: str, status: ArticleStatus, published_at: datetime | None = None
@@ -192,12 +194,12 @@ class Articles:
             await session.execute(wanted.values(score=score, word_count=noted.word_count))
         return noted
 
-    async def _as_made(self, article: Article, likely: Draft, analysis: Analysis) -> Written:
+    async def _as_made(self, article: Article, likely: Draft, analysis: Analysis) -> ArticleUpdate:
         """Return an article that was just made, with the score of what is stored: its slug may have become another."""
         if article.slug == likely.slug:
-            return Written(article, score=analysis.score)
+            return ArticleUpdate(article, score=analysis.score)
         score = (await analyse(self._plugin, article)).score
-        return Written(await self._noted(article, score), score=score)
+        return ArticleUpdate(await self._noted(article, score), score=score)
 
     async def _noted(self, article: Article, score: Score | None) -> Article:
         return article if score is None else await self.note_score(article, score.score, score.words)
@@ -222,7 +224,7 @@ class Articles:
 
     async def _repeated(
         self, article: Article, expected: int, changes: Mapping[str, Any] | None, edits: Sequence[Edit]
-    ) -> Written:
+    ) -> ArticleUpdate:
         """Return what a change made that is asked for again, as after an answer that got lost; refuse any other."""
         if article.version == expected + 1:
             try:
@@ -232,7 +234,7 @@ class Articles:
                 raise stale(article.version, expected) from None
             if not wanted.changed_from(Draft.of(article)):
                 score = (await analyse(self._plugin, article)).score
-                return Written(await self._noted(article, score), wanted.changed_from(before), score, None)
+                return ArticleUpdate(await self._noted(article, score), wanted.changed_from(before), score, None)
         raise stale(article.version, expected)
 
     async def is_made(self, user_id: str, request_id: str) -> bool:
@@ -241,7 +243,7 @@ class Articles:
         async with self._database.reading() as session:
             return await session.scalar(wanted) is not None
 
-    async def _made_before(self, user_id: str, request_id: str, draft: Draft) -> Written | None:
+    async def _made_before(self, user_id: str, request_id: str, draft: Draft) -> ArticleUpdate | None:
         wanted = select(ArticleRow).where(ArticleRow.user_id == user_id, ArticleRow.request_id == request_id)
         async with self._database.reading() as session:
             row = await session.scalar(wanted)
@@ -254,7 +256,7 @@ class Articles:
         except NotFound:  # versions are kept up to a number
             first = Draft.of(article)
         ignored = tuple(name for name in draft.changed_from(first) if name != "slug" or draft.slug)
-        return Written(await self._noted(article, score), score=score, repeated=True, ignored=ignored)
+        return ArticleUpdate(await self._noted(article, score), score=score, repeated=True, ignored=ignored)
 
 
 async def read_article(session: AsyncSession, user_id: str, content_id: str, version: int | None = None) -> Article:

@@ -18,8 +18,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from pressroom_content.builtin_site.store import is_live, may_lead_to
 from pressroom_content.contract import (
     Capabilities,
-    Check,
-    Finding,
+    ConnectionCheck,
+    ConnectionReport,
     MediaFile,
     Post,
     RemoteChanged,
@@ -100,7 +100,7 @@ class _BuiltinSite:
         self._address = address
         self._root = urlsplit(address.url).path
 
-    async def check(self) -> Finding:
+    async def check(self) -> ConnectionReport:
         """Look whether the database can be reached."""
         try:
             async with self._database.reading() as session:
@@ -108,12 +108,12 @@ class _BuiltinSite:
         except BackendError as error:
             raise _away(error) from error
         checks = (
-            Check("reachable", "ok", f"The site is served at {self._address.url}"),
-            Check("publish", "ok", "Posts can be published"),
-            Check("upload", "ok", "Images can be uploaded"),
-            Check("seo_meta", "ok", "Titles and descriptions for search engines are kept"),
+            ConnectionCheck("reachable", "ok", f"The site is served at {self._address.url}"),
+            ConnectionCheck("publish", "ok", "Posts can be published"),
+            ConnectionCheck("upload", "ok", "Images can be uploaded"),
+            ConnectionCheck("seo_meta", "ok", "Titles and descriptions for search engines are kept"),
         )
-        return Finding(checks, CAPABILITIES, name=self._address.name)
+        return ConnectionReport(checks, CAPABILITIES, name=self._address.name)
 
     async def terms(self, kind: TermKind, query: str, limit: int) -> Sequence[Term]:
         """Return the tags, categories or authors of the posts."""

@@ -5,7 +5,7 @@ scorers and media libraries with the records here. Everything here is public and
 is not.
 """
 
-from pressroom_content.contract.api import Answer, SiteApi, SiteErrors
+from pressroom_content.contract.api import SiteApi, SiteErrors, SiteResponse
 from pressroom_content.contract.articles import (
     Article,
     ArticleChange,
@@ -18,9 +18,9 @@ from pressroom_content.contract.basic_site import BasicSite, SiteAction
 from pressroom_content.contract.connectors import (
     Approved,
     Capabilities,
-    Check,
+    ConnectionCheck,
+    ConnectionReport,
     CredentialField,
-    Finding,
     Post,
     PostState,
     RecallingSite,
@@ -65,7 +65,7 @@ from pressroom_content.contract.scoring import (
     ScoreCheck,
     ScoredArticle,
     ScoreReport,
-    Snippet,
+    SearchSnippet,
     SnippetLine,
 )
 from pressroom_content.contract.search import (
@@ -85,7 +85,6 @@ from pressroom_content.contract.websites import BUILTIN, SitePage, Website, Webs
 
 __all__ = [
     "BUILTIN",
-    "Answer",
     "Approved",
     "Article",
     "ArticleChange",
@@ -97,8 +96,9 @@ __all__ = [
     "BasicSite",
     "BodyFormat",
     "Capabilities",
-    "Check",
     "CheckSite",
+    "ConnectionCheck",
+    "ConnectionReport",
     "ContentHooks",
     "ContentServices",
     "Control",
@@ -110,7 +110,6 @@ __all__ = [
     "Cursor",
     "Day",
     "ErrorPolicy",
-    "Finding",
     "FirstIncomplete",
     "FoundImage",
     "Grain",
@@ -138,6 +137,7 @@ __all__ = [
     "SearchLimited",
     "SearchQuery",
     "SearchRow",
+    "SearchSnippet",
     "SearchSource",
     "SearchType",
     "Site",
@@ -151,8 +151,8 @@ __all__ = [
     "SitePage",
     "SiteRefused",
     "SiteRejected",
+    "SiteResponse",
     "SiteUnavailable",
-    "Snippet",
     "SnippetLine",
     "Term",
     "TermKind",

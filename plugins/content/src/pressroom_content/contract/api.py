@@ -31,7 +31,7 @@ _NOT_NOW: Final = frozenset({429, 503})
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class SiteResponse:
     """An answer with a status below 300. `body` is its JSON, or `None` where it has none; `source` is who answered."""
 
     status: int
@@ -80,7 +80,7 @@ class SiteApi:
         self._root = root
         self._api = JsonApi(name, SiteErrors(), headers, seconds=_SECONDS)
 
-    async def get(self, path: str, query: Mapping[str, Any] | None = None) -> Answer:
+    async def get(self, path: str, query: Mapping[str, Any] | None = None) -> SiteResponse:
         """Ask for something. Raises `SiteError`, but never `UnknownOutcome`."""
         return await self.send("GET", path, query=query)
 
@@ -93,7 +93,7 @@ class SiteApi:
         document: Any = None,
         content: bytes = b"",
         headers: Mapping[str, str] | None = None,
-    ) -> Answer:
+    ) -> SiteResponse:
         """Send a request, with a JSON document or with bytes, and return its answer.
 
         Raises:
@@ -108,7 +108,7 @@ class SiteApi:
         answer = await self._api.request(
             self._fetcher, method, url, document=document, content=content, headers=headers
         )
-        return Answer(answer.status, answer.headers, answer.body, self._api.title)
+        return SiteResponse(answer.status, answer.headers, answer.body, self._api.title)
 
 
 class SiteErrors:

@@ -9,7 +9,7 @@ from typing import ClassVar, Final, Literal
 
 from pressroom_content.contract.connectors import (
     Capabilities,
-    Finding,
+    ConnectionReport,
     Post,
     PostState,
     RemoteMedia,
@@ -85,7 +85,7 @@ class BasicSite(ABC):
             raise self.refusal(action)
 
     @abstractmethod
-    async def check(self) -> Finding:
+    async def check(self) -> ConnectionReport:
         """See `Site.check`."""
 
     @abstractmethod

@@ -141,7 +141,7 @@ class SiteAddress:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class ConnectionCheck:
     """One point of a live check. `id` is stable, such as `reachable`; `fix` says what its owner can do about it."""
 
     id: str
@@ -151,14 +151,14 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ConnectionReport:
     """What a live check found: its points, and what the credential may do.
 
     `site_url` is proof that the site controls a URL: the one that the platform's own API names as the site's, set only
     where the API accepted a credential that administers the site.
     """
 
-    checks: tuple[Check, ...]
+    checks: tuple[ConnectionCheck, ...]
     capabilities: Capabilities
     name: str = ""
     language: str = ""
@@ -258,7 +258,7 @@ class Site(Protocol):
     `BasicSite` implements what a platform cannot do; derive from it.
     """
 
-    async def check(self) -> Finding:
+    async def check(self) -> ConnectionReport:
         """Look whether the site can be reached, accepts the credential, and what it allows. Changes nothing.
 
         What is wrong is a point of the finding; only a site that cannot be looked at raises.
@@ -356,9 +356,9 @@ class SiteConnector:
 
     `platform` is its name in tools, such as `wordpress`. `needs_url` tells that people type a URL. `approval` and
     `approved` are for platforms that hand out credentials in the browser. `markdown` tells that it takes markdown
-    rather than HTML. `proves_control` tells that the platform's live check can fill `Finding.site_url`. `sanitiser` is
-    how much of HTML it keeps: `full` has figures, tables and iframes of known hosts,
-    `basic` has none. `capabilities` are what the platform can do at best.
+    rather than HTML. `proves_control` tells that the platform's live check can fill `ConnectionReport.site_url`.
+    `sanitiser` is how much of HTML it keeps: `full` has figures, tables and iframes of known hosts, `basic` has none.
+    `capabilities` are what the platform can do at best.
     """
 
     platform: str

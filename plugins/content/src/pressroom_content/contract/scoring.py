@@ -69,7 +69,7 @@ class SnippetLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Snippet:
+class SearchSnippet:
     """How a search result looks on one kind of device, such as `Desktop`."""
 
     device: str
@@ -92,7 +92,7 @@ class ScoreReport:
     areas: tuple[tuple[str, int | None], ...]
     checks: tuple[ScoreCheck, ...]
     caps: tuple[str, ...] = ()
-    snippets: tuple[Snippet, ...] = ()
+    snippets: tuple[SearchSnippet, ...] = ()
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     language: str = ""

@@ -26,7 +26,7 @@ from pressroom_content.articles.store import Articles
 from pressroom_content.contract import ScoreCheck
 from pressroom_content.pages.articles import PATH
 from pressroom_content.pages.connect_frame import form_of, fragment, root_of, see_other, template_of
-from pressroom_content.pages.reading import Reading, reading
+from pressroom_content.pages.reading import ReadingView, reading
 from pressroom_content.pages.shown import moment, score_kind, state
 from pressroom_content.records import Article
 from pressroom_content.websites.store import Websites
@@ -116,7 +116,7 @@ class ArticlePages:
             facts=_facts(article),
         )
 
-    def _frame(self, article: Article, made: Reading) -> str:
+    def _frame(self, article: Article, made: ReadingView) -> str:
         """Return the text in a frame of its own: clients, and pages that they import, write it."""
         text = template_of("article_frame.html").render(reading=made)
         title = f"The text of {article.title}"

@@ -24,7 +24,7 @@ from pressroom_content.pages.connect_frame import form_of, fragment, see_other
 from pressroom_content.pages.shown import Badge, moment, state
 from pressroom_content.publishing.posts import capabilities_of
 from pressroom_content.publishing.publications import UNDER_WAY, Publications
-from pressroom_content.publishing.store import STEPS, Step
+from pressroom_content.publishing.store import STEPS, PublicationStep
 from pressroom_content.publishing.taking_down import DownMode, reschedule, unpublish
 from pressroom_content.records import Article, Publication, Website
 from pressroom_content.websites.connectors import connectors
@@ -141,7 +141,13 @@ class PublicationPages:
             return None
 
     def _row(
-        self, one: Publication, steps: Sequence[Step], website: Website | None, article: Article, *, conflict: bool
+        self,
+        one: Publication,
+        steps: Sequence[PublicationStep],
+        website: Website | None,
+        article: Article,
+        *,
+        conflict: bool,
     ) -> dict[str, Any]:
         """Return what the page shows. Nothing can be done on a website that is not connected any more."""
         now = datetime.now(UTC)
@@ -180,7 +186,7 @@ class PublicationPages:
         return capabilities_of(website, connector) if website and connector else Capabilities()
 
 
-def _shown_steps(steps: Sequence[Step]) -> list[tuple[str, str, str]]:
+def _shown_steps(steps: Sequence[PublicationStep]) -> list[tuple[str, str, str]]:
     """Return the steps in their order: class, name and state."""
     known = {step.name: step.state for step in steps}
     return [(known[name], _STEPS[name], _STEP_STATES[known[name]]) for name in STEPS if name in known]

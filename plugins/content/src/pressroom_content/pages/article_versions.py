@@ -15,7 +15,7 @@ from pressroom_content.pages.article import asked_for, head, refusal
 from pressroom_content.pages.articles import PATH
 from pressroom_content.pages.connect_frame import form_of, fragment, see_other
 from pressroom_content.pages.shown import moment
-from pressroom_content.pages.word_diff import Comparison, compare
+from pressroom_content.pages.word_diff import VersionDiff, compare
 from pressroom_content.records import Article
 
 FIELD_NAMES: Final = {
@@ -125,7 +125,7 @@ class VersionPages:
             raise InvalidInput("", "the article was changed meanwhile; look at the differences again")
         return await trash.restore(self._plugin, article.user_id, article.id, older.version, origin=ORIGIN)
 
-    async def _compared(self, article: Article, a: int, b: int) -> Comparison:
+    async def _compared(self, article: Article, a: int, b: int) -> VersionDiff:
         articles = Articles(self._plugin)
         before = await articles.get(article.user_id, article.id, a)
         after = await articles.get(article.user_id, article.id, b)

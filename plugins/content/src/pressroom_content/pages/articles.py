@@ -47,7 +47,9 @@ class ArticleList:
         found, following = await listing.page(
             self._plugin,
             request.subject,
-            listing.Filter(website_id=chosen["website"] or None, status=chosen["status"] or None, query=chosen["q"]),
+            listing.ArticleFilter(
+                website_id=chosen["website"] or None, status=chosen["status"] or None, query=chosen["q"]
+            ),
             limit=ON_A_PAGE,
             cursor=cursor or None,
         )
@@ -80,7 +82,7 @@ def _chosen(query: Mapping[str, str], names: Mapping[str, str]) -> dict[str, str
 
 
 def _row(
-    one: listing.Listed, placed: Sequence[Placement], names: Mapping[str, str], now: datetime
+    one: listing.ArticleEntry, placed: Sequence[Placement], names: Mapping[str, str], now: datetime
 ) -> Mapping[str, Any]:
     where = {place.website_id: place for place in placed}
     if one.website_id is not None:

@@ -17,9 +17,9 @@ from pressroom.sdk import (
     Route,
 )
 
-from pressroom_content.contract import Check, CredentialField
+from pressroom_content.contract import ConnectionCheck, CredentialField
 from pressroom_content.pages.connect_frame import WEBSITES, form_of, fragment, root_of, see_other
-from pressroom_content.websites.connecting import Connect, Connecting, site_address
+from pressroom_content.websites.connecting import Connect, ConnectionLinks, site_address
 from pressroom_content.websites.connectors import connectors
 
 _MAX_PROBLEM_LENGTH = 300
@@ -47,7 +47,7 @@ class ConnectPages:
             Forbidden: another account made it.
         """
         token = request.path_params["token"]
-        connect = await Connecting(self._plugin).open(token, request.subject)
+        connect = await ConnectionLinks(self._plugin).open(token, request.subject)
         if connect.used:
             return see_other(self._plugin, WEBSITES)
         if request.method != "POST":
@@ -63,7 +63,7 @@ class ConnectPages:
     async def approved(self, request: HttpRequest) -> HttpResponse:
         """Take the credential with which a site sends somebody back. It leaves the URL bar at once."""
         token = request.path_params["token"]
-        connecting = Connecting(self._plugin)
+        connecting = ConnectionLinks(self._plugin)
         connect = await connecting.open(token, request.subject)
         connector = connecting.connector(connect)
         back = f"/dashboard/connect/{quote(token)}"
@@ -84,7 +84,7 @@ class ConnectPages:
     async def _finish(
         self, request: HttpRequest, token: str, connect: Connect, typed: Mapping[str, str]
     ) -> HttpResponse:
-        website, finding = await Connecting(self._plugin).finish(
+        website, finding = await ConnectionLinks(self._plugin).finish(
             token, connect, url=typed.get("url", ""), name=typed.get("name", ""), credential=typed
         )
         if website is None:
@@ -94,7 +94,7 @@ class ConnectPages:
     async def _approve(
         self, request: HttpRequest, token: str, connect: Connect, typed: Mapping[str, str]
     ) -> HttpResponse:
-        connecting = Connecting(self._plugin)
+        connecting = ConnectionLinks(self._plugin)
         connector = connecting.connector(connect)
         if connector.approval is None:
             raise InvalidInput("url", "this platform does not hand out credentials by itself")
@@ -116,7 +116,7 @@ class ConnectPages:
         *,
         typed: Mapping[str, str] | None = None,
         errors: Mapping[str, str] | None = None,
-        found: Sequence[Check] = (),
+        found: Sequence[ConnectionCheck] = (),
         approval_link: str = "",
         problem: str = "",
         status: int = 200,

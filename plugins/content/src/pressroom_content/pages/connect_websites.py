@@ -15,7 +15,7 @@ from pressroom_content.pages.shown import moment
 from pressroom_content.records import Website
 from pressroom_content.websites import settings as site_settings
 from pressroom_content.websites.checking import check_website
-from pressroom_content.websites.connecting import Connecting
+from pressroom_content.websites.connecting import ConnectionLinks
 from pressroom_content.websites.connectors import connectors
 from pressroom_content.websites.control import Controls
 from pressroom_content.websites.store import Websites
@@ -82,7 +82,7 @@ class WebsitePages:
                     request.subject, BUILTIN, name=name or "My site", url="", credential={}
                 )
                 return see_other(self._plugin, f"{WEBSITES}/{made.id}?connected=1")
-            link, _ = await Connecting(self._plugin).begin(request.subject, platform, name=name)
+            link, _ = await ConnectionLinks(self._plugin).begin(request.subject, platform, name=name)
         except InvalidInput as error:
             return await self._list(request, problem=error.problem, name=name, status=400)
         return see_other(self._plugin, link.removeprefix(self._plugin.base_url))
@@ -119,7 +119,7 @@ class WebsitePages:
                 await websites.disconnect(user_id, website.id, delete_posts=typed.get("delete_posts") == "true")
                 return "disconnected"
             case "reconnect":
-                link, _ = await Connecting(self._plugin).begin(
+                link, _ = await ConnectionLinks(self._plugin).begin(
                     user_id, website.platform, url=website.url, name=website.name, website_id=website.id
                 )
                 return see_other(self._plugin, link.removeprefix(self._plugin.base_url))

@@ -11,7 +11,7 @@ from typing import Final, Self
 from zoneinfo import ZoneInfo
 
 from pressroom_content.ideas.store import Idea
-from pressroom_content.publishing.overview import Entry
+from pressroom_content.publishing.overview import ScheduleEntry
 
 WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 FIRST_YEAR: Final = 1970
@@ -77,7 +77,7 @@ class Day:
     date: date
     inside: bool
     today: bool
-    entries: Sequence[Entry]
+    entries: Sequence[ScheduleEntry]
     ideas: Sequence[Idea]
 
     @property
@@ -87,10 +87,10 @@ class Day:
 
 
 def weeks(
-    month: Month, zone: ZoneInfo, today: date, entries: Iterable[Entry], ideas: Iterable[Idea]
+    month: Month, zone: ZoneInfo, today: date, entries: Iterable[ScheduleEntry], ideas: Iterable[Idea]
 ) -> Sequence[Sequence[Day]]:
     """Return the weeks of a month, each with seven days."""
-    by_day: dict[date, list[Entry]] = defaultdict(list)
+    by_day: dict[date, list[ScheduleEntry]] = defaultdict(list)
     due: dict[date, list[Idea]] = defaultdict(list)
     for entry in entries:
         by_day[entry.at.astimezone(zone).date()].append(entry)

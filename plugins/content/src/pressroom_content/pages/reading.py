@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from pressroom.sdk import PluginContext
 
 from pressroom_content.contract import SiteUnavailable
-from pressroom_content.publishing.pictures import Picture, inline_ids, placed, read_pictures
+from pressroom_content.publishing.pictures import PostImage, inline_ids, placed, read_pictures
 from pressroom_content.records import Article
 from pressroom_content.rendering.sanitising import render
 
@@ -36,7 +36,7 @@ class Cover:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadingView:
     """Safe HTML, what sanitising took away, and what else there is to know, in words."""
 
     html: str
@@ -45,7 +45,7 @@ class Reading:
     cover: Cover | None
 
 
-async def reading(plugin: PluginContext, article: Article) -> Reading:
+async def reading(plugin: PluginContext, article: Article) -> ReadingView:
     """Return an article for its owner. Raises `InvalidInput` where the body cannot be rendered."""
     run = plugin.services.workers.run
     made = await run(render, article.body, article.body_format, owner=article.user_id, what="the article")
@@ -64,10 +64,10 @@ async def reading(plugin: PluginContext, article: Article) -> Reading:
     except SiteUnavailable as error:
         pictures, warnings, html = {}, (error.message,), made.html
     html = await asyncio.to_thread(_without_others, html, plugin.base_url)
-    return Reading(html, made.removed, warnings, _cover(pictures.get(article.featured_media_id), article, plugin))
+    return ReadingView(html, made.removed, warnings, _cover(pictures.get(article.featured_media_id), article, plugin))
 
 
-def _cover(picture: Picture | None, article: Article, plugin: PluginContext) -> Cover | None:
+def _cover(picture: PostImage | None, article: Article, plugin: PluginContext) -> Cover | None:
     if picture is None:
         return None
     file = picture.file

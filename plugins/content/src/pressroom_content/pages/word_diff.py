@@ -42,7 +42,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class DiffRow:
     """A line: its number in the older and the newer version, nothing where it is in one only."""
 
     kind: Kind
@@ -61,11 +61,11 @@ class FieldChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class VersionDiff:
     """Fields and lines that differ. `cut` tells that there are more lines than are shown."""
 
     fields: tuple[FieldChange, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[DiffRow, ...]
     cut: bool
 
     @property
@@ -74,12 +74,12 @@ class Comparison:
         return not self.fields and not self.rows
 
 
-def compare(before: Article, after: Article) -> Comparison:
+def compare(before: Article, after: Article) -> VersionDiff:
     """Return what differs between two versions. It may take a second for a megabyte: call it in a worker process."""
     words = WordDiff()
     fields = tuple(_fields(before, after, words))
     rows = tuple(islice(_rows(before.body.splitlines(), after.body.splitlines(), words), MAX_ROWS + 1))
-    return Comparison(fields, rows[:MAX_ROWS], cut=len(rows) > MAX_ROWS)
+    return VersionDiff(fields, rows[:MAX_ROWS], cut=len(rows) > MAX_ROWS)
 
 
 class WordDiff:
@@ -123,7 +123,7 @@ def _shown(value: object) -> str:
     return ", ".join(value) if isinstance(value, tuple) else str(value or "")
 
 
-def _rows(old: Sequence[str], new: Sequence[str], words: WordDiff) -> Iterator[Row]:
+def _rows(old: Sequence[str], new: Sequence[str], words: WordDiff) -> Iterator[DiffRow]:
     blocks = changed_blocks(old, new)
     shown = 0
     for number, (a, b, c, d) in enumerate(blocks):
@@ -139,21 +139,23 @@ def _rows(old: Sequence[str], new: Sequence[str], words: WordDiff) -> Iterator[R
         yield _gap(len(old) - shown)
 
 
-def _changed(old: Sequence[str], new: Sequence[str], first_old: int, first_new: int, words: WordDiff) -> Iterator[Row]:
+def _changed(
+    old: Sequence[str], new: Sequence[str], first_old: int, first_new: int, words: WordDiff
+) -> Iterator[DiffRow]:
     """Yield the lines of a block: where as many came as went, each pair that is shown is compared by its words."""
     shown_old, shown_new = old[: MAX_ROWS + 1], new[: MAX_ROWS + 1]
     pairs = [words.changes(*pair) for pair in zip(shown_old, shown_new, strict=True)] if len(old) == len(new) else []
     removed = [left for left, _ in pairs] or [(Piece(line[:MAX_LINE_LENGTH]),) for line in shown_old]
     added = [right for _, right in pairs] or [(Piece(line[:MAX_LINE_LENGTH]),) for line in shown_new]
     for at, pieces in enumerate(removed):
-        yield Row("removed", first_old + at + 1, None, pieces)
+        yield DiffRow("removed", first_old + at + 1, None, pieces)
     for at, pieces in enumerate(added):
-        yield Row("added", None, first_new + at + 1, pieces)
+        yield DiffRow("added", None, first_new + at + 1, pieces)
 
 
-def _same(line: str, old: int, new: int) -> Row:
-    return Row("same", old + 1, new + 1, (Piece(line[:MAX_LINE_LENGTH]),))
+def _same(line: str, old: int, new: int) -> DiffRow:
+    return DiffRow("same", old + 1, new + 1, (Piece(line[:MAX_LINE_LENGTH]),))
 
 
-def _gap(count: int) -> Row:
-    return Row("gap", None, None, (Piece(plural(count, "unchanged line")),))
+def _gap(count: int) -> DiffRow:
+    return DiffRow("gap", None, None, (Piece(plural(count, "unchanged line")),))

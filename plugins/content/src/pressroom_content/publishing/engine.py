@@ -28,7 +28,7 @@ from pressroom_content.publishing.patience import MAX_RETRY_AFTER_SECONDS, pause
 from pressroom_content.publishing.posts import capabilities_of
 from pressroom_content.publishing.steps import ACTIONS
 from pressroom_content.publishing.store import STEPS, LeasedPublication, Write, now_of, steps_of
-from pressroom_content.publishing.work import Postponement, Work
+from pressroom_content.publishing.work import Postponement, PublicationWork
 from pressroom_content.records import Article, Website
 from pressroom_content.tables import PublicationRow
 from pressroom_content.websites.connectors import connector_of
@@ -101,7 +101,7 @@ class Engine:
 
     async def _continue(self, begun: _Begun) -> None:
         held = begun.held
-        work: Work | None = None
+        work: PublicationWork | None = None
         try:
             prepared = await self._prepare(held, begun.source)
             if isinstance(prepared, Postponement):
@@ -126,7 +126,7 @@ class Engine:
             told = f"publishing failed inside; the operator finds the reason in the log under {held.row.id}"
             await self._fail(held, work, CallError(told))
 
-    async def _do_steps(self, work: Work) -> Postponement | None:
+    async def _do_steps(self, work: PublicationWork) -> Postponement | None:
         for name in STEPS:
             if work.held.steps[name].state != "done":
                 work.current = name
@@ -135,7 +135,7 @@ class Engine:
                     return postponed
         return None
 
-    async def _prepare(self, held: LeasedPublication, source: _Source | CallError) -> Work | Postponement:
+    async def _prepare(self, held: LeasedPublication, source: _Source | CallError) -> PublicationWork | Postponement:
         if isinstance(source, CallError):
             raise source
         row, plugin, website = held.row, self._plugin, source.website
@@ -146,7 +146,7 @@ class Engine:
         able = capabilities_of(website, connector)
         if row.mode == "schedule" and not able.draft and row.publish_at and row.publish_at > datetime.now(UTC):
             return Postponement("scheduled", row.publish_at)
-        return Work(plugin, held, website, connector, able, site, source.article, await self._canonical(row))
+        return PublicationWork(plugin, held, website, connector, able, site, source.article, await self._canonical(row))
 
     async def _canonical(self, row: PublicationRow) -> str:
         """Return the URL of the original, where this is a copy of it. Raises what `check_original` does."""
@@ -162,7 +162,7 @@ class Engine:
         await check_original(self._plugin, row.user_id, original.website_id, original.url)
         return str(original.url)
 
-    async def _finish(self, work: Work) -> None:
+    async def _finish(self, work: PublicationWork) -> None:
         row = work.row
         status = "draft" if row.mode == "draft" else "published"
         published_at = (row.published_at or datetime.now(UTC)) if status == "published" else row.published_at
@@ -188,7 +188,7 @@ class Engine:
         )
         await Articles(self._plugin).rescored(newest)
 
-    async def _unknown(self, held: LeasedPublication, work: Work | None, error: UnknownOutcome) -> None:
+    async def _unknown(self, held: LeasedPublication, work: PublicationWork | None, error: UnknownOutcome) -> None:
         """Look soon what became of a request, then with growing patience; give up in the end, and say what to do."""
         if work is not None:
             work.note("unknown")
@@ -203,7 +203,7 @@ class Engine:
         told = f"{_told(error)} It is looked for there before anything is sent again."
         await self._release(held, status="unknown", due_at=due_at, error=told, tries=tries + 1)
 
-    async def _away(self, held: LeasedPublication, work: Work | None, error: SiteUnavailable) -> None:
+    async def _away(self, held: LeasedPublication, work: PublicationWork | None, error: SiteUnavailable) -> None:
         """Try again later, with growing patience; what was sent and never answered stays unknown all the while."""
         tries = held.row.tries or 0
         seconds = pause(tries, self._chance())
@@ -217,7 +217,7 @@ class Engine:
         note = _noting_error(held, error)
         await self._release(held, note, status=status, due_at=due_at, error=told, tries=tries + 1)
 
-    async def _fail(self, held: LeasedPublication, work: Work | None, error: CallError) -> None:
+    async def _fail(self, held: LeasedPublication, work: PublicationWork | None, error: CallError) -> None:
         unknown = _is_unknown(held)
         if work is not None and work.current:
             work.note("unknown" if unknown else "failed", {**work.step.detail, "error_code": error.code})

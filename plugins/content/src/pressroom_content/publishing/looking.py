@@ -20,7 +20,7 @@ from pressroom_content.websites.store import Websites
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class RemoteState:
     """What was found. `edited` tells whether somebody changed the post on the site since; `None` where nobody knows."""
 
     verified: Mapping[str, Any]
@@ -41,10 +41,10 @@ async def author_warnings(plugin: PluginContext, website: Website, post: Post) -
     return (unknown_author(post.author),) if lacks_author(post, able, found) else ()
 
 
-async def look(plugin: PluginContext, publication: Publication) -> Seen:
+async def look(plugin: PluginContext, publication: Publication) -> RemoteState:
     """Read the post on its site, and its page as a visitor does. What cannot be looked at is part of the answer."""
     if not publication.external_id:
-        return Seen({}, (), None)
+        return RemoteState({}, (), None)
     drift: list[str] = []
     edited: bool | None = None
     try:
@@ -64,7 +64,7 @@ async def look(plugin: PluginContext, publication: Publication) -> Seen:
     except CallError as error:
         drift.append(f"the site could not be asked: {error.message}")
     if publication.status != "published":
-        return Seen({}, tuple(drift), edited)
+        return RemoteState({}, tuple(drift), edited)
     made, _, website = await Publications(plugin).preview(
         publication.user_id, publication.article_id, publication.website_id, publication.options
     )
@@ -73,4 +73,4 @@ async def look(plugin: PluginContext, publication: Publication) -> Seen:
     found = await verify(plugin, publication.url, title=post.title, canonical_url=post.canonical_url, built=able.built)
     if found.facts.get("http_status") is not None:
         await Publications(plugin).note_verified(publication, found.facts, found.warnings)
-    return Seen(found.facts, (*drift, *found.warnings), edited)
+    return RemoteState(found.facts, (*drift, *found.warnings), edited)

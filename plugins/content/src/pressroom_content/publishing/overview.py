@@ -38,7 +38,7 @@ class Placement:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ScheduleEntry:
     """What goes out, or went out, at `at`."""
 
     publication_id: str
@@ -68,7 +68,7 @@ async def placements(
 
 async def entries(
     plugin: PluginContext, user_id: str, begin: datetime, end: datetime, website_id: str | None = None
-) -> Sequence[Entry]:
+) -> Sequence[ScheduleEntry]:
     """Return what an account published, or is to publish at a named time, from `begin` until before `end`, in order."""
     live = and_(
         PublicationRow.status == "published",
@@ -89,7 +89,7 @@ async def entries(
 
 async def _entries(
     plugin: PluginContext, user_id: str, condition: ColumnElement[bool], at: Any, website_id: str | None
-) -> list[Entry]:
+) -> list[ScheduleEntry]:
     wanted = (
         select(
             PublicationRow.id,
@@ -109,7 +109,7 @@ async def _entries(
     async with plugin.services.database.reading() as session:
         rows = (await session.execute(wanted)).all()
     return [
-        Entry(
+        ScheduleEntry(
             row.id,
             row.article_id,
             row.website_id,

@@ -39,7 +39,7 @@ Way = Literal["upload", "link", "leave_out"]
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class PostImage:
     """An image of the account's library, and the way that it takes to the website."""
 
     file: MediaFile
@@ -70,7 +70,7 @@ def inline_ids(html: str) -> Sequence[str]:
 
 async def read_pictures(
     plugin: PluginContext, user_id: str, ids: Iterable[str], *, policy: Policy, can_upload: bool
-) -> tuple[Mapping[str, Picture], Sequence[str]]:
+) -> tuple[Mapping[str, PostImage], Sequence[str]]:
     """Return the images by id, and what is wrong with others, in words.
 
     Raises `SiteUnavailable` where an image cannot be read at the moment.
@@ -78,7 +78,7 @@ async def read_pictures(
     libraries = [
         record for _, record in sorted(plugin.extensions.of("pressroom_media_libraries"), key=lambda one: one[0])
     ]
-    found: dict[str, Picture] = {}
+    found: dict[str, PostImage] = {}
     warnings: list[str] = []
     for number, identifier in enumerate(ids):
         if number >= MAX_IMAGES:
@@ -89,7 +89,7 @@ async def read_pictures(
             warnings.append(f"the image {identifier} is not in the media library any more; it was left out")
             continue
         way = _way(file, policy, can_upload=can_upload)
-        found[identifier] = Picture(file, way)
+        found[identifier] = PostImage(file, way)
         if way == "leave_out" and policy != "none":
             warnings.append(f"the image {file.filename} may neither be uploaded nor linked; it was left out")
     return found, warnings
@@ -98,7 +98,7 @@ async def read_pictures(
 def placed(
     html: str,
     markdown: str,
-    pictures: Mapping[str, Picture],
+    pictures: Mapping[str, PostImage],
     uploaded: Mapping[str, RemoteMedia],
     *,
     figures: bool = True,
@@ -127,7 +127,7 @@ def placed(
     return html, html if same else markdown
 
 
-def with_featured_credit(html: str, markdown: str, picture: Picture | None) -> tuple[str, str]:
+def with_featured_credit(html: str, markdown: str, picture: PostImage | None) -> tuple[str, str]:
     """Return a text with the featured image's credit at its end."""
     if picture is None or not picture.credit_html:
         return html, markdown
@@ -205,7 +205,7 @@ def _without(html: str, identifier: str) -> str:
     return _IMG.sub(lambda match: "" if identifier in match[0] else match[0], html)
 
 
-def _credited(html: str, identifier: str, picture: Picture) -> str:
+def _credited(html: str, identifier: str, picture: PostImage) -> str:
     """Put the credit behind an image, into its caption if it has one, and behind the link that it stands in.
 
     Links cannot stand inside each other.

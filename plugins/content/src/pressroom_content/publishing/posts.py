@@ -13,7 +13,7 @@ from pressroom.sdk import PluginContext
 from pressroom_content.builtin_site import cards
 from pressroom_content.contract import BUILTIN, Capabilities, Post, RemoteMedia, SiteConnector, TermKind
 from pressroom_content.publishing.pictures import (
-    Picture,
+    PostImage,
     inline_ids,
     placed,
     read_pictures,
@@ -32,7 +32,7 @@ class Manuscript:
     """An article, made ready for a website: everything but what the site itself gives back, such as ids."""
 
     post: Post
-    pictures: Mapping[str, Picture]
+    pictures: Mapping[str, PostImage]
     featured_id: str
     unsupported: tuple[str, ...]
     removed: tuple[str, ...]
@@ -40,7 +40,7 @@ class Manuscript:
     figures: bool = True
 
     @property
-    def uploads(self) -> Sequence[Picture]:
+    def uploads(self) -> Sequence[PostImage]:
         """The images that have to be uploaded."""
         return [picture for picture in self.pictures.values() if picture.way == "upload"]
 
@@ -155,7 +155,7 @@ def hash_of_post(post: Post) -> str:
 
 
 def _unsupported(
-    article: Article, post: Post, categories: Sequence[str], able: Capabilities, featured: Picture | None
+    article: Article, post: Post, categories: Sequence[str], able: Capabilities, featured: PostImage | None
 ) -> Sequence[str]:
     """Return the fields of an article that the website cannot hold."""
     wanted = {

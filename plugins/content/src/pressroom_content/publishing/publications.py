@@ -19,7 +19,16 @@ from pressroom_content.articles.store import Articles, note_status, read_article
 from pressroom_content.contract import SiteRejected, cursor_of
 from pressroom_content.publishing.attempts import listening
 from pressroom_content.publishing.posts import Manuscript, capabilities_of, manuscript
-from pressroom_content.publishing.store import Step, begin_attempt, now_of, owned, record, step_rows, steps_of, work_on
+from pressroom_content.publishing.store import (
+    PublicationStep,
+    begin_attempt,
+    now_of,
+    owned,
+    record,
+    step_rows,
+    steps_of,
+    work_on,
+)
 from pressroom_content.records import Article, Publication, Website
 from pressroom_content.tables import PublicationRow
 from pressroom_content.websites.connectors import connector_of
@@ -46,7 +55,7 @@ class Publications:
         async with self._database.reading() as session:
             return record(await owned(session, user_id, publication_id))
 
-    async def steps(self, publication_id: str) -> Sequence[Step]:
+    async def steps(self, publication_id: str) -> Sequence[PublicationStep]:
         """Return the steps of a publication's current attempt."""
         async with self._database.reading() as session:
             return list((await steps_of(session, publication_id)).values())

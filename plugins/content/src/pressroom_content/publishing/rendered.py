@@ -15,7 +15,7 @@ _HARMLESS: Final = frozenset({COMMENTS})
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class RenderedBody:
     """A body as sanitised HTML and as markdown, and what sanitising took away, in words.
 
     Markdown holds nothing that was taken away from the HTML: programs that build sites show raw HTML as it is.
@@ -26,7 +26,7 @@ class Text:
     removed: tuple[str, ...]
 
 
-def rendered(article: Article, sanitiser: Sanitiser) -> Text:
+def rendered(article: Article, sanitiser: Sanitiser) -> RenderedBody:
     """Return the body of an article. It may take a second: call it in a thread. Raises `InvalidInput`."""
     made = render(article.body, article.body_format, sanitiser)
     if article.body_format == "html":
@@ -35,4 +35,4 @@ def rendered(article: Article, sanitiser: Sanitiser) -> Text:
         markdown = to_markdown(made.html)
     else:
         markdown = article.body
-    return Text(made.html, markdown, made.removed)
+    return RenderedBody(made.html, markdown, made.removed)

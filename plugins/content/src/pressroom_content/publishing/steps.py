@@ -11,10 +11,10 @@ from typing import Any, Final
 from pressroom_content.contract import BUILTIN, RemoteChanged, RemoteMedia, RemotePost, SiteGone, SiteRefused
 from pressroom_content.contract.control import web_url
 from pressroom_content.publishing.comparing import differences, fingerprint, is_ours
-from pressroom_content.publishing.pictures import Picture
+from pressroom_content.publishing.pictures import PostImage
 from pressroom_content.publishing.posts import hash_of_post, lacks_author, unknown_author
 from pressroom_content.publishing.verifying import verify
-from pressroom_content.publishing.work import Postponement, Work
+from pressroom_content.publishing.work import Postponement, PublicationWork
 
 MIN_NOTICE: Final = timedelta(seconds=90)
 """Platforms publish at once what they are to publish within a minute: then we wait ourselves."""
@@ -25,7 +25,7 @@ _LATE: Final = timedelta(minutes=2)
 _LOOK: Final = timedelta(seconds=5)
 
 
-async def terms(work: Work) -> None:
+async def terms(work: PublicationWork) -> None:
     """Make the tags and categories that are missing on the site. It is safe to repeat, so nothing is noted before."""
     post = (await work.manuscript()).post
     ids: Mapping[Any, tuple[str, ...]] = {}
@@ -35,7 +35,7 @@ async def terms(work: Work) -> None:
     work.done({"term_ids": {kind: list(values) for kind, values in ids.items()}, "warnings": warnings})
 
 
-async def media(work: Work) -> Postponement | None:
+async def media(work: PublicationWork) -> Postponement | None:
     """Upload the images that are not on the site yet."""
     manuscript = await work.manuscript()
     warnings = list(manuscript.warnings)
@@ -57,7 +57,7 @@ async def media(work: Work) -> Postponement | None:
     return None
 
 
-async def _upload(work: Work, picture: Picture) -> RemoteMedia | Postponement:
+async def _upload(work: PublicationWork, picture: PostImage) -> RemoteMedia | Postponement:
     marker = media_marker(work.row.marker, picture.file.id)
     sent = await work.once(
         picture.file.id,
@@ -72,7 +72,7 @@ def media_marker(marker: str, media_id: str) -> str:
     return f"m{sha256(f'{marker}:{media_id}'.encode()).hexdigest()[:24]}"
 
 
-async def draft(work: Work) -> Postponement | None:
+async def draft(work: PublicationWork) -> Postponement | None:
     """Make the post, or write it again. Whatever was sent before is looked for first."""
     if not work.row.external_id:
         post = await work.post()
@@ -92,7 +92,7 @@ async def draft(work: Work) -> Postponement | None:
     return await _rewrite(work)
 
 
-async def _rewrite(work: Work) -> Postponement | None:
+async def _rewrite(work: PublicationWork) -> Postponement | None:
     post = await work.post()
     digest = hash_of_post(post)
     try:
@@ -120,7 +120,7 @@ async def _rewrite(work: Work) -> Postponement | None:
     return None
 
 
-async def _write(work: Work, remote: RemotePost) -> RemotePost:
+async def _write(work: PublicationWork, remote: RemotePost) -> RemotePost:
     """Write over a post, unless somebody else edited it. Writing the same twice makes no second post."""
     post, row = await work.post(), work.row
     known = _short(remote.revision) == row.revision or fingerprint(remote) == row.sent_hash
@@ -143,7 +143,7 @@ async def _write(work: Work, remote: RemotePost) -> RemotePost:
     return await work.site.update(row.external_id, post, "" if work.force else remote.revision)
 
 
-async def read_back(work: Work) -> None:
+async def read_back(work: PublicationWork) -> None:
     """Read the post as the site keeps it, and say what is not as it was sent."""
     if not work.able.read_back:
         work.done({"warnings": []}, sent_hash=b"")
@@ -153,7 +153,7 @@ async def read_back(work: Work) -> None:
     work.done({"warnings": found}, **_seen(work, remote))
 
 
-async def live(work: Work) -> Postponement | None:
+async def live(work: PublicationWork) -> Postponement | None:
     """Bring the post into the state that was asked for."""
     if work.row.mode == "draft":
         work.done()
@@ -176,7 +176,7 @@ async def live(work: Work) -> Postponement | None:
     return None
 
 
-async def _until_its_time(work: Work, remote: RemotePost) -> Postponement | None:
+async def _until_its_time(work: PublicationWork, remote: RemotePost) -> Postponement | None:
     """Return until when the post has to wait for its time, `None` once it is the time to publish."""
     at, now = work.row.publish_at, datetime.now(UTC)
     if at is None or (at <= now and not work.step.detail.get("native")):
@@ -198,7 +198,7 @@ async def _until_its_time(work: Work, remote: RemotePost) -> Postponement | None
     return Postponement("scheduled", at)
 
 
-async def verify_url(work: Work) -> None:
+async def verify_url(work: PublicationWork) -> None:
     """Look at the live page as a visitor does."""
     if work.row.mode == "draft":
         work.done(verified={})
@@ -208,7 +208,7 @@ async def verify_url(work: Work) -> None:
     work.done({"warnings": list(found.warnings)}, verified=dict(found.facts))
 
 
-def _seen(work: Work, remote: RemotePost) -> dict[str, Any]:
+def _seen(work: PublicationWork, remote: RemotePost) -> dict[str, Any]:
     url = web_url(remote.url) or work.row.url
     return {
         "revision": _short(remote.revision),
@@ -225,14 +225,14 @@ def _short(revision: str) -> str:
     )
 
 
-def path_of(work: Work, url: str) -> str:
+def path_of(work: PublicationWork, url: str) -> str:
     """Return the path of a page of a built-in site, nothing for a page elsewhere, whatever URL its site names."""
     if work.website.platform != BUILTIN or not url.startswith(f"{work.website.url}/"):
         return ""
     return url.removeprefix(work.plugin.base_url)[:500]
 
 
-ACTIONS: Final[Mapping[str, Callable[[Work], Awaitable[Postponement | None]]]] = {
+ACTIONS: Final[Mapping[str, Callable[[PublicationWork], Awaitable[Postponement | None]]]] = {
     "terms": terms,
     "media": media,
     "draft": draft,

@@ -31,7 +31,7 @@ Write: TypeAlias = Callable[[AsyncSession], Awaitable[object]]
 
 
 @dataclass(slots=True)
-class Step:
+class PublicationStep:
     """A step of the current attempt. `detail` is what it found out and did so far."""
 
     name: str
@@ -49,7 +49,7 @@ class LeasedPublication:
     database: Database
     lease: Lease
     row: PublicationRow
-    steps: dict[str, Step]
+    steps: dict[str, PublicationStep]
     _values: dict[str, Any] = field(default_factory=dict)
     _noted: set[str] = field(default_factory=set)
 
@@ -192,9 +192,9 @@ async def step_rows(session: AsyncSession, publication_id: str) -> list[StepRow]
     return list(await session.scalars(wanted))
 
 
-async def steps_of(session: AsyncSession, publication_id: str) -> dict[str, Step]:
+async def steps_of(session: AsyncSession, publication_id: str) -> dict[str, PublicationStep]:
     """Return the steps of the current attempt, by their names."""
     return {
-        row.name: Step(row.name, cast("StepState", row.state), dict(row.detail or {}))
+        row.name: PublicationStep(row.name, cast("StepState", row.state), dict(row.detail or {}))
         for row in await step_rows(session, publication_id)
     }

@@ -24,7 +24,7 @@ _BEING_BUILT: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Verified:
+class Verification:
     """What was found at an address: members for `verified`, and what is wrong, a sentence each."""
 
     facts: Mapping[str, Any]
@@ -33,13 +33,13 @@ class Verified:
 
 async def verify(
     plugin: PluginContext, url: str, *, title: str, canonical_url: str = "", built: bool = False
-) -> Verified:
+) -> Verification:
     """Look at a live page. Nothing is raised: what cannot be seen is a warning.
 
     `built` tells that the page appears once its site was built, so that it may not be there yet.
     """
     if not url:
-        return Verified({}, ("the site gave no address for the post, so it was not looked at",))
+        return Verification({}, ("the site gave no address for the post, so it was not looked at",))
     own = f"{plugin.base_url}/sites/"
     try:
         if url.startswith(own):
@@ -49,13 +49,13 @@ async def verify(
                 url, accept="text/html", max_bytes=_MAX_BYTES, seconds=_SECONDS, redirects=5
             )
     except (FetchFailed, FetchRefused) as error:
-        return Verified(
+        return Verification(
             {"url": url, "http_status": None, "checked_at": _now()},
             (f"the page could not be looked at: {error.message}",),
         )
     if built and page.status == _NOT_FOUND:
         facts = {"url": page.url, "http_status": page.status, "checked_at": _now(), "being_built": True}
-        return Verified(facts, (_BEING_BUILT,))
+        return Verification(facts, (_BEING_BUILT,))
     return await _judged(plugin, page, url, title, canonical_url)
 
 
@@ -66,16 +66,16 @@ async def _own_page(plugin: PluginContext, url: str) -> Fetched:
     return await BuiltinPages(plugin).fetched(url)
 
 
-async def _judged(plugin: PluginContext, page: Fetched, url: str, title: str, canonical_url: str) -> Verified:
+async def _judged(plugin: PluginContext, page: Fetched, url: str, title: str, canonical_url: str) -> Verification:
     facts: dict[str, Any] = {"url": page.url, "http_status": page.status, "checked_at": _now()}
     if page.status != 200:
-        return Verified(facts, (f"the address of the post answers with the status {page.status}",))
+        return Verification(facts, (f"the address of the post answers with the status {page.status}",))
     if page.media_type not in ("text/html", "application/xhtml+xml"):
-        return Verified(facts, (f"the address of the post is no web page but {page.media_type or 'of no type'}",))
+        return Verification(facts, (f"the address of the post is no web page but {page.media_type or 'of no type'}",))
     try:
         said = await plugin.services.workers.run(read_live_page, page.content, what="the page", seconds=_READ_SECONDS)
     except CallError as error:
-        return Verified(facts, (f"the page could not be looked at: {error.message}",))
+        return Verification(facts, (f"the page could not be looked at: {error.message}",))
     canonical = urljoin(page.url, said.canonical) if said.canonical else ""
     robots = f"{said.robots},{page.headers.get('x-robots-tag', '')}".lower()
     facts |= {
@@ -83,7 +83,7 @@ async def _judged(plugin: PluginContext, page: Fetched, url: str, title: str, ca
         "canonical": canonical,
         "indexable": "noindex" not in robots and "none" not in [part.strip() for part in robots.split(",")],
     }
-    return Verified(facts, tuple(_warnings(facts, url, canonical_url)))
+    return Verification(facts, tuple(_warnings(facts, url, canonical_url)))
 
 
 def _warnings(facts: Mapping[str, Any], url: str, canonical_url: str) -> list[str]:

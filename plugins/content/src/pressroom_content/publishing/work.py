@@ -24,7 +24,7 @@ from pressroom_content.contract import (
     UnknownOutcome,
 )
 from pressroom_content.publishing.posts import Manuscript, canonical_url_of, manuscript
-from pressroom_content.publishing.store import LeasedPublication, Step, StepState
+from pressroom_content.publishing.store import LeasedPublication, PublicationStep, StepState
 from pressroom_content.records import Article, PublicationStatus, Website
 from pressroom_content.tables import PublicationRow
 
@@ -47,7 +47,7 @@ class Postponement:
 
 
 @dataclass(slots=True)
-class Work:
+class PublicationWork:
     """One publication that is being worked on."""
 
     plugin: PluginContext
@@ -67,7 +67,7 @@ class Work:
         return self.held.row
 
     @property
-    def step(self) -> Step:
+    def step(self) -> PublicationStep:
         """The step that is being worked on."""
         return self.held.steps[self.current]
 

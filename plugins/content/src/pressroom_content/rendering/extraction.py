@@ -31,7 +31,7 @@ _MIN_LENGTH: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Extracted:
+class ExtractedArticle:
     """An article from a page: its HTML, not sanitised, with full URLs, and what the page says of it."""
 
     html: str
@@ -44,7 +44,7 @@ class Extracted:
     """Whether the page marks its article; otherwise the part with the most text was taken."""
 
 
-def extract(html: str, url: str = "") -> Extracted:
+def extract(html: str, url: str = "") -> ExtractedArticle:
     """Return the article of a page. `url` is where the page is from.
 
     Raises:
@@ -55,7 +55,7 @@ def extract(html: str, url: str = "") -> Extracted:
     if tree.root is not None:
         check_depth(tree.root)
     title = _title(tree)
-    found = Extracted(
+    found = ExtractedArticle(
         html="",
         title=title,
         description=_meta(tree, "description", "og:description"),
@@ -72,7 +72,7 @@ def extract(html: str, url: str = "") -> Extracted:
         if " ".join(heading.text().split()).casefold() == title.casefold():
             heading.decompose()
     _make_absolute(body, url)
-    return Extracted(
+    return ExtractedArticle(
         html=body.inner_html or "",
         title=title,
         description=found.description,

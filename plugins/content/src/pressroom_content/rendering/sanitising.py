@@ -32,14 +32,14 @@ _Parts = Counter[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Rendered:
+class SanitisedHtml:
     """HTML that is safe to show, and what of the original is not in it, in words."""
 
     html: str
     removed: tuple[str, ...] = ()
 
 
-def render(body: str, body_format: BodyFormat, sanitiser: Sanitiser = "full") -> Rendered:
+def render(body: str, body_format: BodyFormat, sanitiser: Sanitiser = "full") -> SanitisedHtml:
     """Return a body as sanitised HTML. It takes about a second for a megabyte: call it in a thread.
 
     Raises:
@@ -48,7 +48,7 @@ def render(body: str, body_format: BodyFormat, sanitiser: Sanitiser = "full") ->
     return sanitise(html_of_markdown(body) if body_format == "markdown" else body, sanitiser)
 
 
-def sanitise(html: str, sanitiser: Sanitiser = "full") -> Rendered:
+def sanitise(html: str, sanitiser: Sanitiser = "full") -> SanitisedHtml:
     """Return HTML without anything that could run, load or restyle the page that it is shown on.
 
     Raises:
@@ -63,7 +63,7 @@ def sanitise(html: str, sanitiser: Sanitiser = "full") -> Rendered:
         removed.append("what stood inside <iframe>")
     if "<!--" in html:
         removed.append(COMMENTS)
-    return Rendered(_EMPTY_FRAME.sub("", emptied), tuple(removed))
+    return SanitisedHtml(_EMPTY_FRAME.sub("", emptied), tuple(removed))
 
 
 def _emptied(cleaned: str) -> Iterator[str]:

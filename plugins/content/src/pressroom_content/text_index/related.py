@@ -30,7 +30,7 @@ _ALWAYS_RARE: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Related:
+class RelatedDocument:
     """A document that is related, with its score, and the stems that it has in common with the text."""
 
     document_id: str
@@ -39,7 +39,7 @@ class Related:
 
 async def related(
     session: AsyncSession, user_id: str, stems: Mapping[str, int], weighty: frozenset[str], *, without: str
-) -> Sequence[Related]:
+) -> Sequence[RelatedDocument]:
     """Return documents of an account by their score, best first.
 
     `stems` are those of the text with their counts, `weighty` the ones of its title and keyphrase; `without` is the
@@ -64,7 +64,7 @@ async def related(
     mean = sum(lengths.values()) / len(lengths) if lengths else 1.0
     # Long documents have every word more often: the candidates are ordered anew by their length.
     ranked = [
-        Related(id_, score / (1 - _B + _B * max(1.0, lengths[id_]) / max(1.0, mean)) ** 0.5)
+        RelatedDocument(id_, score / (1 - _B + _B * max(1.0, lengths[id_]) / max(1.0, mean)) ** 0.5)
         for id_, score in found
         if id_ in lengths
     ]

@@ -15,7 +15,7 @@ from pressroom_content.tools.article_fields import ContentId
 from pressroom_content.tools.websites import context
 
 
-class DeleteParams(Params):
+class DeleteArticleParams(Params):
     """Which article."""
 
     content_id: ContentId
@@ -32,7 +32,7 @@ class DeletedFrom(BaseModel):
     url: str = Field(description="Where it is or was.")
 
 
-class Deleted(BaseModel):
+class DeletedArticleOut(BaseModel):
     """The answer of `delete_content`."""
 
     trashed: bool = Field(description="Whether it is in the trash now.")
@@ -48,11 +48,11 @@ class Deleted(BaseModel):
         "unpublish is true, which takes them down to drafts first. One that waits to be published has to be cancelled "
         "first, or unpublish set. Returns trashed, and what of it is on websites."
     ),
-    result=Deleted,
+    result=DeletedArticleOut,
     annotations=Annotations(destructive=True, idempotent=True),
     tags=("content",),
 )
-async def delete_content(params: DeleteParams, call: Call) -> ToolResult:
+async def delete_content(params: DeleteArticleParams, call: Call) -> ToolResult:
     """Move an article of the caller's account to the trash."""
     if not params.confirm:
         raise InvalidInput("confirm", "must be true; ask the user whether the article may go to the trash")
@@ -62,7 +62,7 @@ async def delete_content(params: DeleteParams, call: Call) -> ToolResult:
     ]
     lines = [f"{params.content_id} is in the trash; restore_content brings it back."]
     lines += [f"- {one.url or one.website_id}: {one.status}" for one in publications]
-    return ToolResult("\n".join(lines), Deleted(trashed=True, publications=publications))
+    return ToolResult("\n".join(lines), DeletedArticleOut(trashed=True, publications=publications))
 
 
 class RestoreParams(Params):
@@ -74,7 +74,7 @@ class RestoreParams(Params):
     )
 
 
-class Restored(BaseModel):
+class RestoredArticleOut(BaseModel):
     """The answer of `restore_content`."""
 
     content_id: str = Field(description="The article.")
@@ -90,7 +90,7 @@ class Restored(BaseModel):
         "them. That makes a new version: nothing is lost, and slug and website stay. Live posts stay as they are until "
         "update_publication. Returns the article and its newest version."
     ),
-    result=Restored,
+    result=RestoredArticleOut,
     annotations=Annotations(idempotent=True),
     tags=("content",),
 )
@@ -99,7 +99,7 @@ async def restore_content(params: RestoreParams, call: Call) -> ToolResult:
     article = await trash.restore(
         context(call), call.caller.subject, params.content_id, params.version, origin=call.caller.connection_name
     )
-    data = Restored(content_id=article.id, version=article.version, status=article.status)
+    data = RestoredArticleOut(content_id=article.id, version=article.version, status=article.status)
     return ToolResult(f"{article.id} is {article.status}, at version {article.version}.", data)
 
 

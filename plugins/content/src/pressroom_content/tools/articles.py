@@ -14,7 +14,7 @@ from pressroom_content.articles.edits import Edit
 from pressroom_content.articles.fields import Draft
 from pressroom_content.articles.forms import read_as
 from pressroom_content.articles.paging import part
-from pressroom_content.articles.store import Articles, Written
+from pressroom_content.articles.store import Articles, ArticleUpdate
 from pressroom_content.contract import Cursor, Day, WebsiteId
 from pressroom_content.tools.article_fields import (
     MAX_LINE_LENGTH,
@@ -64,7 +64,7 @@ class CreateParams(Params):
     )
 
 
-class Created(BaseModel):
+class CreatedArticleOut(BaseModel):
     """The answer of `create_content`."""
 
     content_id: str = Field(description="The article's id, for all other tools.")
@@ -90,7 +90,7 @@ async def _is_repeat(params: Params, call: Call) -> bool:
         "choose, so that a repeated call returns the same article instead of making a second one. Returns content_id, "
         "version, slug, word count, a preview link, and the SEO score with what would raise it most."
     ),
-    result=Created,
+    result=CreatedArticleOut,
     annotations=Annotations(idempotent=True),
     tags=("content",),
     quota=QUOTA,
@@ -108,7 +108,7 @@ async def create_content(params: CreateParams, call: Call) -> ToolResult:
         origin=call.caller.connection_name,
     )
     article = written.article
-    data = Created(
+    data = CreatedArticleOut(
         content_id=article.id,
         version=article.version,
         slug=article.slug,
@@ -126,7 +126,7 @@ async def create_content(params: CreateParams, call: Call) -> ToolResult:
     return ToolResult(text, data, counts=not written.repeated)
 
 
-def _not_stored(written: Written) -> str:
+def _not_stored(written: ArticleUpdate) -> str:
     return (
         f"this client_request_id made {written.article.id} before, with other values of {', '.join(written.ignored)}; "
         "those of this call were not stored. Change the article with update_content, or make another one with another "
@@ -148,7 +148,7 @@ class EditParams(Params):
     all: bool = Field(default=False, description="Whether all of them are replaced.")
 
 
-class UpdateParams(Params):
+class UpdateArticleParams(Params):
     """A change of an article."""
 
     content_id: ContentId
@@ -163,7 +163,7 @@ class UpdateParams(Params):
     )
 
 
-class Updated(BaseModel):
+class UpdatedArticleOut(BaseModel):
     """The answer of `update_content`."""
 
     content_id: str = Field(description="The article.")
@@ -181,11 +181,11 @@ class Updated(BaseModel):
         "nothing is written and the answer says so. All of a call is written, or nothing. Live posts stay as they are "
         "until update_publication. Returns the new version, which fields changed, and the SEO score with its change."
     ),
-    result=Updated,
+    result=UpdatedArticleOut,
     annotations=Annotations(idempotent=True),
     tags=("content",),
 )
-async def update_content(params: UpdateParams, call: Call) -> ToolResult:
+async def update_content(params: UpdateArticleParams, call: Call) -> ToolResult:
     """Change an article of the caller's account."""
     changes = params.fields.given() if params.fields else {}
     edits = [Edit(one.find, one.replace, one.occurrence, one.all) for one in params.edits or ()]
@@ -200,7 +200,7 @@ async def update_content(params: UpdateParams, call: Call) -> ToolResult:
         origin=call.caller.connection_name,
     )
     article = written.article
-    data = Updated(
+    data = UpdatedArticleOut(
         content_id=article.id,
         version=article.version,
         changed=list(written.changed),
@@ -280,7 +280,7 @@ def _field_lines(view: ArticleView) -> Iterator[str]:
             yield f"{name}: {', '.join(value) if isinstance(value, list) else ' '.join(str(value).split())}"
 
 
-class ListParams(Params):
+class ListArticlesParams(Params):
     """Which articles."""
 
     website_id: WebsiteId | None = Field(default=None, description="Only those meant for this website.")
@@ -335,10 +335,10 @@ class ContentList(BaseModel):
     annotations=Annotations(read_only=True, idempotent=True),
     tags=("content",),
 )
-async def list_content(params: ListParams, call: Call) -> ToolResult:
+async def list_content(params: ListArticlesParams, call: Call) -> ToolResult:
     """Return a page of the articles of the caller's account."""
     since = datetime.fromisoformat(params.updated_since).replace(tzinfo=UTC) if params.updated_since else None
-    wanted = listing.Filter(
+    wanted = listing.ArticleFilter(
         website_id=params.website_id,
         status=params.status,
         query=(params.query or "").strip(),

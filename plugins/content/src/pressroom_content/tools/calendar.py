@@ -18,7 +18,7 @@ from pressroom_content.tools.publication_parts import (
     LOCAL,
     Moment,
     PublicationId,
-    PublicationRow,
+    PublicationOut,
     in_words,
     local,
     row_of,
@@ -40,7 +40,7 @@ class ScheduleParams(Params):
     website_id: WebsiteId | None = Field(default=None, description="Only of this website.")
 
 
-class Entry(BaseModel):
+class CalendarEntryOut(BaseModel):
     """Something that goes out, or went out, at a named time."""
 
     publication_id: str
@@ -65,7 +65,7 @@ class GapRow(BaseModel):
 class ScheduleAnswer(BaseModel):
     """The answer of `list_schedule`."""
 
-    entries: list[Entry]
+    entries: list[CalendarEntryOut]
     gaps: list[GapRow]
 
 
@@ -98,7 +98,7 @@ async def list_schedule(params: ScheduleParams, call: Call) -> ToolResult:
             continue
         article = await Articles(plugin).get(user_id, one.article_id)
         entries.append(
-            Entry(
+            CalendarEntryOut(
                 publication_id=one.id,
                 content_id=one.article_id,
                 title=article.title,
@@ -133,7 +133,7 @@ class RescheduleParams(Params):
 class RescheduleAnswer(BaseModel):
     """The answer of `reschedule_content`."""
 
-    publication: PublicationRow
+    publication: PublicationOut
 
 
 @mcp_tool(

@@ -15,7 +15,7 @@ from pressroom_content.tools.websites import context
 MAX_LINKS: Final = 50
 
 
-class SuggestParams(Params):
+class SuggestLinksParams(Params):
     """For which article."""
 
     content_id: ContentId
@@ -53,7 +53,7 @@ class LinkSuggestions(BaseModel):
     annotations=Annotations(read_only=True, idempotent=True),
     tags=("links",),
 )
-async def suggest_internal_links(params: SuggestParams, call: Call) -> ToolResult:
+async def suggest_internal_links(params: SuggestLinksParams, call: Call) -> ToolResult:
     """Suggest links for an article of the caller's account."""
     article, found = await links.suggested(context(call), call.caller.subject, params.content_id, params.limit)
     suggestions = [
@@ -93,7 +93,7 @@ class ApplyParams(Params):
     )
 
 
-class Applied(BaseModel):
+class AppliedLinksOut(BaseModel):
     """The answer of `apply_internal_links`."""
 
     content_id: str = Field(description="The article.")
@@ -109,7 +109,7 @@ class Applied(BaseModel):
         "where one cannot be there. Give the version that the suggestions were for. Live posts stay as they are "
         "until update_publication. Returns the new version and how many were added."
     ),
-    result=Applied,
+    result=AppliedLinksOut,
     annotations=Annotations(idempotent=True),
     tags=("links",),
 )
@@ -125,7 +125,7 @@ async def apply_internal_links(params: ApplyParams, call: Call) -> ToolResult:
         origin=call.caller.connection_name,
     )
     article = written.article
-    data = Applied(content_id=article.id, version=article.version, applied=len(chosen))
+    data = AppliedLinksOut(content_id=article.id, version=article.version, applied=len(chosen))
     return ToolResult(f"{len(chosen)} links added; {article.id} is at version {article.version}.", data)
 
 

@@ -29,7 +29,7 @@ LOCAL: Final = "publish_at in the time zone of the website's settings, with its 
 RequestId = Annotated[str, Field(min_length=1, max_length=200)]
 
 
-class PublicationRow(BaseModel):
+class PublicationOut(BaseModel):
     """A publication."""
 
     publication_id: str
@@ -70,9 +70,9 @@ async def zone_of(plugin: PluginContext, one: Publication) -> ZoneInfo:
     return (await Websites(plugin).zones(one.user_id)).get(one.website_id, _UTC)
 
 
-def row_of(one: Publication, names: Mapping[str, str], zones: Mapping[str, ZoneInfo]) -> PublicationRow:
+def row_of(one: Publication, names: Mapping[str, str], zones: Mapping[str, ZoneInfo]) -> PublicationOut:
     """Return a publication as answers show it."""
-    return PublicationRow(
+    return PublicationOut(
         publication_id=one.id,
         content_id=one.article_id,
         website_id=one.website_id,

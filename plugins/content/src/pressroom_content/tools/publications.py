@@ -15,22 +15,22 @@ from pressroom_content.contract import Cursor, Day, WebsiteId
 from pressroom_content.publishing.looking import look
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.records import Publication
-from pressroom_content.tools.publication_parts import ContentId, PublicationId, PublicationRow, row_of, told
+from pressroom_content.tools.publication_parts import ContentId, PublicationId, PublicationOut, row_of, told
 from pressroom_content.tools.websites import context
 from pressroom_content.websites.store import Websites
 
 
-class StepRow(BaseModel):
+class StepOut(BaseModel):
     """A step of a publication."""
 
     name: str
     state: str
 
 
-class LiveRow(PublicationRow):
+class LiveRow(PublicationOut):
     """A publication, its steps, and what is on the site now."""
 
-    steps: list[StepRow] = Field(description="terms, media, draft, read_back, live and verify, and their status.")
+    steps: list[StepOut] = Field(description="terms, media, draft, read_back, live and verify, and their status.")
     drift: list[str] = Field(description="How the post on the site differs from what was sent; only with verify.")
     edited_on_site: bool | None = Field(description="Whether somebody edited it there since; null without verify.")
 
@@ -96,7 +96,7 @@ class PublicationsParams(Params):
 class PublicationsAnswer(BaseModel):
     """The answer of `list_publications`."""
 
-    publications: list[PublicationRow]
+    publications: list[PublicationOut]
     next_cursor: str | None = Field(description="Give it as cursor to read on; null at the end.")
 
 
@@ -143,7 +143,7 @@ async def _live_row(
     *,
     verify: bool,
 ) -> LiveRow:
-    steps = [StepRow(name=step.name, state=step.state) for step in await publications.steps(one.id)]
+    steps = [StepOut(name=step.name, state=step.state) for step in await publications.steps(one.id)]
     seen = await look(plugin, one) if verify else None
     if seen is not None:  # what was found replaces what was found before
         one = await publications.get(one.user_id, one.id)

@@ -141,7 +141,7 @@ async def publish_content(params: PublishParams, call: Call) -> ToolResult:
     return ToolResult(told(done, zone), _answer(done, zone), counts=news)
 
 
-class UpdateParams(Params):
+class UpdatePublicationParams(Params):
     """Which publication."""
 
     publication_id: PublicationId
@@ -171,7 +171,7 @@ class UpdateAnswer(BaseModel):
     tags=("publish",),
     timeout=60,
 )
-async def update_publication(params: UpdateParams, call: Call) -> ToolResult:
+async def update_publication(params: UpdatePublicationParams, call: Call) -> ToolResult:
     """Write the newest version, unless the post was edited on its site."""
     store = Publications(context(call))
     begun = await store.update(call.caller.subject, params.publication_id, force=params.force)

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from pressroom_content.contract import RemoteRedirect, Site, SiteAddress, SiteGone, WebsiteId
 from pressroom_content.tools.websites import confirmed, context
-from pressroom_content.websites.redirects import Judged, check_targets, judge, read_path, read_target
+from pressroom_content.websites.redirects import RedirectReview, check_targets, judge, read_path, read_target
 from pressroom_content.websites.store import Websites
 
 
@@ -116,7 +116,7 @@ async def create_redirect(params: NewRedirectParams, call: Call) -> ToolResult:
     return ToolResult(f"{row.from_path} leads to {row.to} (redirect_id {row.id}).", RedirectAnswer(redirect=row))
 
 
-class DeleteParams(Params):
+class DeleteRedirectParams(Params):
     """What to remove."""
 
     website_id: WebsiteId
@@ -142,7 +142,7 @@ class DeleteAnswer(BaseModel):
     tags=("redirects",),
     timeout=60,
 )
-async def delete_redirect(params: DeleteParams, call: Call) -> ToolResult:
+async def delete_redirect(params: DeleteRedirectParams, call: Call) -> ToolResult:
     """Remove a redirect."""
     confirmed(confirm=params.confirm)
     _, site = await _opened(context(call), call.caller.subject, params.website_id)
@@ -161,7 +161,7 @@ def _row(one: RemoteRedirect) -> RedirectRow:
     return RedirectRow(id=one.id, from_path=one.source, to=one.target, permanent=one.permanent)
 
 
-def _judged(one: Judged) -> JudgedRow:
+def _judged(one: RedirectReview) -> JudgedRow:
     return JudgedRow(
         **_row(one.redirect).model_dump(),
         hops=one.hops,

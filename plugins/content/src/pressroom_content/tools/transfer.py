@@ -20,7 +20,7 @@ from pressroom_content.tools.websites import context
 MAX_SHOWN_LENGTH: Final = 100_000
 
 
-class ImportParams(Params):
+class ImportArticleParams(Params):
     """What becomes an article: a page, or HTML."""
 
     url: str | None = Field(
@@ -56,7 +56,7 @@ class ImportedContent(BaseModel):
     quota=QUOTA,
     timeout=60.0,
 )
-async def import_content(params: ImportParams, call: Call) -> ToolResult:
+async def import_content(params: ImportArticleParams, call: Call) -> ToolResult:
     """Make an article of the caller's account from elsewhere."""
     plugin, subject, origin = context(call), call.caller.subject, call.caller.connection_name
     if (params.url is None) == (params.html is None):
@@ -83,7 +83,7 @@ class CopyParams(Params):
     )
 
 
-class Copied(BaseModel):
+class CopiedArticleOut(BaseModel):
     """The answer of `duplicate_content`."""
 
     content_id: str = Field(description="The copy.")
@@ -96,7 +96,7 @@ class Copied(BaseModel):
         "Copies an article as a new draft, such as the base for another language or website; its text is copied as it "
         "is, not translated. A repeated call makes another copy. Returns the copy's content_id."
     ),
-    result=Copied,
+    result=CopiedArticleOut,
     tags=("content",),
     quota=QUOTA,
 )
@@ -110,7 +110,7 @@ async def duplicate_content(params: CopyParams, call: Call) -> ToolResult:
         language=params.language,
         origin=call.caller.connection_name,
     )
-    return ToolResult(f"Copied as {article.id}, slug {article.slug}.", Copied(content_id=article.id))
+    return ToolResult(f"Copied as {article.id}, slug {article.slug}.", CopiedArticleOut(content_id=article.id))
 
 
 class PreviewParams(Params):
@@ -182,7 +182,7 @@ class ExportParams(Params):
     )
 
 
-class Exported(BaseModel):
+class ExportOut(BaseModel):
     """The answer of `export_content`."""
 
     download_url: str = Field(description="Gives the file to whoever has the link, until it expires.")
@@ -199,7 +199,7 @@ class Exported(BaseModel):
         "hour, for the user, and how many articles are in the file. An earlier link to a file in the same format stops "
         "working."
     ),
-    result=Exported,
+    result=ExportOut,
     annotations=Annotations(read_only=True, idempotent=True),
     tags=("publish",),
     rate_limit=per_minute(30),
@@ -215,7 +215,7 @@ async def export_content(params: ExportParams, call: Call) -> ToolResult:
         content_ids=params.content_ids,
     )
     text = f"{made.items} articles: {made.url} (works until {made.expires_at:%Y-%m-%d %H:%M} UTC)"
-    return ToolResult(text, Exported(download_url=made.url, expires_at=made.expires_at, items=made.items))
+    return ToolResult(text, ExportOut(download_url=made.url, expires_at=made.expires_at, items=made.items))
 
 
 TOOLS: Final = (import_content, duplicate_content, preview_content, export_content)

@@ -21,7 +21,7 @@ from pressroom_content.contract import BUILTIN, Cursor, WebsiteId, control_of
 from pressroom_content.records import Website
 from pressroom_content.websites import settings as site_settings
 from pressroom_content.websites.checking import check_website
-from pressroom_content.websites.connecting import Connecting
+from pressroom_content.websites.connecting import ConnectionLinks
 from pressroom_content.websites.connectors import connectors
 from pressroom_content.websites.control import Controls
 from pressroom_content.websites.store import Websites
@@ -98,7 +98,7 @@ def details(website: Website) -> WebsiteDetails:
     )
 
 
-class ListParams(Params):
+class ListWebsitesParams(Params):
     """Which websites."""
 
     status: Literal["active", "error", "paused"] | None = Field(default=None, description="Only those that stand so.")
@@ -125,7 +125,7 @@ class WebsitePage(BaseModel):
     annotations=Annotations(read_only=True, idempotent=True),
     tags=("sites",),
 )
-async def list_websites(params: ListParams, call: Call) -> ToolResult:
+async def list_websites(params: ListWebsitesParams, call: Call) -> ToolResult:
     """Return a page of the caller's websites."""
     found, cursor = await Websites(context(call)).page(
         call.caller.subject, status=params.status, limit=params.limit, cursor=params.cursor
@@ -224,7 +224,7 @@ async def connect_website(params: ConnectParams, call: Call) -> ToolResult:
         website = await Websites(plugin).add(user_id, BUILTIN, name=params.name or "My site", url="", credential={})
         data = ConnectAnswer(connect_url=website.url, state="connected", expires_at=None, website_id=website.id)
         return ToolResult(f"{website.name} is ready at {website.url} (website_id {website.id}).", data)
-    url, expires_at = await Connecting(plugin).begin(
+    url, expires_at = await ConnectionLinks(plugin).begin(
         user_id, params.platform, url=params.url or "", name=params.name or ""
     )
     data = ConnectAnswer(connect_url=url, state="waiting_for_user", expires_at=expires_at, website_id=None)
@@ -240,7 +240,7 @@ def _others(plugin: PluginContext, platform: str) -> list[str]:
     return [name for name in connectors(plugin) if name != platform] or ["none"]
 
 
-class CheckRow(BaseModel):
+class ConnectionCheckOut(BaseModel):
     """A point of a live check."""
 
     id: str
@@ -249,11 +249,11 @@ class CheckRow(BaseModel):
     fix: str = Field(description="What the site's owner can do about it.")
 
 
-class CheckAnswer(BaseModel):
+class ConnectionTestOut(BaseModel):
     """The answer of `test_website_connection`."""
 
     ok: bool = Field(description="Whether publishing is possible.")
-    checks: list[CheckRow]
+    checks: list[ConnectionCheckOut]
 
 
 @mcp_tool(
@@ -265,7 +265,7 @@ class CheckAnswer(BaseModel):
         "the site. Use it when publishing failed, before something large, or once a verification file is in place. "
         "Returns ok and checks, each with a fix."
     ),
-    result=CheckAnswer,
+    result=ConnectionTestOut,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
     tags=("sites",),
     timeout=60,
@@ -275,9 +275,9 @@ async def test_website_connection(params: WebsiteParams, call: Call) -> ToolResu
     plugin, user_id = context(call), call.caller.subject
     _, finding = await check_website(plugin, user_id, params.website_id)
     checks = [*finding.checks, await Controls(plugin).check(user_id, params.website_id)]
-    rows = [CheckRow(id=one.id, status=one.status, message=one.message, fix=one.fix) for one in checks]
+    rows = [ConnectionCheckOut(id=one.id, status=one.status, message=one.message, fix=one.fix) for one in checks]
     lines = [f"{row.status}: {row.message}{f' ({row.fix})' if row.fix else ''}" for row in rows]
-    return ToolResult("\n".join(lines), CheckAnswer(ok=finding.ok, checks=rows))
+    return ToolResult("\n".join(lines), ConnectionTestOut(ok=finding.ok, checks=rows))
 
 
 class DisconnectParams(Params):

@@ -35,7 +35,7 @@ Rule = Literal["banned_term", "glossary", "spelling", "sentence_length", "readin
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class VoiceIssue:
     """Something in a text that breaks a rule. `position` counts characters from 0, `line` from 1.
 
     `found` is the text in question, `context` the same with some words around it. An `error` breaks the guide, a
@@ -52,7 +52,7 @@ class Finding:
     line: int | None = None
 
 
-def check(text: str, voice: Voice, language: str = "") -> list[Finding]:
+def check(text: str, voice: Voice, language: str = "") -> list[VoiceIssue]:
     """Return what in a text breaks a guide or misses a target, rule by rule, each in the order of the text.
 
     Spelling variants and reading ease are checked where the language has them; an empty one counts as English.
@@ -98,10 +98,10 @@ class _Text:
         message: str,
         fix: str,
         severity: Literal["error", "warning"] = "error",
-    ) -> Finding:
+    ) -> VoiceIssue:
         """Return a finding at a place."""
         start, end = max(0, place - _AROUND), place + len(found) + _AROUND
-        return Finding(
+        return VoiceIssue(
             rule=rule,
             severity=severity,
             message=message,
@@ -113,20 +113,20 @@ class _Text:
         )
 
 
-def _bounded(findings: Iterator[Finding]) -> Iterator[Finding]:
+def _bounded(findings: Iterator[VoiceIssue]) -> Iterator[VoiceIssue]:
     for number, finding in enumerate(findings):
         if number == MAX_FINDINGS_PER_RULE:
             return
         yield finding
 
 
-def _banned(text: _Text, voice: Voice) -> Iterator[Finding]:
+def _banned(text: _Text, voice: Voice) -> Iterator[VoiceIssue]:
     for place, found, _ in Terms(dict.fromkeys(voice.banned_terms, "")).found_in(text.text):
         message = f"“{found}” is a banned term"
         yield text.finding("banned_term", place, found, message, "Say it in other words.")
 
 
-def _glossary(text: _Text, voice: Voice) -> Iterator[Finding]:
+def _glossary(text: _Text, voice: Voice) -> Iterator[VoiceIssue]:
     written = {other: term for term, instead_of in voice.glossary.items() for other in (*instead_of.split(","), term)}
     for place, found, term in Terms(written).found_in(text.text):
         if found == term or (found[1:] == term[1:] and _begins_sentence(text.text, place)):
@@ -135,7 +135,7 @@ def _glossary(text: _Text, voice: Voice) -> Iterator[Finding]:
         yield text.finding("glossary", place, found, message, f"Write “{term}”.")
 
 
-def _spelling(text: _Text, voice: Voice) -> Iterator[Finding]:
+def _spelling(text: _Text, voice: Voice) -> Iterator[VoiceIssue]:
     if voice.spelling == "any":
         return
     others = other_spellings(voice.spelling)
@@ -147,7 +147,7 @@ def _spelling(text: _Text, voice: Voice) -> Iterator[Finding]:
             yield text.finding("spelling", match.start(), match[0], message, f"Write “{own}”.")
 
 
-def _long_sentences(text: _Text) -> Iterator[Finding]:
+def _long_sentences(text: _Text) -> Iterator[VoiceIssue]:
     for place, sentence in text.sentences:
         words = count_words(sentence)
         if words > MAX_SENTENCE_WORDS:
@@ -156,7 +156,7 @@ def _long_sentences(text: _Text) -> Iterator[Finding]:
             yield text.finding("sentence_length", place, shown, message, "Split it in two.", "warning")
 
 
-def _averages(text: _Text, language: str) -> Iterator[Finding]:
+def _averages(text: _Text, language: str) -> Iterator[VoiceIssue]:
     words = list(words_of(text.text))
     sentences = len(text.sentences)
     if len(words) < _MIN_WORDS or not sentences:
@@ -164,11 +164,11 @@ def _averages(text: _Text, language: str) -> Iterator[Finding]:
     mean = len(words) / sentences
     if mean > MEAN_SENTENCE:
         message = f"sentences have {mean:.1f} words on average; the target is at most {MEAN_SENTENCE:g}"
-        yield Finding("sentence_length", "warning", message, "Make the longest ones shorter.")
+        yield VoiceIssue("sentence_length", "warning", message, "Make the longest ones shorter.")
     ease = reading_ease(words, sentences, language)
     if ease is not None and ease < MIN_EASE:
         message = f"the reading ease is {ease:.0f} of 100; the target is at least {MIN_EASE:.0f}"
-        yield Finding("reading_ease", "warning", message, "Use shorter words and shorter sentences.")
+        yield VoiceIssue("reading_ease", "warning", message, "Use shorter words and shorter sentences.")
 
 
 def _begins_sentence(text: str, place: int) -> bool:

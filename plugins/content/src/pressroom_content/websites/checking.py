@@ -9,8 +9,8 @@ from pressroom.sdk import CallError, PluginContext
 
 from pressroom_content.contract import (
     Capabilities,
-    Check,
-    Finding,
+    ConnectionCheck,
+    ConnectionReport,
     SiteAddress,
     SiteConnector,
     SiteError,
@@ -23,7 +23,7 @@ from pressroom_content.websites.store import Websites
 log = structlog.get_logger()
 
 
-async def check_website(plugin: PluginContext, user_id: str, website_id: str) -> tuple[Website, Finding]:
+async def check_website(plugin: PluginContext, user_id: str, website_id: str) -> tuple[Website, ConnectionReport]:
     """Check a connected website, and keep what was found. Raises `NotFound`."""
     websites = Websites(plugin)
     try:
@@ -37,7 +37,7 @@ async def check_website(plugin: PluginContext, user_id: str, website_id: str) ->
 
 async def check_credential(
     plugin: PluginContext, connector: SiteConnector, address: SiteAddress, credential: Mapping[str, str]
-) -> Finding:
+) -> ConnectionReport:
     """Check a site with a credential that is not stored yet. Whatever goes wrong is a point of the finding."""
     try:
         return await connector.open(address, credential, plugin.services.fetcher).check()
@@ -51,7 +51,7 @@ async def check_credential(
         return failed(CallError("the connector failed inside; the server's log has more"), connector.capabilities)
 
 
-def failed(error: CallError, capabilities: Capabilities) -> Finding:
+def failed(error: CallError, capabilities: Capabilities) -> ConnectionReport:
     """Return the finding for a site that could not be looked at."""
     id_ = "credential" if isinstance(error, SiteRejected) else "reachable"
     fix = error.hint or (
@@ -59,4 +59,4 @@ def failed(error: CallError, capabilities: Capabilities) -> Finding:
         if isinstance(error, SiteUnavailable)
         else ""
     )
-    return Finding((Check(id_, "error", error.message, fix),), capabilities)
+    return ConnectionReport((ConnectionCheck(id_, "error", error.message, fix),), capabilities)

@@ -12,7 +12,7 @@ from pressroom.columns import hash_of, new_id, new_secret
 from pressroom.sdk import Forbidden, InvalidInput, NotFound, PluginContext
 from sqlalchemy import delete, func, select, update
 
-from pressroom_content.contract import CredentialField, Finding, SiteAddress, SiteConnector
+from pressroom_content.contract import ConnectionReport, CredentialField, SiteAddress, SiteConnector
 from pressroom_content.contract.control import is_on_this_server, place_of
 from pressroom_content.records import Website
 from pressroom_content.tables import ConnectRow
@@ -38,7 +38,7 @@ class Connect:
     used: bool
 
 
-class Connecting:
+class ConnectionLinks:
     """Makes links, and takes what people type behind them."""
 
     def __init__(self, plugin: PluginContext) -> None:
@@ -114,7 +114,7 @@ class Connecting:
 
     async def finish(
         self, token: str, connect: Connect, *, url: str, name: str, credential: Mapping[str, str]
-    ) -> tuple[Website | None, Finding]:
+    ) -> tuple[Website | None, ConnectionReport]:
         """Check a credential at the site, and keep it if nothing is in its way; the link is used up then.
 
         Raises:

@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, and_, func, literal, or_, select, update
 from sqlalchemy.orm import InstrumentedAttribute
 
 from pressroom_content.contract import BUILTIN
-from pressroom_content.contract.connectors import Check
+from pressroom_content.contract.connectors import ConnectionCheck
 from pressroom_content.contract.control import (
     FILE_NAME,
     META_NAME,
@@ -96,13 +96,15 @@ class Controls:
             await self._withdraw(website.id)
         return control_of(await self._website(user_id, website_id))
 
-    async def check(self, user_id: str, website_id: str) -> Check:
+    async def check(self, user_id: str, website_id: str) -> ConnectionCheck:
         """Look once more, and return the result as a point of a live check. Raises `NotFound`."""
         found = await self.prove(user_id, website_id, look=True)
         if found.proven:
-            return Check("control", "ok", f"the website is proven to control {found.url} ({_WORDS[found.method]})")
+            return ConnectionCheck(
+                "control", "ok", f"the website is proven to control {found.url} ({_WORDS[found.method]})"
+            )
         message = "it is not proven that the website controls its URL"
-        return Check("control", "warning", message, await self.how(user_id, website_id))
+        return ConnectionCheck("control", "warning", message, await self.how(user_id, website_id))
 
     async def how(self, user_id: str, website_id: str) -> str:
         """Return what the owner of a website does to prove its control. Raises `NotFound`."""

@@ -19,7 +19,7 @@ _MAX_CHAIN_LENGTH: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class RedirectReview:
     """A redirect, where it leads in the end, and what is wrong with it, in words."""
 
     redirect: RemoteRedirect
@@ -29,21 +29,21 @@ class Judged:
     status: int | None = None
 
 
-def judge(redirects: Sequence[RemoteRedirect], site_url: str) -> list[Judged]:
+def judge(redirects: Sequence[RemoteRedirect], site_url: str) -> list[RedirectReview]:
     """Follow redirects among themselves. Nothing is fetched."""
     targets = {one.source: one.target for one in redirects}
     return [_followed(one, targets, site_url) for one in redirects]
 
 
-async def check_targets(plugin: PluginContext, judged: Sequence[Judged], site_url: str) -> list[Judged]:
+async def check_targets(plugin: PluginContext, judged: Sequence[RedirectReview], site_url: str) -> list[RedirectReview]:
     """Ask the first hundred targets whether they are there."""
     slots = asyncio.Semaphore(_AT_ONCE)
 
-    async def one(item: Judged) -> Judged:
+    async def one(item: RedirectReview) -> RedirectReview:
         async with slots:
             status, problem = await _status(plugin, absolute(item.final, site_url))
         problems = (*item.problems, *([problem] if problem else []))
-        return Judged(item.redirect, item.final, item.hops, problems, status)
+        return RedirectReview(item.redirect, item.final, item.hops, problems, status)
 
     checked = await asyncio.gather(*(one(item) for item in judged[:MAX_CHECKED]))
     return [*checked, *judged[MAX_CHECKED:]]
@@ -79,18 +79,18 @@ def absolute(target: str, site_url: str) -> str:
     return f"{site_url}{target}"
 
 
-def _followed(one: RemoteRedirect, targets: Mapping[str, str], site_url: str) -> Judged:
+def _followed(one: RemoteRedirect, targets: Mapping[str, str], site_url: str) -> RedirectReview:
     seen, at = [one.source], one.target
     while True:
         own = at.removeprefix(site_url) if at.startswith(f"{site_url}/") else at
         if own in seen:
-            return Judged(one, at, len(seen), (f"it leads back to {own}: a loop",))
+            return RedirectReview(one, at, len(seen), (f"it leads back to {own}: a loop",))
         if own not in targets or len(seen) > _MAX_CHAIN_LENGTH:
             break
         seen.append(own)
         at = targets[own]
     problems = () if len(seen) == 1 else (f"a chain of {len(seen)} redirects; lead it to {at} at once",)
-    return Judged(one, at, len(seen), problems)
+    return RedirectReview(one, at, len(seen), problems)
 
 
 async def _status(plugin: PluginContext, url: str) -> tuple[int | None, str]:

@@ -18,7 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from pressroom_content.builtin_site.store import delete_site
 from pressroom_content.contract import (
     BUILTIN,
-    Finding,
+    ConnectionReport,
     Site,
     SiteAddress,
     SiteError,
@@ -142,7 +142,7 @@ class Websites:
         name: str,
         url: str,
         credential: Mapping[str, str],
-        finding: Finding | None = None,
+        finding: ConnectionReport | None = None,
         website_id: str = "",
     ) -> Website:
         """Keep a website. Raises `InvalidInput` where the account has as many as it may have."""
@@ -182,7 +182,7 @@ class Websites:
         raise InvalidInput("name", "too many sites have this name; choose another")
 
     async def reconnect(
-        self, user_id: str, website_id: str, *, credential: Mapping[str, str], url: str, finding: Finding
+        self, user_id: str, website_id: str, *, credential: Mapping[str, str], url: str, finding: ConnectionReport
     ) -> Website:
         """Put a new credential in place of the old one. Raises `NotFound`."""
         now = datetime.now(UTC)
@@ -255,7 +255,7 @@ class Websites:
                 await delete_site(session, row.id)
             return int(await session.scalar(online) or 0)
 
-    async def note_finding(self, user_id: str, website_id: str, finding: Finding) -> Website:
+    async def note_finding(self, user_id: str, website_id: str, finding: ConnectionReport) -> Website:
         """Keep what a live check found. Raises `NotFound`."""
         async with self._database.writing() as session:
             row = await self._row(session, user_id, website_id)
@@ -338,7 +338,7 @@ async def note_published(session: AsyncSession, website_id: str) -> None:
     await session.execute(change.where(WebsiteRow.status == "error").values(status="active"))
 
 
-def _take_finding(row: WebsiteRow, finding: Finding | None, now: datetime, base_url: str) -> None:
+def _take_finding(row: WebsiteRow, finding: ConnectionReport | None, now: datetime, base_url: str) -> None:
     if finding is None:
         return
     row.checks = [asdict(check) for check in finding.checks]
@@ -355,7 +355,7 @@ def _take_finding(row: WebsiteRow, finding: Finding | None, now: datetime, base_
     take_proof(row, finding.site_url, now, base_url=base_url, certain=finding.ok or rejected)
 
 
-def _own_settings(finding: Finding | None, names: Sequence[str]) -> dict[str, Any]:
+def _own_settings(finding: ConnectionReport | None, names: Sequence[str]) -> dict[str, Any]:
     """Return what the site itself says of its language and time zone, as far as it makes sense."""
     kept: dict[str, Any] = {}
     for name in names:

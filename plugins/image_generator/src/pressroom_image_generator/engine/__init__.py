@@ -16,7 +16,7 @@ from pressroom.graphics.text import FontLibrary, default_library
 
 from pressroom_image_generator.engine.boxes import BoxBuilder
 from pressroom_image_generator.engine.cascade import Cascade
-from pressroom_image_generator.engine.layout.engine import Layout
+from pressroom_image_generator.engine.layout.engine import LayoutEngine
 from pressroom_image_generator.engine.layout.fragments import Fragment
 from pressroom_image_generator.engine.notes import Notes
 from pressroom_image_generator.engine.paint.canvas import Canvas
@@ -26,7 +26,7 @@ from pressroom_image_generator.engine.pictures import UrlImage
 from pressroom_image_generator.engine.properties import Style
 from pressroom_image_generator.engine.sources import ImageSource, Sources
 
-__all__ = ["ImageSource", "Rendered", "image_addresses", "render"]
+__all__ = ["ImageSource", "RenderedImage", "image_addresses", "render"]
 
 _SHAPING: Final = frozenset(
     {"transform", "translate", "rotate", "scale", "filter", "clip_path", "mask_image", "mix_blend_mode"}
@@ -37,7 +37,7 @@ _NO_IMAGES: Final[Mapping[str, ImageSource]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
-class Rendered:
+class RenderedImage:
     """A picture, `RGB` where nothing shines through and else `RGBA`, and what could not be done as it was asked."""
 
     picture: Image.Image
@@ -61,7 +61,7 @@ def render(
     *,
     images: Mapping[str, ImageSource] = _NO_IMAGES,
     fonts: FontLibrary | None = None,
-) -> Rendered:
+) -> RenderedImage:
     """Return the picture of an HTML text on a canvas of that many pixels.
 
     Args:
@@ -78,11 +78,11 @@ def render(
     library = fonts or default_library()
     sources = Sources(images, notes)
     root = BoxBuilder(Cascade(width, height, notes), sources, notes).build(parse_html(html, notes))
-    fragment = Layout(library, width, height, notes).canvas(root)
+    fragment = LayoutEngine(library, width, height, notes).canvas(root)
     covered = _covered(fragment, 0.0, 0.0, width, height)
     canvas = Canvas(Image.new("RGB" if covered else "RGBA", (width, height)))
     Painter(library, sources).paint(canvas, fragment, 0.0, 0.0)
-    return Rendered(canvas.image, notes.warnings)
+    return RenderedImage(canvas.image, notes.warnings)
 
 
 def _covered(fragment: Fragment, x: float, y: float, width: int, height: int) -> bool:

@@ -12,7 +12,7 @@ from pressroom.graphics.css import Length, angle, bounded, keyword, number, sign
 from tinycss2.ast import FunctionBlock, Node
 
 from pressroom_image_generator.engine.pictures import Position, position
-from pressroom_image_generator.engine.readers import Shadow, shadows
+from pressroom_image_generator.engine.readers import ShadowStyle, shadows
 from pressroom_image_generator.engine.values import AnyLength, Units, any_length
 
 MAX_FUNCTIONS: Final = 16
@@ -39,12 +39,12 @@ class Transform:
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class FilterFunction:
     """A filter function with its amount; a drop shadow has `shadow` instead."""
 
     name: str
     amount: float = 0.0
-    shadow: Shadow | None = None
+    shadow: ShadowStyle | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,7 @@ _AMOUNTS: Final = frozenset(
 )
 
 
-def filters(nodes: Sequence[Node], units: Units) -> tuple[Filter, ...] | None:
+def filters(nodes: Sequence[Node], units: Units) -> tuple[FilterFunction, ...] | None:
     """Read a list of filters."""
     if len(nodes) == 1 and keyword(nodes[0]) == "none":
         return ()
@@ -184,29 +184,29 @@ def filters(nodes: Sequence[Node], units: Units) -> tuple[Filter, ...] | None:
     return known if len(known) == len(found) else None
 
 
-def _filter(block: FunctionBlock, units: Units) -> Filter | None:
+def _filter(block: FunctionBlock, units: Units) -> FilterFunction | None:
     arguments = significant(block.arguments)
     name = block.lower_name
     if name == "drop-shadow":
         cast = shadows(spread=False)(arguments, units) if arguments else None
-        return Filter(name, shadow=cast[0]) if cast else None
+        return FilterFunction(name, shadow=cast[0]) if cast else None
     if name not in _AMOUNTS or len(arguments) > 1:
         return None
     if name == "blur":
         length = any_length(arguments[0]) if arguments else Length()
         if not isinstance(length, Length) or length.part or length.pixels < 0:
             return None
-        return Filter(name, min(length.pixels, MAX_BLUR))
+        return FilterFunction(name, min(length.pixels, MAX_BLUR))
     if name == "hue-rotate":
         turn = angle(arguments[0]) if arguments else 0.0
-        return None if turn is None else Filter(name, turn)
+        return None if turn is None else FilterFunction(name, turn)
     if not arguments:
-        return Filter(name, 1.0)
+        return FilterFunction(name, 1.0)
     amount = _factor(arguments[0])
     if amount is None or not amount >= 0:
         return None
     most = 1.0 if name in ("grayscale", "sepia", "invert", "opacity") else 100.0
-    return Filter(name, min(amount, most))
+    return FilterFunction(name, min(amount, most))
 
 
 def clip_path(nodes: Sequence[Node], units: Units) -> Shape | None:

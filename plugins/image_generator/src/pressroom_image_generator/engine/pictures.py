@@ -12,7 +12,7 @@ from pressroom.graphics.gradient import Gradient, gradient_of
 from tinycss2.ast import FunctionBlock, Node, URLToken
 
 from pressroom_image_generator.engine.readers import Reader, T
-from pressroom_image_generator.engine.values import AnyLength, Mixed, Size, Units, any_length
+from pressroom_image_generator.engine.values import AnyLength, MixedLength, Size, Units, any_length
 
 MAX_LAYERS: Final = 16
 _REPEATS: Final = {
@@ -120,7 +120,7 @@ def _from_edges(nodes: Sequence[Node]) -> Position | None:
 def _inward(offset: AnyLength) -> AnyLength:
     if isinstance(offset, Length):
         return Length(-offset.pixels, 1 - offset.part)
-    return Mixed("sum", (Length(part=1.0), Length(-offset.of(0))))
+    return MixedLength("sum", (Length(part=1.0), Length(-offset.of(0))))
 
 
 def background_size(nodes: Sequence[Node], units: Units) -> BackgroundSize | None:

@@ -15,7 +15,7 @@ from tinycss2.ast import Node
 
 from pressroom_image_generator.engine import pictures, readers
 from pressroom_image_generator.engine.effects import (
-    Filter,
+    FilterFunction,
     Shape,
     Transform,
     clip_path,
@@ -26,7 +26,7 @@ from pressroom_image_generator.engine.effects import (
     translation,
 )
 from pressroom_image_generator.engine.pictures import BackgroundSize, Picture, Position
-from pressroom_image_generator.engine.readers import Reader, Shadow, T, keywords, pixels, size
+from pressroom_image_generator.engine.readers import Reader, ShadowStyle, T, keywords, pixels, size
 from pressroom_image_generator.engine.tracks import GridLine, Track, areas, grid_line, track_list
 from pressroom_image_generator.engine.values import AnyLength, Edges, Size
 
@@ -65,8 +65,8 @@ _ZERO: Final = Length()
 _NO_LENGTH: Final[Size] = _ZERO
 _SQUARE: Final[tuple[AnyLength, AnyLength]] = (_ZERO, _ZERO)
 _CURRENT: Final[Color | None] = None
-_NO_SHADOWS: Final[tuple[Shadow, ...]] = ()
-_NO_FILTERS: Final[tuple[Filter, ...]] = ()
+_NO_SHADOWS: Final[tuple[ShadowStyle, ...]] = ()
+_NO_FILTERS: Final[tuple[FilterFunction, ...]] = ()
 _NO_TRANSFORM: Final[tuple[Transform, ...]] = ()
 _BOXES: Final = ("border-box", "padding-box", "content-box")
 _BORDER_STYLES: Final = (

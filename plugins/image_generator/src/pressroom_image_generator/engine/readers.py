@@ -30,7 +30,7 @@ _THICKNESSES: Final = {"thin": 1.0, "medium": 3.0, "thick": 5.0}
 
 
 @dataclass(frozen=True, slots=True)
-class Shadow:
+class ShadowStyle:
     """A shadow of a box or a text. A colour of `None` is the text's."""
 
     x: float
@@ -205,10 +205,10 @@ def radius(nodes: Sequence[Node], units: Units) -> tuple[AnyLength, AnyLength] |
     return values[0], values[-1]
 
 
-def shadows(*, spread: bool) -> Reader[tuple[Shadow, ...]]:
+def shadows(*, spread: bool) -> Reader[tuple[ShadowStyle, ...]]:
     """Return a reader of the shadows of boxes (which may spread and be inset) or of texts."""
 
-    def read(nodes: Sequence[Node], units: Units) -> tuple[Shadow, ...] | None:
+    def read(nodes: Sequence[Node], units: Units) -> tuple[ShadowStyle, ...] | None:
         if len(nodes) == 1 and keyword(nodes[0]) == "none":
             return ()
         found = [_shadow(part, units, spread=spread) for part in split_commas(nodes)]
@@ -217,7 +217,7 @@ def shadows(*, spread: bool) -> Reader[tuple[Shadow, ...]]:
     return read
 
 
-def _shadow(nodes: Sequence[Node], units: Units, *, spread: bool) -> Shadow | None:
+def _shadow(nodes: Sequence[Node], units: Units, *, spread: bool) -> ShadowStyle | None:
     lengths: list[float] = []
     tint: Color | None = None
     inset = False
@@ -234,7 +234,7 @@ def _shadow(nodes: Sequence[Node], units: Units, *, spread: bool) -> Shadow | No
     if not 2 <= len(lengths) <= (4 if spread else 3) or (len(lengths) > 2 and lengths[2] < 0):
         return None
     x, y, blur, grown = (*lengths, 0.0, 0.0)[:4]
-    return Shadow(x, y, blur, grown, tint, inset)
+    return ShadowStyle(x, y, blur, grown, tint, inset)
 
 
 def text_lines(nodes: Sequence[Node], units: Units) -> tuple[str, ...] | None:

@@ -42,11 +42,11 @@ _MATH: Final = frozenset({"calc", "min", "max", "clamp"})
 
 
 @dataclass(frozen=True, slots=True)
-class Mixed:
+class MixedLength:
     """A sum, the least or the greatest of lengths that cannot be told apart before layout."""
 
     operation: Literal["sum", "min", "max"]
-    items: tuple[Length | Mixed, ...]
+    items: tuple[Length | MixedLength, ...]
 
     def of(self, whole: float) -> float:
         """Return the pixels, where `whole` pixels are 100 %."""
@@ -54,7 +54,7 @@ class Mixed:
         return sum(values) if self.operation == "sum" else min(values) if self.operation == "min" else max(values)
 
 
-AnyLength = Length | Mixed
+AnyLength = Length | MixedLength
 Size = AnyLength | str
 """A length, or a keyword such as `auto`."""
 
@@ -95,7 +95,7 @@ def depends_on_percentage(value: object) -> bool:
     """Tell whether a size needs the base of percentages."""
     if isinstance(value, Length):
         return value.part != 0
-    return isinstance(value, Mixed) and any(depends_on_percentage(item) for item in value.items)
+    return isinstance(value, MixedLength) and any(depends_on_percentage(item) for item in value.items)
 
 
 def absolute(nodes: Iterable[Node], units: Units) -> list[Node]:
@@ -107,7 +107,7 @@ def any_length(node: Node) -> AnyLength | None:
     """Return a length or percentage whose units are absolute, `calc()` included."""
     if isinstance(node, FunctionBlock) and node.lower_name in _MATH:
         value = _calculated(node)
-        return value if isinstance(value, (Length, Mixed)) else None
+        return value if isinstance(value, (Length, MixedLength)) else None
     return length(node)
 
 
@@ -138,7 +138,7 @@ def _pixels(node: Node, value: float) -> Node:
     return DimensionToken(node.source_line, node.source_column, value, None, f"{value:g}", "px")
 
 
-_Number = float | Length | Mixed
+_Number = float | Length | MixedLength
 
 
 def _calculated(block: FunctionBlock) -> _Number | None:
@@ -225,7 +225,7 @@ def _scaled(value: _Number, factor: float) -> _Number:
     if factor < 0 and operation != "sum":
         operation = "max" if operation == "min" else "min"
     scaled = (_scaled(item, factor) for item in value.items)
-    return Mixed(operation, tuple(item for item in scaled if not isinstance(item, float)))
+    return MixedLength(operation, tuple(item for item in scaled if not isinstance(item, float)))
 
 
 def _added(one: _Number, other: _Number) -> _Number | None:
@@ -233,7 +233,7 @@ def _added(one: _Number, other: _Number) -> _Number | None:
         return bounded(one + other) if isinstance(one, float) and isinstance(other, float) else None
     if isinstance(one, Length) and isinstance(other, Length):
         return Length(bounded(one.pixels + other.pixels), bounded(one.part + other.part))
-    return Mixed("sum", (one, other))
+    return MixedLength("sum", (one, other))
 
 
 def _extreme(operation: Literal["min", "max"], values: Sequence[_Number]) -> _Number | None:
@@ -250,4 +250,4 @@ def _extreme(operation: Literal["min", "max"], values: Sequence[_Number]) -> _Nu
             return Length(pixels=pick(value.pixels for value in plain))
         if not any(value.pixels for value in plain):
             return Length(part=pick(value.part for value in plain))
-    return Mixed(operation, tuple(lengths))
+    return MixedLength(operation, tuple(lengths))

@@ -30,7 +30,7 @@ MAX_PIXELS: Final = 60_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Inspected:
+class InspectedImage:
     """A file that is an image; `width` and `height` are in pixels."""
 
     media_type: str
@@ -39,7 +39,7 @@ class Inspected:
     content: bytes
 
 
-def inspect(content: bytes, most_bytes: int) -> Inspected:
+def inspect(content: bytes, most_bytes: int) -> InspectedImage:
     """Return what an image is, having looked at all of it. Call it in a worker process: a decoder may do anything.
 
     Raises:
@@ -62,4 +62,4 @@ def inspect(content: bytes, most_bytes: int) -> Inspected:
         raise InvalidInput("", "the image is damaged: it cannot be read to its end") from None
     if width * height > MAX_PIXELS:
         raise InvalidInput("", f"the image has {width} x {height} pixels; at most {MAX_PIXELS:,} are allowed")
-    return Inspected(MEDIA_TYPES[image.format or ""], width, height, content)
+    return InspectedImage(MEDIA_TYPES[image.format or ""], width, height, content)

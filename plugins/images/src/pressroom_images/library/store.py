@@ -16,7 +16,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_images.config import ImagesConfig
-from pressroom_images.library.inspecting import EXTENSIONS, Inspected
+from pressroom_images.library.inspecting import EXTENSIONS, InspectedImage
 from pressroom_images.library.media import Media, media_of
 from pressroom_images.tables import BytesRow, MediaRow, ThumbnailRow, UseRow
 
@@ -94,7 +94,7 @@ class Library:
             raise _unknown(media_id)
         return found[0], found[1]
 
-    async def add_found(self, user_id: str, image: FoundImage, alt_text: str, file: Inspected | None) -> Media:
+    async def add_found(self, user_id: str, image: FoundImage, alt_text: str, file: InspectedImage | None) -> Media:
         """Take a search result in, with its bytes where they may be kept; once for an account, however often asked.
 
         Raises:
@@ -130,7 +130,7 @@ class Library:
     async def add_own(
         self,
         user_id: str,
-        file: Inspected,
+        file: InspectedImage,
         *,
         name: str,
         alt_text: str,
@@ -228,7 +228,7 @@ class Library:
                 await session.execute(delete(table).where(table.media_id == row.id))
             await session.delete(row)
 
-    async def _add(self, row: MediaRow, file: Inspected | None) -> Media:
+    async def _add(self, row: MediaRow, file: InspectedImage | None) -> Media:
         async with self._database.writing() as session:
             if file is not None:
                 await self._storage.reserve(session, row.user_id, len(file.content))

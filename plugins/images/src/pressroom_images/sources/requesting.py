@@ -23,7 +23,7 @@ _TOO_MANY: Final = 429
 _OK: Final = 200
 
 
-class ProviderUnavailable(CallError):
+class ImageProviderUnavailable(CallError):
     """A provider of images did not answer, or not as its documentation says. Another one may."""
 
     code = "provider_unavailable"
@@ -73,23 +73,23 @@ class ProviderApi:
 class ProviderErrors:
     """The errors of a provider. It implements `ErrorPolicy`."""
 
-    def no_answer(self, title: str, error: FetchFailed | FetchRefused | FetchUnknown) -> ProviderUnavailable:
+    def no_answer(self, title: str, error: FetchFailed | FetchRefused | FetchUnknown) -> ImageProviderUnavailable:
         """Return that the provider is away."""
         del error
-        return ProviderUnavailable(f"{title} cannot be reached at the moment; try another provider")
+        return ImageProviderUnavailable(f"{title} cannot be reached at the moment; try another provider")
 
-    def failure(self, title: str, method: str, answer: JsonAnswer) -> NotFound | ProviderUnavailable | None:
+    def failure(self, title: str, method: str, answer: JsonAnswer) -> NotFound | ImageProviderUnavailable | None:
         """Return the error for an answer that is not JSON with a status of 200."""
         del method
         if answer.status in _GONE:
             return NotFound(f"{title} does not have this image any more")
         if answer.status in _DENIED:
-            return ProviderUnavailable(f"{title} does not accept this server's key; the operator has to look")
+            return ImageProviderUnavailable(f"{title} does not accept this server's key; the operator has to look")
         if answer.status == _TOO_MANY:
-            return ProviderUnavailable(f"{title} has been asked too often; try another provider, or again later")
+            return ImageProviderUnavailable(f"{title} has been asked too often; try another provider, or again later")
         if answer.status != _OK or answer.body is None:
             message = f"{title} answered with HTTP {answer.status} and nothing that can be read"
-            return ProviderUnavailable(f"{message}; try another provider")
+            return ImageProviderUnavailable(f"{message}; try another provider")
         return None
 
 

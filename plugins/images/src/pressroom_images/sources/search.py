@@ -16,7 +16,7 @@ _SQUARE_WITHIN = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Mixed:
+class CombinedResults:
     """What several providers found, in turns; `notes` say what any of them could not do."""
 
     images: tuple[FoundImage, ...]
@@ -24,7 +24,7 @@ class Mixed:
     notes: tuple[str, ...]
 
 
-async def search(plugin: PluginContext, sources: Sequence[ImageSource], query: ImageQuery) -> Mixed:
+async def search(plugin: PluginContext, sources: Sequence[ImageSource], query: ImageQuery) -> CombinedResults:
     """Ask all providers at the same time. One that fails leaves a note, and the others' results.
 
     Raises:
@@ -48,7 +48,7 @@ async def search(plugin: PluginContext, sources: Sequence[ImageSource], query: I
                 raise page
     if failures and len(failures) == len(pages):
         raise failures[0]
-    return Mixed(tuple(_in_turns(found))[: query.per_page], more, tuple(dict.fromkeys(notes)))
+    return CombinedResults(tuple(_in_turns(found))[: query.per_page], more, tuple(dict.fromkeys(notes)))
 
 
 def _in_turns(pages: Iterable[Iterable[FoundImage]]) -> Iterator[FoundImage]:

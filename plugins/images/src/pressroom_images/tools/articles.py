@@ -30,13 +30,13 @@ class FeaturedResult(BaseModel):
     version: int = Field(description="The article's newest version, for expected_version.")
 
 
-class CheckParams(Params):
+class ImageCheckParams(Params):
     """Which article."""
 
     content_id: str = Field(min_length=1, max_length=64, description="The article whose images are looked at.")
 
 
-class CheckResult(BaseModel):
+class ImageReportOut(BaseModel):
     """The answer of `check_image_seo`."""
 
     images: list[ImageReport]
@@ -69,12 +69,12 @@ async def set_featured_image(params: FeaturedParams, call: Call) -> FeaturedResu
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
     timeout=60,
 )
-async def check_image_seo(params: CheckParams, call: Call) -> CheckResult:
+async def check_image_seo(params: ImageCheckParams, call: Call) -> ImageReportOut:
     """Look at the images."""
     article = await articles_of(call).get(call.caller.subject, params.content_id)
     async with asyncio.timeout(50):
         images, issues = await review(plugin_of(call), article)
-    return CheckResult(images=images, issues=issues)
+    return ImageReportOut(images=images, issues=issues)
 
 
 TOOLS: Final = (set_featured_image, check_image_seo)

@@ -36,7 +36,7 @@ class UploadResult(BaseModel):
     expires_at: datetime
 
 
-class ListParams(Params):
+class ListImagesParams(Params):
     """Which images."""
 
     website_id: str | None = Field(default=None, max_length=64, description="Only images of this website.")
@@ -55,7 +55,7 @@ class ListResult(BaseModel):
     next_cursor: str | None = Field(description="Give it as cursor to read on; null at the end.")
 
 
-class UpdateParams(Params):
+class UpdateImageParams(Params):
     """What to change."""
 
     media_id: str = Field(min_length=1, max_length=64, description="The image.")
@@ -74,7 +74,7 @@ class MediaResult(BaseModel):
     media: MediaItem
 
 
-class DeleteParams(Params):
+class DeleteImageParams(Params):
     """What to delete."""
 
     media_id: str = Field(min_length=1, max_length=64, description="The image.")
@@ -119,7 +119,7 @@ async def create_upload_url(params: UploadParams, call: Call) -> UploadResult:
     ),
     annotations=Annotations(read_only=True, idempotent=True),
 )
-async def list_media(params: ListParams, call: Call) -> ListResult:
+async def list_media(params: ListImagesParams, call: Call) -> ListResult:
     """List."""
     library = Library(plugin_of(call))
     found = await library.page(
@@ -147,7 +147,7 @@ async def list_media(params: ListParams, call: Call) -> ListResult:
     ),
     annotations=Annotations(idempotent=True),
 )
-async def update_media(params: UpdateParams, call: Call) -> MediaResult:
+async def update_media(params: UpdateImageParams, call: Call) -> MediaResult:
     """Change texts."""
     library, user_id = Library(plugin_of(call)), call.caller.subject
     media = await library.get(user_id, params.media_id)
@@ -176,7 +176,7 @@ async def update_media(params: UpdateParams, call: Call) -> MediaResult:
     ),
     annotations=Annotations(destructive=True, idempotent=True),
 )
-async def delete_media(params: DeleteParams, call: Call) -> DeleteResult:
+async def delete_media(params: DeleteImageParams, call: Call) -> DeleteResult:
     """Delete."""
     library, user_id = Library(plugin_of(call)), call.caller.subject
     media = await library.get(user_id, params.media_id)

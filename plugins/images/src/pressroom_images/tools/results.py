@@ -28,7 +28,7 @@ class CreditLine(BaseModel):
     markdown: str
 
 
-class Image(BaseModel):
+class ImageOut(BaseModel):
     """A search result."""
 
     ref: str = Field(description="Give it to import_image as image_ref.")
@@ -71,10 +71,10 @@ class MediaItem(BaseModel):
     used_in: list[str] = Field(default_factory=list, description="Articles that it was taken for.")
 
 
-def image(found: FoundImage) -> Image:
+def image(found: FoundImage) -> ImageOut:
     """Return a search result as tools return it."""
     one = found
-    return Image(
+    return ImageOut(
         ref=one.ref,
         provider=one.provider,
         title=one.title,

@@ -25,11 +25,11 @@ from pydantic import BaseModel, Field
 from pressroom_images.config import ImagesConfig
 from pressroom_images.host import articles_of, config_of, plugin_of
 from pressroom_images.library.featuring import set_featured
-from pressroom_images.library.inspecting import Inspected, inspect
+from pressroom_images.library.inspecting import InspectedImage, inspect
 from pressroom_images.library.media import Media
 from pressroom_images.library.store import Library
 from pressroom_images.sources import search as searching
-from pressroom_images.tools.results import Image, MediaItem, image, item
+from pressroom_images.tools.results import ImageOut, MediaItem, image, item
 
 AUTO: Final = "auto"
 LIBRARY: Final = "library"
@@ -59,12 +59,12 @@ class SearchParams(Params):
 class SearchResult(BaseModel):
     """The answer of `search_images`."""
 
-    images: list[Image]
+    images: list[ImageOut]
     next_page: int | None = Field(description="Give it as page to see more; null at the end.")
     provider_notes: list[str] = Field(description="What a provider could not do, such as one that did not answer.")
 
 
-class ImportParams(Params):
+class ImportImageParams(Params):
     """Which image to take."""
 
     image_ref: str = Field(
@@ -131,7 +131,7 @@ async def search_images(params: SearchParams, call: Call) -> SearchResult:
     annotations=Annotations(idempotent=True, open_world=True),
     timeout=60,
 )
-async def import_image(params: ImportParams, call: Call) -> ImportResult:
+async def import_image(params: ImportImageParams, call: Call) -> ImportResult:
     """Take an image in."""
     if params.role != "library" and not params.content_id:
         raise InvalidInput("content_id", f"role {params.role} needs the article's content_id")
@@ -182,10 +182,10 @@ async def _search_library(params: SearchParams, call: Call) -> SearchResult:
     )
 
 
-def _own(media: Media) -> Image:
+def _own(media: Media) -> ImageOut:
     shown = item(media)
     license_ = shown.license.model_dump() if shown.license else {}
-    return Image.model_validate(
+    return ImageOut.model_validate(
         {
             "ref": f"library:{media.id}",
             "provider": media.provider,
@@ -207,7 +207,7 @@ def _own(media: Media) -> Image:
     )
 
 
-async def _import_found(params: ImportParams, call: Call) -> Media:
+async def _import_found(params: ImportImageParams, call: Call) -> Media:
     library, user_id = Library(plugin_of(call)), call.caller.subject
     provider, _, image_id = params.image_ref.partition(":")
     if provider == LIBRARY:
@@ -237,7 +237,7 @@ async def _report_use(source: ImageSource, found: FoundImage, call: Call) -> Non
         return
 
 
-async def _import_own(params: ImportParams, call: Call) -> Media:
+async def _import_own(params: ImportImageParams, call: Call) -> Media:
     file = await _downloaded(params.image_ref, call)
     name = urlsplit(params.image_ref).path.rpartition("/")[2] or "image"
     digest = sha256(params.image_ref.encode("utf-8", "replace") + b"\0" + file.content).hexdigest()
@@ -250,7 +250,7 @@ async def _import_own(params: ImportParams, call: Call) -> Media:
     )
 
 
-async def _downloaded(url: str, call: Call) -> Inspected:
+async def _downloaded(url: str, call: Call) -> InspectedImage:
     most = config_of(call).max_image_bytes
     try:
         answer = await plugin_of(call).services.fetcher.get(

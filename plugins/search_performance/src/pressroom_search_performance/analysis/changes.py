@@ -25,7 +25,7 @@ _LESS: Final = 0.85
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FigureChange:
     """Figures of a page or query, now and before."""
 
     name: str
@@ -49,8 +49,8 @@ class Change:
 class Decline:
     """A page that lost clicks, with the queries that lost the most."""
 
-    page: Change
-    queries: tuple[Change, ...]
+    page: FigureChange
+    queries: tuple[FigureChange, ...]
 
 
 async def declining(
@@ -71,7 +71,7 @@ async def declining(
         names = [one.name for one in found]
         rows = matching(select(FigureRow.page, FigureRow.query, *sums), connection_id, "page_query", question)
         rows = rows.where(FigureRow.page.in_(names)).group_by(FigureRow.page, FigureRow.query).having(lost > 0)
-        by_page: dict[str, list[Change]] = {name: [] for name in names}
+        by_page: dict[str, list[FigureChange]] = {name: [] for name in names}
         for row in await session.execute(rows):
             by_page[row[0]].append(_change(row[1:]))
     return [
@@ -82,7 +82,7 @@ async def declining(
 
 async def queries_over_time(
     plugin: PluginContext, connection_id: str, question: Question, middle: date, phrases: Sequence[str]
-) -> dict[str, Change]:
+) -> dict[str, FigureChange]:
     """Return figures of queries from `middle` on and before, by query."""
     rows = matching(select(FigureRow.query, *_sums(middle)), connection_id, "query", question)
     rows = rows.where(FigureRow.query.in_(phrases)).group_by(FigureRow.query)
@@ -112,5 +112,5 @@ def _sums(middle: date) -> tuple[Any, ...]:
     return (*now, *before)
 
 
-def _change(row: Any) -> Change:
-    return Change(str(row[0]), figures_of(*row[1:4]), figures_of(*row[4:7]))
+def _change(row: Any) -> FigureChange:
+    return FigureChange(str(row[0]), figures_of(*row[1:4]), figures_of(*row[4:7]))

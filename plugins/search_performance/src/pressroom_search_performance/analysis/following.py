@@ -17,7 +17,7 @@ MAX_KEYWORDS: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Followed:
+class FollowedKeyword:
     """A phrase, and the URL that ought to be found by it, which may be empty."""
 
     phrase: str
@@ -25,7 +25,7 @@ class Followed:
     since: datetime
 
 
-class Following:
+class FollowedKeywords:
     """Keeps the followed phrases of a website, which must be the caller's."""
 
     def __init__(self, plugin: PluginContext, user_id: str, website_id: str) -> None:
@@ -33,23 +33,23 @@ class Following:
         self._user_id = user_id
         self._website_id = website_id
 
-    async def every(self) -> Sequence[Followed]:
+    async def every(self) -> Sequence[FollowedKeyword]:
         """Return all phrases, by name."""
         wanted = select(KeywordRow).where(
             KeywordRow.website_id == self._website_id, KeywordRow.user_id == self._user_id
         )
         async with self._database.reading() as session:
             rows = await session.scalars(wanted.order_by(KeywordRow.phrase))
-            return [Followed(row.phrase, row.target_url, row.created_at) for row in rows]
+            return [FollowedKeyword(row.phrase, row.target_url, row.created_at) for row in rows]
 
-    async def follow(self, phrase: str, target_url: str | None) -> Followed:
+    async def follow(self, phrase: str, target_url: str | None) -> FollowedKeyword:
         """Follow a phrase, or change its URL where one is given. Raises `InvalidInput` for too many."""
         try:
             return await self._follow(phrase, target_url)
         except IntegrityError:  # two at the same moment: it is there now
             return await self._follow(phrase, target_url)
 
-    async def _follow(self, phrase: str, target_url: str | None) -> Followed:
+    async def _follow(self, phrase: str, target_url: str | None) -> FollowedKeyword:
         async with self._database.writing() as session:
             row = await session.get(KeywordRow, (self._website_id, phrase))
             if row is None:
@@ -69,7 +69,7 @@ class Following:
             if target_url is not None:
                 row.target_url = target_url
             await session.flush()
-            return Followed(row.phrase, row.target_url, row.created_at)
+            return FollowedKeyword(row.phrase, row.target_url, row.created_at)
 
     async def forget(self, phrase: str) -> None:
         """Stop to follow a phrase. Safe to repeat."""

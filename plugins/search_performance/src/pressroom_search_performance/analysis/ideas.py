@@ -11,7 +11,7 @@ from pressroom.sdk import PluginContext
 from pressroom_content.contract import content_services
 from sqlalchemy import select
 
-from pressroom_search_performance.figures.asking import Counted, Question
+from pressroom_search_performance.figures.asking import DimensionFigures, Question
 from pressroom_search_performance.figures.reading import SUMS, figures_of, matching
 from pressroom_search_performance.tables import FigureRow
 
@@ -33,7 +33,7 @@ class Topic:
 
 
 @dataclass(frozen=True, slots=True)
-class Idea:
+class KeywordIdea:
     """A phrase. `gap`: people find the site by it and no page is about it; `title`: a page is, and nobody finds it."""
 
     phrase: str
@@ -58,7 +58,7 @@ async def topics(plugin: PluginContext, user_id: str, website_id: str) -> Sequen
     return [Topic(keyphrase or title, words_of(f"{keyphrase} {title}"), url) for keyphrase, title, url in said]
 
 
-async def searched_queries(plugin: PluginContext, connection_id: str, question: Question) -> Sequence[Counted]:
+async def searched_queries(plugin: PluginContext, connection_id: str, question: Question) -> Sequence[DimensionFigures]:
     """Return queries with the page that each finds, those with the most impressions first."""
     clicks, impressions, weighted = SUMS
     wanted = matching(
@@ -67,19 +67,19 @@ async def searched_queries(plugin: PluginContext, connection_id: str, question: 
     wanted = wanted.group_by(FigureRow.query, FigureRow.page).order_by(impressions.desc(), FigureRow.query)
     async with plugin.services.database.reading() as session:
         rows = [tuple(row) for row in await session.execute(wanted.limit(_MAX_QUERIES))]
-    best: dict[str, Counted] = {}
+    best: dict[str, DimensionFigures] = {}
     for query, page, *sums in rows:
-        best.setdefault(query, Counted({"query": query, "page": page}, figures_of(*sums)))
+        best.setdefault(query, DimensionFigures({"query": query, "page": page}, figures_of(*sums)))
     return list(best.values())
 
 
-def ideas(found: Sequence[Counted], known: Sequence[Topic], seed: str, limit: int) -> Sequence[Idea]:
+def ideas(found: Sequence[DimensionFigures], known: Sequence[Topic], seed: str, limit: int) -> Sequence[KeywordIdea]:
     """Return ideas, the most promising first, that share a word with `seed` where it is given."""
     seeds = words_of(seed)
     queries = [_from_query(one, known) for one in found]
     asked = {one.keys["query"].casefold() for one in found}
     titles = [
-        Idea(topic.phrase, "title", 0, None, topic.url or None)
+        KeywordIdea(topic.phrase, "title", 0, None, topic.url or None)
         for topic in known
         if topic.phrase and topic.phrase.casefold() not in asked
     ]
@@ -89,15 +89,15 @@ def ideas(found: Sequence[Counted], known: Sequence[Topic], seed: str, limit: in
     return [one for one in _once(every) if not seeds or seeds & words_of(one.phrase)][:limit]
 
 
-def _from_query(one: Counted, known: Sequence[Topic]) -> Idea:
+def _from_query(one: DimensionFigures, known: Sequence[Topic]) -> KeywordIdea:
     words = words_of(one.keys["query"])
     covered = any(words <= topic.words for topic in known)
     source: Source = "search_query" if covered else "gap"
     position = round(one.figures.position, 2)
-    return Idea(one.keys["query"], source, one.figures.impressions, position, one.keys["page"])
+    return KeywordIdea(one.keys["query"], source, one.figures.impressions, position, one.keys["page"])
 
 
-def _once(every: Iterable[Idea]) -> Iterable[Idea]:
+def _once(every: Iterable[KeywordIdea]) -> Iterable[KeywordIdea]:
     seen: set[str] = set()
     for one in every:
         if one.phrase.casefold() not in seen:

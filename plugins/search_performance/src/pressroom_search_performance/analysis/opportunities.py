@@ -10,7 +10,7 @@ from pressroom.sdk import PluginContext
 from sqlalchemy import func, select
 
 from pressroom_search_performance.ctr import potential_clicks
-from pressroom_search_performance.figures.asking import Counted, Figures, Question
+from pressroom_search_performance.figures.asking import DimensionFigures, Figures, Question
 from pressroom_search_performance.figures.reading import SUMS, figures_of, matching
 from pressroom_search_performance.tables import FigureRow
 
@@ -38,7 +38,7 @@ async def quick_wins(
     position_min: float,
     position_max: float,
     limit: int,
-) -> Sequence[Counted]:
+) -> Sequence[DimensionFigures]:
     """Return queries with their pages at these positions, those with the most to win first."""
     clicks, impressions, weighted = SUMS
     wanted = matching(
@@ -56,7 +56,8 @@ async def quick_wins(
     )
     async with plugin.services.database.reading() as session:
         rows = [
-            Counted({"query": row[0], "page": row[1]}, figures_of(*row[2:])) for row in await session.execute(wanted)
+            DimensionFigures({"query": row[0], "page": row[1]}, figures_of(*row[2:]))
+            for row in await session.execute(wanted)
         ]
     rows = [row for row in rows if winnable(row.figures) > 0]
     return sorted(rows, key=lambda row: -winnable(row.figures))[:limit]

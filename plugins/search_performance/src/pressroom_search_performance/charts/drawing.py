@@ -10,9 +10,9 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from pressroom_search_performance.charts.axes import count_axis
-from pressroom_search_performance.charts.figures import Range, Report, Step
+from pressroom_search_performance.charts.figures import FigureReport, FigureStep, Range
 from pressroom_search_performance.charts.svg import Point, chart, labels, sparkline
-from pressroom_search_performance.charts.words import METRICS, Change, Metric, axis_days, day_text, span_text
+from pressroom_search_performance.charts.words import METRICS, ChangeLabel, Metric, axis_days, day_text, span_text
 from pressroom_search_performance.figures.asking import Figures
 from pressroom_search_performance.figures.reading import figures_of
 
@@ -22,24 +22,24 @@ _SAMPLE: Final = Markup(
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class FigureChart:
     """A figure with its chart. `total` is that of the whole period, `change` how it compares with the one before."""
 
     metric: Metric
     total: str
-    change: Change
+    change: ChangeLabel
     chart: Markup
     y: Markup
     x: Markup
 
 
-def drawn(report: Report, wanted: Range) -> Sequence[Drawn]:
+def drawn(report: FigureReport, wanted: Range) -> Sequence[FigureChart]:
     """Return the charts of a report, one for each figure. One that the source does not tell is left out."""
     shown = [metric for metric in METRICS if not report.now.impressions or metric.value(report.now) is not None]
     return [_drawn(report, wanted, metric) for metric in shown]
 
 
-def _drawn(report: Report, wanted: Range, metric: Metric) -> Drawn:
+def _drawn(report: FigureReport, wanted: Range, metric: Metric) -> FigureChart:
     points = [
         Point(_told(metric, step), metric.value(step.now), metric.value(step.then), step.final) for step in report.steps
     ]
@@ -54,7 +54,7 @@ def _drawn(report: Report, wanted: Range, metric: Metric) -> Drawn:
     title = f"{metric.title} by {'week' if wanted.step > 1 else 'day'}"
     picture = chart(f"chart-{metric.key}", title, f"{told} All values are in the table below.", points, axis)
     days = [step.start for step in report.steps]
-    return Drawn(
+    return FigureChart(
         metric=metric,
         total=total,
         change=change,
@@ -64,7 +64,7 @@ def _drawn(report: Report, wanted: Range, metric: Metric) -> Drawn:
     )
 
 
-def _told(metric: Metric, step: Step) -> str:
+def _told(metric: Metric, step: FigureStep) -> str:
     unit = f" {metric.unit}" if metric.unit else f" {metric.title.lower()}"
     text = f"{span_text(step)}: " + ("no figures" if step.now is None else f"{metric.text(step.now)}{unit}")
     if step.then is not None:
@@ -72,7 +72,7 @@ def _told(metric: Metric, step: Step) -> str:
     return text if step.final else f"{text} (may still change)"
 
 
-def legend(report: Report, wanted: Range) -> Sequence[tuple[Markup, str]]:
+def legend(report: FigureReport, wanted: Range) -> Sequence[tuple[Markup, str]]:
     """Return what the lines of the charts mean, each with a sample."""
     weekly = ", by week" if wanted.step > 1 else ""
     found = [(_SAMPLE.format("now"), f"{day_text(report.period.start)} to {day_text(report.period.end)}{weekly}")]

@@ -10,13 +10,13 @@ from typing import Final
 from pressroom.sdk import PluginContext
 from pressroom_content.contract import Grain, Website
 
-from pressroom_search_performance.connecting.store import Connection
+from pressroom_search_performance.connecting.store import SourceConnection
 from pressroom_search_performance.days import span
 from pressroom_search_performance.figures import reading
-from pressroom_search_performance.figures.asking import Counted, Dimension, Figures, Question
+from pressroom_search_performance.figures.asking import Dimension, DimensionFigures, Figures, Question
 from pressroom_search_performance.figures.store import freshness
 from pressroom_search_performance.host import config_of, sources_of
-from pressroom_search_performance.tools.common import Period, Searched
+from pressroom_search_performance.tools.common import Period, SiteFigures
 
 _GRAINS: Final[Mapping[Dimension, Sequence[Grain]]] = {
     "date": ("day", "page", "query", "page_query"),
@@ -57,7 +57,7 @@ def range_of(key: str) -> Range:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class FigureStep:
     """The figures of a day or week from `start` on; `None` where they are not there. `then` are those of before."""
 
     start: date
@@ -68,7 +68,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class FigureReport:
     """Figures of a period. `before` is the period that they are compared with; `None` where figures begin later.
 
     `missing` days of the period were not fetched yet; `truncated` tells that rare queries and pages are left out.
@@ -76,7 +76,7 @@ class Report:
 
     period: Period
     before: Period | None
-    steps: Sequence[Step]
+    steps: Sequence[FigureStep]
     now: Figures
     then: Figures
     missing: int
@@ -86,7 +86,7 @@ class Report:
 class Board:
     """The figures of a website in one source."""
 
-    def __init__(self, site: Searched) -> None:
+    def __init__(self, site: SiteFigures) -> None:
         self.site = site
         self._plugin = site.plugin
         self._id = site.connection.id
@@ -94,12 +94,12 @@ class Board:
         self._grains = sources_of(site.plugin)[site.connection.source].grains
 
     @classmethod
-    async def open(cls, plugin: PluginContext, website: Website, connection: Connection) -> Board:
+    async def open(cls, plugin: PluginContext, website: Website, connection: SourceConnection) -> Board:
         """Return the figures of a connection."""
         first, last, incomplete = await freshness(plugin, connection.id, config_of(plugin).search_types[0])
-        return cls(Searched(plugin, website, connection, first, last, incomplete))
+        return cls(SiteFigures(plugin, website, connection, first, last, incomplete))
 
-    async def report(self, wanted: Range) -> Report:
+    async def report(self, wanted: Range) -> FigureReport:
         """Return the figures of the latest days that are final. Raises `NotConnected` if absent yet."""
         period = self.site.latest(wanted.days)
         before = period.before()
@@ -110,7 +110,7 @@ class Board:
         found = await self._by_day(Period(before.start, max(days, default=period.end)))
         figures = {day: found.get(day, Figures()) for day in days}
         question = self._question(period)
-        return Report(
+        return FigureReport(
             period=period,
             before=before if compared else None,
             steps=_steps(figures, days, period, before if compared else None, wanted.step),
@@ -120,7 +120,9 @@ class Board:
             truncated=await reading.is_truncated(self._plugin, self._id, question),
         )
 
-    async def rows(self, period: Period, dimension: Dimension, limit: int, offset: int = 0) -> Sequence[Counted]:
+    async def rows(
+        self, period: Period, dimension: Dimension, limit: int, offset: int = 0
+    ) -> Sequence[DimensionFigures]:
         """Return the rows of a period with the most clicks; none where the source does not split by that."""
         grain = self._grain(dimension)
         if grain is None:
@@ -158,7 +160,7 @@ class Board:
 
 def _steps(
     figures: Mapping[date, Figures], final: Mapping[date, bool], period: Period, before: Period | None, step: int
-) -> Sequence[Step]:
+) -> Sequence[FigureStep]:
     newest = max(figures, default=period.end)
     # The days that may still change would make a week of less than seven days, which looks like a fall.
     end = period.end if step > 1 else max(newest, period.end)
@@ -167,7 +169,7 @@ def _steps(
         days = span(start, start + timedelta(days=step - 1))
         earlier = [day - timedelta(days=period.days) for day in days] if before and start <= period.end else []
         found.append(
-            Step(
+            FigureStep(
                 start=start,
                 end=days[-1],
                 now=_sum([figures[day] for day in days if day in figures]),

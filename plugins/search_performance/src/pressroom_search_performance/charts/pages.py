@@ -16,8 +16,8 @@ from pressroom_search_performance.charts.drawing import drawn, legend, sparks
 from pressroom_search_performance.charts.figures import RANGES, USUAL, Board, Range, range_of
 from pressroom_search_performance.charts.words import METRICS, day_text, span_text
 from pressroom_search_performance.connecting.ownership import owns
-from pressroom_search_performance.connecting.store import Connection, Connections
-from pressroom_search_performance.figures.asking import Counted, Dimension
+from pressroom_search_performance.connecting.store import SourceConnection, SourceConnections
+from pressroom_search_performance.figures.asking import Dimension, DimensionFigures
 from pressroom_search_performance.host import PAGE, root_of, sources_of
 from pressroom_search_performance.sources import google
 from pressroom_search_performance.tools.common import Period
@@ -61,7 +61,7 @@ class PerformancePages:
         found, cursor = await self._websites.page(
             request.subject, limit=WEBSITES, cursor=request.query.get("cursor") or None
         )
-        every = await Connections(self._plugin).every(request.subject)
+        every = await SourceConnections(self._plugin).every(request.subject)
         rows = []
         for website in found:
             connections = self._usable(website, {one.source: one for one in every if one.website_id == website.id})
@@ -138,7 +138,7 @@ class PerformancePages:
     async def _opened(self, request: HttpRequest) -> tuple[Website, Board | None, Sequence[str]]:
         """Return the website that is asked for, its figures, and the sources that it is connected with."""
         website = await self._websites.get(request.subject, request.path_params["website_id"])
-        connections = self._usable(website, await Connections(self._plugin).of(request.subject, website.id))
+        connections = self._usable(website, await SourceConnections(self._plugin).of(request.subject, website.id))
         names = list(connections)
         if not names:
             return website, None, names
@@ -150,7 +150,7 @@ class PerformancePages:
     def _websites(self) -> WebsiteRepository:
         return content_services(self._plugin).websites
 
-    def _usable(self, website: Website, connections: Mapping[str, Connection]) -> dict[str, Connection]:
+    def _usable(self, website: Website, connections: Mapping[str, SourceConnection]) -> dict[str, SourceConnection]:
         """Return the connections with sources that this server has, in the order that the tools prefer.
 
         Figures that came with the operator's credential are for websites that are proven to control their URL.
@@ -160,7 +160,7 @@ class PerformancePages:
         found = {name: connections[name] for name in order if name in connections and name in known}
         return {name: one for name, one in found.items() if not one.uses_operators or owns(website, one.property)}
 
-    async def _row(self, website: Website, connection: Connection | None) -> dict[str, Any]:
+    async def _row(self, website: Website, connection: SourceConnection | None) -> dict[str, Any]:
         row: dict[str, Any] = {"website": website, "state": "none", "connect": self._connect(website)}
         if connection is None:
             return row
@@ -176,7 +176,7 @@ class PerformancePages:
 
     async def _shown(
         self, board: Board, period: Period, dimension: Dimension, limit: int, offset: int = 0
-    ) -> Sequence[Counted]:
+    ) -> Sequence[DimensionFigures]:
         rows = await board.rows(period, dimension, limit, offset)
         # A source that does not split by it has one row without a name.
         return [] if not offset and all(not row.keys[dimension] for row in rows) else rows
@@ -218,7 +218,7 @@ class PerformancePages:
         return HttpResponse(text.encode("utf-8", "replace"), headers={"Cache-Control": "no-store"})
 
 
-def _ranked(dimension: Dimension, rows: Sequence[Counted], website: Website) -> Sequence[dict[str, Any]]:
+def _ranked(dimension: Dimension, rows: Sequence[DimensionFigures], website: Website) -> Sequence[dict[str, Any]]:
     """Return what a table shows of rows: their names, where they lead, and how long their bars are."""
     most = max((row.figures.clicks for row in rows), default=0)
     found = []

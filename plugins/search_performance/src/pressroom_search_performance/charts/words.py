@@ -8,7 +8,7 @@ from datetime import date
 from typing import Final
 
 from pressroom_search_performance.charts.axes import Axis, count_axis, position_axis, share_axis
-from pressroom_search_performance.charts.figures import Step
+from pressroom_search_performance.charts.figures import FigureStep
 from pressroom_search_performance.figures.asking import Figures
 
 _DASH: Final = "—"
@@ -56,11 +56,11 @@ class Metric:
         """Return an axis that these values fit on."""
         return _AXES.get(self.key, count_axis)(values)
 
-    def change(self, now: Figures, then: Figures | None) -> Change:
+    def change(self, now: Figures, then: Figures | None) -> ChangeLabel:
         """Return how it changed; `then` is `None` where there is nothing to compare with."""
         new, old = self.value(now), self.value(then)
         if new is None or old is None or (self.key in ("clicks", "impressions") and not old):
-            return Change()
+            return ChangeLabel()
         if self.key == "ctr":
             by, unit, words = (new - old) * 100, " points", ("higher", "lower")
         elif self.key == "position":
@@ -68,9 +68,9 @@ class Metric:
         else:
             by, unit, words = (new - old) / old * 100, " %", ("more", "less")
         if round(by, 1) == 0:
-            return Change("same", "no change", self.text(then))
+            return ChangeLabel("same", "no change", self.text(then))
         text = f"{abs(by):,.1f}{unit} {words[by < 0]}"
-        return Change("better" if by > 0 else "worse", text, self.text(then))
+        return ChangeLabel("better" if by > 0 else "worse", text, self.text(then))
 
 
 _AXES: Final = {"ctr": share_axis, "position": position_axis}
@@ -84,7 +84,7 @@ METRICS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ChangeLabel:
     """How a figure changed: `kind` is `better`, `worse`, `same` or empty, `old` what it was before.
 
     `text` says how much, in a form that "than" and the old value can follow: `5.7 % more`.
@@ -100,7 +100,7 @@ def day_text(day: date) -> str:
     return f"{day.day} {day:%b %Y}"
 
 
-def span_text(step: Step) -> str:
+def span_text(step: FigureStep) -> str:
     """Return which days a point of a chart stands for: `Sat 21 Nov 2026`, or `15 to 21 Nov 2026` for a week."""
     if step.start == step.end:
         return f"{step.start:%a} {day_text(step.start)}"

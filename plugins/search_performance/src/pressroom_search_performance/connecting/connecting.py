@@ -12,7 +12,7 @@ from pressroom_content.contract import CheckSite, ControlNotProven, CredentialFi
 
 from pressroom_search_performance.analytics.kinds import kinds_of
 from pressroom_search_performance.connecting.ownership import check_property, require_owner
-from pressroom_search_performance.connecting.store import Connection, Connections
+from pressroom_search_performance.connecting.store import SourceConnection, SourceConnections
 from pressroom_search_performance.figures.fetching import wake
 from pressroom_search_performance.host import config_of, sources_of
 from pressroom_search_performance.sources import google
@@ -73,7 +73,7 @@ def offers(plugin: PluginContext) -> Mapping[str, Offer]:
 
 async def connect(
     plugin: PluginContext, user_id: str, website: Website, offer: Offer, typed: Mapping[str, str]
-) -> Connection:
+) -> SourceConnection:
     """Try what was typed, keep it, and have the figures fetched.
 
     Raises:
@@ -93,7 +93,7 @@ async def connect(
             await offer.check(site_url, credential, plugin.services.fetcher)
         except (Rejected, BackendError) as error:
             raise InvalidInput("", error.message) from None
-    connection = await Connections(plugin).connect(
+    connection = await SourceConnections(plugin).connect(
         user_id, website.id, offer.name, site_url=site_url, credential=credential, fetched=offer.fetched
     )
     if connection.due_at is not None:

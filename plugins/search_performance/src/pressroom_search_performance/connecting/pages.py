@@ -11,7 +11,7 @@ from pressroom.sdk import DashboardPage, HttpRequest, HttpResponse, InvalidInput
 from pressroom_content.contract import CredentialField, Website, WebsiteRepository, content_services
 
 from pressroom_search_performance.connecting.connecting import Offer, connect, offers
-from pressroom_search_performance.connecting.store import Connection, Connections
+from pressroom_search_performance.connecting.store import SourceConnection, SourceConnections
 from pressroom_search_performance.figures.fetching import wake
 from pressroom_search_performance.host import PAGE, config_of, root_of
 
@@ -38,7 +38,7 @@ class SearchPages:
     async def overview(self, request: HttpRequest) -> HttpResponse:
         """List the websites of the person who asks."""
         websites, cursor = await self._websites.page(request.subject, limit=100)
-        known = await Connections(self._plugin).every(request.subject)
+        known = await SourceConnections(self._plugin).every(request.subject)
         rows = "".join(self._row(one, [at for at in known if at.website_id == one.id]) for one in websites)
         more = "<p>Only the newest 100 websites are shown.</p>" if cursor else ""
         websites_page = f"{urlsplit(self._plugin.base_url).path.rstrip('/')}/dashboard/websites"
@@ -71,7 +71,7 @@ class SearchPages:
         return HttpResponse(b"", 303, headers={"Location": _action(self._plugin, website.id)})
 
     async def _do(self, user_id: str, website: Website, offer: Offer, typed: Mapping[str, str]) -> None:
-        connections = Connections(self._plugin)
+        connections = SourceConnections(self._plugin)
         match typed.get("do"):
             case "connect":
                 await connect(self._plugin, user_id, website, offer, typed)
@@ -89,7 +89,7 @@ class SearchPages:
     def _websites(self) -> WebsiteRepository:
         return content_services(self._plugin).websites
 
-    def _row(self, website: Website, known: Sequence[Connection]) -> str:
+    def _row(self, website: Website, known: Sequence[SourceConnection]) -> str:
         titles = offers(self._plugin)
         states = " ".join(
             _state(one, titles[one.source].title if one.source in titles else one.source) for one in known
@@ -108,7 +108,7 @@ class SearchPages:
         typed: Mapping[str, str] | None = None,
         error: InvalidInput | None = None,
     ) -> HttpResponse:
-        connections = Connections(self._plugin)
+        connections = SourceConnections(self._plugin)
         known = await connections.of(request.subject, website.id)
         panels = []
         for offer in offers(self._plugin).values():
@@ -129,7 +129,7 @@ class SearchPages:
         self,
         request: HttpRequest,
         offer: Offer,
-        connection: Connection | None,
+        connection: SourceConnection | None,
         days: int,
         typed: Mapping[str, str],
         error: InvalidInput | None,
@@ -148,7 +148,7 @@ class SearchPages:
         parts.append(f'<details class="more"{shown}><summary>{opening}</summary>{form}</details>')
         return f'<section class="panel" id="source-{escape(offer.name)}">{"".join(parts)}</section>'
 
-    def _connected(self, request: HttpRequest, offer: Offer, connection: Connection, days: int) -> str:
+    def _connected(self, request: HttpRequest, offer: Offer, connection: SourceConnection, days: int) -> str:
         told = [f"<p>{escape(offer.label)}: <strong>{escape(connection.property)}</strong></p>"]
         if offer.fetched:
             fetched = f" Last fetched {_moment(connection.fetched_at)}." if connection.fetched_at else ""
@@ -166,7 +166,9 @@ class SearchPages:
         )
         return f'{"".join(told)}<div class="actions">{forms}</div>'
 
-    def _form(self, request: HttpRequest, offer: Offer, connection: Connection | None, typed: Mapping[str, str]) -> str:
+    def _form(
+        self, request: HttpRequest, offer: Offer, connection: SourceConnection | None, typed: Mapping[str, str]
+    ) -> str:
         action = _action(self._plugin, request.path_params["website_id"])
         value = typed.get("property", connection.property if connection else "")
         site = CredentialField("property", offer.label, offer.hint, secret=False)
@@ -221,7 +223,7 @@ def _hidden(request: HttpRequest, offer: Offer, do: str) -> str:
     return "".join(f'<input type="hidden" name="{name}" value="{escape(value)}">' for name, value in values.items())
 
 
-def _state(connection: Connection, title: str = "") -> str:
+def _state(connection: SourceConnection, title: str = "") -> str:
     kind, told = ("bad", "does not work") if connection.status == "error" else ("good", "connected")
     return f'<span class="badge {kind}">{escape(f"{title}: {told}" if title else told)}</span>'
 

@@ -17,14 +17,14 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_search_performance.connecting.ownership import claim_name, require_owner
 from pressroom_search_performance.host import sources_of
-from pressroom_search_performance.tables import ClaimRow, ConnectionRow, DayRow
+from pressroom_search_performance.tables import ClaimRow, DayRow, SourceConnectionRow
 
 _MAX_ERROR_LENGTH: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Connection:
-    """A website at a source of figures, without its credential. The fields are those of `ConnectionRow`."""
+class SourceConnection:
+    """A website at a source of figures, without its credential. The fields are those of `SourceConnectionRow`."""
 
     id: str
     user_id: str
@@ -40,28 +40,28 @@ class Connection:
     created_at: datetime
 
 
-class Connections:
+class SourceConnections:
     """What is known of connections. Those of another account do not exist."""
 
     def __init__(self, plugin: PluginContext) -> None:
         self._plugin = plugin
         self._database = plugin.services.database
 
-    async def of(self, user_id: str, website_id: str) -> Mapping[str, Connection]:
+    async def of(self, user_id: str, website_id: str) -> Mapping[str, SourceConnection]:
         """Return the connections of a website, by the names of their sources."""
-        wanted = select(ConnectionRow).where(
-            ConnectionRow.user_id == user_id, ConnectionRow.website_id == as_id(website_id)
+        wanted = select(SourceConnectionRow).where(
+            SourceConnectionRow.user_id == user_id, SourceConnectionRow.website_id == as_id(website_id)
         )
         async with self._database.reading() as session:
             return {row.source: _connection(row) for row in await session.scalars(wanted)}
 
-    async def every(self, user_id: str) -> Sequence[Connection]:
+    async def every(self, user_id: str) -> Sequence[SourceConnection]:
         """Return all connections of an account."""
-        wanted = select(ConnectionRow).where(ConnectionRow.user_id == user_id)
+        wanted = select(SourceConnectionRow).where(SourceConnectionRow.user_id == user_id)
         async with self._database.reading() as session:
             return [_connection(row) for row in await session.scalars(wanted)]
 
-    async def credential(self, connection: Connection) -> Mapping[str, str]:
+    async def credential(self, connection: SourceConnection) -> Mapping[str, str]:
         """Return the credential of a connection, empty where the operator's is used.
 
         The operator's is for websites that are proven to control their URL, which is looked at each time: figures that
@@ -73,7 +73,7 @@ class Connections:
                 property is not the website's.
             NotFound: the website is not connected any more.
         """
-        wanted = select(ConnectionRow.credential).where(ConnectionRow.id == connection.id)
+        wanted = select(SourceConnectionRow.credential).where(SourceConnectionRow.id == connection.id)
         async with self._database.reading() as session:
             sealed = await session.scalar(wanted)
         if not sealed:
@@ -82,7 +82,7 @@ class Connections:
             return {}
         return content_services(self._plugin).credentials.open(sealed, connection.website_id)
 
-    async def _check_owner(self, connection: Connection) -> None:
+    async def _check_owner(self, connection: SourceConnection) -> None:
         try:
             await require_owner(self._plugin, connection.user_id, connection.website_id, connection.property)
         except InvalidInput as error:
@@ -97,7 +97,7 @@ class Connections:
         site_url: str,
         credential: Mapping[str, str],
         fetched: bool,
-    ) -> Connection:
+    ) -> SourceConnection:
         """Connect a website, or change how it is connected. Figures of another property are forgotten.
 
         Without a `credential` the operator's is used. `fetched` tells whether figures are fetched nightly.
@@ -126,7 +126,7 @@ class Connections:
                     await session.flush()
                     row = None
                 if row is None:
-                    row = ConnectionRow(id=new_id("s"), user_id=user_id, website_id=website_id, source=source)
+                    row = SourceConnectionRow(id=new_id("s"), user_id=user_id, website_id=website_id, source=source)
                     row.property, row.created_at = site_url, now
                     session.add(row)
                 for name, value in values.items():
@@ -151,15 +151,15 @@ class Connections:
 
     async def disconnect(self, user_id: str, website_id: str, source: str) -> None:
         """Forget a connection with all its figures. Safe to repeat."""
-        gone = delete(ConnectionRow).where(
-            ConnectionRow.user_id == user_id,
-            ConnectionRow.website_id == as_id(website_id),
-            ConnectionRow.source == source,
+        gone = delete(SourceConnectionRow).where(
+            SourceConnectionRow.user_id == user_id,
+            SourceConnectionRow.website_id == as_id(website_id),
+            SourceConnectionRow.source == source,
         )
         async with self._database.writing() as session:
             await session.execute(gone)
 
-    async def note(self, connection: Connection, error: str) -> None:
+    async def note(self, connection: SourceConnection, error: str) -> None:
         """Take note of why a source that is asked live rejects the credential, or that it does not (an empty text)."""
         if error == connection.last_error:
             return
@@ -169,7 +169,9 @@ class Connections:
             "last_error_at": datetime.now(UTC) if error else None,
         }
         async with self._database.writing() as session:
-            await session.execute(update(ConnectionRow).where(ConnectionRow.id == connection.id).values(**noted))
+            await session.execute(
+                update(SourceConnectionRow).where(SourceConnectionRow.id == connection.id).values(**noted)
+            )
 
     async def reseal(self) -> int:
         """Encrypt with the first key what was encrypted with another one, and return how many credentials were.
@@ -177,14 +179,16 @@ class Connections:
         One that no key opens stays as it is; its next use says so.
         """
         vault, done = content_services(self._plugin).credentials, 0
-        kept = select(ConnectionRow.id, ConnectionRow.website_id, ConnectionRow.credential)
+        kept = select(SourceConnectionRow.id, SourceConnectionRow.website_id, SourceConnectionRow.credential)
         async with self._database.reading() as session:
-            rows = [tuple(row) for row in await session.execute(kept.where(ConnectionRow.credential != ""))]
+            rows = [tuple(row) for row in await session.execute(kept.where(SourceConnectionRow.credential != ""))]
         for id_, website_id, sealed in rows:
             fresh = vault.reseal(sealed, website_id)
             if fresh is None:
                 continue
-            same = update(ConnectionRow).where(ConnectionRow.id == id_, ConnectionRow.credential == sealed)
+            same = update(SourceConnectionRow).where(
+                SourceConnectionRow.id == id_, SourceConnectionRow.credential == sealed
+            )
             async with self._database.writing() as session:
                 await session.execute(same.values(credential=fresh))
             done += 1
@@ -197,29 +201,29 @@ class Connections:
             if row is not None and row.due_at is not None:
                 row.due_at, row.round_at = datetime.now(UTC), None
 
-    async def days(self, connection: Connection) -> int:
+    async def days(self, connection: SourceConnection) -> int:
         """Return how many days are there."""
         counted = select(func.count(func.distinct(DayRow.day))).where(DayRow.connection_id == connection.id)
         async with self._database.reading() as session:
             return int(await session.scalar(counted) or 0)
 
 
-def _one(user_id: str, website_id: str, source: str) -> Select[ConnectionRow]:
-    return select(ConnectionRow).where(
-        ConnectionRow.user_id == user_id,
-        ConnectionRow.website_id == as_id(website_id),
-        ConnectionRow.source == source,
+def _one(user_id: str, website_id: str, source: str) -> Select[SourceConnectionRow]:
+    return select(SourceConnectionRow).where(
+        SourceConnectionRow.user_id == user_id,
+        SourceConnectionRow.website_id == as_id(website_id),
+        SourceConnectionRow.source == source,
     )
 
 
-def _others(user_id: str, source: str, site_url: str) -> Select[ConnectionRow]:
+def _others(user_id: str, source: str, site_url: str) -> Select[SourceConnectionRow]:
     """Select the connections of other accounts that use the operator's credential for a property."""
     spelled = [site_url, claim_name(site_url)]
-    return select(ConnectionRow).where(
-        ConnectionRow.user_id != user_id,
-        ConnectionRow.source == source,
-        ConnectionRow.property.in_(spelled),
-        ConnectionRow.credential == "",
+    return select(SourceConnectionRow).where(
+        SourceConnectionRow.user_id != user_id,
+        SourceConnectionRow.source == source,
+        SourceConnectionRow.property.in_(spelled),
+        SourceConnectionRow.credential == "",
     )
 
 
@@ -240,8 +244,8 @@ async def _claim(session: AsyncSession, user_id: str, source: str, site_url: str
     claim.user_id = user_id
 
 
-def _connection(row: ConnectionRow) -> Connection:
-    return Connection(
+def _connection(row: SourceConnectionRow) -> SourceConnection:
+    return SourceConnection(
         id=row.id,
         user_id=row.user_id,
         website_id=row.website_id,

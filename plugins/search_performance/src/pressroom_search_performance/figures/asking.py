@@ -70,7 +70,7 @@ class Figures:
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class DimensionFigures:
     """The figures of one combination of keys, by dimension."""
 
     keys: Mapping[str, str] = field(default_factory=dict)

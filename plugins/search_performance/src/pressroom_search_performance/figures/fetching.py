@@ -18,7 +18,7 @@ from pressroom_content.contract import (
     content_services,
 )
 
-from pressroom_search_performance.connecting.store import Connections
+from pressroom_search_performance.connecting.store import SourceConnections
 from pressroom_search_performance.days import next_night, span, today
 from pressroom_search_performance.figures.rounds import (
     ConnectionGone,
@@ -61,7 +61,7 @@ def jobs(plugin: PluginContext) -> Sequence[Job]:
         return {"due": await fetch_due(plugin)}
 
     async def reseal(_run: JobRun) -> Mapping[str, Any]:
-        return {"encrypted_anew": await Connections(plugin).reseal()}
+        return {"encrypted_anew": await SourceConnections(plugin).reseal()}
 
     every = float(config_of(plugin).sweep_seconds)
     return [
@@ -147,10 +147,10 @@ class _Work:
         source = sources_of(self._plugin).get(begun.source)
         if source is None:
             raise BackendError(f"no plugin of this server reads {begun.source}")
-        connection = (await Connections(self._plugin).of(begun.user_id, begun.website_id)).get(begun.source)
+        connection = (await SourceConnections(self._plugin).of(begun.user_id, begun.website_id)).get(begun.source)
         if connection is None or connection.id != begun.connection_id:
             raise ConnectionGone(begun.connection_id)
-        credential = await Connections(self._plugin).credential(connection)
+        credential = await SourceConnections(self._plugin).credential(connection)
         incomplete = await self._first_incomplete(source, credential)
         wanted = await self._wanted()
         todo = wanted[: self._config.slice_days]

@@ -8,14 +8,14 @@ from typing import Any
 
 from pressroom.sdk import Fetcher
 
-from pressroom_search_performance.figures.asking import Counted, Figures, Question
+from pressroom_search_performance.figures.asking import DimensionFigures, Figures, Question
 from pressroom_search_performance.sources.google import DIMENSIONS, TYPES, GoogleConsole, keys_of
 from pressroom_search_performance.sources.requesting import number, objects, text
 
 
 async def ask_google(
     console: GoogleConsole, site_url: str, question: Question, credential: Mapping[str, str], fetcher: Fetcher
-) -> tuple[Sequence[Counted], str]:
+) -> tuple[Sequence[DimensionFigures], str]:
     """Return the rows of a question, and the first date or hour that may still change, if Google names one.
 
     Raises what `GoogleConsole` does.
@@ -59,7 +59,7 @@ def _body(question: Question) -> dict[str, Any]:
     return body
 
 
-def _counted(question: Question, one: Mapping[str, Any]) -> Counted | None:
+def _counted(question: Question, one: Mapping[str, Any]) -> DimensionFigures | None:
     keys = keys_of(one, len(question.dimensions))
     if keys is None:
         return None
@@ -68,4 +68,4 @@ def _counted(question: Question, one: Mapping[str, Any]) -> Counted | None:
         if name in named:
             named[name] = named[name].lower()
     figures = Figures(int(number(one.get("clicks"))), int(number(one.get("impressions"))), number(one.get("position")))
-    return Counted(named, figures)
+    return DimensionFigures(named, figures)

@@ -11,7 +11,7 @@ from pressroom_content.contract import Grain
 from sqlalchemy import ColumnElement, Select, and_, func, select
 from sqlalchemy.orm import InstrumentedAttribute
 
-from pressroom_search_performance.figures.asking import Condition, Counted, Figures, Question
+from pressroom_search_performance.figures.asking import Condition, DimensionFigures, Figures, Question
 from pressroom_search_performance.tables import DayRow, FigureRow
 
 COLUMNS: Final[Mapping[str, InstrumentedAttribute[Any]]] = {
@@ -44,7 +44,7 @@ async def read(
     *,
     dimensions: Sequence[str] | None = None,
     limit: int | None = None,
-) -> Sequence[Counted]:
+) -> Sequence[DimensionFigures]:
     """Return the rows of a question: by date where that is all it is split by, else those with the most clicks first.
 
     `dimensions` and `limit` replace those of the question.
@@ -61,7 +61,9 @@ async def read(
         rows = [tuple(row) for row in await session.execute(wanted)]
     width = len(columns)
     return [
-        Counted({name: _key(value) for name, value in zip(names, row[:width], strict=True)}, figures_of(*row[width:]))
+        DimensionFigures(
+            {name: _key(value) for name, value in zip(names, row[:width], strict=True)}, figures_of(*row[width:])
+        )
         for row in rows
     ]
 

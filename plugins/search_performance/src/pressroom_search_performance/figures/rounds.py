@@ -12,7 +12,7 @@ from pressroom.sdk import Lease, LeaseLost, PluginContext
 from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from pressroom_search_performance.tables import ConnectionRow
+from pressroom_search_performance.tables import SourceConnectionRow
 
 
 class ConnectionGone(Exception):
@@ -44,7 +44,7 @@ async def begin_round(plugin: PluginContext, connection_id: str, lease: Lease) -
     async with plugin.services.database.writing() as session:
         await lease.keep(session)
         now = await _now(session)
-        row = await session.get(ConnectionRow, connection_id, with_for_update=True)
+        row = await session.get(SourceConnectionRow, connection_id, with_for_update=True)
         if row is None or row.due_at is None or row.due_at > now:
             return None
         row.round_at = row.round_at or now
@@ -53,7 +53,7 @@ async def begin_round(plugin: PluginContext, connection_id: str, lease: Lease) -
 
 async def check_there(session: AsyncSession, connection_id: str) -> None:
     """Make sure that a connection is there until the transaction ends. Raises `ConnectionGone`."""
-    if await session.get(ConnectionRow, connection_id, with_for_update=True) is None:
+    if await session.get(SourceConnectionRow, connection_id, with_for_update=True) is None:
         raise ConnectionGone(connection_id)
 
 
@@ -62,14 +62,16 @@ async def note_round(plugin: PluginContext, connection_id: str, lease: Lease, va
     with suppress(LeaseLost):
         async with plugin.services.database.writing() as session:
             await lease.keep(session)
-            await session.execute(update(ConnectionRow).where(ConnectionRow.id == connection_id).values(**values))
+            await session.execute(
+                update(SourceConnectionRow).where(SourceConnectionRow.id == connection_id).values(**values)
+            )
 
 
 async def due(plugin: PluginContext, limit: int = 1000) -> Sequence[tuple[str, str, datetime]]:
     """Return the connections that are due, with their accounts, and since when."""
     async with plugin.services.database.reading() as session:
-        wanted = select(ConnectionRow.id, ConnectionRow.user_id, ConnectionRow.due_at)
-        wanted = wanted.where(ConnectionRow.due_at <= await _now(session)).order_by(ConnectionRow.due_at)
+        wanted = select(SourceConnectionRow.id, SourceConnectionRow.user_id, SourceConnectionRow.due_at)
+        wanted = wanted.where(SourceConnectionRow.due_at <= await _now(session)).order_by(SourceConnectionRow.due_at)
         return [(row.id, row.user_id, row.due_at) for row in await session.execute(wanted.limit(limit))]
 
 

@@ -27,7 +27,7 @@ class IndexNowFailed(CallError):
 
 
 @dataclass(frozen=True, slots=True)
-class Submitted:
+class Submission:
     """What was submitted, what was answered, and where the key lies."""
 
     count: int
@@ -35,7 +35,7 @@ class Submitted:
     key_url: str
 
 
-async def submit(plugin: PluginContext, website: Website, urls: Sequence[str]) -> Submitted:
+async def submit(plugin: PluginContext, website: Website, urls: Sequence[str]) -> Submission:
     """Submit URLs of a website; safe to repeat.
 
     Raises:
@@ -59,7 +59,7 @@ async def submit(plugin: PluginContext, website: Website, urls: Sequence[str]) -
         await note_control(content_of(plugin), website.id, website.url)
     body = {"host": parts.netloc, "key": key, "keyLocation": key_url, "urlList": urls}
     status = await _send(plugin, json.dumps(body).encode())
-    return Submitted(len(urls), status, key_url)
+    return Submission(len(urls), status, key_url)
 
 
 async def _send(plugin: PluginContext, content: bytes) -> int:

@@ -19,7 +19,7 @@ from pressroom_search_performance.tables import KeywordDataRow
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredKeyword:
     """Figures of a phrase, and when the provider gave them."""
 
     figures: KeywordFigures
@@ -34,7 +34,7 @@ class KeywordData:
         self._source = source
         self._age = timedelta(days=config_of(plugin).keyword_days)
 
-    async def read(self, question: KeywordQuestion) -> Mapping[str, Kept]:
+    async def read(self, question: KeywordQuestion) -> Mapping[str, StoredKeyword]:
         """Return what is known and not too old, by phrase."""
         ids = [self._id(question, phrase) for phrase in question.phrases]
         wanted = select(KeywordDataRow).where(
@@ -43,14 +43,14 @@ class KeywordData:
         async with self._plugin.services.database.reading() as session:
             return {row.phrase: _kept(row) for row in await session.scalars(wanted)}
 
-    async def write(self, question: KeywordQuestion, figures: Iterable[KeywordFigures]) -> Mapping[str, Kept]:
+    async def write(self, question: KeywordQuestion, figures: Iterable[KeywordFigures]) -> Mapping[str, StoredKeyword]:
         """Keep what was just told, forget what is too old, and return what was kept, by phrase.
 
         A phrase that the provider knows nothing of is kept too: asking again would cost as much.
         """
         now = datetime.now(UTC)
         told = {one.phrase: one for one in figures}
-        found = {phrase: Kept(told.get(phrase) or KeywordFigures(phrase), now) for phrase in question.phrases}
+        found = {phrase: StoredKeyword(told.get(phrase) or KeywordFigures(phrase), now) for phrase in question.phrases}
         database = self._plugin.services.database
         insert = sqlite_insert if database.dialect == "sqlite" else postgresql_insert
         rows: Sequence[Mapping[str, object]] = [self._row(question, one) for one in found.values()]
@@ -61,7 +61,7 @@ class KeywordData:
             await session.execute(adding.on_conflict_do_update(index_elements=["id"], set_=changed))
         return found
 
-    def _row(self, question: KeywordQuestion, kept: Kept) -> Mapping[str, object]:
+    def _row(self, question: KeywordQuestion, kept: StoredKeyword) -> Mapping[str, object]:
         one = kept.figures
         return {
             "id": self._id(question, one.phrase),
@@ -81,6 +81,6 @@ class KeywordData:
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
-def _kept(row: KeywordDataRow) -> Kept:
+def _kept(row: KeywordDataRow) -> StoredKeyword:
     competition = cast("Competition", row.competition) if row.competition else None
-    return Kept(KeywordFigures(row.phrase, row.volume, row.difficulty, row.cpc, competition), row.fetched_at)
+    return StoredKeyword(KeywordFigures(row.phrase, row.volume, row.difficulty, row.cpc, competition), row.fetched_at)

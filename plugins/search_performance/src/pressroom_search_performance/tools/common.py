@@ -11,7 +11,7 @@ from pressroom.sdk import BackendError, Call, CallError, InvalidInput, PluginCon
 from pressroom_content.contract import Day, SearchLimited, SiteError, Website, WebsiteId
 from pydantic import BaseModel, Field
 
-from pressroom_search_performance.connecting.store import Connection, Connections
+from pressroom_search_performance.connecting.store import SourceConnection, SourceConnections
 from pressroom_search_performance.figures.asking import Figures
 from pressroom_search_performance.figures.store import freshness
 from pressroom_search_performance.host import page_of, plugin_of, sources_of, website_of
@@ -21,10 +21,10 @@ from pressroom_search_performance.sources.requesting import SourceRefused
 __all__ = [
     "Count",
     "Day",
+    "FigureSourceUnavailable",
     "NotConnected",
     "Period",
-    "ProviderUnavailable",
-    "Searched",
+    "SiteFigures",
     "WebsiteId",
     "connected",
     "count",
@@ -42,7 +42,7 @@ class NotConnected(CallError):
     code = "not_connected"
 
 
-class ProviderUnavailable(CallError):
+class FigureSourceUnavailable(CallError):
     """A source of figures did not answer, or not as its documentation says."""
 
     code = "provider_unavailable"
@@ -100,12 +100,12 @@ class Period:
 
 
 @dataclass(frozen=True, slots=True)
-class Searched:
+class SiteFigures:
     """A website with its search figures. `first` is the first day that is there, `last` the last final one."""
 
     plugin: PluginContext
     website: Website
-    connection: Connection
+    connection: SourceConnection
     first: date | None
     last: date | None
     incomplete: date | None
@@ -136,36 +136,36 @@ class Searched:
         return notes
 
 
-async def connected(call: Call, website_id: str, source: str) -> tuple[Website, Connection]:
+async def connected(call: Call, website_id: str, source: str) -> tuple[Website, SourceConnection]:
     """Return a website and its connection with a source. Raises `NotFound` and `NotConnected`."""
     website = await website_of(call, website_id)
-    found = (await Connections(plugin_of(call)).of(call.caller.subject, website.id)).get(source)
+    found = (await SourceConnections(plugin_of(call)).of(call.caller.subject, website.id)).get(source)
     if found is None:
         raise _missing(call, website, source)
     return website, found
 
 
-async def searched(call: Call, website_id: str, provider: str = "auto", search_type: str = "web") -> Searched:
+async def searched(call: Call, website_id: str, provider: str = "auto", search_type: str = "web") -> SiteFigures:
     """Return a website with its search figures: Google's first.
 
-    Raises `NotFound`, `NotConnected`, `InvalidInput`, and `ProviderUnavailable` where the operator's credential is used
-    and the website is not proven to control its URL.
+    Raises `NotFound`, `NotConnected`, `InvalidInput`, and `FigureSourceUnavailable` where the operator's credential is
+    used and the website is not proven to control its URL.
     """
     plugin = plugin_of(call)
     known = sources_of(plugin)
     website = await website_of(call, website_id)
     if provider not in ("auto", *known):
         raise InvalidInput("provider", f"this server does not read {provider}; it has auto, {', '.join(sorted(known))}")
-    there = await Connections(plugin).of(call.caller.subject, website.id)
+    there = await SourceConnections(plugin).of(call.caller.subject, website.id)
     order = [google.NAME, *sorted(known)] if provider == "auto" else [provider]
     connection = next((there[name] for name in order if name in there and name in known), None)
     if connection is None:
         raise _missing(call, website, google.NAME if provider == "auto" else provider)
     if connection.uses_operators:
         with spoken(plugin, website):
-            await Connections(plugin).credential(connection)  # figures that are here already are the owner's too
+            await SourceConnections(plugin).credential(connection)  # figures that are here already are the owner's too
     first, last, incomplete = await freshness(plugin, connection.id, search_type)
-    return Searched(plugin, website, connection, first, last, incomplete)
+    return SiteFigures(plugin, website, connection, first, last, incomplete)
 
 
 def _missing(call: Call, website: Website, source: str) -> NotConnected:
@@ -180,19 +180,19 @@ def _missing(call: Call, website: Website, source: str) -> NotConnected:
 def spoken(plugin: PluginContext, website: Website) -> Iterator[None]:
     """Turn what goes wrong at a source into an error of the call.
 
-    Raises `InvalidInput` for what the source does not accept, else `ProviderUnavailable`.
+    Raises `InvalidInput` for what the source does not accept, else `FigureSourceUnavailable`.
     """
     try:
         yield
     except SourceRefused as error:
         raise InvalidInput("", error.message) from None
     except SearchLimited as error:
-        raise ProviderUnavailable(f"{error.message}; call again in {error.retry_after} seconds") from None
+        raise FigureSourceUnavailable(f"{error.message}; call again in {error.retry_after} seconds") from None
     except (Rejected, SiteError) as error:
         message = f"{error.message}. Enter a new credential at {page_of(plugin, website.id)}"
-        raise ProviderUnavailable(message) from None
+        raise FigureSourceUnavailable(message) from None
     except BackendError as error:
-        raise ProviderUnavailable(f"{error.message}; call again later") from None
+        raise FigureSourceUnavailable(f"{error.message}; call again later") from None
 
 
 def table(rows: Sequence[tuple[Mapping[str, str], Figures]]) -> str:

@@ -15,7 +15,7 @@ from pressroom_search_performance.figures.asking import Figures, Question
 from pressroom_search_performance.figures.reading import SUMS, figures_of, matching
 from pressroom_search_performance.host import plugin_of
 from pressroom_search_performance.tables import FigureRow
-from pressroom_search_performance.tools.common import Count, NotConnected, Period, Searched, count, line, searched
+from pressroom_search_performance.tools.common import Count, NotConnected, Period, SiteFigures, count, line, searched
 from pressroom_search_performance.tools.traffic import visits_of_pages
 
 _MAX_QUERIES: Final = 20
@@ -145,7 +145,7 @@ def _same(url: str) -> tuple[str, str]:
     return url.rstrip("/"), f"{url.rstrip('/')}/"
 
 
-async def _page(site: Searched, url: str, period: Period) -> SearchOfPage:
+async def _page(site: SiteFigures, url: str, period: Period) -> SearchOfPage:
     found = []
     for each in (period, period.before()):
         wanted = matching(select(*SUMS), site.connection.id, "page", Question(each.start, each.end))
@@ -162,7 +162,7 @@ async def _page(site: Searched, url: str, period: Period) -> SearchOfPage:
     )
 
 
-async def _queries(site: Searched, url: str, period: Period) -> Sequence[tuple[str, Figures]]:
+async def _queries(site: SiteFigures, url: str, period: Period) -> Sequence[tuple[str, Figures]]:
     clicks, impressions, weighted = SUMS
     wanted = matching(
         select(FigureRow.query, clicks, impressions, weighted),

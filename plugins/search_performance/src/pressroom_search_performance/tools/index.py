@@ -10,7 +10,7 @@ from pressroom.sdk import Annotations, Call, InvalidInput, Params, ToolResult, m
 from pressroom_content.contract import is_below
 from pydantic import BaseModel, Field
 
-from pressroom_search_performance.connecting.store import Connection, Connections
+from pressroom_search_performance.connecting.store import SourceConnection, SourceConnections
 from pressroom_search_performance.host import config_of, plugin_of
 from pressroom_search_performance.sources import google
 from pressroom_search_performance.sources.requesting import number, text
@@ -57,7 +57,7 @@ async def inspect_url_index(params: InspectParams, call: Call) -> ToolResult:
     _check_own("url", params.url, website.url, connection)
     plugin = plugin_of(call)
     with spoken(plugin, website):
-        credential = await Connections(plugin).credential(connection)
+        credential = await SourceConnections(plugin).credential(connection)
         console = google.console_of(config_of(plugin))
         found = await console.inspect(connection.property, params.url, credential, plugin.services.fetcher)
     listed = found.get("sitemap")
@@ -85,7 +85,7 @@ class SitemapParams(Params):
     )
 
 
-class Sitemap(BaseModel):
+class SitemapOut(BaseModel):
     """A sitemap that Google knows."""
 
     path: str
@@ -100,7 +100,7 @@ class Sitemap(BaseModel):
 class SitemapResult(BaseModel):
     """The answer of `submit_sitemap`."""
 
-    sitemaps: list[Sitemap]
+    sitemaps: list[SitemapOut]
 
 
 @mcp_tool(
@@ -124,7 +124,7 @@ async def submit_sitemap(params: SitemapParams, call: Call) -> ToolResult:
     plugin = plugin_of(call)
     fetcher, console = plugin.services.fetcher, google.console_of(config_of(plugin))
     with spoken(plugin, website):
-        credential = await Connections(plugin).credential(connection)
+        credential = await SourceConnections(plugin).credential(connection)
         if params.sitemap_url is not None:
             await console.submit_sitemap(connection.property, params.sitemap_url, credential, fetcher)
         found = await console.sitemaps(connection.property, credential, fetcher)
@@ -140,7 +140,7 @@ async def submit_sitemap(params: SitemapParams, call: Call) -> ToolResult:
 TOOLS: Final = (inspect_url_index, submit_sitemap)
 
 
-def _check_own(field: str, url: str, website_url: str, connection: Connection) -> None:
+def _check_own(field: str, url: str, website_url: str, connection: SourceConnection) -> None:
     """Refuse what is not the website's: of its host, and with the operator's credential below its URL."""
     try:
         parts = urlsplit(url)
@@ -153,10 +153,10 @@ def _check_own(field: str, url: str, website_url: str, connection: Connection) -
         raise InvalidInput(field, f"must be a URL of the website {website_url}")
 
 
-def _sitemap(one: Mapping[str, Any]) -> Sitemap:
+def _sitemap(one: Mapping[str, Any]) -> SitemapOut:
     contents = one.get("contents")
     listed = [each for each in contents if isinstance(each, dict)] if isinstance(contents, list) else []
-    return Sitemap(
+    return SitemapOut(
         path=text(one.get("path")),
         last_submitted=text(one.get("lastSubmitted"), 50) or None,
         last_downloaded=text(one.get("lastDownloaded"), 50) or None,

@@ -24,9 +24,9 @@ from pydantic import BaseModel, Field
 
 from pressroom_search_performance.contract import Competition, KeywordAnswer, KeywordQuestion, KeywordSource
 from pressroom_search_performance.host import config_of, keyword_source_of, plugin_of
-from pressroom_search_performance.keyword_data.store import Kept, KeywordData
+from pressroom_search_performance.keyword_data.store import KeywordData, StoredKeyword
 from pressroom_search_performance.sources.requesting import SourceRefused
-from pressroom_search_performance.tools.common import ProviderUnavailable
+from pressroom_search_performance.tools.common import FigureSourceUnavailable
 
 MAX_PHRASES: Final = 100
 _CURRENCY: Final = "USD"
@@ -49,7 +49,7 @@ class KeywordDataParams(Params):
     )
 
 
-class KeywordRow(BaseModel):
+class KeywordOut(BaseModel):
     """What is known of a phrase."""
 
     phrase: str
@@ -71,7 +71,7 @@ class Cost(BaseModel):
 class KeywordDataResult(BaseModel):
     """The answer of `get_keyword_data`."""
 
-    rows: list[KeywordRow] = Field(description="In the order of the arguments.")
+    rows: list[KeywordOut] = Field(description="In the order of the arguments.")
     provider: str
     cost: Cost
     country: str
@@ -108,7 +108,7 @@ async def get_keyword_data(params: KeywordDataParams, call: Call) -> ToolResult:
     config = config_of(plugin)
     source = keyword_source_of(plugin)
     if source is None:
-        raise ProviderUnavailable(unavailable(plugin))
+        raise FigureSourceUnavailable(unavailable(plugin))
     phrases = tuple(dict.fromkeys(_phrase(phrase) for phrase in params.phrases))
     question = KeywordQuestion(
         phrases,
@@ -154,9 +154,9 @@ async def _asked(source: KeywordSource, question: KeywordQuestion, plugin: Plugi
     except SourceRefused as error:
         raise InvalidInput("", error.message) from None
     except SearchLimited as error:
-        raise ProviderUnavailable(f"{error.message}; call again in {error.retry_after} seconds") from None
+        raise FigureSourceUnavailable(f"{error.message}; call again in {error.retry_after} seconds") from None
     except (Rejected, BackendError) as error:
-        raise ProviderUnavailable(f"{error.message}. Only the operator can look into it") from None
+        raise FigureSourceUnavailable(f"{error.message}. Only the operator can look into it") from None
     return answer
 
 
@@ -167,9 +167,9 @@ def _phrase(typed: str) -> str:
     return phrase
 
 
-def _row(kept: Kept) -> KeywordRow:
+def _row(kept: StoredKeyword) -> KeywordOut:
     one = kept.figures
-    return KeywordRow(
+    return KeywordOut(
         phrase=one.phrase,
         volume=one.volume,
         difficulty=one.difficulty,

@@ -8,7 +8,7 @@ from pressroom.sdk import Annotations, Call, Integer, InvalidInput, Params, Tool
 from pydantic import BaseModel, Field
 
 from pressroom_search_performance.analysis import changes, ideas
-from pressroom_search_performance.analysis.following import Followed, Following
+from pressroom_search_performance.analysis.following import FollowedKeyword, FollowedKeywords
 from pressroom_search_performance.figures.asking import Question
 from pressroom_search_performance.host import plugin_of, website_of
 from pressroom_search_performance.tools.common import NotConnected, WebsiteId, searched
@@ -16,7 +16,7 @@ from pressroom_search_performance.tools.common import NotConnected, WebsiteId, s
 _DAYS: Final = 90
 
 
-class SuggestParams(Params):
+class SuggestKeywordsParams(Params):
     """What the ideas should be about."""
 
     website_id: WebsiteId
@@ -56,7 +56,7 @@ class SuggestResult(BaseModel):
     annotations=Annotations(read_only=True, idempotent=True),
     tags=("keywords",),
 )
-async def suggest_keywords(params: SuggestParams, call: Call) -> ToolResult:
+async def suggest_keywords(params: SuggestKeywordsParams, call: Call) -> ToolResult:
     """Suggest keyphrases."""
     plugin = plugin_of(call)
     website = await website_of(call, params.website_id)
@@ -101,7 +101,7 @@ class TrackParams(Params):
     remove: bool = Field(default=False, description="Stops to follow it.")
 
 
-class Tracked(BaseModel):
+class TrackedKeywordOut(BaseModel):
     """A followed phrase."""
 
     phrase: str
@@ -112,7 +112,7 @@ class Tracked(BaseModel):
 class TrackResult(BaseModel):
     """The answer of `track_keyword`."""
 
-    tracked: Tracked
+    tracked: TrackedKeywordOut
 
 
 @mcp_tool(
@@ -131,15 +131,15 @@ async def track_keyword(params: TrackParams, call: Call) -> ToolResult:
     """Follow a phrase, or stop to."""
     website = await website_of(call, params.website_id)
     phrase = _phrase(params.phrase)
-    following = Following(plugin_of(call), call.caller.subject, website.id)
+    following = FollowedKeywords(plugin_of(call), call.caller.subject, website.id)
     if params.remove:
         await following.forget(phrase)
-        tracked = Tracked(phrase=phrase, target_url=None, following=False)
+        tracked = TrackedKeywordOut(phrase=phrase, target_url=None, following=False)
         return ToolResult(f"{phrase} is not followed any more.", TrackResult(tracked=tracked))
     if params.target_url and not params.target_url.startswith(("https://", "http://")):
         raise InvalidInput("target_url", "must be a full URL such as https://example.com/page")
     one = await following.follow(phrase, params.target_url)
-    tracked = Tracked(phrase=one.phrase, target_url=one.target_url or None, following=True)
+    tracked = TrackedKeywordOut(phrase=one.phrase, target_url=one.target_url or None, following=True)
     return ToolResult(f"{phrase} is followed.", TrackResult(tracked=tracked))
 
 
@@ -184,7 +184,7 @@ class TrackedResult(BaseModel):
 async def list_tracked_keywords(params: TrackedParams, call: Call) -> ToolResult:
     """List followed phrases."""
     website = await website_of(call, params.website_id)
-    followed = await Following(plugin_of(call), call.caller.subject, website.id).every()
+    followed = await FollowedKeywords(plugin_of(call), call.caller.subject, website.id).every()
     if not followed:
         return ToolResult("No phrase is followed; track_keyword does it.", TrackedResult(rows=[]))
     site = await searched(call, website.id)
@@ -206,7 +206,7 @@ async def list_tracked_keywords(params: TrackedParams, call: Call) -> ToolResult
 TOOLS: Final = (suggest_keywords, track_keyword, list_tracked_keywords)
 
 
-def _row(one: Followed, change: changes.Change | None, page: str | None) -> TrackedRow:
+def _row(one: FollowedKeyword, change: changes.FigureChange | None, page: str | None) -> TrackedRow:
     now = change.now if change else None
     before = change.before if change else None
     position = round(now.position, 2) if now and now.impressions else None

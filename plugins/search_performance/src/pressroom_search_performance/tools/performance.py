@@ -14,14 +14,14 @@ from pressroom.sdk import Annotations, Call, Integer, InvalidInput, Params, Tool
 from pressroom_content.contract import Grain, SearchType
 from pydantic import BaseModel, ConfigDict, Field
 
-from pressroom_search_performance.connecting.store import Connections
+from pressroom_search_performance.connecting.store import SourceConnections
 from pressroom_search_performance.days import today, year_before
 from pressroom_search_performance.figures import live, reading
 from pressroom_search_performance.figures.asking import (
     Condition,
-    Counted,
     DataState,
     Dimension,
+    DimensionFigures,
     Figures,
     Operator,
     Question,
@@ -32,7 +32,7 @@ from pressroom_search_performance.tools.common import (
     Count,
     Day,
     Period,
-    Searched,
+    SiteFigures,
     WebsiteId,
     count,
     line,
@@ -46,7 +46,7 @@ _DEFAULT_DAYS: Final = 28
 _MAX_OFFSET: Final = 50_000
 
 
-class Filter(BaseModel):
+class FigureFilter(BaseModel):
     """Narrows what is counted."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -67,7 +67,7 @@ class PerformanceParams(Params):
     dimensions: tuple[Dimension, ...] = Field(
         default=(), max_length=4, strict=False, description="What rows are split by; left out, there are totals only."
     )
-    filters: tuple[Filter, ...] = Field(
+    filters: tuple[FigureFilter, ...] = Field(
         default=(), max_length=10, strict=False, description="All of them have to hold, for totals too."
     )
     search_type: SearchType = Field(default="web", description="Where results were shown.")
@@ -82,13 +82,13 @@ class PerformanceParams(Params):
     cursor: str | None = Field(default=None, max_length=200, description="next_cursor of the answer before.")
 
 
-class Row(Count):
+class FigureRowOut(Count):
     """Figures of one combination of keys."""
 
     keys: dict[str, str] = Field(description="By dimension.")
 
 
-class Comparison(BaseModel):
+class ComparisonOut(BaseModel):
     """The same figures of other days."""
 
     start_date: str
@@ -110,8 +110,8 @@ class PerformanceResult(BaseModel):
     """The answer of `get_search_performance`."""
 
     totals: Count = Field(description="Of all searches, also of the rare ones that rows by query leave out.")
-    rows: list[Row] = Field(description="Most clicks first; by date where that is the only dimension.")
-    comparison: Comparison | None = Field(description="null unless it was asked for.")
+    rows: list[FigureRowOut] = Field(description="Most clicks first; by date where that is the only dimension.")
+    comparison: ComparisonOut | None = Field(description="null unless it was asked for.")
     freshness: Freshness
     truncated: bool = Field(description="Whether the source has more rows than are kept; totals are whole.")
     next_cursor: str | None = Field(description="Give it as cursor to read on; null at the end.")
@@ -150,7 +150,7 @@ TOOLS: Final = (get_search_performance,)
 class _Asked:
     """A question to a website's figures."""
 
-    site: Searched
+    site: SiteFigures
     question: Question
 
     def stored_grain(self, question: Question) -> Grain | None:
@@ -160,7 +160,7 @@ class _Asked:
         kept = question.search_type in config_of(self.site.plugin).search_types
         return grain if kept and grain in offered else None
 
-    async def rows(self) -> tuple[Sequence[Counted], str]:
+    async def rows(self) -> tuple[Sequence[DimensionFigures], str]:
         """Return one row more than wanted, and what Google says of freshness."""
         if not self.question.dimensions:
             return (), ""
@@ -186,7 +186,7 @@ class _Asked:
         return google.console_of(config_of(self.site.plugin)), self.site.connection.property
 
     async def _access(self) -> tuple[Mapping[str, str], Any]:
-        credential = await Connections(self.site.plugin).credential(self.site.connection)
+        credential = await SourceConnections(self.site.plugin).credential(self.site.connection)
         return credential, self.site.plugin.services.fetcher
 
 
@@ -205,7 +205,7 @@ async def _answer(params: PerformanceParams, asked: _Asked) -> ToolResult:
     following = question.offset + question.limit
     result = PerformanceResult(
         totals=count(totals),
-        rows=[Row(keys=dict(row.keys), **count(row.figures).model_dump()) for row in rows],
+        rows=[FigureRowOut(keys=dict(row.keys), **count(row.figures).model_dump()) for row in rows],
         comparison=comparison,
         freshness=Freshness(
             last_final_date=site.last.isoformat() if site.last else None, first_incomplete_date=incomplete
@@ -216,7 +216,9 @@ async def _answer(params: PerformanceParams, asked: _Asked) -> ToolResult:
     return ToolResult(_text(site, period, totals, rows, result), result)
 
 
-def _text(site: Searched, period: Period, totals: Figures, rows: Sequence[Counted], result: PerformanceResult) -> str:
+def _text(
+    site: SiteFigures, period: Period, totals: Figures, rows: Sequence[DimensionFigures], result: PerformanceResult
+) -> str:
     lines = [line(totals, f"{site.website.url} in {site.connection.source}, {period}"), *site.notes(period)]
     if result.comparison is not None:
         then = result.comparison
@@ -231,13 +233,13 @@ def _text(site: Searched, period: Period, totals: Figures, rows: Sequence[Counte
     return "\n".join(lines)
 
 
-async def _comparison(params: PerformanceParams, asked: _Asked, totals: Figures) -> Comparison | None:
+async def _comparison(params: PerformanceParams, asked: _Asked, totals: Figures) -> ComparisonOut | None:
     if params.compare == "none":
         return None
     now = Period(asked.question.start, asked.question.end)
     then = now.before() if params.compare == "previous_period" else Period(year_before(now.start), year_before(now.end))
     before = await asked.totals(replace(asked.question, start=then.start, end=then.end))
-    return Comparison(
+    return ComparisonOut(
         start_date=then.start.isoformat(),
         end_date=then.end.isoformat(),
         totals=count(before),
@@ -251,7 +253,7 @@ def _change(now: int, then: int) -> float | None:
     return round((now - then) / then * 100, 1) if then else None
 
 
-def _question(params: PerformanceParams, site: Searched) -> Question:
+def _question(params: PerformanceParams, site: SiteFigures) -> Question:
     if len(set(params.dimensions)) < len(params.dimensions):
         raise InvalidInput("dimensions", "has one twice")
     _check_known(params, site)
@@ -274,7 +276,7 @@ def _question(params: PerformanceParams, site: Searched) -> Question:
     )
 
 
-def _check_known(params: PerformanceParams, site: Searched) -> None:
+def _check_known(params: PerformanceParams, site: SiteFigures) -> None:
     source = sources_of(site.plugin)[site.connection.source]
     if source.search_types and params.search_type not in source.search_types:
         known = ", ".join(sorted(source.search_types))
@@ -286,7 +288,7 @@ def _check_known(params: PerformanceParams, site: Searched) -> None:
             raise InvalidInput(name, f"{source.title} does not tell {told}; leave it out, or ask google")
 
 
-def _period(params: PerformanceParams, site: Searched) -> Period:
+def _period(params: PerformanceParams, site: SiteFigures) -> Period:
     newest = today()
     usual = site.last or newest - timedelta(days=google.LAG_DAYS)
     if params.data_state != "final":

@@ -24,7 +24,7 @@ from pydantic import BaseModel, Field
 
 from pressroom_search_performance.analytics.asking import By, TrafficQuestion, Visits
 from pressroom_search_performance.analytics.kinds import kinds_of
-from pressroom_search_performance.connecting.store import Connections
+from pressroom_search_performance.connecting.store import SourceConnections
 from pressroom_search_performance.host import page_of, plugin_of, website_of
 from pressroom_search_performance.tools.common import NotConnected, WebsiteId, percent, spoken
 
@@ -45,7 +45,7 @@ class TrafficParams(Params):
     limit: Integer = Field(default=50, ge=1, le=200, description="Rows of the answer.")
 
 
-class Counted(BaseModel):
+class TrafficOut(BaseModel):
     """What was counted; null where the analytics does not tell."""
 
     visitors: int | None
@@ -53,14 +53,14 @@ class Counted(BaseModel):
     pageviews: int | None
 
 
-class Totals(Counted):
+class Totals(TrafficOut):
     """All visits of the period."""
 
     bounce_rate: float | None = Field(description="Share of visits with one page, 0 to 1.")
     visit_seconds: float | None = Field(description="How long a visit took on average.")
 
 
-class TrafficRow(Counted):
+class TrafficRow(TrafficOut):
     """Visits of one page, source, country, device or date."""
 
     key: str = Field(description="Path, source, country (ISO 3166-1), device or date. May be empty: not known.")
@@ -102,7 +102,7 @@ async def get_traffic_stats(params: TrafficParams, call: Call) -> ToolResult:
     """Return visits."""
     plugin = plugin_of(call)
     website = await website_of(call, params.website_id)
-    connections = Connections(plugin)
+    connections = SourceConnections(plugin)
     there = await connections.of(call.caller.subject, website.id)
     kind = next((one for name, one in kinds_of(plugin).items() if name in there), None)
     if kind is None:
@@ -171,7 +171,7 @@ async def visits_of_pages(
 
 
 async def _visits_of(plugin: PluginContext, user_id: str, website_id: str, url: str, start: date, end: date) -> Visits:
-    connections = Connections(plugin)
+    connections = SourceConnections(plugin)
     there = await connections.of(user_id, website_id)
     kind = next((one for name, one in kinds_of(plugin).items() if name in there), None)
     if kind is None:
@@ -194,7 +194,7 @@ def _totals(found: Visits) -> Totals:
     )
 
 
-def line(visits: Visits | Counted) -> str:
+def line(visits: Visits | TrafficOut) -> str:
     """Return visits as a line of text."""
     named = (("visitors", visits.visitors), ("visits", visits.visits), ("page views", visits.pageviews))
     return ", ".join(f"{value} {name}" for name, value in named if value is not None) or "nothing is known"

@@ -12,14 +12,14 @@ from urllib.parse import urlsplit
 
 from pressroom.sdk import Fetcher
 
-from pressroom_seo.crawler.frontier import Frontier, Item, Limits
+from pressroom_seo.crawler.frontier import Frontier, FrontierItem, Limits
 from pressroom_seo.crawler.links import LinkChecker
 from pressroom_seo.crawler.politeness import Clock, HostGate, Politeness, SystemClock
 from pressroom_seo.crawler.records import LinkRecord, PageRecord
 from pressroom_seo.crawler.site_files import Robots
 from pressroom_seo.crawler.survey import SiteFacts, begin_survey, survey, survey_from_json, survey_to_json
 from pressroom_seo.crawler.visiting import MAX_BYTES, SECONDS, Visitor, record_of
-from pressroom_seo.urls import Site, host_of, normalise, origin_of
+from pressroom_seo.urls import SiteScope, host_of, normalise, origin_of
 
 PageSink = Callable[[PageRecord], Awaitable[None]]
 LinkSink = Callable[[LinkRecord], Awaitable[None]]
@@ -72,9 +72,9 @@ class CrawlPlan:
     turn: float = math.inf
 
     @property
-    def site(self) -> Site:
+    def site(self) -> SiteScope:
         """The site that is crawled."""
-        return Site.at(self.start) if self.whole_host else Site.under(self.start)
+        return SiteScope.at(self.start) if self.whole_host else SiteScope.under(self.start)
 
 
 async def _nowhere(*_: Any) -> None:
@@ -272,7 +272,7 @@ class Crawl:
                 async with self._changed:
                     self._changed.notify_all()
 
-    async def _next(self) -> Item | None:
+    async def _next(self) -> FrontierItem | None:
         """Return the next page; wait while others under way may still find some."""
         async with self._changed:
             while True:
@@ -287,7 +287,7 @@ class Crawl:
                     return None
                 await self._changed.wait()
 
-    async def _read(self, item: Item, robots: Robots) -> None:
+    async def _read(self, item: FrontierItem, robots: Robots) -> None:
         if not await self._may_ask(item.url, robots):
             message = "robots.txt disallows it"
             await self._page(PageRecord(item.url, item.depth, 0, "disallowed", message))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
-from pressroom_seo.urls import Site, shape
+from pressroom_seo.urls import SiteScope, shape
 
 Reason = Literal["deep", "repetitive", "parameters", "queries", "alike", "full"]
 """Why an address is refused: too many links away, segments that repeat, too many parameters, too many queries of one
@@ -55,7 +55,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class FrontierItem:
     """An address to ask for."""
 
     url: str
@@ -69,14 +69,14 @@ class Frontier:
     `state` is plain JSON data; a frontier made of it goes on where that one was, what was under way included.
     """
 
-    def __init__(self, site: Site, limits: Limits) -> None:
+    def __init__(self, site: SiteScope, limits: Limits) -> None:
         self._site = site
         self._limits = limits
         self._depths: dict[str, int | None] = {}
         self._found_on: dict[str, str] = {}
         self._queue: deque[str] = deque()
         self._late: deque[str] = deque()
-        self._under_way: dict[str, Item] = {}
+        self._under_way: dict[str, FrontierItem] = {}
         self._queries: Counter[str] = Counter()
         self._shapes: dict[str, _Shape] = {}
         self._refused: dict[str, list[Any]] = {}
@@ -119,7 +119,7 @@ class Frontier:
             self._queries[url.partition("?")[0]] += 1
         return True
 
-    def take(self) -> Item | None:
+    def take(self) -> FrontierItem | None:
         """Hand out the next address.
 
         `None` where none waits, or only such that sitemaps name while pages are under way that may link to them.
@@ -134,18 +134,18 @@ class Frontier:
                 if self._is_alike(url):
                     self._refuse("alike", url)
                     continue
-                item = Item(url, self._depths[url], found_on)
+                item = FrontierItem(url, self._depths[url], found_on)
                 self._under_way[url] = item
                 return item
         return None
 
-    def done(self, item: Item, form: str = "") -> None:
+    def done(self, item: FrontierItem, form: str = "") -> None:
         """Note that an address was asked for. `form` is the page's `form_hash`, where it is a page."""
         self._under_way.pop(item.url, None)
         if form:
             self._shape(item.url).note(form)
 
-    def put_back(self, item: Item) -> None:
+    def put_back(self, item: FrontierItem) -> None:
         """Let an address wait again, as the next one."""
         self._under_way.pop(item.url, None)
         self._found_on[item.url] = item.found_on
@@ -207,7 +207,7 @@ class Frontier:
         }
 
     @classmethod
-    def from_state(cls, site: Site, limits: Limits, state: Mapping[str, Any]) -> Frontier:
+    def from_state(cls, site: SiteScope, limits: Limits, state: Mapping[str, Any]) -> Frontier:
         """Return a frontier that goes on. Raises `ValueError` where the state is of another version."""
         if state.get("version") != _VERSION:
             raise ValueError(f"the state of the frontier is of version {state.get('version')}, not {_VERSION}")

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from pressroom_seo.crawler.records import LinkRecord
-from pressroom_seo.crawler.visiting import ANYTHING, MAX_REDIRECTS, Answer, Visitor
-from pressroom_seo.urls import Site, normalise, origin_of
+from pressroom_seo.crawler.visiting import ANYTHING, MAX_REDIRECTS, CrawlResponse, Visitor
+from pressroom_seo.urls import SiteScope, normalise, origin_of
 
 LinkProblem = Literal["broken", "redirected", "insecure"]
 Progress = Callable[[float, str], Awaitable[None]]
@@ -64,7 +64,7 @@ class LinkChecker:
             first, at = at, following
         return LinkRecord(url, 0, "failed", "its redirects go round in a circle", location=at or "", image=image)
 
-    async def _look(self, url: str) -> Answer:
+    async def _look(self, url: str) -> CrawlResponse:
         answer = await self._visitor.visit(url, method="HEAD", accept=ANYTHING)
         # Some servers answer HEAD wrongly: only what GET says counts as broken.
         if answer.failure == "failed" or (answer.status >= 400 and answer.status != 429):
@@ -72,7 +72,7 @@ class LinkChecker:
         return answer
 
 
-def _record(url: str, answer: Answer, *, location: str, image: bool) -> LinkRecord:
+def _record(url: str, answer: CrawlResponse, *, location: str, image: bool) -> LinkRecord:
     length = answer.header("content-length")
     return LinkRecord(
         url=url,
@@ -90,7 +90,7 @@ async def check_links(
     checker: LinkChecker,
     links: Mapping[str, Sequence[str]],
     *,
-    site: Site | None = None,
+    site: SiteScope | None = None,
     external: bool = True,
     progress: Progress | None = None,
 ) -> AsyncIterator[LinkReport]:

@@ -110,7 +110,7 @@ Kind = Literal["urlset", "index", "text", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class SitemapEntry:
     """One address of a sitemap, normalised, with its `lastmod` as it is written."""
 
     url: str
@@ -123,7 +123,7 @@ class Sitemap:
 
     url: str
     kind: Kind = "unknown"
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[SitemapEntry] = field(default_factory=list)
     unreadable: int = 0
     """How many of its addresses are none."""
 
@@ -245,7 +245,7 @@ def _add(sitemap: Sitemap, loc: str, lastmod: str, most: int) -> None:
     if url is None:
         sitemap.unreadable += 1
     else:
-        sitemap.entries.append(Entry(url, lastmod[:40]))
+        sitemap.entries.append(SitemapEntry(url, lastmod[:40]))
 
 
 MAX_LLMS_TXT_BYTES: Final = 2_000_000

@@ -19,8 +19,8 @@ from pressroom_seo.crawler.site_files import (
     read_llms_txt,
     read_sitemap,
 )
-from pressroom_seo.crawler.visiting import ANYTHING, MAX_REDIRECTS, Answer, Visitor
-from pressroom_seo.urls import Site, host_of, normalise
+from pressroom_seo.crawler.visiting import ANYTHING, MAX_REDIRECTS, CrawlResponse, Visitor
+from pressroom_seo.urls import SiteScope, host_of, normalise
 
 SEARCH_ENGINE: Final = "Googlebot"
 _XML: Final = "application/xml, text/xml, text/plain;q=0.8, */*;q=0.5"
@@ -61,7 +61,7 @@ class Probe:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class SurveyRequest:
     """One address that a survey asks: a sitemap, a probe, or llms.txt. `kind` is also where its answer is kept.
 
     Of a sitemap, `named` is the address that it was named by, before redirects; `depth` is how many indexes led to it.
@@ -78,7 +78,7 @@ class Step:
 class SiteFacts:
     """What is known of a site as a whole."""
 
-    site: Site
+    site: SiteScope
     robots: Robots
     surveyed: bool = False
     """Whether more than robots.txt was asked for: a host may forbid it, or ask for too long a pause."""
@@ -113,7 +113,7 @@ class SiteFacts:
     complete: bool = True
     """Whether every page that could be found was asked for."""
 
-    todo: list[Step] = field(default_factory=list)
+    todo: list[SurveyRequest] = field(default_factory=list)
     """What the survey still has to ask."""
 
     stopped: str = ""
@@ -131,7 +131,7 @@ _PROBES: Final = ("missing", "plain", "other_host")
 _SITEMAPS: Final = TypeAdapter(list[SitemapFile])
 _PROBE: Final = TypeAdapter(Probe | None)
 _LLMS: Final = TypeAdapter(LlmsTxt | None)
-_STEPS: Final = TypeAdapter(list[Step])
+_STEPS: Final = TypeAdapter(list[SurveyRequest])
 
 
 def survey_to_json(facts: SiteFacts) -> dict[str, Any]:
@@ -147,7 +147,7 @@ def survey_to_json(facts: SiteFacts) -> dict[str, Any]:
     }
 
 
-def survey_from_json(site: Site, data: Mapping[str, Any]) -> SiteFacts:
+def survey_from_json(site: SiteScope, data: Mapping[str, Any]) -> SiteFacts:
     """Return what `survey_to_json` kept. Raises `ValueError`, `KeyError` or `TypeError` where the data is none."""
     status, text, truncated = data["robots"]
     return SiteFacts(
@@ -172,7 +172,7 @@ def _never(_url: str, _wait: float | None) -> bool:
     return False
 
 
-def begin_survey(visitor: Visitor, site: Site, robots: Robots, *, plain_url: str | None = None) -> SiteFacts:
+def begin_survey(visitor: Visitor, site: SiteScope, robots: Robots, *, plain_url: str | None = None) -> SiteFacts:
     """Return what is known of a site by its robots.txt, and what is still to be asked.
 
     Args:
@@ -189,16 +189,16 @@ def begin_survey(visitor: Visitor, site: Site, robots: Robots, *, plain_url: str
         return facts
     facts.surveyed = True
     named = [url for url in (normalise(text, site.home) for text in robots.sitemaps) if url is not None]
-    facts.todo = [Step("sitemap", url, url) for url in dict.fromkeys(named or [f"{site.home}sitemap.xml"])]
+    facts.todo = [SurveyRequest("sitemap", url, url) for url in dict.fromkeys(named or [f"{site.home}sitemap.xml"])]
     usual = ":" not in host_of(site.origin)
     if plain_url is None and usual and site.origin.startswith("https:"):
         plain_url = f"http://{host_of(site.origin)}/"
-    probes = [Step("missing", f"{site.origin}{_IMPOSSIBLE}")]
+    probes = [SurveyRequest("missing", f"{site.origin}{_IMPOSSIBLE}")]
     if plain_url is not None:
-        probes.append(Step("plain", plain_url))
+        probes.append(SurveyRequest("plain", plain_url))
     if usual:
-        probes.append(Step("other_host", f"https://{_other(host_of(site.origin))}/"))
-    probes.append(Step("llms", f"{site.origin}/llms.txt"))
+        probes.append(SurveyRequest("other_host", f"https://{_other(host_of(site.origin))}/"))
+    probes.append(SurveyRequest("llms", f"{site.origin}/llms.txt"))
     facts.todo += [one for one in probes if robots.allows(one.url)]
     return facts
 
@@ -253,7 +253,7 @@ def _other(host: str) -> str:
     return host.removeprefix("www.") if host.startswith("www.") else f"www.{host}"
 
 
-def _take_sitemap(facts: SiteFacts, step: Step, answer: Answer, *, now: float, most_urls: int) -> None:
+def _take_sitemap(facts: SiteFacts, step: SurveyRequest, answer: CrawlResponse, *, now: float, most_urls: int) -> None:
     """Take in the answer to a sitemap: what it lists, or where it leads."""
     if answer.location is not None and step.hops < MAX_REDIRECTS and answer.location != step.url:
         facts.todo.insert(0, replace(step, url=answer.location, hops=step.hops + 1))
@@ -268,7 +268,7 @@ def _take_sitemap(facts: SiteFacts, step: Step, answer: Answer, *, now: float, m
         return
     seen = {one.url for one in facts.sitemaps} | {one.named for one in facts.todo}
     new = [url for url in dict.fromkeys(entry.url for entry in sitemap.entries) if url not in seen]
-    steps = [Step("sitemap", url, url, step.depth + 1) for url in new if step.depth < _MAX_INDEX_DEPTH]
+    steps = [SurveyRequest("sitemap", url, url, step.depth + 1) for url in new if step.depth < _MAX_INDEX_DEPTH]
     probes = [one for one in facts.todo if one.kind != "sitemap"]
     waiting = [one for one in facts.todo if one.kind == "sitemap"]
     room = max(0, _MAX_FILES - len(facts.sitemaps) - len(waiting))
@@ -276,7 +276,7 @@ def _take_sitemap(facts: SiteFacts, step: Step, answer: Answer, *, now: float, m
     facts.todo = [*waiting, *steps[:room], *probes]
 
 
-def _file(url: str, answer: Answer, sitemap: Sitemap) -> SitemapFile:
+def _file(url: str, answer: CrawlResponse, sitemap: Sitemap) -> SitemapFile:
     return SitemapFile(
         url,
         answer.status,

@@ -39,7 +39,7 @@ _ROBOTS_REDIRECTS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CrawlResponse:
     """What came back from one address; redirects are not followed."""
 
     url: str
@@ -130,7 +130,7 @@ class Visitor:
         accept: str = PAGES,
         method: Literal["GET", "HEAD"] = "GET",
         max_bytes: int | None = None,
-    ) -> Answer:
+    ) -> CrawlResponse:
         """Return the answer of an address, after as many tries as is polite.
 
         A host that is busy (429 or 503) is left alone for as long as its `Retry-After` says, or for a time that
@@ -202,7 +202,7 @@ class Visitor:
         owed = self.politeness_of(host_of(url))
         return owed.crawl_delay and robots.crawl_delay > owed.longest_delay
 
-    async def follow(self, url: str, *, accept: str = PAGES) -> list[Answer]:
+    async def follow(self, url: str, *, accept: str = PAGES) -> list[CrawlResponse]:
         """Return the answers on the way from an address to where its redirects end, the last one last.
 
         A loop ends where an address comes a second time; at most ten redirects are followed.
@@ -217,7 +217,7 @@ class Visitor:
             answers.append(await self.visit(following, accept=accept))
         return answers
 
-    async def _ask(self, url: str, accept: str, method: Literal["GET", "HEAD"], max_bytes: int) -> Answer:
+    async def _ask(self, url: str, accept: str, method: Literal["GET", "HEAD"], max_bytes: int) -> CrawlResponse:
         try:
             exchange = await self._fetcher.exchange(
                 url,
@@ -229,9 +229,9 @@ class Visitor:
                 plain_http=True,
             )
         except FetchRefused as error:
-            return Answer(url, failure="refused", message=error.message)
+            return CrawlResponse(url, failure="refused", message=error.message)
         except FetchFailed as error:
-            return Answer(url, failure="failed", message=error.message)
+            return CrawlResponse(url, failure="failed", message=error.message)
         return _answer(url, exchange, max_bytes)
 
 
@@ -247,10 +247,10 @@ def _as_utf_8(value: str) -> str:
         return value
 
 
-def _answer(url: str, exchange: FetchResponse, max_bytes: int) -> Answer:
+def _answer(url: str, exchange: FetchResponse, max_bytes: int) -> CrawlResponse:
     codings = ", ".join(value for name, value in exchange.headers if name == "content-encoding")
     unpacked = unpack(exchange.content, codings, max_bytes)
-    return Answer(
+    return CrawlResponse(
         url=url,
         status=exchange.status,
         headers=exchange.headers,
@@ -263,8 +263,8 @@ def _answer(url: str, exchange: FetchResponse, max_bytes: int) -> Answer:
     )
 
 
-def _with_wait(answer: Answer, wait: float) -> Answer:
-    return Answer(answer.url, answer.status, answer.headers, message=answer.message, busy=wait)
+def _with_wait(answer: CrawlResponse, wait: float) -> CrawlResponse:
+    return CrawlResponse(answer.url, answer.status, answer.headers, message=answer.message, busy=wait)
 
 
 KEPT_HEADERS: Final = (
@@ -286,7 +286,7 @@ _HTML = frozenset({"text/html", "application/xhtml+xml"})
 _CANONICAL = re.compile(r"<([^<>]*+)>\s*+;[^,<]*\brel\s*+=\s*+\"?canonical\b", re.IGNORECASE)
 
 
-def record_of(answer: Answer, depth: int | None) -> PageRecord:
+def record_of(answer: CrawlResponse, depth: int | None) -> PageRecord:
     """Return what is kept of an answer; reading its page takes a while.
 
     Args:
@@ -323,14 +323,14 @@ def _kept(name: str, value: str) -> str:
     return value[:_MAX_HEADER_LENGTH]
 
 
-def _is_html(answer: Answer) -> bool:
+def _is_html(answer: CrawlResponse) -> bool:
     if answer.media_type:
         return answer.media_type in _HTML
     start = answer.content[:512].lstrip().lower()
     return start.startswith((b"<!doctype html", b"<html", b"<head", b"<body", b"<!--"))
 
 
-def _with_header(page: PageFacts, answer: Answer) -> PageFacts:
+def _with_header(page: PageFacts, answer: CrawlResponse) -> PageFacts:
     """Add the canonical address of the header `Link` (RFC 6596), where the page has none itself."""
     match = _CANONICAL.search(answer.header("link")[:4000])
     if match is None or page.canonicals:

@@ -19,7 +19,7 @@ _KNOWN = frozenset({"gzip", "x-gzip", "deflate"})
 
 
 @dataclass(frozen=True, slots=True)
-class Unpacked:
+class UnpackedContent:
     """Content, and what was wrong with it: `problem` is empty, or a sentence."""
 
     content: bytes
@@ -27,7 +27,7 @@ class Unpacked:
     problem: str = ""
 
 
-def unpack(content: bytes, codings: str, most: int) -> Unpacked:
+def unpack(content: bytes, codings: str, most: int) -> UnpackedContent:
     """Return content without its codings.
 
     At most `most` bytes are ever made: a gzip bomb ends there. What could be unpacked before an error is kept.
@@ -40,8 +40,10 @@ def unpack(content: bytes, codings: str, most: int) -> Unpacked:
     names = [name for name in (one.strip().lower() for one in codings.split(",")) if name not in ("", "identity")]
     unknown = next((name for name in names if name not in _KNOWN), None)
     if unknown is not None or len(names) > _MAX_CODINGS:
-        return Unpacked(b"", whole=False, problem=f"the content is encoded as {codings[:60]}, which was not asked for")
-    unpacked = Unpacked(content[:most], whole=len(content) <= most)
+        return UnpackedContent(
+            b"", whole=False, problem=f"the content is encoded as {codings[:60]}, which was not asked for"
+        )
+    unpacked = UnpackedContent(content[:most], whole=len(content) <= most)
     for _ in names:
         unpacked = _inflate(unpacked.content, most)
         if unpacked.problem:
@@ -49,12 +51,12 @@ def unpack(content: bytes, codings: str, most: int) -> Unpacked:
     return unpacked
 
 
-def gunzip(content: bytes, most: int) -> Unpacked:
+def gunzip(content: bytes, most: int) -> UnpackedContent:
     """Return the content of a gzip file, at most `most` bytes of it."""
     return _inflate(content, most)
 
 
-def _inflate(content: bytes, most: int) -> Unpacked:
+def _inflate(content: bytes, most: int) -> UnpackedContent:
     # Some servers say deflate and send it without the zlib wrapper.
     wrapped = content[:2] == b"\x1f\x8b" or (content[:1] == b"\x78" and len(content) > 1)
     inflater = zlib.decompressobj(_GZIP_OR_ZLIB if wrapped else _RAW)
@@ -69,8 +71,8 @@ def _inflate(content: bytes, most: int) -> Unpacked:
             rest = inflater.unused_data.lstrip(b"\0")  # a gzip file may have several members
             inflater = zlib.decompressobj(_GZIP_OR_ZLIB if wrapped else _RAW)
     except zlib.error:
-        return Unpacked(bytes(made[:most]), whole=False, problem="the compressed content is damaged")
-    return Unpacked(bytes(made[:most]), whole=len(made) <= most)
+        return UnpackedContent(bytes(made[:most]), whole=False, problem="the compressed content is damaged")
+    return UnpackedContent(bytes(made[:most]), whole=len(made) <= most)
 
 
 Source = Literal["bom", "http", "meta", "guess"]
@@ -84,7 +86,7 @@ _PARAMETER = re.compile(r"""charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;"']+))"""
 
 
 @dataclass(frozen=True, slots=True)
-class Decoded:
+class DecodedPage:
     """A page's text, and where its encoding was said."""
 
     text: str
@@ -102,7 +104,7 @@ class Decoded:
     """How many characters could not be read."""
 
 
-def decode(content: bytes, content_type: str = "") -> Decoded:
+def decode(content: bytes, content_type: str = "") -> DecodedPage:
     """Return the text of a page: a byte order mark wins, then the header, then the document, then a guess.
 
     Where nothing is said, it is UTF-8 if it can be read as such, and windows-1252 otherwise.
@@ -118,7 +120,7 @@ def decode(content: bytes, content_type: str = "") -> Decoded:
     encoding = mark or http or meta or _guess(content)
     text = _read(content, encoding)
     damaged = text.count("\ufffd") - content.count(b"\xef\xbf\xbd") if encoding == "utf-8" else text.count("\ufffd")
-    return Decoded(text.removeprefix("\ufeff"), encoding, source, http, meta, max(0, damaged))
+    return DecodedPage(text.removeprefix("\ufeff"), encoding, source, http, meta, max(0, damaged))
 
 
 def charset_of(content_type: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from pressroom_seo.document.decoding import Decoded, decode
+from pressroom_seo.document.decoding import DecodedPage, decode
 from pressroom_seo.document.markup import (
     MAX_PAGE_LENGTH,
     alternative_text,
@@ -75,7 +75,7 @@ class _Text:
 class _Page:
     """One parsed page."""
 
-    def __init__(self, decoded: Decoded, url: str, *, cut: bool) -> None:
+    def __init__(self, decoded: DecodedPage, url: str, *, cut: bool) -> None:
         text, shortened = bounded_html(decoded.text)
         text = safe_html(text)
         self._cut = cut or shortened

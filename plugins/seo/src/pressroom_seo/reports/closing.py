@@ -16,9 +16,9 @@ from pressroom_seo.crawler.links import link_report
 from pressroom_seo.crawler.records import LinkRecord
 from pressroom_seo.crawler.survey import SiteFacts
 from pressroom_seo.reports.findings import add_groups, finding_rows, tally
-from pressroom_seo.site_checks.index import Entry, SiteIndex
+from pressroom_seo.site_checks.index import SiteIndex, SiteIndexEntry
 from pressroom_seo.site_checks.report import IssueSummary, SiteReport, Summary, trend
-from pressroom_seo.tables import CrawlRow, FindingRow, LinkRow, PageRow, upsert
+from pressroom_seo.tables import CrawledPageRow, CrawlRow, FindingRow, LinkRow, upsert
 
 _AT_ONCE: Final = 500
 T = TypeVar("T")
@@ -96,7 +96,7 @@ def _some(items: Iterator[T]) -> list[T]:
 
 async def _write_places(database: Database, crawl: CrawlRow, index: SiteIndex) -> None:
     """Note how many pages link to each page, and how far from the first page it is."""
-    table: Any = PageRow.__table__
+    table: Any = CrawledPageRow.__table__
     change = (
         update(table)
         .where(table.c.crawl_id == crawl.id, table.c.url == bindparam("at"))
@@ -152,7 +152,7 @@ def _link_rows(crawl: CrawlRow, index: SiteIndex) -> list[dict[str, Any]]:
     return [_link_row(crawl, record, found[url], internal=url in own) for url, record in records.items()]
 
 
-def _looked_at(index: SiteIndex, entry: Entry) -> LinkRecord:
+def _looked_at(index: SiteIndex, entry: SiteIndexEntry) -> LinkRecord:
     """Return a page of the site as a link to it is seen: the end of its redirects counts."""
     at, seen = entry, {entry.url}
     while at.location and at.location not in seen and at.location in index.entries:
@@ -182,6 +182,6 @@ async def _forget_older(session: AsyncSession, row: CrawlRow, kept: int) -> None
     mine = (CrawlRow.website_id == row.website_id, CrawlRow.id != row.id, CrawlRow.active.is_(None))
     wanted = select(CrawlRow.id).where(*mine).order_by(CrawlRow.created_at.desc())
     older = list(await session.scalars(wanted))
-    for table in (PageRow, LinkRow, FindingRow):
+    for table in (CrawledPageRow, LinkRow, FindingRow):
         await session.execute(delete(table).where(table.crawl_id.in_(older)))
     await session.execute(delete(CrawlRow).where(CrawlRow.id.in_(older[kept - 1 :])))

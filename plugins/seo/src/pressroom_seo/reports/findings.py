@@ -15,7 +15,7 @@ from sqlalchemy.orm import aliased
 
 from pressroom_seo.site_checks.model import SEVERITIES, Issue, Severity, health, score
 from pressroom_seo.site_checks.registry import CHECKS
-from pressroom_seo.tables import CrawlRow, FindingRow, MarkRow, PageRow, upsert
+from pressroom_seo.tables import CrawledPageRow, CrawlRow, FindingRow, MarkRow, upsert
 
 MAX_EVIDENCE: Final = 5
 """How many things that one check found at one address are kept."""
@@ -119,11 +119,17 @@ async def tally(session: AsyncSession, crawl: CrawlRow) -> Tally:
     severities: Counter[str] = Counter()
     for _, severity, count in found:
         severities[severity] += count
-    by_url = with_marks(select(FindingRow.url, PageRow.counted, FindingRow.severity, func.count()), crawl)
-    by_url = by_url.outerjoin(PageRow, and_(PageRow.crawl_id == FindingRow.crawl_id, PageRow.url == FindingRow.url))
-    by_url = by_url.where(*mine).group_by(FindingRow.url, PageRow.counted, FindingRow.severity).order_by(FindingRow.url)
+    by_url = with_marks(select(FindingRow.url, CrawledPageRow.counted, FindingRow.severity, func.count()), crawl)
+    by_url = by_url.outerjoin(
+        CrawledPageRow, and_(CrawledPageRow.crawl_id == FindingRow.crawl_id, CrawledPageRow.url == FindingRow.url)
+    )
+    by_url = (
+        by_url.where(*mine)
+        .group_by(FindingRow.url, CrawledPageRow.counted, FindingRow.severity)
+        .order_by(FindingRow.url)
+    )
     healths, counted = await _healths(session, by_url)
-    whole = select(func.count()).where(PageRow.crawl_id == crawl.id, PageRow.counted.is_(True))
+    whole = select(func.count()).where(CrawledPageRow.crawl_id == crawl.id, CrawledPageRow.counted.is_(True))
     pages = int(await session.scalar(whole) or 0)
     healths += [1.0] * (pages - counted)
     return Tally(

@@ -10,14 +10,16 @@ from pressroom.sdk import NotFound, PluginContext
 from sqlalchemy import delete, select
 
 from pressroom_seo.reports.closing import recount
-from pressroom_seo.reports.reading import Found
+from pressroom_seo.reports.reading import CrawlFinding
 from pressroom_seo.site_checks.registry import CHECKS
 from pressroom_seo.tables import CrawlRow, FindingRow, MarkRow, plain, upsert
 
 MAX_NOTE_LENGTH: Final = 1000
 
 
-async def mark(plugin: PluginContext, user_id: str, issue_id: str, status: str, note: str) -> tuple[Found, CrawlRow]:
+async def mark(
+    plugin: PluginContext, user_id: str, issue_id: str, status: str, note: str
+) -> tuple[CrawlFinding, CrawlRow]:
     """Keep what somebody says of a finding, and count anew. Safe to repeat.
 
     Raises `NotFound` where the newest report of none of the account's websites has it.
@@ -45,7 +47,7 @@ async def mark(plugin: PluginContext, user_id: str, issue_id: str, status: str, 
             await upsert(session, MarkRow, [_row(crawl, finding, status, note)], ("website_id", "issue_id"))
         await recount(session, crawl)
     check = CHECKS.get(finding.check_id)
-    said = Found(
+    said = CrawlFinding(
         issue_id=finding.id,
         check_id=finding.check_id,
         severity=finding.severity,

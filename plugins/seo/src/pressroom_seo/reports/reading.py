@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from pressroom_seo.reports.findings import Group, Own, is_open, standing, with_marks
 from pressroom_seo.site_checks.model import SEVERITIES
 from pressroom_seo.site_checks.registry import CHECKS
-from pressroom_seo.tables import CrawlRow, FindingRow, LinkRow, PageRow
+from pressroom_seo.tables import CrawledPageRow, CrawlRow, FindingRow, LinkRow
 
 SAMPLES: Final = 5
 """How many addresses a list of issues names for each check."""
@@ -25,7 +25,7 @@ MAX_DEPTH: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class CrawlFinding:
     """What a check found: on the whole site, or at one address. `status` is `open`, `fixed` or `ignored`."""
 
     issue_id: str
@@ -58,14 +58,16 @@ def place_of(crawl: CrawlRow, cursor: str | None) -> str:
     return place
 
 
-class Report:
+class CrawlReport:
     """The report of one finished crawl."""
 
     def __init__(self, database: Database, crawl: CrawlRow) -> None:
         self._database = database
         self._crawl = crawl
 
-    async def groups(self, *, severity: str | None, limit: int, cursor: str | None) -> tuple[list[Found], str | None]:
+    async def groups(
+        self, *, severity: str | None, limit: int, cursor: str | None
+    ) -> tuple[list[CrawlFinding], str | None]:
         """Return what checks found and is open, the most severe and most frequent first."""
         place = place_of(self._crawl, cursor)
         after = int(place) if place.isdecimal() else 0
@@ -86,7 +88,9 @@ class Report:
         ]
         return found, cursor_of(self._crawl, str(after + limit)) if len(rows) > limit else None
 
-    async def addresses(self, check_id: str, *, limit: int, cursor: str | None) -> tuple[list[Found], str | None]:
+    async def addresses(
+        self, check_id: str, *, limit: int, cursor: str | None
+    ) -> tuple[list[CrawlFinding], str | None]:
         """Return the addresses at which a check found something, with what people said of it."""
         last = place_of(self._crawl, cursor)
         wanted = with_marks(select(FindingRow, Own, Group), self._crawl)
@@ -125,14 +129,18 @@ class Report:
 
     async def structured_data(self, *, limit: int, cursor: str | None) -> tuple[list[dict[str, Any]], str | None]:
         """Return the pages with structured data, and its items."""
-        rows, more = await self._page_rows((PageRow.structured.is_not(None),), limit, cursor)
+        rows, more = await self._page_rows((CrawledPageRow.structured.is_not(None),), limit, cursor)
         return [{"url": row.url, "items": list(row.structured or ())} for row in rows], more
 
     async def orphans(self, limit: int) -> list[dict[str, Any]]:
         """Return pages that nothing links to, then those that are too deep, the deepest first."""
-        bad = or_(PageRow.orphan.is_(True), PageRow.depth > MAX_DEPTH)
-        wanted = select(PageRow.url, PageRow.inlinks, PageRow.depth).where(PageRow.crawl_id == self._crawl.id, bad)
-        wanted = wanted.order_by(PageRow.orphan.desc(), PageRow.depth.desc(), PageRow.url).limit(limit)
+        bad = or_(CrawledPageRow.orphan.is_(True), CrawledPageRow.depth > MAX_DEPTH)
+        wanted = select(CrawledPageRow.url, CrawledPageRow.inlinks, CrawledPageRow.depth).where(
+            CrawledPageRow.crawl_id == self._crawl.id, bad
+        )
+        wanted = wanted.order_by(CrawledPageRow.orphan.desc(), CrawledPageRow.depth.desc(), CrawledPageRow.url).limit(
+            limit
+        )
         async with self._database.reading() as session:
             return [
                 {"url": url, "inlinks": inlinks, "depth": depth}
@@ -175,17 +183,19 @@ class Report:
     async def _page_rows(self, conditions: Any, limit: int, cursor: str | None) -> tuple[list[Any], str | None]:
         last = place_of(self._crawl, cursor)
         columns = (
-            PageRow.url,
-            PageRow.status,
-            PageRow.title,
-            PageRow.words,
-            PageRow.inlinks,
-            PageRow.depth,
-            PageRow.structured,
+            CrawledPageRow.url,
+            CrawledPageRow.status,
+            CrawledPageRow.title,
+            CrawledPageRow.words,
+            CrawledPageRow.inlinks,
+            CrawledPageRow.depth,
+            CrawledPageRow.structured,
         )
-        wanted = select(*columns).where(PageRow.crawl_id == self._crawl.id, PageRow.url > last, *conditions)
+        wanted = select(*columns).where(
+            CrawledPageRow.crawl_id == self._crawl.id, CrawledPageRow.url > last, *conditions
+        )
         async with self._database.reading() as session:
-            rows = (await session.execute(wanted.order_by(PageRow.url).limit(limit + 1))).all()
+            rows = (await session.execute(wanted.order_by(CrawledPageRow.url).limit(limit + 1))).all()
         return list(rows[:limit]), cursor_of(self._crawl, rows[limit - 1].url) if len(rows) > limit else None
 
     async def _samples(self, session: AsyncSession, check_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -205,7 +215,7 @@ class Report:
         return {row[0]: row[1] for row in await session.execute(wanted)}
 
 
-def _found(issue_id: str, check_id: str, severity: str, count: int, urls: Sequence[str], **more: Any) -> Found:
+def _found(issue_id: str, check_id: str, severity: str, count: int, urls: Sequence[str], **more: Any) -> CrawlFinding:
     check = CHECKS.get(check_id)
     message, fix = (check.message, check.fix) if check is not None else ("", "")
-    return Found(issue_id, check_id, severity, count, tuple(urls), message, fix, **more)
+    return CrawlFinding(issue_id, check_id, severity, count, tuple(urls), message, fix, **more)

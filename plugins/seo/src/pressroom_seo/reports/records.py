@@ -13,7 +13,7 @@ from pressroom_seo.crawler.records import LinkRecord, PageRecord, link_from_json
 from pressroom_seo.reports.findings import finding_rows
 from pressroom_seo.site_checks.model import Issue
 from pressroom_seo.site_checks.report import SiteReport
-from pressroom_seo.tables import BATCH, CrawlRow, FindingRow, LinkRow, PageRow, plain, upsert
+from pressroom_seo.tables import BATCH, CrawledPageRow, CrawlRow, FindingRow, LinkRow, plain, upsert
 
 
 class CrawlRecords:
@@ -55,12 +55,12 @@ class CrawlRecords:
     async def forget(self) -> None:
         """Remove what an attempt left that did not come as far as a checkpoint."""
         async with self._database.writing() as session:
-            for table in (PageRow, LinkRow, FindingRow):
+            for table in (CrawledPageRow, LinkRow, FindingRow):
                 await session.execute(delete(table).where(table.crawl_id == self._crawl_id))
 
     async def restore(self) -> None:
         """Put what is stored into the report again."""
-        async for records in self._stored(PageRow):
+        async for records in self._stored(CrawledPageRow):
             await asyncio.to_thread(self._restore_pages, records)
         async for records in self._stored(LinkRow):
             for data in records:
@@ -92,7 +92,7 @@ class CrawlRecords:
                 if page_rows:
                     stale = FindingRow.url.in_(list(pages))
                     await session.execute(delete(FindingRow).where(FindingRow.crawl_id == self._crawl_id, stale))
-                    await upsert(session, PageRow, page_rows, ("crawl_id", "url"))
+                    await upsert(session, CrawledPageRow, page_rows, ("crawl_id", "url"))
                     await upsert(session, FindingRow, found, ("crawl_id", "id"))
                 await upsert(session, LinkRow, link_rows, ("crawl_id", "url"))
                 if values:

@@ -6,7 +6,7 @@ from pressroom.sdk import NotFound, PluginContext
 from pressroom_content.contract import content_services
 from sqlalchemy import delete, select
 
-from pressroom_seo.tables import CrawlRow, FindingRow, LinkRow, MarkRow, PageRow
+from pressroom_seo.tables import CrawledPageRow, CrawlRow, FindingRow, LinkRow, MarkRow
 
 
 async def tidy_up(plugin: PluginContext) -> int:
@@ -28,7 +28,7 @@ async def tidy_up(plugin: PluginContext) -> int:
 async def _forget(plugin: PluginContext, website_id: str) -> None:
     mine = select(CrawlRow.id).where(CrawlRow.website_id == website_id)
     async with plugin.services.database.writing() as session:
-        for table in (PageRow, LinkRow, FindingRow):
+        for table in (CrawledPageRow, LinkRow, FindingRow):
             await session.execute(delete(table).where(table.crawl_id.in_(mine)))
         await session.execute(delete(MarkRow).where(MarkRow.website_id == website_id))
         await session.execute(delete(CrawlRow).where(CrawlRow.website_id == website_id))

@@ -1,17 +1,17 @@
 """Judging articles: score and checks, search result previews, structured data. Nothing here does I/O."""
 
 from pressroom_seo.scoring.article import (
-    Article,
     Author,
     ImageFacts,
     LinkStatus,
     OtherArticle,
     Profile,
+    ScoringArticle,
     World,
 )
-from pressroom_seo.scoring.json_ld import BUILDABLE, Built, build_structured_data
+from pressroom_seo.scoring.json_ld import BUILDABLE, JsonLd, build_structured_data
 from pressroom_seo.scoring.page import article_from_page
-from pressroom_seo.scoring.report import Action, CheckResult, Evidence, Gate, GroupResult, Report, Status
+from pressroom_seo.scoring.report import Action, Evidence, Gate, GroupResult, ScoringCheck, ScoringReport, Status
 from pressroom_seo.scoring.rules import PROFILES, rule_set
 from pressroom_seo.scoring.score import score
 from pressroom_seo.scoring.snippet import SnippetPreview, pixel_width, preview_snippet
@@ -25,18 +25,18 @@ __all__ = [
     "BUILDABLE",
     "PROFILES",
     "Action",
-    "Article",
     "Author",
-    "Built",
-    "CheckResult",
     "Evidence",
     "Gate",
     "GroupResult",
     "ImageFacts",
+    "JsonLd",
     "LinkStatus",
     "OtherArticle",
     "Profile",
-    "Report",
+    "ScoringArticle",
+    "ScoringCheck",
+    "ScoringReport",
     "SnippetPreview",
     "Status",
     "Validation",

@@ -36,7 +36,7 @@ class Author:
 
 
 @dataclass(frozen=True, slots=True)
-class Article:
+class ScoringArticle:
     """An article with its metadata. Every text may be anything; only `body` matters much.
 
     Fields that are None are not known, and what needs them is skipped: `robots` are the directives of the robots meta

@@ -16,9 +16,9 @@ from pressroom_seo.document import (
     document_from_html,
     document_from_markdown,
 )
-from pressroom_seo.scoring.article import Article, World
+from pressroom_seo.scoring.article import ScoringArticle, World
 from pressroom_seo.scoring.keyphrase import Keyphrase
-from pressroom_seo.scoring.text import Detection, Sentence, Text, detect_language
+from pressroom_seo.scoring.text import Detection, Sentence, TextAnalysis, detect_language
 from pressroom_seo.urls import split_address
 
 _SEPARATORS = re.compile(r"[\W_]+")
@@ -27,7 +27,7 @@ _SEPARATORS = re.compile(r"[\W_]+")
 class Context:
     """An article, read."""
 
-    def __init__(self, article: Article, world: World, profile: str, asked: frozenset[str]) -> None:
+    def __init__(self, article: ScoringArticle, world: World, profile: str, asked: frozenset[str]) -> None:
         self.article = article
         self.world = world
         self.profile = profile
@@ -56,9 +56,9 @@ class Context:
         return language_pack(self.language)
 
     @cached_property
-    def text(self) -> Text:
+    def text(self) -> TextAnalysis:
         """The body's sentences."""
-        return Text(self.document, self.pack, self.language)
+        return TextAnalysis(self.document, self.pack, self.language)
 
     @cached_property
     def title(self) -> str:
@@ -139,7 +139,7 @@ def _same_page(one: SplitResult, other: SplitResult) -> bool:
     return (one.path.rstrip("/"), one.query) == (other.path.rstrip("/"), other.query)
 
 
-def slug_of(article: Article) -> str:
+def slug_of(article: ScoringArticle) -> str:
     """Return the slug: the one given, else the last part of the path of the article's address; decoded."""
     if article.slug.strip():
         return clean_text(unquote(article.slug, errors="replace")).strip().strip("/").rpartition("/")[2]

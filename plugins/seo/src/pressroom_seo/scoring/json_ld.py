@@ -12,12 +12,12 @@ from pressroom.sdk import InvalidInput
 from pressroom_content.language import primary_subtag
 
 from pressroom_seo.document import Block, BlockKind
-from pressroom_seo.scoring.article import Article, World
+from pressroom_seo.scoring.article import ScoringArticle, World
 from pressroom_seo.scoring.context import Context
-from pressroom_seo.structured_data.validation import Item, Problem, missing_of, validate_structured_data
+from pressroom_seo.structured_data.validation import Problem, StructuredDataItem, missing_of, validate_structured_data
 from pressroom_seo.urls import split_address
 
-BUILDABLE: Final = ("BlogPosting", "Article", "NewsArticle", "FAQPage", "HowTo", "BreadcrumbList")
+BUILDABLE: Final = ("BlogPosting", "ScoringArticle", "NewsArticle", "FAQPage", "HowTo", "BreadcrumbList")
 
 _STEP: Final = re.compile(
     r"(?:step|schritt|étape|etape|paso|passo|passaggio|stap)\s*\d{1,2}\s*[:.)–-]?\s*|\d{1,2}[.)]\s+",  # noqa: RUF001
@@ -28,7 +28,7 @@ _MAX_ITEMS: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Built:
+class JsonLd:
     """JSON-LD of an article.
 
     `missing` are the properties that are required, or that matter most, and are not there;
@@ -44,7 +44,7 @@ class Built:
         return asdict(self)
 
 
-def build_structured_data(article: Article, type_name: str = "BlogPosting") -> Built:
+def build_structured_data(article: ScoringArticle, type_name: str = "BlogPosting") -> JsonLd:
     """Return the JSON-LD of an article, as one of `BUILDABLE`. What the article lacks is left out, and named.
 
     Raises:
@@ -56,10 +56,10 @@ def build_structured_data(article: Article, type_name: str = "BlogPosting") -> B
     builder = _BUILDERS.get(type_name, _article)
     document = _without_empty({"@context": "https://schema.org", "@type": type_name, **builder(context)})
     item = validate_structured_data([document]).items[0]
-    return Built(document, _missing(item), tuple(problem.message for problem in (*item.errors, *item.warnings)))
+    return JsonLd(document, _missing(item), tuple(problem.message for problem in (*item.errors, *item.warnings)))
 
 
-def _missing(item: Item) -> tuple[str, ...]:
+def _missing(item: StructuredDataItem) -> tuple[str, ...]:
     required = [problem.path.partition(".")[2] for problem in item.errors if _is_missing(problem)]
     return tuple(dict.fromkeys(name for name in (*required, *missing_of(item)) if name))
 
@@ -92,7 +92,7 @@ def _article(context: Context) -> dict[str, Any]:
     }
 
 
-def _publisher(article: Article) -> dict[str, Any] | str:
+def _publisher(article: ScoringArticle) -> dict[str, Any] | str:
     if not article.site_name.strip():
         return ""
     logo = {"@type": "ImageObject", "url": article.site_logo} if article.site_logo else ""
@@ -168,7 +168,7 @@ def _breadcrumbs(context: Context) -> dict[str, Any]:
     return {"itemListElement": [_without_empty(entry) for entry in entries]}
 
 
-def _trail_of_address(article: Article) -> list[tuple[str, str]]:
+def _trail_of_address(article: ScoringArticle) -> list[tuple[str, str]]:
     parts = split_address(article.url)
     if parts is None or not parts.hostname:
         return []

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin
 
 from pressroom_seo.document import clean_text, relations, safe_html
-from pressroom_seo.scoring.article import Article, Author
+from pressroom_seo.scoring.article import Author, ScoringArticle
 from pressroom_seo.structured_data.extraction import byline, extract_structured_data, moment
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class _Head:
     canonicals: tuple[str, ...]
 
 
-def article_from_page(html: str, url: str = "", *, keyphrase: str = "", robots_header: str = "") -> Article:
+def article_from_page(html: str, url: str = "", *, keyphrase: str = "", robots_header: str = "") -> ScoringArticle:
     """Return the article of a whole page: body, title and description, robots, canonical, social tags, JSON-LD.
 
     `url` is the page's address, `robots_header` the response's `X-Robots-Tag`. It takes any text.
@@ -42,7 +42,7 @@ def article_from_page(html: str, url: str = "", *, keyphrase: str = "", robots_h
     documents = (*found.json_ld, *({"@context": "https://schema.org", **one} for one in found.microdata))
     said = byline(documents)
     author = head.meta.get("author", "").strip()
-    return Article(
+    return ScoringArticle(
         body=_body(tree),
         format="html",
         title=" ".join(heading.text().split()) if heading else "",

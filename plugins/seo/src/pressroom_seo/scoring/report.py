@@ -34,7 +34,7 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
-class CheckResult:
+class ScoringCheck:
     """One check. `gain` is by how many points the score rises when this check alone becomes good."""
 
     id: str
@@ -82,14 +82,14 @@ class Action:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class ScoringReport:
     """A judged article. `ungated` is the score before the gates; `notes` are for the reader of the whole report."""
 
     score: int
     rating: Rating
     ungated: int
     groups: dict[str, GroupResult]
-    checks: tuple[CheckResult, ...]
+    checks: tuple[ScoringCheck, ...]
     next_actions: tuple[Action, ...]
     gates: tuple[Gate, ...]
     notes: tuple[str, ...]

@@ -9,12 +9,12 @@ from typing import Final
 from pressroom.sdk import InvalidInput
 from pressroom_content.language import SUPPORTED
 
-from pressroom_seo.scoring.article import Article, World
+from pressroom_seo.scoring.article import ScoringArticle, World
 from pressroom_seo.scoring.checks import CHECKS
 from pressroom_seo.scoring.checks.keyphrase import is_stuffed
 from pressroom_seo.scoring.checks.page import is_noindex
 from pressroom_seo.scoring.context import Context
-from pressroom_seo.scoring.report import Action, CheckResult, Gate, GroupResult, Report, Status, Verdict
+from pressroom_seo.scoring.report import Action, Gate, GroupResult, ScoringCheck, ScoringReport, Status, Verdict
 from pressroom_seo.scoring.rules import NO_KEYPHRASE, GateRule, Rule, RuleSet, rule_set
 
 _ACTIONS: Final = 7
@@ -22,8 +22,8 @@ _ACTIONS: Final = 7
 
 
 def score(
-    article: Article, profile: str = "default", *, world: World | None = None, checks: Iterable[str] = ()
-) -> Report:
+    article: ScoringArticle, profile: str = "default", *, world: World | None = None, checks: Iterable[str] = ()
+) -> ScoringReport:
     """Return what is good and what is not about an article, and its score.
 
     `checks` are the ids of the checks to run, all where it is empty; the score is of those alone. It reads nothing but
@@ -64,13 +64,13 @@ def _report(
     chosen: Sequence[Rule],
     verdicts: Mapping[str, Verdict],
     gates: Sequence[GateRule],
-) -> Report:
+) -> ScoringReport:
     tally = _Tally(chosen, verdicts, gates)
     total = tally.score()
     results = tuple(_result(rule, verdicts[rule.id], tally.gain(rule)) for rule in chosen)
     language = context.language
     pack = context.pack
-    return Report(
+    return ScoringReport(
         score=total,
         rating="good" if total >= rules.good else "ok" if total >= rules.ok else "poor",
         ungated=tally.ungated(),
@@ -124,8 +124,8 @@ class _Tally:
         return round(100 * rule.weight * (1 - self._points[rule.id]) / self.weight, 1)
 
 
-def _result(rule: Rule, verdict: Verdict, gain: float) -> CheckResult:
-    return CheckResult(
+def _result(rule: Rule, verdict: Verdict, gain: float) -> ScoringCheck:
+    return ScoringCheck(
         id=rule.id,
         group=rule.group,
         status=verdict.status,
@@ -141,7 +141,7 @@ def _result(rule: Rule, verdict: Verdict, gain: float) -> CheckResult:
     )
 
 
-def _groups(results: Sequence[CheckResult]) -> dict[str, GroupResult]:
+def _groups(results: Sequence[ScoringCheck]) -> dict[str, GroupResult]:
     groups: dict[str, GroupResult] = {}
     for name in dict.fromkeys(result.group for result in results):
         own = [result for result in results if result.group == name]
@@ -159,7 +159,7 @@ def _groups(results: Sequence[CheckResult]) -> dict[str, GroupResult]:
     return groups
 
 
-def _next_actions(results: Sequence[CheckResult]) -> tuple[Action, ...]:
+def _next_actions(results: Sequence[ScoringCheck]) -> tuple[Action, ...]:
     open_ones = [result for result in results if result.points is not None and result.points < 1]
     open_ones.sort(key=lambda one: (-one.gain, -one.weight * (1 - (one.points or 0)), one.id))
     return tuple(Action(one.id, one.fix, one.gain) for one in open_ones[:_ACTIONS])

@@ -34,7 +34,7 @@ class Room:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class SnippetLayout:
     """The room that a kind of device gives."""
 
     title: Room
@@ -42,8 +42,8 @@ class Layout:
     description: Room
 
 
-DESKTOP: Final = Layout(title=Room(20, 600), url=Room(14, 600), description=Room(14, 990))
-MOBILE: Final = Layout(title=Room(18, 640), url=Room(12, 330), description=Room(14, 740))
+DESKTOP: Final = SnippetLayout(title=Room(20, 600), url=Room(14, 600), description=Room(14, 990))
+MOBILE: Final = SnippetLayout(title=Room(18, 640), url=Room(12, 330), description=Room(14, 740))
 _SHORT_TITLE: Final = 200
 _SHORT_DESCRIPTION: Final = 121
 
@@ -60,7 +60,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Preview:
+class DeviceSnippet:
     """A search result on one kind of device."""
 
     title: Line
@@ -72,8 +72,8 @@ class Preview:
 class SnippetPreview:
     """A search result on desktops and phones. `warnings` say what is cut, missing or leaves room unused."""
 
-    desktop: Preview
-    mobile: Preview
+    desktop: DeviceSnippet
+    mobile: DeviceSnippet
     warnings: tuple[str, ...]
 
     @cached_property
@@ -108,8 +108,8 @@ def _flat(text: str) -> str:
     return " ".join(clean_text(text[:_READ]).split())
 
 
-def _preview(layout: Layout, title: str, description: str, url: str) -> Preview:
-    return Preview(_fit(title, layout.title), _fit(url, layout.url), _fit(description, layout.description))
+def _preview(layout: SnippetLayout, title: str, description: str, url: str) -> DeviceSnippet:
+    return DeviceSnippet(_fit(title, layout.title), _fit(url, layout.url), _fit(description, layout.description))
 
 
 def _fit(text: str, room: Room) -> Line:
@@ -135,7 +135,7 @@ def _letters_within(text: str, width: float, size: int) -> int:
     return len(text)
 
 
-def _warnings(title: str, description: str, url: str, desktop: Preview, mobile: Preview) -> list[str]:
+def _warnings(title: str, description: str, url: str, desktop: DeviceSnippet, mobile: DeviceSnippet) -> list[str]:
     found = [*_title_warnings(title, desktop, mobile), *_description_warnings(description, desktop)]
     parts = split_address(url)
     if url.strip() and (parts is None or parts.scheme not in {"http", "https"} or not parts.hostname):
@@ -145,7 +145,7 @@ def _warnings(title: str, description: str, url: str, desktop: Preview, mobile: 
     return found
 
 
-def _title_warnings(title: str, desktop: Preview, mobile: Preview) -> list[str]:
+def _title_warnings(title: str, desktop: DeviceSnippet, mobile: DeviceSnippet) -> list[str]:
     if not title:
         return ["title: is missing; a search engine will make one up from the page."]
     for where, line in (("desktops", desktop.title), ("phones", mobile.title)):
@@ -156,7 +156,7 @@ def _title_warnings(title: str, desktop: Preview, mobile: Preview) -> list[str]:
     return []
 
 
-def _description_warnings(description: str, desktop: Preview) -> list[str]:
+def _description_warnings(description: str, desktop: DeviceSnippet) -> list[str]:
     if not description:
         return ["description: is missing; a search engine will take a piece of the text."]
     line = desktop.description

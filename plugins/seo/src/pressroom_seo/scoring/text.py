@@ -87,7 +87,7 @@ class Sentence:
     offset: int
 
 
-class Text:
+class TextAnalysis:
     """The sentences of a document, headings and cells included, code left out.
 
     `cut` tells that the text is longer than what is read.

@@ -17,7 +17,7 @@ _SOURCES = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class SiteIndexEntry:
     """One address of the site."""
 
     url: str
@@ -76,7 +76,7 @@ class SiteIndex:
 
     def __init__(self, start: str) -> None:
         self.start = start
-        self.entries: dict[str, Entry] = {}
+        self.entries: dict[str, SiteIndexEntry] = {}
         self.looked_at: dict[str, LinkRecord] = {}
         self._facts: SiteFacts | None = None
         self._numbers: dict[str, int] = {}
@@ -92,7 +92,7 @@ class SiteIndex:
     def add_page(self, record: PageRecord) -> None:
         """Take in a page."""
         page = record.page if record.is_page else None
-        self.entries[record.url] = Entry(
+        self.entries[record.url] = SiteIndexEntry(
             url=record.url,
             status=record.status,
             failure=record.failure,
@@ -135,11 +135,11 @@ class SiteIndex:
             numbers.append(number)
         return numbers
 
-    def pages(self) -> Iterator[Entry]:
+    def pages(self) -> Iterator[SiteIndexEntry]:
         """Yield the HTML pages that were answered well."""
         return (entry for entry in self.entries.values() if entry.is_page)
 
-    def indexable(self) -> Iterator[Entry]:
+    def indexable(self) -> Iterator[SiteIndexEntry]:
         """Yield the pages that search engines may show."""
         return (entry for entry in self.entries.values() if entry.indexable)
 
@@ -194,7 +194,7 @@ class SiteIndex:
                     queue.append(target)
         return found
 
-    def orphans(self) -> list[Entry]:
+    def orphans(self) -> list[SiteIndexEntry]:
         """Return the pages that sitemaps name and nothing links to. A crawl that was cut short has none to name."""
         if not self.facts.complete:
             return []
@@ -206,10 +206,10 @@ class SiteIndex:
             if entry.location:
                 yield self._path(entry)
 
-    def _path(self, entry: Entry) -> RedirectPath:
+    def _path(self, entry: SiteIndexEntry) -> RedirectPath:
         hops: list[str] = []
         seen = {entry.url}
-        at: Entry | None = entry
+        at: SiteIndexEntry | None = entry
         while at is not None and at.location and len(hops) < MAX_HOPS:
             hops.append(at.location)
             if at.location in seen:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from pressroom_seo.crawler.site_files import MAX_LLMS_TXT_BYTES, LlmsTxt, read_llms_txt
-from pressroom_seo.crawler.visiting import Answer, Visitor
-from pressroom_seo.urls import Site
+from pressroom_seo.crawler.visiting import CrawlResponse, Visitor
+from pressroom_seo.urls import SiteScope
 
 SAMPLES: Final = 10
 """How many pages are looked up in Markdown, and how many links of the file are followed."""
@@ -37,7 +37,7 @@ class LlmsReport:
     """Addresses of the sitemap that llms.txt does not name; at most 100."""
 
 
-async def check_llms_txt(visitor: Visitor, site: Site, listed: Collection[str]) -> LlmsReport:
+async def check_llms_txt(visitor: Visitor, site: SiteScope, listed: Collection[str]) -> LlmsReport:
     """Look whether the files exist, can be read and match the sitemap.
 
     Args:
@@ -77,17 +77,17 @@ def twins(url: str) -> tuple[str, ...]:
     return (f"{path}.md",)
 
 
-async def _last(visitor: Visitor, url: str) -> Answer:
+async def _last(visitor: Visitor, url: str) -> CrawlResponse:
     if not await visitor.allowed(url):
-        return Answer(url, failure="disallowed", message="robots.txt disallows it")
+        return CrawlResponse(url, failure="disallowed", message="robots.txt disallows it")
     return (await visitor.follow(url, accept=_TEXT))[-1]
 
 
-def _is_text(answer: Answer) -> bool:
+def _is_text(answer: CrawlResponse) -> bool:
     return answer.status == 200 and bool(answer.content) and answer.media_type != "text/html"
 
 
-def _said(answer: Answer) -> str:
+def _said(answer: CrawlResponse) -> str:
     if answer.failure:
         return f"could not be read: {answer.message}"
     if answer.status == 200:
@@ -114,7 +114,7 @@ def _matches(absent: list[str], listed: Collection[str]) -> LlmsCheck:
     return LlmsCheck("llms_txt_matches_sitemap", passed=True, message=f"all {len(listed)} addresses are named")
 
 
-async def _links(visitor: Visitor, site: Site, llms: LlmsTxt) -> LlmsCheck:
+async def _links(visitor: Visitor, site: SiteScope, llms: LlmsTxt) -> LlmsCheck:
     own = [entry.url for entry in llms.entries if site.contains(entry.url)][:SAMPLES]
     broken = [url for url in own if (await _last(visitor, url)).status != 200]
     if broken:
@@ -124,12 +124,12 @@ async def _links(visitor: Visitor, site: Site, llms: LlmsTxt) -> LlmsCheck:
     return LlmsCheck("llms_txt_links", passed=True, message=f"{len(own)} links looked at")
 
 
-async def _full(visitor: Visitor, site: Site) -> LlmsCheck:
+async def _full(visitor: Visitor, site: SiteScope) -> LlmsCheck:
     url = f"{site.origin}/llms-full.txt"
     answer = (
         (await visitor.visit(url, accept=_TEXT, max_bytes=MAX_LLMS_TXT_BYTES))
         if await visitor.allowed(url)
-        else Answer(url)
+        else CrawlResponse(url)
     )
     if _is_text(answer):
         return LlmsCheck("llms_full_txt_exists", passed=True, message=f"{url} is there")

@@ -53,7 +53,7 @@ OfSite = Callable[[SiteIndex], Iterable[tuple[str, Evidence]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class CrawlCheck:
     """One thing that is looked for. `message` says what is wrong, `fix` what to do."""
 
     id: str
@@ -64,21 +64,21 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class RecordCheck(Check):
+class RecordCheck(CrawlCheck):
     """Looks at any answer of the site."""
 
     find: OfRecord
 
 
 @dataclass(frozen=True, slots=True)
-class PageCheck(Check):
+class PageCheck(CrawlCheck):
     """Looks at HTML pages that were answered well."""
 
     find: OfPage
 
 
 @dataclass(frozen=True, slots=True)
-class SiteCheck(Check):
+class SiteCheck(CrawlCheck):
     """Looks at all of a site together, when everything has been read."""
 
     find: OfSite
@@ -94,7 +94,7 @@ class Issue:
     evidence: Evidence
 
 
-def issue(check: Check, url: str, evidence: Evidence) -> Issue:
+def issue(check: CrawlCheck, url: str, evidence: Evidence) -> Issue:
     """Return what a check found."""
     return Issue(check.id, check.severity, url, evidence)
 

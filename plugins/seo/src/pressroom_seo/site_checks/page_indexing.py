@@ -9,7 +9,7 @@ from typing import Final
 from pressroom_seo.crawler.records import PageRecord
 from pressroom_seo.document.model import PageFacts
 from pressroom_seo.site_checks.model import Evidence, PageCheck, when
-from pressroom_seo.urls import Site
+from pressroom_seo.urls import SiteScope
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z]{4})?(?:-(?:[a-z]{2}|[0-9]{3}))?|x-default")
 _NO_REGIONS: Final = frozenset({"uk", "eu", "la"})
@@ -22,7 +22,7 @@ def _canonical(page: PageFacts) -> str:
 
 def _elsewhere(record: PageRecord, page: PageFacts) -> Evidence | None:
     url = _canonical(page)
-    return when(url and not Site.at(record.url).contains(url), canonical=url)
+    return when(url and not SiteScope.at(record.url).contains(url), canonical=url)
 
 
 def _invalid_languages(_record: PageRecord, page: PageFacts) -> Evidence | None:

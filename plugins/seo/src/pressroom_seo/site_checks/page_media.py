@@ -8,7 +8,7 @@ from typing import Final
 from pressroom_seo.crawler.records import PageRecord
 from pressroom_seo.document.model import PageFacts
 from pressroom_seo.site_checks.model import Evidence, PageCheck, when
-from pressroom_seo.urls import Site, host_of
+from pressroom_seo.urls import SiteScope, host_of
 
 _GENERIC: Final = frozenset(
     {
@@ -26,7 +26,7 @@ _OPEN_GRAPH = ("og:title", "og:type", "og:url")
 
 
 def _own(record: PageRecord, page: PageFacts) -> list[tuple[str, str, bool]]:
-    site = Site.at(record.url)
+    site = SiteScope.at(record.url)
     return [(link.url, link.text, link.nofollow) for link in page.links if site.contains(link.url)]
 
 

@@ -15,7 +15,7 @@ from pressroom_seo.site_checks import (
     site_links,
     site_whole,
 )
-from pressroom_seo.site_checks.model import Check, PageCheck, RecordCheck, SiteCheck
+from pressroom_seo.site_checks.model import CrawlCheck, PageCheck, RecordCheck, SiteCheck
 
 OF_PAGES: Final[tuple[RecordCheck | PageCheck, ...]] = (
     *page_status.RECORD_CHECKS,
@@ -35,5 +35,5 @@ OF_SITES: Final[tuple[SiteCheck, ...]] = (
 )
 """Checks of a whole site, made when everything has been read."""
 
-CHECKS: Final[dict[str, Check]] = {check.id: check for check in (*OF_PAGES, *OF_SITES)}
+CHECKS: Final[dict[str, CrawlCheck]] = {check.id: check for check in (*OF_PAGES, *OF_SITES)}
 """All of them."""

@@ -9,11 +9,11 @@ from typing import Any, Final, Literal
 
 from pressroom_seo.crawler.records import LinkRecord, PageRecord
 from pressroom_seo.crawler.survey import SiteFacts
-from pressroom_seo.crawler.visiting import MAX_REDIRECTS, Answer, Visitor, record_of
+from pressroom_seo.crawler.visiting import MAX_REDIRECTS, CrawlResponse, Visitor, record_of
 from pressroom_seo.site_checks.index import SiteIndex
 from pressroom_seo.site_checks.model import (
     SEVERITIES,
-    Check,
+    CrawlCheck,
     Issue,
     PageCheck,
     Severity,
@@ -158,10 +158,10 @@ Status = Literal["passed", "failed", "skipped"]
 
 
 @dataclass(frozen=True, slots=True)
-class CheckResult:
+class PageCheckOutcome:
     """What one check says of a page."""
 
-    check: Check
+    check: CrawlCheck
     status: Status
     """`skipped` where the answer is no HTML page and the check looks at pages."""
 
@@ -178,7 +178,7 @@ class PageReport:
     """The addresses that redirected, with their statuses, in their order."""
 
     loop: bool
-    results: tuple[CheckResult, ...]
+    results: tuple[PageCheckOutcome, ...]
 
 
 async def check_page(visitor: Visitor, url: str) -> PageReport:
@@ -211,12 +211,12 @@ async def check_page(visitor: Visitor, url: str) -> PageReport:
     )
 
 
-def _redirects(answers: list[Answer]) -> tuple[tuple[str, int], ...]:
+def _redirects(answers: list[CrawlResponse]) -> tuple[tuple[str, int], ...]:
     return tuple((answer.url, answer.status) for answer in answers if answer.is_redirect)
 
 
-def _result(check: Any, record: PageRecord) -> CheckResult:
+def _result(check: Any, record: PageRecord) -> PageCheckOutcome:
     evidence = found_by(check, record)
     if evidence is not None:
-        return CheckResult(check, "failed", dict(evidence))
-    return CheckResult(check, "skipped" if isinstance(check, PageCheck) and not record.is_page else "passed", {})
+        return PageCheckOutcome(check, "failed", dict(evidence))
+    return PageCheckOutcome(check, "skipped" if isinstance(check, PageCheck) and not record.is_page else "passed", {})

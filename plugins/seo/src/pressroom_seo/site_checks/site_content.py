@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from pressroom_seo.document.similarity import near_pairs
-from pressroom_seo.site_checks.index import Entry, SiteIndex
+from pressroom_seo.site_checks.index import SiteIndex, SiteIndexEntry
 from pressroom_seo.site_checks.model import Evidence, SiteCheck
 
 Found = Iterator[tuple[str, Evidence]]
@@ -15,7 +15,7 @@ Found = Iterator[tuple[str, Evidence]]
 _SAMPLES = 5
 
 
-def _same(of: Callable[[Entry], str]) -> Callable[[SiteIndex], Found]:
+def _same(of: Callable[[SiteIndexEntry], str]) -> Callable[[SiteIndex], Found]:
     def find(index: SiteIndex) -> Found:
         groups: dict[str, list[str]] = defaultdict(list)
         for entry in index.indexable():
@@ -54,7 +54,7 @@ def _slash_variants(index: SiteIndex) -> Found:
             yield entry.url, {"also": [other.url]}
 
 
-def _alternates(index: SiteIndex) -> Iterator[tuple[Entry, Entry]]:
+def _alternates(index: SiteIndex) -> Iterator[tuple[SiteIndexEntry, SiteIndexEntry]]:
     """Yield pages with the pages that they name in other languages, as far as these belong to the site."""
     for entry in index.pages():
         for _, url in entry.alternates:

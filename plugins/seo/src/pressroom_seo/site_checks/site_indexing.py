@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from pressroom_seo.site_checks.index import Entry, SiteIndex
+from pressroom_seo.site_checks.index import SiteIndex, SiteIndexEntry
 from pressroom_seo.site_checks.model import Evidence, SiteCheck
 
 Found = Iterator[tuple[str, Evidence]]
 
 
-def _canonical_targets(wrong: Callable[[Entry], bool]) -> Callable[[SiteIndex], Found]:
+def _canonical_targets(wrong: Callable[[SiteIndexEntry], bool]) -> Callable[[SiteIndex], Found]:
     """Make a check of the pages that others name as canonical."""
 
     def find(index: SiteIndex) -> Found:
@@ -23,7 +23,7 @@ def _canonical_targets(wrong: Callable[[Entry], bool]) -> Callable[[SiteIndex], 
     return find
 
 
-def _listed(wrong: Callable[[Entry], bool]) -> Callable[[SiteIndex], Found]:
+def _listed(wrong: Callable[[SiteIndexEntry], bool]) -> Callable[[SiteIndex], Found]:
     """Make a check of the addresses that sitemaps name."""
 
     def find(index: SiteIndex) -> Found:
@@ -35,7 +35,7 @@ def _listed(wrong: Callable[[Entry], bool]) -> Callable[[SiteIndex], Found]:
     return find
 
 
-def _points_elsewhere(entry: Entry) -> bool:
+def _points_elsewhere(entry: SiteIndexEntry) -> bool:
     return entry.is_page and entry.canonical not in ("", entry.url)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from pressroom_seo.site_checks.index import Entry, SiteIndex
+from pressroom_seo.site_checks.index import SiteIndex, SiteIndexEntry
 from pressroom_seo.site_checks.model import Evidence, SiteCheck
 
 MAX_DEPTH: Final = 4
@@ -35,7 +35,7 @@ def _dead_redirects(index: SiteIndex) -> Found:
             yield path.source, {"hops": list(path.hops), "status": path.end_status}
 
 
-def _is_broken(entry: Entry) -> bool:
+def _is_broken(entry: SiteIndexEntry) -> bool:
     return entry.failure in ("failed", "refused") or entry.status in (404, 410) or entry.status >= 500
 
 

@@ -1,10 +1,10 @@
 """Structured data (schema.org) as JSON-LD and microdata: extracting and validating."""
 
-from pressroom_seo.structured_data.extraction import Extracted, extract_structured_data
+from pressroom_seo.structured_data.extraction import PageStructuredData, extract_structured_data
 from pressroom_seo.structured_data.types import ARTICLE_TYPES, PRODUCT_TYPES, required_in_crawls
 from pressroom_seo.structured_data.validation import (
-    Item,
     Problem,
+    StructuredDataItem,
     Validation,
     missing_of,
     validate_page,
@@ -14,9 +14,9 @@ from pressroom_seo.structured_data.validation import (
 __all__ = [
     "ARTICLE_TYPES",
     "PRODUCT_TYPES",
-    "Extracted",
-    "Item",
+    "PageStructuredData",
     "Problem",
+    "StructuredDataItem",
     "Validation",
     "extract_structured_data",
     "missing_of",

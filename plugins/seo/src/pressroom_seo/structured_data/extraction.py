@@ -31,7 +31,7 @@ _ADDRESSES: Final = frozenset({"src", "href", "data"})
 
 
 @dataclass(frozen=True, slots=True)
-class Extracted:
+class PageStructuredData:
     """The structured data of a page. `errors` are places and messages of scripts that are no JSON."""
 
     json_ld: tuple[Any, ...]
@@ -39,14 +39,14 @@ class Extracted:
     errors: tuple[tuple[str, str], ...]
 
 
-def extract_structured_data(html: str, base: str = "") -> Extracted:
+def extract_structured_data(html: str, base: str = "") -> PageStructuredData:
     """Return the structured data of a page; relative addresses of microdata are read against `base`.
 
     It takes any text.
     """
     tree = LexborHTMLParser(safe_html(clean_text(html)))
     documents, errors = _scripts(tree)
-    return Extracted(tuple(documents), tuple(_microdata(tree, base)), tuple(errors))
+    return PageStructuredData(tuple(documents), tuple(_microdata(tree, base)), tuple(errors))
 
 
 def _scripts(tree: LexborHTMLParser) -> tuple[list[Any], list[tuple[str, str]]]:

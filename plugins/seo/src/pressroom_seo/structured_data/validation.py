@@ -38,7 +38,7 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class StructuredDataItem:
     """An item of a type.
 
     `missing` are the properties it must or should have and has not; `key` those that matter most;
@@ -58,7 +58,7 @@ class Item:
 class Validation:
     """All items of a document. `errors` and `warnings` are those of the items and of the document itself."""
 
-    items: tuple[Item, ...]
+    items: tuple[StructuredDataItem, ...]
     errors: tuple[Problem, ...]
     warnings: tuple[Problem, ...]
 
@@ -97,7 +97,7 @@ def validate_structured_data(documents: Any) -> Validation:
     return Validation(result.items, (*broken, *result.errors), result.warnings)
 
 
-def missing_of(item: Item) -> tuple[str, ...]:
+def missing_of(item: StructuredDataItem) -> tuple[str, ...]:
     """Return which of the properties that matter most an item lacks."""
     return tuple(name for name in item.key if name in item.missing)
 
@@ -168,7 +168,7 @@ def types_of(node: Mapping[str, Any]) -> list[str]:
 
 def _item(
     node: Mapping[str, Any], form: Literal["json-ld", "microdata"], by_id: Mapping[str, Mapping[str, Any]]
-) -> Item | None:
+) -> StructuredDataItem | None:
     names = types_of(node)
     if not names:
         return None
@@ -180,7 +180,7 @@ def _item(
     else:
         _check(node, rule, known, found, 0)
         _check_whole(node, rule, known, found)
-    return Item(
+    return StructuredDataItem(
         type=known,
         format=form,
         supported=rule is not None,

@@ -16,7 +16,7 @@ from pressroom_seo.tools.common import ContentId, Phrase, context, exactly_one, 
 if TYPE_CHECKING:
     from pressroom_content.contract import Article as StoredArticle
 
-    from pressroom_seo.scoring import Article, CheckResult, Report, World
+    from pressroom_seo.scoring import ScoringArticle, ScoringCheck, ScoringReport, World
 
 Term = Annotated[str, Field(min_length=1, max_length=200)]
 Terms = Annotated[list[Term], Field(max_length=100)]
@@ -46,7 +46,7 @@ class ArticleInput(Params):
     featured_alt: str | None = Field(default=None, max_length=2000, description="Its alternative text.")
 
 
-class CheckParams(Params):
+class SeoCheckParams(Params):
     """What to judge, and by what."""
 
     content_id: ContentId | None = Field(default=None, description="A stored article; or give article.")
@@ -62,7 +62,7 @@ class CheckParams(Params):
     check_links: bool = Field(default=False, description="Whether the links are tried, which takes some seconds.")
 
 
-class CheckRow(BaseModel):
+class SeoCheckOut(BaseModel):
     """One check."""
 
     id: str
@@ -96,13 +96,13 @@ class ActionRow(BaseModel):
     gain: float = Field(description="By how many points the score rises.")
 
 
-class CheckAnswer(BaseModel):
+class SeoReportOut(BaseModel):
     """The answer of `check_blog_seo`."""
 
     score: int = Field(description="From 0 to 100.")
     rating: Literal["good", "ok", "poor"]
     groups: dict[str, GroupRow]
-    checks: list[CheckRow]
+    checks: list[SeoCheckOut]
     next_actions: list[ActionRow] = Field(description="What brings most, best first.")
     gates: list[str] = Field(description="Faults that hold the score down, whatever else is good.")
     notes: list[str]
@@ -122,12 +122,12 @@ class CheckAnswer(BaseModel):
         "next_actions: what would raise the score most. check_links tries the links and the canonical address, which "
         "takes some seconds. Nothing is changed."
     ),
-    result=CheckAnswer,
+    result=SeoReportOut,
     annotations=Annotations(read_only=True, idempotent=True),
     tags=("seo",),
     timeout=90,
 )
-async def check_blog_seo(params: CheckParams, call: Call) -> ToolResult:
+async def check_blog_seo(params: SeoCheckParams, call: Call) -> ToolResult:
     """Return the judgement of an article."""
     from pressroom_seo.scoring import score  # noqa: PLC0415 - word lists and parsers load with the first check
 
@@ -141,7 +141,7 @@ async def check_blog_seo(params: CheckParams, call: Call) -> ToolResult:
     return ToolResult("\n".join(_lines(report)), _answer(report))
 
 
-async def _wanted(params: CheckParams, call: Call) -> tuple[Article, World, StoredArticle | None]:
+async def _wanted(params: SeoCheckParams, call: Call) -> tuple[ScoringArticle, World, StoredArticle | None]:
     """Return what to judge, what is known around it, and the stored article, if it is one."""
     from dataclasses import replace  # noqa: PLC0415
 
@@ -171,10 +171,10 @@ async def _wanted(params: CheckParams, call: Call) -> tuple[Article, World, Stor
     return article, world, stored
 
 
-def _given(given: ArticleInput) -> Article:
-    from pressroom_seo.scoring import Article, Author  # noqa: PLC0415
+def _given(given: ArticleInput) -> ScoringArticle:
+    from pressroom_seo.scoring import Author, ScoringArticle  # noqa: PLC0415
 
-    return Article(
+    return ScoringArticle(
         body=given.body,
         format=given.body_format,
         title=given.title,
@@ -194,8 +194,8 @@ def _given(given: ArticleInput) -> Article:
     )
 
 
-def _answer(report: Report) -> CheckAnswer:
-    return CheckAnswer(
+def _answer(report: ScoringReport) -> SeoReportOut:
+    return SeoReportOut(
         score=report.score,
         rating=report.rating,
         groups={name: GroupRow.model_validate(group, from_attributes=True) for name, group in report.groups.items()},
@@ -209,11 +209,11 @@ def _answer(report: Report) -> CheckAnswer:
     )
 
 
-def check_row(one: CheckResult) -> CheckRow:
+def check_row(one: ScoringCheck) -> SeoCheckOut:
     """Return a check as tools show it: what is good needs no evidence."""
     wrong = one.status in ("ok", "bad")
     value: Any = one.value
-    return CheckRow(
+    return SeoCheckOut(
         id=one.id,
         group=one.group,
         status=one.status.value,
@@ -230,7 +230,7 @@ def check_row(one: CheckResult) -> CheckRow:
     )
 
 
-def _lines(report: Report) -> Iterator[str]:
+def _lines(report: ScoringReport) -> Iterator[str]:
     yield f"Score {report.score} of 100 ({report.rating}), {report.words:,} words, language {report.language or '?'}."
     for gate in report.gates:
         yield f"The score is held down to {gate.cap}: {gate.message}"

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 
 from pressroom_seo.config import CHECK_LINKS
 from pressroom_seo.tools.common import ContentId, WebsiteId, context, exactly_one
-from pressroom_seo.tools.reports import LinkRow
+from pressroom_seo.tools.reports import LinkOut
 
 if TYPE_CHECKING:
     from pressroom_seo.crawler.links import LinkReport
@@ -39,7 +39,7 @@ class LinksParams(Params):
 class LinksAnswer(BaseModel):
     """The answer of `check_links`."""
 
-    links: list[LinkRow] = Field(description="Broken, redirected and insecure links, broken ones first; at most 200.")
+    links: list[LinkOut] = Field(description="Broken, redirected and insecure links, broken ones first; at most 200.")
     checked: int = Field(description="How many links were looked at; of a website, 0 until the job is done.")
     crawled_at: datetime | None = Field(description="Of a website: when the crawl ended that links is from.")
     job_id: str | None = Field(description="The live check in the background, for get_job; null where it is done.")
@@ -98,22 +98,22 @@ async def _of_article(plugin: PluginContext, user_id: str, content_id: str, *, e
 
 async def _of_website(plugin: PluginContext, user_id: str, website_id: str, *, external: bool) -> LinksAnswer:
     from pressroom_seo.linking import links_of_website  # noqa: PLC0415
-    from pressroom_seo.reports.reading import Report  # noqa: PLC0415
+    from pressroom_seo.reports.reading import CrawlReport  # noqa: PLC0415
     from pressroom_seo.reports.store import Crawls  # noqa: PLC0415
 
     await links_of_website(plugin, user_id, website_id)
     crawl = await Crawls(plugin).newest(user_id, website_id)
     known: list[dict[str, Any]] = []
     if crawl is not None:
-        known, _ = await Report(plugin.services.database, crawl).links(limit=_MAX_REPORTED, external=external)
-    rows = sorted((LinkRow.model_validate(one) for one in known), key=lambda one: "broken" not in one.problems)
+        known, _ = await CrawlReport(plugin.services.database, crawl).links(limit=_MAX_REPORTED, external=external)
+    rows = sorted((LinkOut.model_validate(one) for one in known), key=lambda one: "broken" not in one.problems)
     job_id = await _begin(plugin, user_id, "website_id", website_id, external=external)
     return LinksAnswer(links=rows, checked=0, crawled_at=crawl.finished_at if crawl else None, job_id=job_id)
 
 
-def _row(one: LinkReport) -> LinkRow:
+def _row(one: LinkReport) -> LinkOut:
     values = asdict(one)
-    return LinkRow.model_validate({**values, "found_in": list(one.found_in), "problems": list(one.problems)})
+    return LinkOut.model_validate({**values, "found_in": list(one.found_in), "problems": list(one.problems)})
 
 
 async def _begin(plugin: PluginContext, user_id: str, name: str, target: str, *, external: bool) -> str:
@@ -161,7 +161,7 @@ async def find_orphan_pages(params: OrphanParams, call: Call) -> ToolResult:
     """Return the pages of a website that are hard to reach."""
     from pressroom_content.contract import content_services  # noqa: PLC0415
 
-    from pressroom_seo.reports.reading import Report  # noqa: PLC0415
+    from pressroom_seo.reports.reading import CrawlReport  # noqa: PLC0415
     from pressroom_seo.reports.store import Crawls  # noqa: PLC0415
 
     plugin, user_id = context(call), call.caller.subject
@@ -171,7 +171,7 @@ async def find_orphan_pages(params: OrphanParams, call: Call) -> ToolResult:
         raise InvalidInput(
             "website_id", f"{website.name} was not crawled yet; call get_seo_report with refresh true, then repeat"
         )
-    found = await Report(plugin.services.database, crawl).orphans(params.limit)
+    found = await CrawlReport(plugin.services.database, crawl).orphans(params.limit)
     pages = [OrphanRow.model_validate(one) for one in found]
     lines = [f"- {one.url} ({one.inlinks} links lead there, depth {one.depth})" for one in pages]
     if not crawl.complete:

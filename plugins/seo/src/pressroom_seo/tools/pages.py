@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 from pressroom_seo.tools.common import Phrase, Url, WebsiteId, context, exactly_one, short
 
 if TYPE_CHECKING:
-    from pressroom_seo.pages import LivePage
+    from pressroom_seo.pages import LivePageReport
 
 _EVIDENCE: Final = 3
 
@@ -84,7 +84,7 @@ async def check_page_seo(params: PageParams, call: Call) -> ToolResult:
 _RANK: Final = ("critical", "warning", "notice")
 
 
-def _answer(page: LivePage) -> PageAnswer:
+def _answer(page: LivePageReport) -> PageAnswer:
     technical, record = page.technical, page.technical.record
     rows: list[PageCheckRow] = []
     ids: dict[str, list[str]] = {"passed": [], "skipped": []}

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from pressroom_seo.tools.common import WebsiteId, context, short
 
 if TYPE_CHECKING:
-    from pressroom_seo.reports.reading import Found
+    from pressroom_seo.reports.reading import CrawlFinding
     from pressroom_seo.tables import CrawlRow
 
 QUOTA: Final = "seo_reports"
@@ -62,7 +62,7 @@ class IssueRow(BaseModel):
     evidence: list[dict[str, Any]] = Field(default=[], description="What was seen at the address.")
 
 
-class PageRow(BaseModel):
+class PageOut(BaseModel):
     """An address that was read."""
 
     url: str
@@ -74,7 +74,7 @@ class PageRow(BaseModel):
     issues: int
 
 
-class LinkRow(BaseModel):
+class LinkOut(BaseModel):
     """A link with a problem."""
 
     url: str
@@ -120,8 +120,8 @@ class ReportAnswer(BaseModel):
     complete: bool = Field(description="Whether all pages that could be found were read.")
     severities: dict[str, int] = Field(description="Open issues by severity, counted by address.")
     issues: list[IssueRow]
-    page_rows: list[PageRow] = Field(description="With section pages.")
-    links: list[LinkRow] = Field(description="With section links.")
+    page_rows: list[PageOut] = Field(description="With section pages.")
+    links: list[LinkOut] = Field(description="With section links.")
     structured_data: list[StructuredRow] = Field(description="With section structured_data.")
     trend: TrendRow | None = Field(description="Against the report before; null for the first.")
     history: list[PastRow] = Field(description="In the summary: the last reports, newest first.")
@@ -213,17 +213,17 @@ def _head(website_id: str, newest: CrawlRow | None, active: CrawlRow | None) -> 
 
 
 async def _fill(plugin: PluginContext, crawl: CrawlRow, params: ReportParams, answer: ReportAnswer) -> None:
-    from pressroom_seo.reports.reading import Report  # noqa: PLC0415
+    from pressroom_seo.reports.reading import CrawlReport  # noqa: PLC0415
 
-    report = Report(plugin.services.database, crawl)
+    report = CrawlReport(plugin.services.database, crawl)
     limit, cursor = params.limit, params.cursor
     match params.section:
         case "pages":
             pages, answer.next_cursor = await report.pages(limit=limit, cursor=cursor)
-            answer.page_rows = [PageRow.model_validate(one) for one in pages]
+            answer.page_rows = [PageOut.model_validate(one) for one in pages]
         case "links":
             links, answer.next_cursor = await report.links(limit=limit, cursor=cursor)
-            answer.links = [LinkRow.model_validate(one) for one in links]
+            answer.links = [LinkOut.model_validate(one) for one in links]
         case "structured_data":
             items, answer.next_cursor = await report.structured_data(limit=limit, cursor=cursor)
             answer.structured_data = [StructuredRow.model_validate(one) for one in items]
@@ -236,7 +236,7 @@ async def _fill(plugin: PluginContext, crawl: CrawlRow, params: ReportParams, an
             answer.issues = [issue_row(one) for one in found]
 
 
-def issue_row(found: Found) -> IssueRow:
+def issue_row(found: CrawlFinding) -> IssueRow:
     """Return what a check found, as tools show it."""
     severity: Any = found.severity
     status: Any = found.status

@@ -27,7 +27,7 @@ MAX_STEPS: Final = 60_000
 """How many boxes may be laid out, each counted as often as its parents try a size; pages need a few hundred."""
 
 
-class Layout:
+class LayoutEngine:
     """Lays out the boxes of one canvas."""
 
     def __init__(self, library: FontLibrary, width: float, height: float, notes: Notes) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from pressroom_image_generator.engine.boxes import Box
-from pressroom_image_generator.engine.layout.flexing import Item, resolve_lengths
-from pressroom_image_generator.engine.layout.fragments import Fragment, LayoutContext, Pending, Space
+from pressroom_image_generator.engine.layout.flexing import FlexItem, resolve_lengths
+from pressroom_image_generator.engine.layout.fragments import Fragment, LayoutContext, PendingBox, Space
 from pressroom_image_generator.engine.layout.positioning import (
     aligned_offset,
     content_distribution,
@@ -19,7 +19,7 @@ from pressroom_image_generator.engine.layout.sizing import Sizing, bounded, know
 
 @dataclass(slots=True, eq=False)
 class _Line:
-    items: list[Item]
+    items: list[FlexItem]
     cross: float = 0.0
     ascent: float = 0.0
     at: float = 0.0
@@ -92,14 +92,14 @@ class _Flex:
         self.absolute(fragment)
         return fragment
 
-    def item(self, box: Box) -> Item:
+    def item(self, box: Box) -> FlexItem:
         """Return the flex base size of a child and its limits (section 9.2)."""
         style = box.style
         margins = margin_edges(style, self.inner_width)
         main_margin, cross_margin = (margins.across, margins.down) if self.row else (margins.down, margins.across)
         sizing = Sizing(self.layout, box, Space(self.inner_width, self.base_height))
         least, most = self.limits(box, sizing, cross_margin)
-        item = Item(box, margins, 0.0, least, most, main_margin, cross_margin)
+        item = FlexItem(box, margins, 0.0, least, most, main_margin, cross_margin)
         basis = style.flex_basis
         if basis == "auto":
             basis = style.width if self.row else style.height
@@ -190,7 +190,7 @@ class _Flex:
             content = self.layout.fragment(box, space._replace(natural=size is not None)).height
         return content if size is None else min(content, outer(max(0.0, size)))
 
-    def lines(self, items: list[Item], main: float | None) -> list[_Line]:
+    def lines(self, items: list[FlexItem], main: float | None) -> list[_Line]:
         """Return the items by lines (section 9.3)."""
         if not self.wraps or main is None:
             return [_Line(items)] if items else []
@@ -207,7 +207,7 @@ class _Flex:
                 taken += self.main_gap + size
         return lines
 
-    def taken(self, items: list[Item]) -> float:
+    def taken(self, items: list[FlexItem]) -> float:
         return sum(item.hypothetical + item.main_margin for item in items) + self.main_gap * (len(items) - 1)
 
     def child_space(self, box: Box, main: float | None, cross: float | None) -> Space:
@@ -218,7 +218,7 @@ class _Flex:
         indefinite = main is not None and self.base_height is None and known(box.style.height, None) is None
         return Space(self.inner_width, self.base_height, cross, main, shrink=True, indefinite=indefinite)
 
-    def measure(self, item: Item) -> None:
+    def measure(self, item: FlexItem) -> None:
         """Lay out an item with its main size, for its cross size (section 9.4)."""
         width = None if self.row else self.stretched_width(item.box, item.cross_margin)
         item.fragment = self.layout.fragment(item.box, self.child_space(item.box, item.main, width))
@@ -254,12 +254,12 @@ class _Flex:
         below = max(item.cross + item.cross_margin - self.baseline(item) for item in items)
         line.cross = max(line.cross, line.ascent + below)
 
-    def baseline(self, item: Item) -> float:
+    def baseline(self, item: FlexItem) -> float:
         """Return the distance from the outer edge of an item to its base line."""
         own = item.fragment.baseline if item.fragment is not None else None
         return item.margins.top + (item.cross if own is None else own)
 
-    def alignment(self, item: Item) -> str:
+    def alignment(self, item: FlexItem) -> str:
         found = item_alignment(item.box.style.align_self, self.style.align_items)
         return "start" if found == "baseline" and not self.row else found
 
@@ -305,12 +305,12 @@ class _Flex:
             at += item.main + item.main_margin + between + self.main_gap
             at += share if (first if self.reverse else last) else 0.0
 
-    def main_autos(self, item: Item) -> tuple[bool, bool]:
+    def main_autos(self, item: FlexItem) -> tuple[bool, bool]:
         style = item.box.style
         before, after = (style.margin_left, style.margin_right) if self.row else (style.margin_top, style.margin_bottom)
         return before == "auto", after == "auto"
 
-    def cross_place(self, item: Item, line: _Line, cross: float) -> float:
+    def cross_place(self, item: FlexItem, line: _Line, cross: float) -> float:
         style = item.box.style
         reverse = self.style.flex_wrap == "wrap-reverse"
         at = cross - line.at - line.cross if reverse else line.at
@@ -327,7 +327,7 @@ class _Flex:
         rtl = not self.row and self.style.direction == "rtl"
         return at + start + aligned_offset(alignment, slack, reverse=reverse != rtl)
 
-    def put(self, item: Item, x: float, y: float, fragment: Fragment) -> None:
+    def put(self, item: FlexItem, x: float, y: float, fragment: Fragment) -> None:
         child = item.fragment
         if child is None:
             return
@@ -347,4 +347,4 @@ class _Flex:
                 if self.reverse:
                     main = {"start": "end", "end": "start"}.get(main, main)
                 across, down = (main, over) if self.row else (over, main)
-                fragment.pending.append(Pending(child, self.frame.left, self.frame.top, width, height, across, down))
+                fragment.pending.append(PendingBox(child, self.frame.left, self.frame.top, width, height, across, down))

@@ -11,7 +11,7 @@ from pressroom_image_generator.engine.values import Edges
 
 
 @dataclass(slots=True, eq=False)
-class Item:
+class FlexItem:
     """A child of a flex container; sizes are of its border box, `main` along the container and `cross` over it."""
 
     box: Box
@@ -31,7 +31,7 @@ class Item:
         return max(self.least, min(self.base, self.most))
 
 
-def resolve_lengths(items: Sequence[Item], room: float) -> None:
+def resolve_lengths(items: Sequence[FlexItem], room: float) -> None:
     """Set the main sizes of the items of one line, margins of the items included in `room`."""
     if not items:
         return
@@ -47,7 +47,7 @@ def resolve_lengths(items: Sequence[Item], room: float) -> None:
     while flexible:
         free = _share(flexible, _free(items, flexible, room), initial, growing=growing)
         violation = 0.0
-        clamped: list[tuple[Item, float]] = []
+        clamped: list[tuple[FlexItem, float]] = []
         weights = [_weight(item, growing=growing) for item in flexible]
         total = sum(weights)
         for item, weight in zip(flexible, weights, strict=True):
@@ -61,16 +61,16 @@ def resolve_lengths(items: Sequence[Item], room: float) -> None:
         flexible = [item for item, by in clamped if (by <= 0 if violation > 0 else by >= 0)]
 
 
-def _weight(item: Item, *, growing: bool) -> float:
+def _weight(item: FlexItem, *, growing: bool) -> float:
     style = item.box.style
     return style.flex_grow if growing else style.flex_shrink * item.base
 
 
-def _free(items: Sequence[Item], flexible: Sequence[Item], room: float) -> float:
+def _free(items: Sequence[FlexItem], flexible: Sequence[FlexItem], room: float) -> float:
     return room - sum((item.base if item in flexible else item.main) + item.main_margin for item in items)
 
 
-def _share(flexible: Sequence[Item], free: float, initial: float, *, growing: bool) -> float:
+def _share(flexible: Sequence[FlexItem], free: float, initial: float, *, growing: bool) -> float:
     """Return the free space to hand out: factors that sum to less than 1 leave some of it."""
     factors = sum(item.box.style.flex_grow if growing else item.box.style.flex_shrink for item in flexible)
     if factors < 1 and abs(initial * factors) < abs(free):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from pressroom_image_generator.engine.boxes import Box
-from pressroom_image_generator.engine.layout.fragments import Fragment, LayoutContext, Pending, Space
+from pressroom_image_generator.engine.layout.fragments import Fragment, LayoutContext, PendingBox, Space
 from pressroom_image_generator.engine.layout.positioning import placed
 from pressroom_image_generator.engine.layout.sizing import Sizing, border_edges, known, margin_edges, padding_edges
 from pressroom_image_generator.engine.values import Edges
@@ -35,7 +35,7 @@ def layout_flow(layout: LayoutContext, box: Box, space: Space) -> Fragment:
         if child.out_of_flow:
             place = y + (margin if not first or closed_top else 0.0)
             align = "end" if box.style.direction == "rtl" else "start"
-            fragment.pending.append(Pending(child, frame.left, place, inner, align_x=align))
+            fragment.pending.append(PendingBox(child, frame.left, place, inner, align_x=align))
             continue
         margins = margin_edges(child.style, inner)
         top = collapsed(margins.top, _first_margin(child, inner))

@@ -34,7 +34,7 @@ class Space(NamedTuple):
     natural: bool = False
 
 
-class Placed(NamedTuple):
+class PlacedFragment(NamedTuple):
     """A fragment at a place relative to the border box of its parent."""
 
     x: float
@@ -42,7 +42,7 @@ class Placed(NamedTuple):
     fragment: Fragment
 
 
-class Pending(NamedTuple):
+class PendingBox(NamedTuple):
     """An absolute box that waits for its containing block: where it would stand, and how it is aligned there."""
 
     box: Box
@@ -53,7 +53,7 @@ class Pending(NamedTuple):
     align_x: str = "start"
     align_y: str = "start"
 
-    def moved(self, x: float, y: float) -> Pending:
+    def moved(self, x: float, y: float) -> PendingBox:
         """Return it relative to another origin."""
         return self._replace(x=self.x + x, y=self.y + y)
 
@@ -93,10 +93,10 @@ class Fragment:
     height: float
     border: Edges = NO_EDGES
     padding: Edges = NO_EDGES
-    children: list[Placed] = field(default_factory=list)
+    children: list[PlacedFragment] = field(default_factory=list)
     texts: list[TextPiece] = field(default_factory=list)
     areas: list[InlineArea] = field(default_factory=list)
-    pending: list[Pending] = field(default_factory=list)
+    pending: list[PendingBox] = field(default_factory=list)
     baseline: float | None = None
     last_baseline: float | None = None
     margin_top: float = 0.0

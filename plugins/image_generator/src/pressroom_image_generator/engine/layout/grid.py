@@ -6,10 +6,10 @@ import math
 from itertools import accumulate
 
 from pressroom_image_generator.engine.boxes import Box
-from pressroom_image_generator.engine.layout.fragments import Fragment, LayoutContext, Pending, Space
+from pressroom_image_generator.engine.layout.fragments import Fragment, LayoutContext, PendingBox, Space
 from pressroom_image_generator.engine.layout.grid_items import (
     Cell,
-    Contribution,
+    TrackContribution,
     named_lines,
     placed_cells,
     track_sizes,
@@ -31,7 +31,7 @@ def grid_widths(layout: LayoutContext, box: Box) -> tuple[float, float]:
     gap = known(box.style.column_gap, None) or 0.0
     grid = _Grid(layout, box, None)
     asked = grid.column_contributions()
-    narrow = [Contribution(one.first, one.span, one.least, one.least) for one in asked]
+    narrow = [TrackContribution(one.first, one.span, one.least, one.least) for one in asked]
     gaps = gap * max(0, len(grid.columns) - 1)
     least = sum(track_sizes(grid.columns, narrow, None, gap, stretch=False)) + gaps
     return least, max(least, sum(track_sizes(grid.columns, asked, None, gap, stretch=False)) + gaps)
@@ -75,7 +75,7 @@ def layout_grid(layout: LayoutContext, box: Box, space: Space) -> Fragment:
         _place(layout, fragment, cell, (x, columns), (y, rows), inner_width)
     for child in box.children:
         if child.out_of_flow:
-            fragment.pending.append(Pending(child, frame.left, frame.top, inner_width, inner_height or 0.0))
+            fragment.pending.append(PendingBox(child, frame.left, frame.top, inner_width, inner_height or 0.0))
     return fragment
 
 
@@ -169,16 +169,16 @@ class _Grid:
         self.columns = _extended(columns, style.grid_auto_columns, used)
         self.rows = _extended(rows, style.grid_auto_rows, max((cell.row + cell.rows for cell in self.cells), default=0))
 
-    def column_contributions(self) -> list[Contribution]:
+    def column_contributions(self) -> list[TrackContribution]:
         """Return the widths that the items ask for."""
-        return [Contribution(cell.column, cell.columns, *self._widths(cell.box)) for cell in self.cells]
+        return [TrackContribution(cell.column, cell.columns, *self._widths(cell.box)) for cell in self.cells]
 
     def _widths(self, box: Box) -> tuple[float, float]:
         least, most = self._layout.outer_widths(box)
         # What scrolls has no least width (CSS Grid 2, section 6.6).
         return (0.0 if box.style.overflow_x not in ("visible", "clip") else least), most
 
-    def row_contributions(self, columns: list[float], gap: float, height: float | None) -> list[Contribution]:
+    def row_contributions(self, columns: list[float], gap: float, height: float | None) -> list[TrackContribution]:
         """Return the heights that the items ask for in columns of these widths."""
         found = []
         for cell in self.cells:
@@ -191,7 +191,7 @@ class _Grid:
             fixed = sizing.limited_width(width - margins.across) if stretch and cell.box.kind != "picture" else None
             part = self._layout.fragment(cell.box, Space(width, None, fixed, shrink=True))
             outer = part.height + margins.down
-            found.append(Contribution(cell.row, cell.rows, outer, outer))
+            found.append(TrackContribution(cell.row, cell.rows, outer, outer))
         return found
 
 

@@ -26,7 +26,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class GridLines:
     """The lines of one axis: how many explicit tracks lie between them, and the places of the named ones from 0."""
 
     count: int
@@ -64,7 +64,7 @@ class Lines:
         return max(1, end - (known[-line.span] if line.span <= len(known) else 0))
 
 
-def named_lines(tracks: Sequence[Track], areas: Sequence[Sequence[str]]) -> Lines:
+def named_lines(tracks: Sequence[Track], areas: Sequence[Sequence[str]]) -> GridLines:
     """Return the lines of tracks, and of areas as they follow each other along them."""
     named: dict[str, list[int]] = {}
     for index, track in enumerate(tracks):
@@ -76,10 +76,10 @@ def named_lines(tracks: Sequence[Track], areas: Sequence[Sequence[str]]) -> Line
         places = [index for row in areas for index, one in enumerate(row) if one == name]
         named.setdefault(f"{name}-start", []).append(min(places))
         named.setdefault(f"{name}-end", []).append(max(places) + 1)
-    return Lines(len(tracks), {name: sorted(set(places)) for name, places in named.items()})
+    return GridLines(len(tracks), {name: sorted(set(places)) for name, places in named.items()})
 
 
-def _range(start: GridLine, end: GridLine, lines: Lines) -> tuple[int | None, int]:
+def _range(start: GridLine, end: GridLine, lines: GridLines) -> tuple[int | None, int]:
     """Return the first track of an item, `None` for an automatic one, and its span."""
     first, last = lines.place(start, "start"), lines.place(end, "end")
     if first is not None and last is not None:
@@ -94,7 +94,9 @@ def _range(start: GridLine, end: GridLine, lines: Lines) -> tuple[int | None, in
     return None, max(1, spans[0] if spans else 1)
 
 
-def placed_cells(boxes: Sequence[Box], columns: Lines, rows: Lines, *, by_column: bool, dense: bool) -> list[Cell]:
+def placed_cells(
+    boxes: Sequence[Box], columns: GridLines, rows: GridLines, *, by_column: bool, dense: bool
+) -> list[Cell]:
     """Return where the items stand, in the order given."""
     cells: list[Cell] = []
     waiting: list[tuple[Cell, int | None, int | None]] = []
@@ -170,7 +172,7 @@ def _take(taken: set[tuple[int, int]], cell: Cell) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Contribution:
+class TrackContribution:
     """What an item asks of the tracks that it spans."""
 
     first: int
@@ -180,7 +182,7 @@ class Contribution:
 
 
 def track_sizes(
-    tracks: Sequence[Track], asked: Sequence[Contribution], room: float | None, gap: float, *, stretch: bool
+    tracks: Sequence[Track], asked: Sequence[TrackContribution], room: float | None, gap: float, *, stretch: bool
 ) -> list[float]:
     """Return the sizes of tracks. `room` is what they and their gaps have, `None` for as much as they like."""
     base = [known(track.least, room) or 0.0 for track in tracks]
@@ -214,7 +216,7 @@ def _limit(track: Track, room: float | None) -> float:
 
 
 def _grow_to_content(
-    tracks: Sequence[Track], asked: Sequence[Contribution], base: list[float], limit: list[float], gap: float
+    tracks: Sequence[Track], asked: Sequence[TrackContribution], base: list[float], limit: list[float], gap: float
 ) -> None:
     """Let tracks of automatic size hold their items, those of one track first (section 12.5)."""
     for item in sorted(asked, key=lambda one: one.span):

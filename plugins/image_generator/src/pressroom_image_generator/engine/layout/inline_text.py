@@ -38,7 +38,7 @@ _CAPS: Final = {
 
 
 @dataclass(slots=True, eq=False)
-class Run:
+class TextRun:
     """A part of the text with one style; `box` is the box that its only character stands for."""
 
     start: int
@@ -48,7 +48,7 @@ class Run:
     box: Box | None = None
 
 
-def _start(run: Run) -> int:
+def _start(run: TextRun) -> int:
     return run.start
 
 
@@ -66,7 +66,7 @@ class InlineText:
     """A paragraph as one text. `until` are the widths of all beginnings of it."""
 
     text: str
-    runs: list[Run]
+    runs: list[TextRun]
     marks: list[Mark]
     style: Style
     library: FontLibrary
@@ -77,13 +77,13 @@ class InlineText:
         """Return the width of a part."""
         return self.until[end] - self.until[start]
 
-    def run_at(self, index: int) -> Run:
+    def run_at(self, index: int) -> TextRun:
         """Return the run that holds a character."""
         return self.runs[bisect_right(self.runs, index, key=_start) - 1]
 
-    def segments(self, start: int, end: int) -> list[tuple[Run, int, int, int]]:
+    def segments(self, start: int, end: int) -> list[tuple[TextRun, int, int, int]]:
         """Return the parts of one style and one direction: the run, the first character, the last, the level."""
-        found: list[tuple[Run, int, int, int]] = []
+        found: list[tuple[TextRun, int, int, int]] = []
         for position in range(max(0, bisect_right(self.runs, start, key=_start) - 1), len(self.runs)):
             run = self.runs[position]
             if run.start >= end:
@@ -98,7 +98,7 @@ class InlineText:
                 first = stop
         return found
 
-    def shaped(self, run: Run, start: int, end: int, level: int) -> ShapedText:
+    def shaped(self, run: TextRun, start: int, end: int, level: int) -> ShapedText:
         """Return a segment as glyphs, with the spacing of words and the width of tabs."""
         direction: Direction = "rtl" if level % 2 else "ltr"
         return shaped_text(self.text[start:end], run.style, self.library, direction)
@@ -154,7 +154,7 @@ def font_metrics(style: TextStyle, library: FontLibrary) -> tuple[float, float]:
 def collected(inlines: Sequence[Inline], style: Style, library: FontLibrary) -> InlineText:
     """Return the inline content of a paragraph as one text, its white space processed (CSS Text 3, section 4.1)."""
     pieces: list[str] = []
-    runs: list[Run] = []
+    runs: list[TextRun] = []
     marks: list[Mark] = []
     length = 0
     collapse = True
@@ -168,7 +168,7 @@ def collected(inlines: Sequence[Inline], style: Style, library: FontLibrary) -> 
             text, collapse = ("\n", True) if part.kind == "break" else (OBJECT, False)
         if text:
             pieces.append(text)
-            runs.append(Run(length, length + len(text), part.style, part.decorations, part.box))
+            runs.append(TextRun(length, length + len(text), part.style, part.decorations, part.box))
             length += len(text)
     paragraph = InlineText("".join(pieces), runs, marks, style, library)
     base: Direction = "rtl" if style.direction == "rtl" else "ltr"

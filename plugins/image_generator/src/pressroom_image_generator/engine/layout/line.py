@@ -15,7 +15,7 @@ from pressroom_image_generator.engine.boxes import Box
 from pressroom_image_generator.engine.layout.fragments import Fragment, InlineArea, LayoutContext, Space, TextPiece
 from pressroom_image_generator.engine.layout.inline_text import (
     InlineText,
-    Run,
+    TextRun,
     font_metrics,
     shaped_text,
     spread,
@@ -51,7 +51,7 @@ def inline_edge(style: Style, *, opens: bool) -> float:
 class _Piece:
     """A segment of the line: a text or a box, its extent above and below the base line, and its shift."""
 
-    run: Run
+    run: TextRun
     start: int
     end: int
     level: int
@@ -120,7 +120,7 @@ class LineBuilder:
         at_right = align == "right" or (align == "end") != rtl if align in ("right", "end") else rtl and align != "left"
         return slack if at_right else 0.0
 
-    def _piece(self, run: Run, start: int, end: int, level: int) -> _Piece:
+    def _piece(self, run: TextRun, start: int, end: int, level: int) -> _Piece:
         if run.box is not None:
             return self._box_piece(run, run.box, start, end, level)
         text = self._paragraph.shaped(run, start, end, level)
@@ -131,7 +131,7 @@ class LineBuilder:
         above, below = _leading(style, ascent, descent)
         return _Piece(run, start, end, level, text.width, above, below, self._shift(style), text)
 
-    def _box_piece(self, run: Run, box: Box, start: int, end: int, level: int) -> _Piece:
+    def _box_piece(self, run: TextRun, box: Box, start: int, end: int, level: int) -> _Piece:
         style = box.style
         margins = margin_edges(style, self._width)
         part = self._layout.fragment(box, Space(self._width, self._height, shrink=True))

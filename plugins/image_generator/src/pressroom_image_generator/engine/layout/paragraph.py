@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pressroom_image_generator.engine.boxes import Box
-from pressroom_image_generator.engine.layout.fragments import Fragment, LayoutContext, Pending, Space
+from pressroom_image_generator.engine.layout.fragments import Fragment, LayoutContext, PendingBox, Space
 from pressroom_image_generator.engine.layout.inline_text import (
     InlineText,
     balanced,
@@ -77,7 +77,7 @@ def layout_paragraph(layout: LayoutContext, box: Box, space: Space) -> Fragment:
     content = _filled(layout, box, fragment, inner, base)
     for child in box.children:
         align = "end" if box.style.direction == "rtl" else "start"
-        fragment.pending.append(Pending(child, frame.left, frame.top, inner, align_x=align))
+        fragment.pending.append(PendingBox(child, frame.left, frame.top, inner, align_x=align))
     natural = content + frame.down
     if height is None:
         if sizing.ratio:

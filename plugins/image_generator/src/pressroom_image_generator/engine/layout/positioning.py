@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pressroom_image_generator.engine.layout.fragments import Fragment, LayoutContext, Pending, Placed, Space
+from pressroom_image_generator.engine.layout.fragments import Fragment, LayoutContext, PendingBox, PlacedFragment, Space
 from pressroom_image_generator.engine.layout.sizing import Sizing, bounded, known, margin_edges, preferred_ratio
 from pressroom_image_generator.engine.values import Size
 
@@ -80,13 +80,13 @@ def relative_offset(fragment: Fragment, width: float, height: float | None) -> t
     return x, y
 
 
-def placed(x: float, y: float, fragment: Fragment, width: float, height: float | None) -> Placed:
+def placed(x: float, y: float, fragment: Fragment, width: float, height: float | None) -> PlacedFragment:
     """Return a fragment at its place in flow, moved by relative positioning."""
     across, down = relative_offset(fragment, width, height)
-    return Placed(bounded(x + across), bounded(y + down), fragment)
+    return PlacedFragment(bounded(x + across), bounded(y + down), fragment)
 
 
-def place_pending(layout: LayoutContext, pending: Pending, holder: Fragment) -> Placed:
+def place_pending(layout: LayoutContext, pending: PendingBox, holder: Fragment) -> PlacedFragment:
     """Lay out an absolute box in the padding box of the fragment that holds it."""
     box, style = pending.box, pending.box.style
     border = holder.border
@@ -124,7 +124,7 @@ def place_pending(layout: LayoutContext, pending: Pending, holder: Fragment) -> 
         top, bottom, height, fragment.height, (style.margin_top, style.margin_bottom), (margins.top, margins.bottom),
         (pending.y - border.top, pending.height, pending.align_y),
     )  # fmt: skip
-    return Placed(bounded(border.left + x), bounded(border.top + y), fragment)
+    return PlacedFragment(bounded(border.left + x), bounded(border.top + y), fragment)
 
 
 def _along(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageChops
 from pressroom.graphics.color import BLACK, Color
 
-from pressroom_image_generator.engine.effects import Filter, Shape
+from pressroom_image_generator.engine.effects import FilterFunction, Shape
 from pressroom_image_generator.engine.paint.borders import polygon_mask
 from pressroom_image_generator.engine.paint.canvas import Canvas, scaled
 from pressroom_image_generator.engine.paint.rectangles import SQUARE, Corners, Rect, nearest, rounded_mask
@@ -26,7 +26,7 @@ MAX_REACH: Final = 700.0
 _LUMINANCE: Final = (0.2126, 0.7152, 0.0722)
 
 
-def filter_reach(filters: Sequence[Filter]) -> int:
+def filter_reach(filters: Sequence[FilterFunction]) -> int:
     """Return by how many pixels filters may spread what they are applied to."""
     reach = 0.0
     for one in filters:
@@ -37,7 +37,7 @@ def filter_reach(filters: Sequence[Filter]) -> int:
     return math.ceil(min(reach, MAX_REACH))
 
 
-def filtered(picture: Image.Image, filters: Sequence[Filter], current: Color) -> Image.Image:
+def filtered(picture: Image.Image, filters: Sequence[FilterFunction], current: Color) -> Image.Image:
     """Return an `RGBA` or `RGB` picture under filters, in their order (Filter Effects 1)."""
     for one in filters:
         if one.shadow is not None:
@@ -61,7 +61,7 @@ def _blurred(picture: Image.Image, sigma: float) -> Image.Image:
     return blurred(picture.convert("RGBa"), sigma).convert("RGBA")
 
 
-def _dropped(picture: Image.Image, one: Filter, current: Color) -> Image.Image:
+def _dropped(picture: Image.Image, one: FilterFunction, current: Color) -> Image.Image:
     shadow = one.shadow
     if shadow is None or picture.mode == "RGB":
         return picture
@@ -73,7 +73,7 @@ def _dropped(picture: Image.Image, one: Filter, current: Color) -> Image.Image:
     return below.image
 
 
-def _curve(picture: Image.Image, one: Filter) -> Image.Image:
+def _curve(picture: Image.Image, one: FilterFunction) -> Image.Image:
     def value(level: int) -> int:
         part = level / 255
         match one.name:
@@ -89,7 +89,7 @@ def _curve(picture: Image.Image, one: Filter) -> Image.Image:
     return picture.point(table * 3 + (list(range(256)) if picture.mode == "RGBA" else []))
 
 
-def _matrix(one: Filter) -> _Matrix:
+def _matrix(one: FilterFunction) -> _Matrix:
     amount = one.amount
     red, green, blue = _LUMINANCE
     match one.name:

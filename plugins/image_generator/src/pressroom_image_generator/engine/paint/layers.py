@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from PIL import Image, ImageChops
 
-from pressroom_image_generator.engine.layout.fragments import Fragment, Placed
+from pressroom_image_generator.engine.layout.fragments import Fragment, PlacedFragment
 from pressroom_image_generator.engine.paint.backgrounds import paint_background
 from pressroom_image_generator.engine.paint.canvas import BLUR, Canvas, scaled
 from pressroom_image_generator.engine.paint.filtering import blended, clip_mask, filter_reach, filtered
@@ -191,7 +191,7 @@ def filter_backdrop(canvas: Canvas, fragment: Fragment, box: Rect) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Deferred:
+class DeferredFragment:
     """A fragment that is painted after its surroundings, by its `z-index` and its place in the document.
 
     `clips` are the fragments at their places on the page that cut it off, the outer ones first.
@@ -202,7 +202,7 @@ class Deferred:
     fragment: Fragment
     x: float
     y: float
-    clips: tuple[Placed, ...] = ()
+    clips: tuple[PlacedFragment, ...] = ()
 
 
 def deferral(fragment: Fragment, parent: Fragment) -> int | None:
@@ -217,15 +217,15 @@ def deferral(fragment: Fragment, parent: Fragment) -> int | None:
 
 
 def gather(
-    fragment: Fragment, x: float, y: float, into: list[Deferred], clips: tuple[Placed, ...]
+    fragment: Fragment, x: float, y: float, into: list[DeferredFragment], clips: tuple[PlacedFragment, ...]
 ) -> None:  # fmt: skip
     """Collect the fragments that are deferred to the end of this context; a clip makes no context of its own."""
     for at_x, at_y, child in fragment.children:
         z = deferral(child, fragment)
         if z is not None:
-            into.append(Deferred(z, child.box.sequence, child, x + at_x, y + at_y, clips))
+            into.append(DeferredFragment(z, child.box.sequence, child, x + at_x, y + at_y, clips))
             continue
-        inner = (*clips, Placed(x + at_x, y + at_y, child)) if is_clip(child) else clips
+        inner = (*clips, PlacedFragment(x + at_x, y + at_y, child)) if is_clip(child) else clips
         gather(child, x + at_x, y + at_y, into, inner)
 
 

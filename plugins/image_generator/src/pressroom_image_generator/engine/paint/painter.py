@@ -9,14 +9,14 @@ from PIL import Image, ImageChops
 from pressroom.graphics.text import FontLibrary
 
 from pressroom_image_generator.engine.effects import Matrix
-from pressroom_image_generator.engine.layout.fragments import Fragment, InlineArea, Placed
+from pressroom_image_generator.engine.layout.fragments import Fragment, InlineArea, PlacedFragment
 from pressroom_image_generator.engine.layout.sizing import border_edges, padding_edges
 from pressroom_image_generator.engine.paint.backgrounds import paint_background
 from pressroom_image_generator.engine.paint.borders import paint_border, paint_outline
 from pressroom_image_generator.engine.paint.canvas import LAYER, Canvas, scaled
 from pressroom_image_generator.engine.paint.filtering import filter_reach
 from pressroom_image_generator.engine.paint.layers import (
-    Deferred,
+    DeferredFragment,
     blend,
     changed,
     changes_pixels,
@@ -97,9 +97,9 @@ class Painter:
         elif matrix is not None and not changes_pixels(style) and tiltable(fragment, x, y):
             self._tilted(canvas, fragment, x, y, matrix, rect)
         else:
-            self._flattened(canvas, Placed(x, y, fragment), box, matrix, rect)
+            self._flattened(canvas, PlacedFragment(x, y, fragment), box, matrix, rect)
 
-    def _flattened(self, canvas: Canvas, placed: Placed, box: Rect, matrix: Matrix | None, rect: Rect) -> None:
+    def _flattened(self, canvas: Canvas, placed: PlacedFragment, box: Rect, matrix: Matrix | None, rect: Rect) -> None:
         """Paint a context as a picture, `rect` of it, and lay that over the canvas."""
         style = placed.fragment.box.style
         layer = canvas.layer(rect)
@@ -140,7 +140,7 @@ class Painter:
         self._decorations(canvas, fragment, x, y)
         clipped = self._clipped(canvas, fragment, x, y)
         inner = canvas if clipped is None else clipped[0]
-        deferred: list[Deferred] = []
+        deferred: list[DeferredFragment] = []
         gather(fragment, x, y, deferred, ())
         deferred.sort(key=lambda one: (one.z, one.sequence))
         self._deferred(inner, [one for one in deferred if one.z < 0])
@@ -150,7 +150,7 @@ class Painter:
             canvas.put_back(*clipped)
         self._outline(canvas, fragment, x, y)
 
-    def _deferred(self, canvas: Canvas, deferred: list[Deferred]) -> None:
+    def _deferred(self, canvas: Canvas, deferred: list[DeferredFragment]) -> None:
         """Paint deferred fragments, each as a context of its own, cut off by what clips it."""
         for clips, group in groupby(deferred, key=lambda one: one.clips):
             inner = canvas
@@ -254,7 +254,7 @@ class Painter:
         if style.outline_style != "none" and not fragment.box.anonymous and style.visibility == "visible":
             paint_outline(canvas, style, snapped(x, y, fragment.width, fragment.height), fragment_corners(fragment))
 
-    def _child(self, canvas: Canvas, placed: Placed, x: float, y: float) -> None:
+    def _child(self, canvas: Canvas, placed: PlacedFragment, x: float, y: float) -> None:
         """Paint a child that belongs to the same context, and what is in it."""
         fragment = placed.fragment
         x, y = x + placed.x, y + placed.y

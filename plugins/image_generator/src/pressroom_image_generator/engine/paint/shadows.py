@@ -11,7 +11,7 @@ from PIL import Image, ImageChops, ImageFilter
 from pressroom_image_generator.engine.paint.canvas import BLUR, Canvas
 from pressroom_image_generator.engine.paint.rectangles import Corners, Rect, nearest, rounded_mask
 from pressroom_image_generator.engine.properties import Style
-from pressroom_image_generator.engine.readers import Shadow
+from pressroom_image_generator.engine.readers import ShadowStyle
 from pressroom_image_generator.engine.values import Edges
 
 _FINE_SIGMA: Final = 6.0
@@ -19,7 +19,7 @@ _FINE_SIGMA: Final = 6.0
 
 
 @dataclass(frozen=True, slots=True)
-class Soft:
+class BlurredMask:
     """A blurred picture of a part of the page, kept as small as its softness allows: `scale` pixels are one of it."""
 
     small: Image.Image
@@ -45,15 +45,15 @@ class Soft:
         return whole
 
 
-def soft(picture: Image.Image, sigma: float, rect: Rect) -> Soft:
+def soft(picture: Image.Image, sigma: float, rect: Rect) -> BlurredMask:
     """Return a mask, or a picture in premultiplied `RGBa`, under a Gaussian blur; `rect` is where it is."""
     if sigma <= 0 or rect.empty:
-        return Soft(picture, 1, rect)
+        return BlurredMask(picture, 1, rect)
     scale = 1
     while sigma / scale > _FINE_SIGMA:
         scale *= 2
     small = picture.reduce(scale) if scale > 1 else picture
-    return Soft(small.filter(ImageFilter.GaussianBlur(sigma / scale)), scale, rect)
+    return BlurredMask(small.filter(ImageFilter.GaussianBlur(sigma / scale)), scale, rect)
 
 
 def blurred(picture: Image.Image, sigma: float) -> Image.Image:
@@ -83,7 +83,7 @@ def paint_inset_shadows(canvas: Canvas, style: Style, rect: Rect, border: Edges,
             _inset(canvas, style, inner, corners.inside(border), shadow)
 
 
-def _outer(canvas: Canvas, style: Style, rect: Rect, corners: Corners, shadow: Shadow) -> None:
+def _outer(canvas: Canvas, style: Style, rect: Rect, corners: Corners, shadow: ShadowStyle) -> None:
     color = shadow.color or style.color
     sigma = min(shadow.blur, MAX_BLUR) / 2
     reach = math.ceil(3 * sigma)
@@ -102,7 +102,7 @@ def _outer(canvas: Canvas, style: Style, rect: Rect, corners: Corners, shadow: S
         canvas.tint(color, ImageChops.multiply(mask.part(part), ImageChops.invert(under)), part.left, part.top)
 
 
-def _inset(canvas: Canvas, style: Style, rect: Rect, corners: Corners, shadow: Shadow) -> None:
+def _inset(canvas: Canvas, style: Style, rect: Rect, corners: Corners, shadow: ShadowStyle) -> None:
     color = shadow.color or style.color
     sigma = min(shadow.blur, MAX_BLUR) / 2
     x, y, spread = nearest(shadow.x), nearest(shadow.y), nearest(shadow.spread)
@@ -119,10 +119,10 @@ def _inset(canvas: Canvas, style: Style, rect: Rect, corners: Corners, shadow: S
     canvas.tint(color, ImageChops.multiply(mask, rounded_mask(rect, corners, window)), window.left, window.top)
 
 
-def _soft(rect: Rect, corners: Corners, sigma: float, window: Rect) -> Soft:
+def _soft(rect: Rect, corners: Corners, sigma: float, window: Rect) -> BlurredMask:
     """Return what a window can show of a blurred round box."""
     if sigma <= 0:
-        return Soft(rounded_mask(rect, corners, window), 1, window)
+        return BlurredMask(rounded_mask(rect, corners, window), 1, window)
     reach = math.ceil(3 * sigma)
     # Only what is within reach of the window can be seen in it.
     near = rect.grown(reach).within(window.grown(reach))

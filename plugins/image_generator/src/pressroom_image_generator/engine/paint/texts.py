@@ -20,7 +20,7 @@ from pressroom_image_generator.engine.paint.canvas import BLUR, Canvas, scaled
 from pressroom_image_generator.engine.paint.rectangles import Rect, nearest
 from pressroom_image_generator.engine.paint.shadows import blurred
 from pressroom_image_generator.engine.paint.transforms import TiltedCanvas
-from pressroom_image_generator.engine.readers import Shadow
+from pressroom_image_generator.engine.readers import ShadowStyle
 
 MAX_STROKE: Final = 40.0
 MAX_BLUR: Final = 200.0
@@ -105,7 +105,7 @@ def glyph_mask(piece: TextPiece, left: float, baseline: float, window: Rect) -> 
     return mask
 
 
-def _shadow(canvas: Canvas, piece: TextPiece, left: float, baseline: float, rect: Rect, shadow: Shadow) -> None:
+def _shadow(canvas: Canvas, piece: TextPiece, left: float, baseline: float, rect: Rect, shadow: ShadowStyle) -> None:
     x, y, color = shadow.x, shadow.y, shadow.color or piece.style.color
     sigma = min(shadow.blur, MAX_BLUR) / 2
     reach = math.ceil(3 * sigma)

@@ -9,7 +9,13 @@ from pressroom_content.language import TAG, primary_subtag, same_language
 from pressroom_seo.scoring.context import Context
 from pressroom_seo.scoring.report import Evidence, Status, Verdict, bad, good, graded, ok, skipped
 from pressroom_seo.scoring.rules import Rule, check
-from pressroom_seo.structured_data import ARTICLE_TYPES, PRODUCT_TYPES, Item, missing_of, validate_structured_data
+from pressroom_seo.structured_data import (
+    ARTICLE_TYPES,
+    PRODUCT_TYPES,
+    StructuredDataItem,
+    missing_of,
+    validate_structured_data,
+)
 
 _LIMITING = frozenset({"nosnippet", "noimageindex", "max-snippet:0", "max-image-preview:none"})
 _SOCIAL = ("og:title", "og:description", "og:image", "twitter:card")
@@ -127,7 +133,7 @@ def structured_data(context: Context, rule: Rule) -> Verdict:
     return _judged(best)
 
 
-def _judged(item: Item) -> Verdict:
+def _judged(item: StructuredDataItem) -> Verdict:
     missing = missing_of(item)
     evidence = [Evidence(problem.message, problem.path) for problem in (*item.errors, *item.warnings)]
     if item.errors:
