@@ -23,7 +23,7 @@ pytestmark = pytest.mark.services
 def host(tmp_path: Path) -> Iterator[RunningHost]:
     with OidcProvider(redirect_uri=BASE + CALLBACK) as provider:
         settings = {"issuer": provider.issuer, "client_id": "basic", "client_secret": SECRET}
-        accounts = {"identity_provider": settings, "sign_in_rate_address": "3/hour"}
+        accounts = {"identity_provider": settings, "sign_in_rate_ip": "3/hour"}
         config = {"base_url": BASE, "server": {"trusted_proxies": 1}, "accounts": accounts}
         with RunningHost(settings_for_test(config, tmp_path)) as running:
             yield running

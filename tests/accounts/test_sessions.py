@@ -36,10 +36,10 @@ async def age(database: SqlDatabase, token: str, *, created: timedelta, seen: ti
 
 
 async def test_a_session_tells_who_it_is_and_where_it_began(sessions: Sessions, user: User) -> None:
-    token = await sessions.start(user.id, address="192.0.2.7", user_agent="Browser/1 \0\x1b[31m" + "x" * 500)
+    token = await sessions.start(user.id, client_ip="192.0.2.7", user_agent="Browser/1 \0\x1b[31m" + "x" * 500)
     found = await sessions.find(token)
     assert found is not None
-    assert (found.user, found.address, len(found.user_agent)) == (user, "192.0.2.7", 300)
+    assert (found.user, found.client_ip, len(found.user_agent)) == (user, "192.0.2.7", 300)
     assert found.user_agent.isprintable()
     assert found.expires_at - found.created_at == timedelta(hours=1)
 

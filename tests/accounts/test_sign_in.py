@@ -27,7 +27,7 @@ def settings(tmp_path: Any) -> Settings:
     accounts = {
         "sign_in_rate_account": "3/hour",
         "sign_in_rate_account_total": "8/hour",
-        "sign_in_rate_address": "6/hour",
+        "sign_in_rate_ip": "6/hour",
     }
     return settings_for_test({"accounts": accounts}, tmp_path)
 
@@ -55,7 +55,7 @@ async def limiter(settings: Settings) -> AsyncIterator[Limiter]:
 
 async def outcome(sign_in: SignIn, email: str, password: str, address: str = "192.0.2.1", device: str = "") -> str:
     try:
-        return (await sign_in.with_password(email, password, address=address, device=device)).email
+        return (await sign_in.with_password(email, password, client_ip=address, device=device)).email
     except PressroomError as error:
         return f"{error.code}: {error.message}"
 
@@ -89,7 +89,7 @@ async def test_once_limited_even_the_right_password_is_not_looked_at(
     for _ in range(3):
         await outcome(sign_in, "Ada@Example.com", WRONG)
     with pytest.raises(RateLimited) as refused:
-        await sign_in.with_password("ada@example.com", PASSWORD, address="192.0.2.1")
+        await sign_in.with_password("ada@example.com", PASSWORD, client_ip="192.0.2.1")
     assert 3500 < refused.value.retry_after <= 3600
     assert await outcome(sign_in, "ada@example.com", PASSWORD, "192.0.2.9") == "ada@example.com"
 
@@ -165,11 +165,11 @@ async def test_while_nothing_can_be_counted_the_operator_s_choice_holds(
     sign_in = SignIn(users, Away(), chosen)
     if on_outage == "refuse":
         with pytest.raises(Overloaded):
-            await sign_in.with_password("ada@example.com", PASSWORD, address="192.0.2.1")
+            await sign_in.with_password("ada@example.com", PASSWORD, client_ip="192.0.2.1")
         return
     assert await outcome(sign_in, "ada@example.com", PASSWORD) == "ada@example.com"
     with pytest.raises(SignInFailed):
-        await sign_in.with_password("ada@example.com", WRONG, address="192.0.2.1")
+        await sign_in.with_password("ada@example.com", WRONG, client_ip="192.0.2.1")
 
 
 async def test_an_outage_of_the_database_is_no_failed_sign_in(
@@ -187,12 +187,12 @@ async def test_passwords_may_be_switched_off(users: Users, limiter: Limiter, set
     accounts = settings.accounts.model_copy(update={"password_sign_in": False})
     sign_in = SignIn(users, limiter, settings.model_copy(update={"accounts": accounts}))
     with pytest.raises(Forbidden):
-        await sign_in.with_password("ada@example.com", PASSWORD, address="192.0.2.1")
+        await sign_in.with_password("ada@example.com", PASSWORD, client_ip="192.0.2.1")
 
 
 async def test_the_log_tells_from_where_and_not_who_or_what(users: Users, limiter: Limiter, settings: Settings) -> None:
     with capture_logs() as logs:
         await outcome(SignIn(users, limiter, settings), "ada@example.com", WRONG, "192.0.2.77")
-    assert [(entry["event"], entry["address"]) for entry in logs] == [("a sign-in failed", "192.0.2.77")]
+    assert [(entry["event"], entry["client_ip"]) for entry in logs] == [("a sign-in failed", "192.0.2.77")]
     assert "ada" not in str(logs)
     assert WRONG not in str(logs)

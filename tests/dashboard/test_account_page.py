@@ -66,7 +66,7 @@ def test_sessions_are_listed_this_browser_first(
     host: RunningHost, person: User, signed_in: BrowserWithoutScreen
 ) -> None:
     agent = f"Mozilla/5.0 (X11; Linux x86_64) Firefox/143.0 {HOSTILE}"
-    host.run(host.host.accounts.sessions.start(person.id, address="203.0.113.9", user_agent=agent))
+    host.run(host.host.accounts.sessions.start(person.id, client_ip="203.0.113.9", user_agent=agent))
     host.run(host.host.accounts.sessions.start(person.id, user_agent=HOSTILE))
     page = signed_in.get(ACCOUNT)
     rows = page.tree.css(".rows > li")

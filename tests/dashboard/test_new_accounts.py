@@ -102,7 +102,7 @@ def test_nobody_signs_up_where_the_operator_does_not_allow_it(tmp_path: Path) ->
 
 
 def test_one_address_makes_so_many_accounts_only(tmp_path: Path) -> None:
-    config = {"accounts": {"sign_up": True, "sign_in_rate_address": "2/hour"}}
+    config = {"accounts": {"sign_up": True, "sign_in_rate_ip": "2/hour"}}
     with RunningHost(settings_for_test(config, tmp_path)) as host, BrowserWithoutScreen(host) as browser:
         for _ in range(2):
             page = browser.submit(browser.get("/sign-up"), "/sign-up", email="x", password=PASSWORD)

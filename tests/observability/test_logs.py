@@ -71,7 +71,7 @@ def test_a_request_is_a_line_of_its_own() -> None:
         status=200,
         duration=0.01234567,
         size=1024,
-        address="203.0.113.7",
+        client_ip="203.0.113.7",
         request_id="0" * 32,
         tool="qr-code-generator",
     )
@@ -85,7 +85,7 @@ def test_a_request_is_a_line_of_its_own() -> None:
         "status": 200,
         "duration_ms": 12.346,
         "size": 1024,
-        "address": "203.0.113.7",
+        "client_ip": "203.0.113.7",
         "request_id": "0" * 32,
         "tool": "qr-code-generator",
     }

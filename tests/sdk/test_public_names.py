@@ -109,7 +109,7 @@ PUBLIC = [
     "ToolResult",
     "Tools",
     "Workers",
-    "by_address",
+    "by_client_ip",
     "by_subject",
     "generator",
     "hookimpl",

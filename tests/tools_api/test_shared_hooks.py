@@ -375,7 +375,7 @@ BROKEN = []
 def key(caller):
     if BROKEN:
         raise RuntimeError("the secret ingredient is nutmeg")
-    return caller.address
+    return caller.client_ip
 
 @hookimpl
 def pressroom_rate_limits():

@@ -114,7 +114,7 @@ def pressroom_authorizers(plugin: PluginContext) -> Iterable[Authorizer]:
     Example:
         ```python
         async def office_network_only(caller: Caller, tool: ToolInfo) -> str | None:
-            return None if caller.address.startswith("10.") else "This tool works from the office network only."
+            return None if caller.client_ip.startswith("10.") else "This tool works from the office network only."
 
 
         @hookimpl

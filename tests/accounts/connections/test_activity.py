@@ -78,7 +78,7 @@ async def test_a_call_is_kept_whole(accounts: AccountServices, user: User) -> No
         duration=0.25,
         connection=connection.id,
         connection_name="laptop",
-        address="203.0.113.7",
+        client_ip="203.0.113.7",
         request_id="r1",
         website_id="w_1",
     )

@@ -17,7 +17,7 @@ from sqlalchemy import select
 
 
 def bearer(text: str) -> Credentials:
-    return Credentials(bearer=text, address="203.0.113.7", headers={})
+    return Credentials(bearer=text, client_ip="203.0.113.7", headers={})
 
 
 async def refusal(accounts: AccountServices, key: str) -> str:

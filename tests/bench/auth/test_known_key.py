@@ -21,7 +21,7 @@ async def test_a_known_key(tmp_path: Path) -> None:
         accounts = AccountServices(settings, database)
         user = await accounts.users.add("ada@example.com")
         _, key = await accounts.api_keys.create(user.id, "laptop")
-        credentials = Credentials(bearer=key, address="203.0.113.7", headers={})
+        credentials = Credentials(bearer=key, client_ip="203.0.113.7", headers={})
         known = {hashlib.sha256(key.encode()).digest(): user.id}
 
         async def ours() -> float:

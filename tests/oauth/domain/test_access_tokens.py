@@ -50,7 +50,7 @@ GARBAGE = [
 
 
 async def whose(world: World, token: str) -> Identity | None:
-    return await world.server.authenticate(Credentials(bearer=token, address="", headers={}))
+    return await world.server.authenticate(Credentials(bearer=token, client_ip="", headers={}))
 
 
 async def refused(world: World, token: str) -> str:

@@ -102,7 +102,7 @@ async def test_the_operator_sees_clients_and_removes_them(world: World) -> None:
     assert await world.server.clients.find(used.id) is None
     for one in tokens:
         with pytest.raises(Rejected):
-            await world.server.authenticate(Credentials(bearer=one.access_token, address="", headers={}))
+            await world.server.authenticate(Credentials(bearer=one.access_token, client_ip="", headers={}))
     [connection] = await world.accounts.connections.list(users[0], revoked=True)
     assert connection.revoked_at is not None
     with pytest.raises(NotFound):

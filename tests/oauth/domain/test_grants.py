@@ -18,7 +18,7 @@ REFRESH_DAYS = 30
 
 
 async def whose(world: World, token: str) -> Identity | None:
-    return await world.server.authenticate(Credentials(bearer=token, address="192.0.2.1", headers={}))
+    return await world.server.authenticate(Credentials(bearer=token, client_ip="192.0.2.1", headers={}))
 
 
 async def is_valid(world: World, token: str) -> bool:

@@ -25,7 +25,7 @@ async def kids(server: AuthorizationServer) -> list[str]:
 
 
 async def is_valid(world: World, token: str) -> bool:
-    credentials = Credentials(bearer=token, address="", headers={})
+    credentials = Credentials(bearer=token, client_ip="", headers={})
     answers = await asyncio.gather(world.server.authenticate(credentials), return_exceptions=True)
     assert all(answer is None or isinstance(answer, Rejected) or answer.subject for answer in answers)  # type: ignore[union-attr]
     return not isinstance(answers[0], Rejected)

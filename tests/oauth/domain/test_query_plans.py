@@ -80,7 +80,7 @@ async def test_no_look_up_reads_a_whole_table(world: World) -> None:
     event.listen(Engine, "before_cursor_execute", remember)
     tokens = await world.connect(user, client)
     tokens = await world.server.refresh(client, tokens.refresh_token, "", [])
-    credentials = Credentials(bearer=tokens.access_token, address="", headers={})
+    credentials = Credentials(bearer=tokens.access_token, client_ip="", headers={})
     assert await world.server.authenticate(credentials) is not None
     await world.server.clients.register(client.metadata, "")
     await world.server.clients.authenticate(client.id, "")

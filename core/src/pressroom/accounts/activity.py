@@ -52,7 +52,7 @@ class _Waiting(NamedTuple):
     code: str
     cached: bool
     duration: float
-    address: str
+    client_ip: str
     request_id: str
     website_id: str
 
@@ -99,7 +99,7 @@ class ActivityLog:
                 record.code[:32],
                 record.cached,
                 record.duration,
-                record.caller.address[:64],
+                record.caller.client_ip[:64],
                 record.request_id[:128],
                 _as_website_id(website_id) if website_id else "",
             )
@@ -251,7 +251,7 @@ def _activity(row: ActivityRow, connection_name: str) -> Activity:
         duration=row.duration,
         connection=row.connection_id,
         connection_name=connection_name,
-        address=row.address,
+        client_ip=row.address,
         request_id=row.request_id,
         website_id=row.website_id,
     )

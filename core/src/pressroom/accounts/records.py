@@ -59,7 +59,7 @@ class BrowserSession:
     created_at: datetime
     seen_at: datetime
     expires_at: datetime
-    address: str
+    client_ip: str
     user_agent: str
 
 

@@ -42,7 +42,9 @@ class Sessions:
         self._lifetime = timedelta(seconds=settings.session_lifetime)
         self._idle = timedelta(seconds=settings.session_idle)
 
-    async def start(self, user_id: str, *, address: str = "", user_agent: str = "", proven: User | None = None) -> str:
+    async def start(
+        self, user_id: str, *, client_ip: str = "", user_agent: str = "", proven: User | None = None
+    ) -> str:
         """Begin a session and return its token. Of an account's sessions, the `MAX_OF_ACCOUNT` used last remain.
 
         `proven` is the account as it was when the person proved to be its owner. Checking a password takes long enough
@@ -58,7 +60,7 @@ class Sessions:
             created_at=now,
             seen_at=now,
             expires_at=self._ends(now, now),
-            address=cut(printable(address), _MAX_IP_LENGTH),
+            address=cut(printable(client_ip), _MAX_IP_LENGTH),
             user_agent=cut(printable(user_agent), _MAX_USER_AGENT_LENGTH),
         )
         async with self._database.writing() as session:
@@ -159,7 +161,7 @@ def _record(row: SessionRow, user: UserRow) -> BrowserSession:
         created_at=row.created_at,
         seen_at=row.seen_at,
         expires_at=row.expires_at,
-        address=row.address,
+        client_ip=row.address,
         user_agent=row.user_agent,
     )
 

@@ -45,16 +45,16 @@ class SignIn:
         self._allowed = settings.accounts.password_sign_in
         self._account_rate = parse_rate(settings.accounts.sign_in_rate_account)
         self._total_rate = parse_rate(settings.accounts.sign_in_rate_account_total)
-        self._address_rate = parse_rate(settings.accounts.sign_in_rate_address)
+        self._ip_rate = parse_rate(settings.accounts.sign_in_rate_ip)
         self._refuse_on_outage = settings.limits.on_outage == "refuse"
 
-    async def with_password(self, email: str, password: str, *, address: str, device: str = "") -> User:
+    async def with_password(self, email: str, password: str, *, client_ip: str, device: str = "") -> User:
         """Return the account that a person may sign in to, and remember when that was.
 
         Args:
             email: the e-mail address as typed.
             password: the password as typed.
-            address: the client's IP address, as the pipeline's `Caller` carries it.
+            client_ip: the client's IP address, as the pipeline's `Caller` carries it.
             device: what names a browser in which this account has signed in before; empty for any other. The caller has
                 to be sure of it.
 
@@ -67,7 +67,7 @@ class SignIn:
         """
         if not self._allowed:
             raise Forbidden("signing in with a password is switched off on this server")
-        windows = self._windows(account_key(email), address, device)
+        windows = self._windows(account_key(email), client_ip, device)
         # Counted before the password is looked at: guesses that are made all at once are bounded too.
         await self._count(windows)
         try:
@@ -76,21 +76,21 @@ class SignIn:
             await self._give_back(windows)
             raise
         if user is None:
-            log.info("a sign-in failed", address=address)
+            log.info("a sign-in failed", client_ip=client_ip)
             raise SignInFailed("the e-mail address or the password is wrong")
         await self._give_back(windows)
         await self._users.signed_in(user.id, datetime.now(UTC))
         return user
 
     @asynccontextmanager
-    async def counted(self, *, address: str) -> AsyncIterator[None]:
+    async def counted(self, *, client_ip: str) -> AsyncIterator[None]:
         """Count what the block does as a failed sign-in from a client's IP address, where it raises `SignInFailed`.
 
         Raises:
             RateLimited: too many sign-ins from the IP address have failed.
             Overloaded: failures cannot be counted.
         """
-        windows = ((self._address_rate, _address_key(address)),)
+        windows = ((self._ip_rate, _ip_key(client_ip)),)
         await self._count(windows)
         try:
             yield
@@ -101,15 +101,15 @@ class SignIn:
             raise
         await self._give_back(windows)
 
-    def _windows(self, account: str, address: str, device: str) -> Sequence[Window]:
+    def _windows(self, account: str, client_ip: str, device: str) -> Sequence[Window]:
         if device:
             return (
                 (self._account_rate, f"sign-in device\n{account}\n{device}"),
                 (self._total_rate, f"sign-in devices\n{account}"),
             )
         return (
-            (self._account_rate, f"sign-in account\n{account}\n{address}"),
-            (self._address_rate, _address_key(address)),
+            (self._account_rate, f"sign-in account\n{account}\n{client_ip}"),
+            (self._ip_rate, _ip_key(client_ip)),
             (self._total_rate, f"sign-in everywhere\n{account}"),
         )
 
@@ -149,8 +149,8 @@ def account_key(email: str) -> str:
     return hashlib.sha256(account.encode(errors="surrogatepass")).hexdigest()
 
 
-def _address_key(address: str) -> str:
-    return f"sign-in address\n{address}"
+def _ip_key(client_ip: str) -> str:
+    return f"sign-in address\n{client_ip}"
 
 
 def _refusal(status: LimitStatus) -> RateLimited:

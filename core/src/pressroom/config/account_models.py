@@ -58,7 +58,7 @@ class AccountsSettings(Section):
         "100/hour",
         description="Failed sign-ins allowed for one account from everywhere; known browsers are counted apart.",
     )
-    sign_in_rate_address: RateText = Field("50/hour", description="Failed sign-ins allowed from one IP address.")
+    sign_in_rate_ip: RateText = Field("50/hour", description="Failed sign-ins allowed from one IP address.")
     activity_retention: Duration = Field(7_776_000, ge=86_400, description="How long calls stay in the activity list.")
     connections: WholeNumber = Field(
         100, ge=1, le=100_000, description="API keys and clients that one account may have."

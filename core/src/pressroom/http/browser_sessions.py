@@ -90,7 +90,7 @@ class BrowserSessions:
         known = self._known(request)
         token = await self._sessions.start(
             user.id,
-            address=request.ctx.address,
+            client_ip=request.ctx.client_ip,
             user_agent=request.headers.get("user-agent", ""),
             proven=user,
         )

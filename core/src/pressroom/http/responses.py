@@ -197,7 +197,7 @@ class HandlerWrapper:
                 status=response.status,
                 duration=time.perf_counter() - request.ctx.started,
                 size=len(response.body or b""),
-                address=request.ctx.address,
+                client_ip=request.ctx.client_ip,
                 request_id=request.ctx.request_id,
             )
         return response
@@ -216,7 +216,7 @@ def begin(request: Request) -> None:
     context = request.ctx
     if not hasattr(context, "request_id"):
         context.started = time.perf_counter()
-        context.address = request.ip
+        context.client_ip = request.ip
         stream: Any = request.stream
         if stream is not None:
             # Sanic never again looks at the time of a connection that asks for a websocket, and this server has none.

@@ -59,15 +59,15 @@ class Clients:
         self._unused_lifetime = timedelta(seconds=unused_lifetime)
         self._clock = clock
 
-    async def register(self, metadata: ClientMetadata, address: str) -> RegisteredClient:
-        """Register a client that asked for it from `address`.
+    async def register(self, metadata: ClientMetadata, client_ip: str) -> RegisteredClient:
+        """Register a client that asked for it from `client_ip`.
 
         Public clients with the same metadata are one client: many installations of a program register the same, and
         some register anew whenever they start.
         """
         if metadata.auth_method != "none":
             secret = new_secret()
-            row = _row(new_id("client"), metadata, address, self._clock())
+            row = _row(new_id("client"), metadata, client_ip, self._clock())
             row.secret_hash = hash_of(secret)
             async with self._database.writing() as session:
                 session.add(row)
@@ -75,7 +75,7 @@ class Clients:
         known = await self._renewed(metadata)
         if known is not None:
             return RegisteredClient(known, "", is_new=False)
-        row = _row(new_id("client"), metadata, address, self._clock())
+        row = _row(new_id("client"), metadata, client_ip, self._clock())
         row.metadata_hash = _hash(metadata)
         try:
             async with self._database.writing() as session:
@@ -208,7 +208,7 @@ def _auth_method(text: str) -> AuthMethod:
     return next(method for method in AUTH_METHODS if method == text)
 
 
-def _row(client_id: str, metadata: ClientMetadata, address: str, now: datetime) -> ClientRow:
+def _row(client_id: str, metadata: ClientMetadata, client_ip: str, now: datetime) -> ClientRow:
     return ClientRow(
         id=client_id,
         name=metadata.name,
@@ -217,7 +217,7 @@ def _row(client_id: str, metadata: ClientMetadata, address: str, now: datetime) 
         secret_hash=None,
         metadata_hash=None,
         client_metadata=metadata.as_stored(),
-        registered_from=address[:64],
+        registered_from=client_ip[:64],
         created_at=now,
         last_used_at=None,
     )

@@ -121,7 +121,7 @@ def request_log(
     status: int,
     duration: float,
     size: int,
-    address: str,
+    client_ip: str,
     request_id: str,
     **fields: Any,
 ) -> None:
@@ -135,7 +135,7 @@ def request_log(
             status=status,
             duration_ms=duration_ms,
             size=size,
-            address=address,
+            client_ip=client_ip,
             request_id=request_id,
             **fields,
         )
@@ -149,7 +149,7 @@ def request_log(
         "status": status,
         "duration_ms": duration_ms,
         "size": size,
-        "address": address,
+        "client_ip": client_ip,
         "request_id": request_id,
         **fields,
     }

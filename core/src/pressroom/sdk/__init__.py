@@ -73,7 +73,7 @@ from pressroom.sdk.shared import (
     RateLimit,
     Route,
     ToolInfo,
-    by_address,
+    by_client_ip,
     by_subject,
 )
 from pressroom.sdk.storage import Storage, StorageKind, StorageUsage, StoredKind
@@ -176,7 +176,7 @@ __all__ = [
     "ToolResult",
     "Tools",
     "Workers",
-    "by_address",
+    "by_client_ip",
     "by_subject",
     "generator",
     "hookimpl",

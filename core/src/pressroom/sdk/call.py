@@ -34,12 +34,12 @@ EXTENSIONS: Final[Mapping[str, str]] = MappingProxyType(
 class Caller:
     """Who makes a call.
 
-    `address` is the client's normalised IP address (IPv6 grouped by /64). `subject` and
+    `client_ip` is the client's normalised IP address (IPv6 grouped by /64). `subject` and
     `connection` are empty for a caller without a credential, whose plan is `anonymous`.
     `connection_name` is what the person called the connection.
     """
 
-    address: str
+    client_ip: str
     plan: str = "anonymous"
     subject: str = ""
     connection: str = ""

@@ -91,7 +91,7 @@ class Activity:
     duration: float
     connection: str
     connection_name: str
-    address: str
+    client_ip: str
     request_id: str
     website_id: str = ""
 

@@ -32,7 +32,7 @@ class Credentials:
     """
 
     bearer: str
-    address: str
+    client_ip: str
     headers: Mapping[str, str]
 
 
@@ -72,14 +72,14 @@ class Authorizer:
     authorize: Callable[[Caller, ToolInfo], Awaitable[str | None]]
 
 
-def by_address(caller: Caller) -> str:
+def by_client_ip(caller: Caller) -> str:
     """Return the key that counts callers by their IP address."""
-    return caller.address
+    return caller.client_ip
 
 
 def by_subject(caller: Caller) -> str:
     """Return the key that counts callers by account, and by IP address where they have none."""
-    return caller.subject or caller.address
+    return caller.subject or caller.client_ip
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class RateLimit:
 
     name: str
     rate_for: Callable[[ToolInfo, str], Rate | None]
-    key: Callable[[Caller], str] = by_address
+    key: Callable[[Caller], str] = by_client_ip
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,7 @@ class HttpRequest:
     query: Mapping[str, str]
     headers: Mapping[str, str]
     body: bytes
-    address: str
+    client_ip: str
     request_id: str
     path_params: Mapping[str, str] = field(default_factory=dict)
     subject: str = ""

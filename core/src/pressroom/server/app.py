@@ -62,7 +62,7 @@ from pressroom.server.health import Health
 from pressroom.server.index import TextIndex
 from pressroom.storage.files.local import LocalFileStore
 from pressroom.storage.files.secret import signing_secret
-from pressroom.validation.client_ip import client_address
+from pressroom.validation.client_ip import client_ip_of
 
 log = structlog.get_logger()
 
@@ -272,14 +272,14 @@ def _plugin_handler(plugin: str, route: Route, host: Host) -> Callable[..., Any]
     secret = server.forwarded_secret.get_secret_value() if server.forwarded_secret else None
 
     async def handle(request: Request, **path: str) -> HTTPResponse:
-        request.ctx.address = client_address(request.ip, request.headers, server.trusted_proxies, secret)
+        request.ctx.client_ip = client_ip_of(request.ip, request.headers, server.trusted_proxies, secret)
         asked = HttpRequest(
             method=request.method,
             path=request.path,
             query={name: values[-1] for name, values in request.args.items()},
             headers={name.lower(): value for name, value in request.headers.items()},
             body=request.body,
-            address=request.ctx.address,
+            client_ip=request.ctx.client_ip,
             request_id=request.ctx.request_id,
             path_params=path,
         )

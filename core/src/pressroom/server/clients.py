@@ -12,7 +12,7 @@ from sanic.compat import Header
 
 from pressroom.config.models import ServerSettings
 from pressroom.errors import Overloaded
-from pressroom.validation.client_ip import UNKNOWN_ADDRESS, client_address
+from pressroom.validation.client_ip import UNKNOWN_IP, client_ip_of
 
 _NO_HEADERS: Final = Header({})
 
@@ -40,7 +40,7 @@ class ClientBounds:
         """Count a connection, and return whose it is, for `leave`. `None` where that client has as many as it may."""
         if self.behind_proxies or not isinstance(peer, tuple):
             return ""
-        return self._enter(client_address(str(peer[0]), _NO_HEADERS, 0, None))
+        return self._enter(client_ip_of(str(peer[0]), _NO_HEADERS, 0, None))
 
     def leave(self, client: str) -> None:
         """Count one less."""
@@ -52,7 +52,7 @@ class ClientBounds:
     @contextmanager
     def request(self, request: Request) -> Iterator[None]:
         """Count a request that a proxy has passed on while it is under way. Raises `Overloaded`."""
-        client = self._enter(client_address(request.ip, request.headers, self._proxies, self._secret))
+        client = self._enter(client_ip_of(request.ip, request.headers, self._proxies, self._secret))
         if client is None:
             raise Overloaded(
                 f"you have {self._most} requests under way, which is as many as one IP address may have at once; "
@@ -64,7 +64,7 @@ class ClientBounds:
             self.leave(client)
 
     def _enter(self, client: str) -> str | None:
-        if not self._most or client == UNKNOWN_ADDRESS:
+        if not self._most or client == UNKNOWN_IP:
             return ""
         if self._counts[client] >= self._most:
             return None

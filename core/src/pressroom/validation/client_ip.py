@@ -12,7 +12,7 @@ from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import Any, Protocol
 
-UNKNOWN_ADDRESS = "unknown"
+UNKNOWN_IP = "unknown"
 """The IP address of a connection that has none, such as a proxy on a Unix socket."""
 
 _MAX_LENGTH = 64
@@ -42,7 +42,7 @@ class Headers(Protocol):
         """Return the pairs of name and value."""
 
 
-def client_address(peer: str, headers: Headers, trusted_proxies: int, forwarded_secret: str | None) -> str:
+def client_ip_of(peer: str, headers: Headers, trusted_proxies: int, forwarded_secret: str | None) -> str:
     """Return the client's IP address: an IPv4 address, or the /64 network of an IPv6 address (`2001:db8:1:2::/64`).
 
     `peer` is the IP address of the connection. `trusted_proxies` is how many proxies in front append to
@@ -59,8 +59,8 @@ def client_address(peer: str, headers: Headers, trusted_proxies: int, forwarded_
     elif trusted_proxies > 0:
         named = _by_count(headers.getall("x-forwarded-for", []), trusted_proxies)
     else:
-        return _normalised(peer) or UNKNOWN_ADDRESS
-    return _address(named) or _address(peer) or UNKNOWN_ADDRESS
+        return _normalised(peer) or UNKNOWN_IP
+    return _address(named) or _address(peer) or UNKNOWN_IP
 
 
 def _by_count(lines: list[str], count: int) -> str:

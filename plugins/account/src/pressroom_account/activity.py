@@ -121,7 +121,7 @@ def _event(one: Activity) -> CallOut:
         outcome=one.code,
         client=one.connection_name,
         connection_id=one.connection,
-        address=one.address,
+        address=one.client_ip,
         website_id=one.website_id,
         duration_ms=round(one.duration * 1000),
         cached=one.cached,

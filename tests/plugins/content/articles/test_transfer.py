@@ -134,7 +134,7 @@ def test_the_first_item_of_a_feed(ada: Client, site: str, pages: str) -> None:
     [
         ("/none", "status 404"),
         ("/empty", "no text was found"),
-        ("/picture", "is no web page"),
+        ("/picture", "is not a web page"),
         ("/large", "cannot be fetched"),
         ("/deep", "tags are open"),
         ("/bomb", "cannot be read"),

@@ -232,7 +232,7 @@ PRODUCT: dict[str, Any] = {
                 "hiringOrganization": {"@type": "Organization", "name": "Bakery"},
                 "jobLocation": {
                     "@type": "Place",
-                    "address": {"@type": "PostalAddress", "streetAddress": "1 Mill ExecutorName"},
+                    "address": {"@type": "PostalAddress", "streetAddress": "1 Mill Lane"},
                 },
                 "baseSalary": 1,
                 "directApply": True,

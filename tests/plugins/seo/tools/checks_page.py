@@ -12,7 +12,7 @@ PAGE = Path(__file__).parents[4] / "docs/reference/site-checks.md"
 
 _HEAD = """# Site checks
 
-What `get_seo_report` looks for on a website, and `check_page_seo` on one page. Every address loses {loss}
+What `get_seo_report` looks for on a website, and `check_page_seo` on one page. Every URL loses {loss}
 that is found there; [how a site is crawled](../explanation/crawling.md) says what that comes to.
 """
 

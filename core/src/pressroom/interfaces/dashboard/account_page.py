@@ -90,7 +90,7 @@ class AccountPage:
             await self._sign_in.with_password(
                 user.email,
                 first(fields, "current"),
-                address=request.ctx.address,
+                client_ip=request.ctx.client_ip,
                 # Who is signed in is counted apart from those who guess elsewhere.
                 device=visit.session.token_hash.hex(),
             )

@@ -25,7 +25,7 @@ from pressroom.http.page_head import Head
 from pressroom.http.private_pages import private_page, see_other
 from pressroom.http.responses import Endpoint, Handler, begin, logged_path
 from pressroom.sdk import Route
-from pressroom.validation.client_ip import client_address
+from pressroom.validation.client_ip import client_ip_of
 
 log = structlog.get_logger()
 
@@ -167,7 +167,7 @@ class DashboardFrame:
 
     async def _answered(self, request: Request, handler: Handler, path: Mapping[str, str]) -> HTTPResponse:
         begin(request)
-        request.ctx.address = client_address(request.ip, request.headers, self._trusted_proxies, self._secret)
+        request.ctx.client_ip = client_ip_of(request.ip, request.headers, self._trusted_proxies, self._secret)
         try:
             response = await handler(request, **path)
         except CallError as error:

@@ -43,7 +43,7 @@ class PluginPages:
                 query={name: values[-1] for name, values in request.args.items()},
                 headers={name.lower(): value for name, value in request.headers.items() if name.lower() != "cookie"},
                 body=request.body,
-                address=request.ctx.address,
+                client_ip=request.ctx.client_ip,
                 request_id=request.ctx.request_id,
                 path_params=path,
                 subject=visit.user.id,

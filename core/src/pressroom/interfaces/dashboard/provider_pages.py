@@ -89,7 +89,7 @@ class ProviderPages:
             return self._pages.form(request, 400, problem=_NOT_BEGUN)
         return_to = return_path(kept.get("return_to", ""), "")
         try:
-            async with self._sign_in.counted(address=request.ctx.address):
+            async with self._sign_in.counted(client_ip=request.ctx.client_ip):
                 response = await self._let_in(request, kept, return_to)
         except SignInFailed as error:
             response = self._pages.form(request, 400, return_to=return_to, problem=sentence(error.message))

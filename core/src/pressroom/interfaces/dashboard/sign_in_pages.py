@@ -56,7 +56,7 @@ class SignInPages:
         self._provider = provider
         self._password = settings.accounts.password_sign_in
         self._sign_up = settings.accounts.sign_up and self._password
-        self._sign_up_rate = parse_rate(settings.accounts.sign_in_rate_address)
+        self._sign_up_rate = parse_rate(settings.accounts.sign_in_rate_ip)
         self._refuse_on_outage = settings.limits.on_outage == "refuse"
 
     def endpoints(self) -> list[Endpoint]:
@@ -95,7 +95,7 @@ class SignInPages:
             user = await self._sign_in.with_password(
                 email,
                 first(fields, "password"),
-                address=request.ctx.address,
+                client_ip=request.ctx.client_ip,
                 device=self._known_browsers.device(request, email),
             )
         except SignInFailed as error:
@@ -150,7 +150,7 @@ class SignInPages:
         """`POST /sign-up`: make an account, and sign in to it."""
         fields = self._browser.form(request)
         return_to = return_path(first(fields, "return_to"), "")
-        await self._count_sign_up(request.ctx.address)
+        await self._count_sign_up(request.ctx.client_ip)
         try:
             user = await self._accounts.users.add(
                 first(fields, "email"), name=first(fields, "name"), password=first(fields, "password")
@@ -211,10 +211,10 @@ class SignInPages:
             return NotFound("this server has its first account already, so this link is not needed: sign in instead")
         return NotFound("this link has expired or was replaced: start the server again, and use the link that it shows")
 
-    async def _count_sign_up(self, address: str) -> None:
+    async def _count_sign_up(self, client_ip: str) -> None:
         """Limit how many accounts, and guesses which e-mail addresses have one, come from one client IP address."""
         try:
-            status = await self._limiter.take(self._sign_up_rate, f"sign-up address\n{address}", 1)
+            status = await self._limiter.take(self._sign_up_rate, f"sign-up address\n{client_ip}", 1)
         except BackendError as error:
             log.warning("sign-ups cannot be counted", error=str(error))
             if self._refuse_on_outage:

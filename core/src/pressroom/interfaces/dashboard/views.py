@@ -71,7 +71,7 @@ class CallRow:
     result: str
     connection: str
     connection_path: str
-    address: str
+    client_ip: str
     duration: str
     at: str
     at_text: str
@@ -87,7 +87,7 @@ def call_rows(calls: Iterable[Activity], now: datetime) -> list[CallRow]:
             result=("from the cache" if call.cached else "ok") if call.code == "ok" else call.code.replace("_", " "),
             connection=call.connection_name or "—",
             connection_path=f"{CONNECTIONS}/{call.connection}" if call.connection_name else "",
-            address=call.address or "—",
+            client_ip=call.client_ip or "—",
             duration=duration(call.duration),
             at=call.at.isoformat(timespec="seconds"),
             at_text=moment_text(call.at),
@@ -112,7 +112,7 @@ class ConnectionView:
     created_at: str
     used: str
     used_at: str
-    address: str
+    client_ip: str
 
 
 def connection_row(connection: Connection, now: datetime, prefix: str, tools: Container[str]) -> ConnectionView:
@@ -134,7 +134,7 @@ def connection_row(connection: Connection, now: datetime, prefix: str, tools: Co
         created_at=connection.created_at.isoformat(timespec="seconds"),
         used=ago(used, now) if used else "",
         used_at=used.isoformat(timespec="seconds") if used else "",
-        address=connection.last_used_address,
+        client_ip=connection.last_used_address,
     )
 
 
@@ -166,7 +166,7 @@ class SessionView:
     """A browser that is signed in."""
 
     browser: str
-    address: str
+    client_ip: str
     current: bool
     created: str
     created_at: str
@@ -180,7 +180,7 @@ def session_rows(sessions: Sequence[BrowserSession], current: BrowserSession, no
     return [
         SessionView(
             browser=browser_name(session.user_agent),
-            address=session.address,
+            client_ip=session.client_ip,
             current=session is current,
             created=day(session.created_at),
             created_at=session.created_at.isoformat(timespec="seconds"),

@@ -92,7 +92,7 @@ class McpEndpoint:
     async def _receive(self, request: Request) -> Incoming:
         _check_media_type(request)
         caller = self._pipeline.admit(request.ip, request.headers)
-        request.ctx.address = caller.address
+        request.ctx.client_ip = caller.client_ip
         caller = await self._identify(request, caller)
         await receive_body(request, 0 if caller.subject else min(QUICK_BYTES, self._settings.max_body_bytes))
         try:

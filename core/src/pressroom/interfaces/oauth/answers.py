@@ -79,7 +79,7 @@ def for_programs(handler: Callable[[Request], Awaitable[HTTPResponse]], admit: A
     """Return the handler that learns the client's IP address, and answers every error as OAuth has it."""
 
     async def handle(request: Request) -> HTTPResponse:
-        request.ctx.address = admit(request.ip, request.headers).address
+        request.ctx.client_ip = admit(request.ip, request.headers).client_ip
         try:
             return await handler(request)
         except OAuthError as error:

@@ -179,7 +179,7 @@ class AuthorizationEndpoint:
         """Return the handler that answers errors with pages, and with redirects where the client may be told."""
 
         async def handle(request: Request, **_path: Any) -> HTTPResponse:
-            request.ctx.address = self._admit(request.ip, request.headers).address
+            request.ctx.client_ip = self._admit(request.ip, request.headers).client_ip
             try:
                 try:
                     response = await handler(request)

@@ -36,10 +36,10 @@ class RegistrationLimit:
         self._rate = parse_rate(host.settings.oauth.registration_rate)
         self._refuse_on_outage = host.settings.limits.on_outage == "refuse"
 
-    async def take(self, address: str) -> None:
+    async def take(self, client_ip: str) -> None:
         """Count one. Raises `RateLimited`."""
         try:
-            status = await self._limiter.take(self._rate, _key(address), 1)
+            status = await self._limiter.take(self._rate, _key(client_ip), 1)
         except BackendError as error:
             log.warning("registrations cannot be counted", error=error.message)
             if self._refuse_on_outage:
@@ -53,16 +53,16 @@ class RegistrationLimit:
                 retry_after=seconds,
             )
 
-    async def give_back(self, address: str) -> None:
+    async def give_back(self, client_ip: str) -> None:
         """Undo the counting of one that made nothing new."""
         try:
-            await self._limiter.give_back(self._rate, _key(address), 1)
+            await self._limiter.give_back(self._rate, _key(client_ip), 1)
         except BackendError as error:
             log.warning("registrations cannot be counted", error=error.message)
 
 
-def _key(address: str) -> str:
-    return f"oauth registration\n{address}"
+def _key(client_ip: str) -> str:
+    return f"oauth registration\n{client_ip}"
 
 
 class Registration:
@@ -83,11 +83,11 @@ class Registration:
         if len(request.body) > MAX_BYTES:
             return refusal(InvalidClientMetadata(f"the body may have {MAX_BYTES} bytes"), 413)
         metadata = check_metadata(_body(request))
-        address = request.ctx.address
-        await self._limit.take(address)
-        registered = await self._clients.register(metadata, address)
+        client_ip = request.ctx.client_ip
+        await self._limit.take(client_ip)
+        registered = await self._clients.register(metadata, client_ip)
         if not registered.is_new:
-            await self._limit.give_back(address)
+            await self._limit.give_back(client_ip)
         return answer(_members(registered), 201)
 
 

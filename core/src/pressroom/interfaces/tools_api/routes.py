@@ -111,7 +111,7 @@ class ToolsApi:
         asked = CallRequest(slug, arguments, request.ctx.request_id, "http", delivery)
         outcome = await self._pipeline(ReceivedCall(asked, request.ip, request.headers))
         if outcome.caller is not None:
-            request.ctx.address = outcome.caller.address
+            request.ctx.client_ip = outcome.caller.client_ip
         return outcome
 
     async def _answer(

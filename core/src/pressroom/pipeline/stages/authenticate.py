@@ -10,7 +10,7 @@ from pressroom.pipeline.context import AdmittedCall, IdentifiedCall, ReceivedCal
 from pressroom.pipeline.services import Services
 from pressroom.pipeline.stages.base import CallStage
 from pressroom.sdk import Caller, Credentials, Identity
-from pressroom.validation.client_ip import Headers, client_address
+from pressroom.validation.client_ip import Headers, client_ip_of
 
 BEARER: Final = "bearer "
 
@@ -31,7 +31,7 @@ class Admit(CallStage[ReceivedCall, AdmittedCall]):
 
     def anonymous(self, connection_ip: str, headers: Headers) -> Caller:
         """Return a caller of whom nothing is known but the IP address."""
-        return _anonymous(client_address(connection_ip, headers, self._trusted_proxies, self._secret))
+        return _anonymous(client_ip_of(connection_ip, headers, self._trusted_proxies, self._secret))
 
 
 class Authenticate(CallStage[AdmittedCall, IdentifiedCall]):
@@ -59,13 +59,13 @@ class Authenticate(CallStage[AdmittedCall, IdentifiedCall]):
         bearer = authorization[len(BEARER) :].strip() if authorization[: len(BEARER)].lower() == BEARER else ""
         credentials = Credentials(
             bearer=bearer,
-            address=anonymous.address,
+            client_ip=anonymous.client_ip,
             headers=_LowerCase(headers),
         )
         for authenticator in self._authenticators:
             identity = await authenticator.authenticate(credentials)
             if identity is not None:
-                return _caller(identity, anonymous.address)
+                return _caller(identity, anonymous.client_ip)
         return anonymous
 
 
@@ -77,7 +77,7 @@ def _anonymous(client_ip: str) -> Caller:
 @lru_cache(maxsize=4096)
 def _caller(identity: Identity, client_ip: str) -> Caller:
     return Caller(
-        address=client_ip,
+        client_ip=client_ip,
         plan=identity.plan,
         subject=identity.subject,
         connection=identity.connection,

@@ -160,7 +160,7 @@ class _RunPlaces:
     def enter(self, caller: Caller) -> Callable[[], None]:
         """Take a place, and return what gives it back; it is called once. Raises `Overloaded` where all are taken."""
         most = self._account if caller.subject else self._anonymous
-        key = caller.connection or caller.subject or caller.address
+        key = caller.connection or caller.subject or caller.client_ip
         if not key or not most:
             return _nothing
         if self._running[key] >= most:
@@ -186,7 +186,7 @@ def _share_of(caller: Caller) -> AbstractContextManager[Share]:
     """Return what the fetches of a call count against; the server's own have no address, and keep their owner's."""
     if caller.subject:
         return shared_by(caller.subject, "call")
-    return shared_by(caller.address, "anonymous") if caller.address else nullcontext(current_share())
+    return shared_by(caller.client_ip, "anonymous") if caller.client_ip else nullcontext(current_share())
 
 
 async def _prepared(declaration: Generator, params: Params, call: Call, share: Share) -> Any:

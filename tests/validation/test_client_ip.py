@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from multidict import CIMultiDict
-from pressroom.validation.client_ip import client_address
+from pressroom.validation.client_ip import client_ip_of
 
 PEER = "198.51.100.9"
 SECRET = "8d3f-a secret, with = signs"
@@ -22,11 +22,11 @@ QUOTED = st.text(st.characters(min_codepoint=0x20, max_codepoint=0x7E), max_size
 
 
 def by_count(count: int, *lines: str) -> str:
-    return client_address(PEER, CIMultiDict(("X-Forwarded-For", line) for line in lines), count, None)
+    return client_ip_of(PEER, CIMultiDict(("X-Forwarded-For", line) for line in lines), count, None)
 
 
 def by_secret(*lines: str, secret: str = SECRET) -> str:
-    return client_address(PEER, CIMultiDict(("Forwarded", line) for line in lines), 0, secret)
+    return client_ip_of(PEER, CIMultiDict(("Forwarded", line) for line in lines), 0, secret)
 
 
 def group(address: str) -> str:
@@ -38,7 +38,7 @@ def group(address: str) -> str:
 @given(CLAIMS, CLAIMS)
 def test_without_trusted_proxies_no_header_counts(forwarded_for: str, forwarded: str) -> None:
     headers = CIMultiDict({"X-Forwarded-For": forwarded_for, "Forwarded": forwarded})
-    assert client_address(PEER, headers, 0, None) == PEER
+    assert client_ip_of(PEER, headers, 0, None) == PEER
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_without_trusted_proxies_no_header_counts(forwarded_for: str, forwarded:
     ],
 )
 def test_a_peer_is_counted_under_its_normal_form(peer: str, address: str) -> None:
-    assert client_address(peer, CIMultiDict(), 0, None) == address
+    assert client_ip_of(peer, CIMultiDict(), 0, None) == address
 
 
 @pytest.mark.parametrize(
@@ -154,12 +154,12 @@ def test_of_several_elements_with_the_secret_the_rightmost_counts() -> None:
 
 def test_where_a_secret_is_given_a_count_is_not_trusted() -> None:
     headers = CIMultiDict({"X-Forwarded-For": "6.6.6.6"})
-    assert client_address(PEER, headers, 1, SECRET) == PEER
+    assert client_ip_of(PEER, headers, 1, SECRET) == PEER
 
 
 def test_an_empty_secret_trusts_nobody() -> None:
     headers = CIMultiDict({"Forwarded": 'for=6.6.6.6;secret=""', "X-Forwarded-For": "6.6.6.6"})
-    assert client_address(PEER, headers, 0, "") == PEER
+    assert client_ip_of(PEER, headers, 0, "") == PEER
 
 
 @pytest.mark.parametrize("flood", ["for=6.6.6.6," * 20_000, ',"' * 50_000, ";" * 100_000, 'for="' + "\\" * 100_001])
