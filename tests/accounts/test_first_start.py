@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from pressroom.accounts.setup_links import SetupLinks
+from pressroom.accounts.sessions import SetupLinks
 from pressroom.accounts.users import Users
 from support import databases
 from support.server import Server, command_environment, serving

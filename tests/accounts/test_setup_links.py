@@ -4,7 +4,7 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from pressroom.accounts.setup_links import SetupLinks
+from pressroom.accounts.sessions import SetupLinks
 from pressroom.accounts.users import Users
 from pressroom.config import Settings
 from pressroom.errors import InvalidInput, NotFound

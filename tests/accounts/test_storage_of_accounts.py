@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
-from pressroom.accounts.storage import AccountStorage
+from pressroom.accounts.quotas import AccountStorage
 from pressroom.host.loaded_app import LoadedApp
 from pressroom.interfaces.dashboard.views import storage_meter
 from pressroom.sdk import QuotaExceeded

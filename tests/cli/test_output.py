@@ -8,8 +8,7 @@ import unicodedata
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pressroom.cli.output import Output
-from pressroom.cli.text import safe, safe_cell, safe_json
+from pressroom.cli.output import Output, safe, safe_cell, safe_json
 from pressroom.errors import PluginError
 
 

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from pressroom.config import Settings
-from pressroom.config.display import MASK, as_data, listed
-from pressroom.config.schema import json_schema
+from pressroom.config.display import MASK, as_data, json_schema, listed
 from pressroom.sdk import PluginConfig
 from pydantic import SecretStr, ValidationError
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pressroom.cli.hardening import weaknesses
+from pressroom.cli.diagnosis import weaknesses
 from pressroom.config import Settings
 
 WEAK: dict[str, tuple[dict[str, Any], str]] = {

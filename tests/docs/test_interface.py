@@ -9,7 +9,7 @@ import pytest
 from pressroom import errors
 from pressroom.errors import OAuthError
 from pressroom.interfaces.mcp import jsonrpc
-from pressroom.interfaces.tools_api.envelope import STATUS
+from pressroom.interfaces.tools_api.routes import STATUS
 from support.doc_examples import DOCS, ROOT
 from support.reference_interface import GENERATORS
 

@@ -205,7 +205,7 @@ async def test_a_worker_that_takes_no_calls_any_more_is_given_up_and_killed(
     before = await workers(executors)
     for pid in before:
         os.kill(pid, signal.SIGSTOP)
-    monkeypatch.setattr("pressroom.pipeline.executors.worker._STUCK_AFTER", 0.1)
+    monkeypatch.setattr("pressroom.pipeline.executors.process._STUCK_AFTER", 0.1)
     with capture_logs() as logs, pytest.raises(InternalError):
         await executors.run("process", work(executor_tools.echo, timeout=0.1))
     monkeypatch.undo()
@@ -328,7 +328,7 @@ async def test_a_system_that_cannot_start_processes_is_reported_and_tried_again(
     broken = Executors(ExecutorsSettings(processes=1))
     with monkeypatch.context() as patch, capture_logs() as logs:
         patch.setattr("pebble.pool.process.channels", no_pipe)
-        patch.setattr("pressroom.pipeline.executors.worker._START_PAUSES", (0.0,))
+        patch.setattr("pressroom.pipeline.executors.process._START_PAUSES", (0.0,))
         with pytest.raises(InternalError):
             await broken.run("process", work(executor_tools.echo))
         with pytest.raises(OSError, match="Too many open files"):

@@ -12,8 +12,7 @@ import httpx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pressroom.http.accept_encoding import prefers_gzip
-from pressroom.http.compression import MIN_BYTES
+from pressroom.http.compression import MIN_BYTES, prefers_gzip
 from pressroom.testing import RunningHost
 from pressroom.testing.plugin import settings_for_test
 from support.mcp_peer import account

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pressroom.http.encrypted_cookies import CookieCipher
+from pressroom.http.browser_sessions import CookieCipher
 
 SECRET = b"0123456789abcdef0123456789abcdef"
 TEXTS = {"state": "s3cret", "nonce": "n"}

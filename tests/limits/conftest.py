@@ -3,8 +3,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
-from pressroom.limits.limiter import MovingWindowLimiter
-from pressroom.limits.memory import MemoryWindows
+from pressroom.limits.limiter import MemoryWindows, MovingWindowLimiter
 from pressroom.limits.redis import RedisWindows
 from pressroom.storage.redis import RedisConnection
 from support.clocks import Clock

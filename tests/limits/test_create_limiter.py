@@ -7,8 +7,7 @@ import pytest
 from pressroom.config.models import Settings
 from pressroom.errors import BackendError, ConfigError
 from pressroom.limits import create_limiter
-from pressroom.limits.limiter import MovingWindowLimiter
-from pressroom.limits.memory import MemoryWindows
+from pressroom.limits.limiter import MemoryWindows, MovingWindowLimiter
 from pressroom.limits.redis import RedisWindows
 from pressroom.sdk import Limiter, per_hour
 from pressroom.storage.cache import create_cache_index

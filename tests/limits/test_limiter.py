@@ -7,8 +7,7 @@ import math
 
 import pytest
 from limits.aio.strategies import MovingWindowRateLimiter
-from pressroom.limits.limiter import MovingWindowLimiter
-from pressroom.limits.window import window_item
+from pressroom.limits.limiter import MovingWindowLimiter, window_item
 from pressroom.sdk import Limiter, LimitStatus, Rate, per_hour, per_minute
 from support.clocks import Clock
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from pressroom.limits.limiter import MovingWindowLimiter
-from pressroom.limits.memory import MemoryWindows
+from pressroom.limits.limiter import MemoryWindows, MovingWindowLimiter
 from pressroom.sdk import Rate, per_hour, per_minute
 from support.clocks import Clock
 

@@ -12,8 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
-from pressroom.limits.limiter import MovingWindowLimiter
-from pressroom.limits.memory import MemoryWindows
+from pressroom.limits.limiter import MemoryWindows, MovingWindowLimiter
 from pressroom.limits.redis import RedisWindows
 from pressroom.sdk import LimitStatus, Rate
 from support.clocks import Clock

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from pressroom.limits.window import hundredths, window_item
+from pressroom.limits.limiter import hundredths, window_item
 
 identifiers = st.lists(st.text(max_size=5) | st.sampled_from(["a", "b", "/", ":", "a/b", "b/c", "1", "11"]), max_size=4)
 

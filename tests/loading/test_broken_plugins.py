@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 from pressroom.host.loaded_app import LoadedApp
-from pressroom.plugins.explaining import MAX_ERROR_LENGTH
-from pressroom.plugins.records import PluginRecord
+from pressroom.plugins.records import MAX_ERROR_LENGTH, PluginRecord
 from support.compiling import Compile
 from support.faults import imports
 from support.plugin_distributions import BROKEN, Expected, healthy

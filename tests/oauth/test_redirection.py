@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pressroom.errors import InvalidRedirectUri
-from pressroom.oauth.redirection import check_redirect_uri, destination, is_loopback, matches, with_parameters
+from pressroom.oauth.metadata import check_redirect_uri, destination, is_loopback, matches, with_parameters
 
 GOOD = [
     "https://claude.ai/api/mcp/auth_callback",

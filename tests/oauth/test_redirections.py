@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 from pressroom.errors import InvalidRedirectUri
-from pressroom.oauth.redirection import check_redirect_uri
+from pressroom.oauth.metadata import check_redirect_uri
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
 from support.oauth import Flow, Person, parameters_of

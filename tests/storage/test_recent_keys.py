@@ -1,4 +1,4 @@
-from pressroom.storage.files.recent import RecentKeys
+from pressroom.storage.files.local import RecentKeys
 
 
 class Clock:

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
-from pressroom.accounts.storage import AccountStorage
+from pressroom.accounts.quotas import AccountStorage
 from pressroom.config import Settings
 from pressroom.fetch import GuardedFetcher
 from pressroom.host.loaded_app import LoadedApp

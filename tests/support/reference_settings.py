@@ -9,9 +9,8 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Final
 
-from pressroom.config.display import as_data
+from pressroom.config.display import as_data, json_schema
 from pressroom.config.models import Settings
-from pressroom.config.schema import json_schema
 from pydantic import BaseModel
 
 _PLACEHOLDERS: Final = {"plans": "<name>", "tools": "<tool>", "plugins": "<id>"}

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pressroom.http.accept_encoding import prefers_gzip
+from pressroom.http.compression import prefers_gzip
 
 CODINGS = ("gzip", "x-gzip", "br", "deflate", "zstd", "identity", "*", "compress")
 WEIGHTS = st.integers(0, 1000)

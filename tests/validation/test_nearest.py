@@ -3,7 +3,7 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pressroom.validation.nearest import nearest
+from pressroom.validation.echo import nearest
 
 NAMES = ["text", "size", "margin", "fgColor", "bgColor", "errorCorrection", "format", "width", "height", "language"]
 

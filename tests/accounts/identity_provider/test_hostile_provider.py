@@ -158,7 +158,7 @@ async def test_what_is_remembered_serves_while_the_provider_is_away(
     identity_provider = client(stand_in.issuer)
     await signed_in(identity_provider, stand_in)
     stand_in.replies[DISCOVERY] = stand_in.replies["/keys"] = respond(b"", "503 Later")
-    monkeypatch.setattr("pressroom.accounts.identity_provider.cached_document.FRESH_SECONDS", 0)
+    monkeypatch.setattr("pressroom.accounts.identity_provider.provider_client.FRESH_SECONDS", 0)
     assert (await signed_in(identity_provider, stand_in)).subject == "7"
     assert stand_in.asked[DISCOVERY] > 1
 

@@ -161,7 +161,7 @@ async def test_new_keys_are_found_without_a_restart(client: Client, monkeypatch:
         provider.stop()
         provider.keys = private_keys("second")
         provider.start()
-        monkeypatch.setattr("pressroom.accounts.identity_provider.cached_document.AGE_TO_RENEW", 0)
+        monkeypatch.setattr("pressroom.accounts.identity_provider.provider_client.AGE_TO_RENEW", 0)
         assert (await signed_in(identity_provider)).subject == "ada"
 
 
@@ -203,7 +203,7 @@ async def test_a_dead_provider_holds_up_one_visitor_not_each(client: Client, mon
         assert [entry["reason"] for entry in logs] == ["no answer within 0.5 seconds"]
         provider.stop()
         provider.start()
-        monkeypatch.setattr("pressroom.accounts.identity_provider.cached_document.RETRY_SECONDS", 0)
+        monkeypatch.setattr("pressroom.accounts.identity_provider.provider_client.RETRY_SECONDS", 0)
         assert (await identity_provider.authorization_request(REDIRECT_URI)).url.startswith(provider.issuer)
 
 

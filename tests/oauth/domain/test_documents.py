@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pressroom.errors import InvalidClient
 from pressroom.fetch import GuardedFetcher
-from pressroom.oauth.documents import ClientDocuments, is_document_address
+from pressroom.oauth.clients import ClientDocuments, is_document_address
 from support.oauth import LOOPBACK
 from support.oauth_world import World
 from support.origins import Authority, Origin, StubNames, Visit, origin

@@ -9,7 +9,7 @@ import pytest
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from pressroom.errors import BackendError, Rejected
-from pressroom.oauth.keys import encryption_key
+from pressroom.oauth.access_tokens import encryption_key
 from pressroom.oauth.service import AuthorizationServer
 from pressroom.sdk import Credentials
 from pressroom.storage.database.tables import SigningKeyRow

@@ -260,7 +260,7 @@ def test_client_programs_that_are_too_old_are_named(make_place: MakePlace, monke
     old.mkdir()
     (old / "pg_dump").write_text("#!/bin/sh\necho 'pg_dump (PostgreSQL) 9.6.24'\n")
     (old / "pg_dump").chmod(0o755)
-    monkeypatch.setattr("pressroom.backup.postgresql._DEBIAN_PROGRAMS", place.folder)
+    monkeypatch.setattr("pressroom.backup.databases._DEBIAN_PROGRAMS", place.folder)
     monkeypatch.setenv("PATH", str(old))
     refusal = place.refusal("backup", str(place.folder / "backup.tar"))
     assert "the newest pg_dump here is 9" in refusal

@@ -9,7 +9,7 @@ from alembic.script import ScriptDirectory
 from pressroom.config import Settings
 from pressroom.sdk import Models
 from pressroom.storage.database import Migrator, SqlDatabase
-from pressroom.storage.database.revisions import plain_revisions
+from pressroom.storage.database.migrations import plain_revisions
 from sqlalchemy import MetaData
 from support.installing import on_path
 from support.migrations import revision_source, write_migrations

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pressroom.errors import NotFound
-from pressroom.http.assets import DARK, LIGHT, brand_css, brand_icon
-from pressroom.http.contrast import contrast
+from pressroom.http.assets import DARK, LIGHT, brand_css, brand_icon, contrast
 from pressroom.http.page_frame import PageFrame
 from pressroom.interfaces.tools_api.pages import Pages
 from support.page_server import branding

@@ -1,19 +1,140 @@
-"""How much of a plan's monthly quotas accounts have used."""
+"""How many bytes accounts store, and the bound that their plans set.
+
+Nothing is counted beside the things themselves: every kind measures what is there, so that no count can be wrong after
+a crash, a deletion or an upgrade. Writes for one account wait for each other while they measure.
+
+An account is not measured for each write. For some seconds a process may write a small part of what was free without
+another look, so the bound can be passed by that part for each further process, and by no more.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from sqlalchemy import Select, select, update
+from sqlalchemy import Select, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 
 from pressroom.columns import as_id
+from pressroom.config import Settings
+from pressroom.config.models import PlanSettings
 from pressroom.errors import NotFound, QuotaExceeded
+from pressroom.sdk import StorageKind, StorageUsage, StoredKind
 from pressroom.storage.database import SqlDatabase
-from pressroom.storage.database.tables import QuotaRow
+from pressroom.storage.database.tables import QuotaRow, UserRow
+
+_LOCK: Final = 7_305_811_203
+"""Seeds the numbers of PostgreSQL's locks, so that no plugin's are the same by chance."""
+
+_MEASURE_EVERY: Final = 10.0
+"""Seconds for which a measurement holds."""
+
+_UNMEASURED: Final = 64
+"""A process writes at most 1/64 of the free space before it measures again."""
+
+_MAX_REMEMBERED: Final = 10_000
+
+_UNITS: Final = ((1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB"))
+
+
+@dataclass(slots=True)
+class _Measurement:
+    """How many bytes an account may still write until the time `until`; `None` means no bound."""
+
+    until: float
+    left: int | None
+
+    def allows(self, size: int) -> bool:
+        """Return whether a write needs no other measurement, and count it if so."""
+        if time.monotonic() >= self.until or (self.left is not None and size > self.left):
+            return False
+        if self.left is not None:
+            self.left -= size
+        return True
+
+
+class AccountStorage:
+    """Implements `pressroom.sdk.Storage`."""
+
+    def __init__(self, settings: Settings, database: SqlDatabase) -> None:
+        self._settings = settings
+        self._database = database
+        self._kinds: Callable[[], Sequence[StorageKind]] = tuple
+        self._measurements: dict[str, _Measurement] = {}
+
+    def know_kinds(self, kinds: Callable[[], Sequence[StorageKind]]) -> None:
+        """Take what tells of the kinds that the active plugins store."""
+        self._kinds = kinds
+
+    async def reserve(self, session: Any, subject: str, size: int) -> None:
+        """See `pressroom.sdk.Storage`."""
+        recent = self._measurements.get(subject)
+        if recent is not None and recent.allows(size):
+            return
+        limit = await self._limit(session, subject)
+        left = None
+        if limit is not None:
+            used = await self._make_room(session, subject, size, limit)
+            left = (limit - used - size) // _UNMEASURED
+        if len(self._measurements) >= _MAX_REMEMBERED:
+            self._measurements.clear()
+        self._measurements[subject] = _Measurement(time.monotonic() + _MEASURE_EVERY, left)
+
+    async def _make_room(self, session: Any, subject: str, size: int, limit: int) -> int:
+        """Return how many bytes an account stores, once there is room for more. Raises `QuotaExceeded`."""
+        if self._database.dialect == "postgresql":
+            # SQLite has one writer at a time anyway.
+            await session.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(subject, _LOCK))))
+        usage = await self._measured(session, subject, limit)
+        for kind in self._kinds():
+            if usage.used + size <= limit:
+                break
+            if kind.make_room is not None:
+                await kind.make_room(session, subject, usage.used + size - limit)
+                usage = await self._measured(session, subject, limit)
+        if usage.used + size > limit:
+            raise QuotaExceeded(self._refusal(usage, limit, size))
+        return usage.used
+
+    async def storage(self, subject: str) -> StorageUsage:
+        """See `pressroom.sdk.Storage`."""
+        async with self._database.reading() as session:
+            return await self._measured(session, subject, await self._limit(session, subject))
+
+    async def _limit(self, session: Any, subject: str) -> int | None:
+        plan = await session.scalar(select(UserRow.plan).where(UserRow.id == as_id(subject)))
+        plans = self._settings.plans
+        return plans.get(plan or "", _NO_PLAN).storage or None
+
+    async def _measured(self, session: Any, subject: str, limit: int | None) -> StorageUsage:
+        kinds = [StoredKind(one.name, one.title, await one.measure(session, subject)) for one in self._kinds()]
+        return StorageUsage(tuple(kinds), limit)
+
+    def _refusal(self, usage: StorageUsage, limit: int, size: int) -> str:
+        most = sorted(usage.kinds, key=lambda one: -one.size)
+        parts = ", ".join(f"{one.title} {shown(one.size)}" for one in most)
+        advice = {one.name: one.advice for one in self._kinds()}
+        todo = "; ".join(advice[one.name] for one in most if one.size)
+        return (
+            f"this account's storage is full: {shown(usage.used)} of {shown(limit)} are used ({parts}), and this needs "
+            f"{shown(size)}. To make room: {todo or 'write less'}; or change the plan"
+        )
+
+
+_NO_PLAN: Final = PlanSettings()
+
+
+def shown(size: int) -> str:
+    """Return a number of bytes as people read it, such as `1.9 GB`."""
+    for unit, name in _UNITS:
+        if size >= unit:
+            return f"{size / unit:.1f}".removesuffix(".0") + f" {name}"
+    return f"{size} bytes"
+
 
 _NO_BOUND: Final = 2**31 - 1
 

@@ -11,11 +11,9 @@ from pressroom.accounts.api_keys import ApiKeys
 from pressroom.accounts.connections import Connections
 from pressroom.accounts.credential_cache import CredentialCache
 from pressroom.accounts.periodic import PeriodicTask
-from pressroom.accounts.quotas import Quotas, next_month
+from pressroom.accounts.quotas import AccountStorage, Quotas, next_month
 from pressroom.accounts.records import PlanSummary
-from pressroom.accounts.sessions import Sessions
-from pressroom.accounts.setup_links import SetupLinks
-from pressroom.accounts.storage import AccountStorage
+from pressroom.accounts.sessions import Sessions, SetupLinks
 from pressroom.accounts.users import Users
 from pressroom.config.models import Settings
 from pressroom.errors import NotFound

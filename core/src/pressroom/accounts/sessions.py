@@ -1,4 +1,4 @@
-"""Browsers that are signed in."""
+"""One-time links with which the first account is made."""
 
 from __future__ import annotations
 
@@ -7,16 +7,93 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final, cast
 
 import structlog
-from sqlalchemy import CursorResult, Delete, Select, delete, select, update
+from sqlalchemy import CursorResult, Delete, Select, delete, exists, select, text, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom.accounts.records import BrowserSession, User
-from pressroom.accounts.users import user_of
+from pressroom.accounts.users import Users, user_of
 from pressroom.columns import hash_of, new_secret
 from pressroom.config.account_models import AccountsSettings
-from pressroom.errors import BackendError, SignInFailed
+from pressroom.errors import BackendError, InvalidInput, NotFound, SignInFailed
 from pressroom.storage.database import SqlDatabase
-from pressroom.storage.database.tables import SessionRow, UserRow
+from pressroom.storage.database.tables import SessionRow, SetupLinkRow, UserRow
 from pressroom.validation.echo import cut, printable
+
+LIFETIME: Final = timedelta(days=1)
+
+_MAX_TOKEN_LENGTH: Final = 100
+_LOCK: Final = 0x73657475
+"""The key of the PostgreSQL advisory lock under which one process makes or redeems a link at a time."""
+
+
+class SetupLinks:
+    """Links are good once, for a day, and only while there is no account. A new one replaces all before it."""
+
+    def __init__(self, database: SqlDatabase, users: Users) -> None:
+        self._database = database
+        self._users = users
+
+    async def create(self) -> str:
+        """Return the token of a new link."""
+        token, now = new_secret(), datetime.now(UTC)
+        async with self._database.writing() as session:
+            await self._take_turns(session)
+            await session.execute(delete(SetupLinkRow))
+            session.add(SetupLinkRow(token_hash=hash_of(token), created_at=now, expires_at=now + LIFETIME))
+        return token
+
+    async def usable(self, token: str) -> bool:
+        """Tell whether the link would still make an account."""
+        if not 0 < len(token) <= _MAX_TOKEN_LENGTH:
+            return False
+        async with self._database.reading() as session:
+            return await _good(session, token)
+
+    async def redeem(self, token: str, *, email: str, name: str, password: str) -> User:
+        """Make the first account. Of two at the same moment one wins.
+
+        Raises:
+            NotFound: the link was used, expired or never existed.
+            InvalidInput: the e-mail address or the password is not acceptable; the link stays good.
+        """
+        if not await self.usable(token):
+            raise _used()
+        row = await self._users.prepare(email, name=name, password=password)
+        try:
+            async with self._database.writing() as session:
+                await self._take_turns(session)
+                if not await _good(session, token):
+                    raise _used()
+                await session.execute(delete(SetupLinkRow))
+                session.add(row)
+        except IntegrityError:
+            raise InvalidInput("email", "there is an account with this e-mail address already") from None
+        return user_of(row)
+
+    async def _take_turns(self, session: AsyncSession) -> None:
+        if self._database.dialect == "postgresql":
+            await session.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
+
+
+async def _good(session: AsyncSession, token: str) -> bool:
+    link = select(SetupLinkRow).where(
+        SetupLinkRow.token_hash == hash_of(token),
+        SetupLinkRow.expires_at > datetime.now(UTC),
+        SetupLinkRow.used_at.is_(None),
+    )
+    return bool(
+        await session.scalar(
+            select(exists(link.with_only_columns(SetupLinkRow.token_hash)) & ~exists(select(UserRow.id)))
+        )
+    )
+
+
+def _used() -> NotFound:
+    return NotFound(
+        "this link was used, has expired or was replaced", hint="start the server again while it has no account"
+    )
+
 
 log = structlog.get_logger()
 
@@ -26,7 +103,6 @@ SEEN_EVERY: Final = timedelta(minutes=1)
 MAX_OF_ACCOUNT: Final = 100
 """How many browsers may be signed in to one account; another ends the session that was used least recently."""
 
-_MAX_TOKEN_LENGTH: Final = 100
 _MAX_IP_LENGTH: Final = 64
 _MAX_USER_AGENT_LENGTH: Final = 300
 

@@ -19,8 +19,7 @@ from pressroom.config.models import Settings
 from pressroom.errors import InvalidInput, NotFound
 from pressroom.storage.database import SqlDatabase
 from pressroom.storage.database.tables import IdentityRow, SessionRow, UserRow
-from pressroom.validation.echo import is_line, quoted
-from pressroom.validation.nearest import nearest
+from pressroom.validation.echo import is_line, nearest, quoted
 
 __all__ = ["Users", "normalised_email", "user_of"]
 

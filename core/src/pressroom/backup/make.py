@@ -11,16 +11,25 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from pressroom.backup import postgresql, sqlite
-from pressroom.backup.archive import Advance, ArchiveWriter
-from pressroom.backup.failures import disk_failures
-from pressroom.backup.manifest import DATA, POSTGRESQL, SQLITE, Manifest, fingerprint, is_member_name
-from pressroom.backup.postgresql import DatabaseFacts
+from pressroom.backup import databases as postgresql
+from pressroom.backup import databases as sqlite
+from pressroom.backup.archive import (
+    DATA,
+    POSTGRESQL,
+    SQLITE,
+    Advance,
+    ArchiveWriter,
+    Manifest,
+    disk_failures,
+    fingerprint,
+    is_member_name,
+)
+from pressroom.backup.databases import DatabaseFacts
 from pressroom.config import Settings
 from pressroom.errors import BackendError
 from pressroom.storage.database import SqlDatabase
-from pressroom.storage.files.secret import FILE_NAME as SECRET_FILE
-from pressroom.storage.files.secret import signing_secret
+from pressroom.storage.files.signing import FILE_NAME as SECRET_FILE
+from pressroom.storage.files.signing import signing_secret
 from pressroom.version import VERSION
 
 _FOLDERS: Final = ("plugins", "files")

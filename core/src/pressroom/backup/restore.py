@@ -6,17 +6,26 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pressroom.backup import postgresql, sqlite
-from pressroom.backup.archive import Advance, Archive, open_archive
-from pressroom.backup.failures import disk_failures
-from pressroom.backup.manifest import DATA, POSTGRESQL, SQLITE, Manifest, fingerprint
+from pressroom.backup import databases as postgresql
+from pressroom.backup import databases as sqlite
+from pressroom.backup.archive import (
+    DATA,
+    POSTGRESQL,
+    SQLITE,
+    Advance,
+    Archive,
+    Manifest,
+    disk_failures,
+    fingerprint,
+    open_archive,
+)
 from pressroom.config import Settings
 from pressroom.errors import BackendError
 from pressroom.sdk import Models
 from pressroom.storage.database import SqlDatabase
 from pressroom.storage.database.engine import FILE_NAME as SQLITE_FILE
 from pressroom.storage.database.migrations import known_revisions
-from pressroom.storage.files.secret import FILE_NAME as SECRET_FILE
+from pressroom.storage.files.signing import FILE_NAME as SECRET_FILE
 from pressroom.storage.private import make_private_folder
 from pressroom.storage.restoring import PreparedRestore, finish_prepared, restore_lock
 

@@ -18,12 +18,11 @@ from pressroom.config.models import PlanSettings, Settings, ToolSettings
 from pressroom.config.values import parse_rate
 from pressroom.errors import PluginError
 from pressroom.graphics.font_sources import folders_revision
-from pressroom.plugins.contributions import Contribution, Contributions
-from pressroom.plugins.explaining import is_interrupt, shown, squeezed
+from pressroom.plugins.contributions import Contribution, Contributions, shape_problems
+from pressroom.plugins.records import is_interrupt, shown, squeezed
 from pressroom.plugins.select import HOST_ID
-from pressroom.plugins.shapes import shape_problems
 from pressroom.sdk import CachePolicy, CacheRule, Generator, McpTool, Params, PluginContext, Rate, RateLimit, ToolInfo
-from pressroom.validation.nearest import nearest
+from pressroom.validation.echo import nearest
 
 Record = TypeVar("Record")
 

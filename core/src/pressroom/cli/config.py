@@ -40,7 +40,7 @@ def check(invocation: Invocation) -> None:
 @command_options
 def schema(invocation: Invocation) -> None:
     """Print the JSON Schema of the file, for editors."""
-    from pressroom.config.schema import json_schema  # noqa: PLC0415 - pydantic
+    from pressroom.config.display import json_schema  # noqa: PLC0415 - pydantic
 
     invocation.output.data(json_schema())
 

@@ -36,7 +36,7 @@ class LazyGroup(click.Group):
         """Return the command that is asked for; one that does not exist is answered with the nearest that does."""
         name = args[0]
         if not ctx.resilient_parsing and not name.startswith("-") and self.get_command(ctx, name) is None:
-            from pressroom.validation.nearest import nearest  # noqa: PLC0415 - only a typing error needs it
+            from pressroom.validation.echo import nearest  # noqa: PLC0415 - only a typing error needs it
 
             known = self.list_commands(ctx)
             meant = nearest(name, known)

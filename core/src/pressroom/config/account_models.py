@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field, SecretStr
 
-from pressroom.config.base import Section
-from pressroom.config.values import Duration, HttpUrl, RateText, WholeNumber
+from pressroom.config.values import Duration, HttpUrl, RateText, Section, WholeNumber
 
 
 class AuthSettings(Section):

@@ -22,12 +22,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NoReturn, get_args, get_origin
 
-from pressroom.config.merging import merge, nested
 from pressroom.config.models import Settings
 from pressroom.config.origins import Origin, Origins, dotted
 from pressroom.config.problems import ConfigProblem
 from pressroom.config.sections import fixed_keys, is_model
-from pressroom.validation.nearest import nearest
+from pressroom.config.values import merge, nested
+from pressroom.validation.echo import nearest
 
 PREFIX: Final = "PRESSROOM_"
 DELIMITER: Final = "__"

@@ -11,12 +11,12 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from pressroom.config.environment import CONFIG_VARIABLE, Environment
-from pressroom.config.merging import merge, nested
 from pressroom.config.models import Settings
 from pressroom.config.origins import COMMAND_LINE, Origin, Origins, leaves_and_tables
 from pressroom.config.problems import ConfigProblem, InvalidConfig
 from pressroom.config.sections import problems_of
 from pressroom.config.toml_file import TomlFile, read_toml
+from pressroom.config.values import merge, nested
 
 DEFAULT_FILE: Final = Path("pressroom.toml")
 

@@ -10,7 +10,6 @@ import platformdirs
 from pydantic import AfterValidator, Field, SecretStr
 
 from pressroom.config.account_models import AccountsSettings, AuthSettings, OAuthSettings
-from pressroom.config.base import Section
 from pressroom.config.values import (
     Duration,
     Folder,
@@ -20,6 +19,7 @@ from pressroom.config.values import (
     PluginId,
     QuotaName,
     RateText,
+    Section,
     Size,
     ToolName,
     WholeNumber,

@@ -7,9 +7,9 @@ from typing import Any, TypeGuard, TypeVar, overload
 
 from pydantic import BaseModel, ValidationError
 
-from pressroom.config.merging import merge, nested
 from pressroom.config.origins import Origins, dotted
 from pressroom.config.problems import ConfigProblem, InvalidConfig
+from pressroom.config.values import merge, nested
 from pressroom.validation.messages import problems as explained
 
 Model = TypeVar("Model", bound=BaseModel)

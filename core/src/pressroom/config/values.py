@@ -1,9 +1,9 @@
-"""How single settings are written: durations, sizes, rates, colours, URLs."""
+"""The base of every table of the configuration."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -12,7 +12,9 @@ from urllib.parse import SplitResult, urlsplit
 
 from pydantic import (
     AfterValidator,
+    BaseModel,
     BeforeValidator,
+    ConfigDict,
     GetJsonSchemaHandler,
     SecretStr,
     StringConstraints,
@@ -22,6 +24,34 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from pressroom.sdk.rates import Rate
+
+
+class Section(BaseModel):
+    """The base of every table of the configuration: unknown keys are errors, values are frozen."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+def merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Return both tables as one: tables are merged, anything else in `above` replaces what is in `below`."""
+    merged = dict(below)
+    for key, value in above.items():
+        present = merged.get(key)
+        if isinstance(present, Mapping) and isinstance(value, Mapping):
+            merged[key] = merge(present, value)
+        else:
+            merged[key] = value
+    return merged
+
+
+def nested(path: Sequence[str], value: Any) -> dict[str, Any]:
+    """Return the table that holds one value, at the key that `path` gives in parts (at least one)."""
+    *outer, last = path
+    table = {last: value}
+    for part in reversed(outer):
+        table = {part: table}
+    return table
+
 
 _NUMBER = r"(\d{1,15}(?:\.\d{1,9})?)"
 _DURATION = re.compile(rf"{_NUMBER} *(ms|s|m|h|d)?", re.ASCII)

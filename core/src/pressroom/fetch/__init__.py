@@ -5,10 +5,9 @@ such a URL without care can be made to read its own network (server-side request
 one way out to a URL that the operator did not write.
 """
 
-from pressroom.fetch.addresses import is_public
 from pressroom.fetch.fetcher import GuardedFetcher
 from pressroom.fetch.resolver import Resolver
-from pressroom.fetch.target import Target, parse_target
+from pressroom.fetch.target import Target, is_public, parse_target
 from pressroom.sdk import Fetched, FetchResponse
 
 __all__ = ["FetchResponse", "Fetched", "GuardedFetcher", "Resolver", "Target", "is_public", "parse_target"]

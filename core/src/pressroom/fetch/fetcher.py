@@ -18,11 +18,9 @@ import certifi
 from httpcore import URL, AsyncHTTPConnection, ConnectError, NetworkError, Origin, ProtocolError, Response
 
 from pressroom.errors import FetchFailed, FetchRefused, FetchUnknown
-from pressroom.fetch.addresses import IPAddress, is_public
-from pressroom.fetch.connecting import PinnedBackend
-from pressroom.fetch.resolver import Resolver, SystemResolver
+from pressroom.fetch.resolver import PinnedBackend, Resolver, SystemResolver
 from pressroom.fetch.shares import ByteBudget, FairPlaces, Purpose, current_purpose, current_share
-from pressroom.fetch.target import Target, parse_target
+from pressroom.fetch.target import IPAddress, Target, is_public, parse_target
 from pressroom.sdk import Fetched, FetchResponse
 from pressroom.version import VERSION
 

@@ -31,7 +31,7 @@ from pressroom.sdk import (
     StorageKind,
 )
 from pressroom.sdk.shared import BackendKind
-from pressroom.validation.nearest import nearest
+from pressroom.validation.echo import nearest
 
 if TYPE_CHECKING:
     from pressroom.storage.database import Migrator, SqlDatabase

@@ -23,7 +23,7 @@ from pressroom.plugins.select import HOST_ID
 from pressroom.sdk import SharedKeys
 from pressroom.storage.database import SqlDatabase
 from pressroom.storage.database.tables import KeyFingerprintRow
-from pressroom.validation.nearest import nearest
+from pressroom.validation.echo import nearest
 
 log = structlog.get_logger()
 

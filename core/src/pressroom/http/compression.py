@@ -1,11 +1,4 @@
-"""Compressing answers with gzip (RFC 9110, section 8.4), where nothing secret is in them.
-
-The size of a compressed answer tells something of its content: whoever can put text into a page and watch the size of
-the answers learns a secret in it letter by letter (BREACH). So what belongs to one person is sent as it is: answers
-that say `no-store` or `private`, that set a cookie, or that say nothing of caching to a request with a credential, and
-every answer to another method than GET and HEAD. A handler whose answer holds no secret all the same says so with
-`mark_public_text`.
-"""
+"""Reading `Accept-Encoding` (RFC 9110, section 12.5.3)."""
 
 from __future__ import annotations
 
@@ -14,12 +7,37 @@ import gzip
 import hashlib
 import re
 from collections import OrderedDict
+from collections.abc import Iterator
 from typing import Any, Final
 
 from sanic import HTTPResponse, Request
 
-from pressroom.http.accept_encoding import prefers_gzip
 from pressroom.http.responses import PUBLIC_TEXT, RawResponse
+
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_WEIGHT = re.compile(r"[qQ]=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)")
+_SPACE = " \t"
+
+
+def prefers_gzip(header: str) -> bool:
+    """Tell whether a client takes gzip, and would not rather have the content as it is.
+
+    Nothing that names neither gzip nor `*` takes it: without the header a client would have to take any coding, and
+    some of those that send none can read none. Elements that break the grammar count for nothing.
+    """
+    weights = dict(_weights(header))
+    gzip = max((weights[name] for name in ("gzip", "x-gzip") if name in weights), default=weights.get("*", 0.0))
+    return gzip > 0 and gzip >= weights.get("identity", 0.0)
+
+
+def _weights(header: str) -> Iterator[tuple[str, float]]:
+    for element in header.split(","):
+        coding, separator, parameter = element.partition(";")
+        coding = coding.strip(_SPACE)
+        weight = _WEIGHT.fullmatch(parameter.strip(_SPACE)) if separator else None
+        if _TOKEN.fullmatch(coding) and (weight or not separator):
+            yield coding.lower(), float(weight[1]) if weight else 1.0
+
 
 MIN_BYTES: Final = 1024
 """What is smaller fits into a packet or two anyway."""

@@ -1,10 +1,11 @@
-"""The frame around every page of the server, in the operator's look."""
+"""What a page says of itself to search engines, link previews and feed readers."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from types import CodeType
 from typing import Any, Final
@@ -13,11 +14,60 @@ from urllib.parse import urlsplit
 from jinja2 import BaseLoader, ChoiceLoader, Environment, PackageLoader, PrefixLoader, StrictUndefined
 from jinja2.bccache import Bucket, BytecodeCache
 from markupsafe import Markup, escape
+from sanic import HTTPResponse
 
 from pressroom.errors import NotFound
 from pressroom.http.assets import DARK, LIGHT, Asset, load_assets
-from pressroom.http.page_head import Head
 from pressroom.sdk import Branding
+
+_DESCRIPTION_LENGTH = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The head of a page. `canonical` and `alternate` are empty for a page that has no URL of its own."""
+
+    title: str
+    description: str
+    canonical: str = ""
+    alternate: str = ""
+    linked_data: Any = None
+
+
+def clip(text: str, length: int = _DESCRIPTION_LENGTH) -> str:
+    """Return a text on one line, cut between words where it is longer than `length` characters."""
+    line = " ".join(text.split())
+    if len(line) <= length:
+        return line
+    return line[: length - 1].rsplit(" ", 1)[0].rstrip(" ,;:.") + "…"
+
+
+HTML: Final = "text/html; charset=utf-8"
+
+# No Cross-Origin-Opener-Policy: web clients send people to sign-in and consent in a window of their own, and the page
+# that it comes back to needs its opener.
+_PRIVATE: Final[Mapping[str, str]] = {
+    "Cache-Control": "no-store",
+    # The URLs of these pages tell nobody else anything; `no-referrer` would make forms send `Origin: null`.
+    "Referrer-Policy": "same-origin",
+    "X-Frame-Options": "DENY",
+}
+
+
+def private_page(body: bytes, security_policy: str, status: int = 200) -> HTTPResponse:
+    """Return a page that no cache keeps and no other site frames.
+
+    `security_policy` is one of the site's: `content_security_policy`, or `redirecting_security_policy` where a form of
+    the page may end in a redirect to another site.
+    """
+    headers = {**_PRIVATE, "Content-Security-Policy": security_policy}
+    return HTTPResponse(body, status=status, headers=headers, content_type=HTML)
+
+
+def see_other(location: str) -> HTTPResponse:
+    """Return a redirect that is followed with GET (RFC 9110, section 15.4.4). Nothing checks the location here."""
+    return HTTPResponse(status=303, headers={**_PRIVATE, "Location": location})
+
 
 _CODE = re.compile(r"`([^`\n]+)`")
 

@@ -17,9 +17,8 @@ from sanic.helpers import has_message_body
 from sanic.response.types import BaseHTTPResponse
 
 from pressroom.errors import InternalError, PressroomError
-from pressroom.observability.logs import request_log
-from pressroom.observability.request_id import accept_request_id, new_request_id
-from pressroom.observability.secret_paths import SecretPaths
+from pressroom.observability.logs import accept_request_id, new_request_id, request_log
+from pressroom.observability.secrets import SecretPaths
 from pressroom.sdk import HttpResponse
 
 log = structlog.get_logger()

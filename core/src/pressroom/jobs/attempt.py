@@ -14,7 +14,7 @@ from structlog.contextvars import bound_contextvars
 
 from pressroom.errors import BackendError, CallError
 from pressroom.fetch.shares import shared_by
-from pressroom.jobs.leases import HeldLease
+from pressroom.jobs.locks import HeldLease
 from pressroom.jobs.store import JobStore, LeasedJob
 from pressroom.sdk import Job, LeaseLost, Pause, Reschedule
 

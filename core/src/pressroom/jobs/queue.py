@@ -17,8 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from pressroom.config.models import JobsSettings
 from pressroom.errors import BackendError
 from pressroom.jobs.attempt import Attempt
-from pressroom.jobs.leases import HeldLease
-from pressroom.jobs.locks import checked_key
+from pressroom.jobs.locks import HeldLease, checked_key
 from pressroom.jobs.places import JobSlots, WaitingJobs
 from pressroom.jobs.store import GivenUp, JobStore, LeasedJob, lock_of
 from pressroom.sdk import Job, JobStatus, Lease, LeaseLost, LockTaken

@@ -17,7 +17,7 @@ def create_limiter(settings: Settings) -> Limiter:
     from pressroom.limits.limiter import MovingWindowLimiter  # noqa: PLC0415
 
     if select_backend("limits.backend", settings.limits.backend, settings) == "memory":
-        from pressroom.limits.memory import MemoryWindows  # noqa: PLC0415
+        from pressroom.limits.limiter import MemoryWindows  # noqa: PLC0415
 
         return MovingWindowLimiter(MemoryWindows(max_keys=settings.limits.max_keys))
     try:

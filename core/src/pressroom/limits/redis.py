@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from limits.aio.storage import RedisStorage
 
-from pressroom.limits.window import SECOND, WeightedWindows, WindowState
+from pressroom.limits.limiter import SECOND, WeightedWindows, WindowState
 from pressroom.storage.redis import RedisConnection
 
 FORMAT = 1

@@ -1,17 +1,174 @@
-"""Access tokens: `<prefix>_oat_` and a JWT in the profile of RFC 9068."""
+"""Keys that access tokens are signed with: kept encrypted, replaced in time, shared by all servers of a database."""
 
 from __future__ import annotations
 
+import asyncio
+import hmac
+import time
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any, Final
 
-from joserfc import jws, jwt
+import orjson
+import structlog
+from joserfc import jwe, jws, jwt
 from joserfc.errors import JoseError
+from joserfc.jwk import ECKey, OctKey
+from sqlalchemy import delete, func, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom.columns import new_id
-from pressroom.oauth.endpoint_urls import EndpointUrls
-from pressroom.oauth.keys import ALGORITHM, SigningKeys
-from pressroom.oauth.records import Clock, Grant, utc_now
+from pressroom.oauth.records import Clock, EndpointUrls, Grant, utc_now
+from pressroom.storage.database import SqlDatabase
+from pressroom.storage.database.tables import SigningKeyRow
+
+log = structlog.get_logger()
+
+ALGORITHM: Final = "ES256"
+_CURVE: Final = "P-256"
+_ENCRYPTION: Final = {"alg": "dir", "enc": "A256GCM"}
+_LOCK: Final = 0x6F617574
+"""The key of the PostgreSQL advisory lock under which one process makes a key at a time."""
+
+_RELOAD_SECONDS: Final = 30.0
+_UNKNOWN_SECONDS: Final = 1.0
+_MARGIN: Final = timedelta(days=1)
+
+
+def encryption_key(secret: bytes) -> OctKey:
+    """Return the key that private keys are encrypted with: HKDF with SHA-256 (RFC 5869) of the server's secret."""
+    extracted = hmac.digest(bytes(32), secret, "sha256")
+    return OctKey.import_key(hmac.digest(extracted, b"pressroom oauth signing keys\x01", "sha256"))
+
+
+class SigningKeys:
+    """The key to sign with now, and those that tokens in use were signed with.
+
+    A key signs for `lifetime` seconds and is published until the last token that it signed has expired.
+
+    Args:
+        database: where they are kept, as JWE (RFC 7516) under a key that is derived from `secret`.
+        secret: the server's secret key. Keys that were encrypted under another are passed over.
+        lifetime: how many seconds a key signs before the next one does.
+        token_lifetime: how many seconds a token is valid.
+        clock: the time.
+    """
+
+    def __init__(
+        self, database: SqlDatabase, secret: bytes, lifetime: float, token_lifetime: int, *, clock: Clock = utc_now
+    ) -> None:
+        self._database = database
+        self._encryption_key = encryption_key(secret)
+        self._lifetime = timedelta(seconds=lifetime)
+        self._kept = timedelta(seconds=token_lifetime) + _MARGIN
+        self._clock = clock
+        self._keys: dict[str, ECKey] = {}
+        self._signing: tuple[ECKey, datetime] | None = None
+        self._loaded_at = -_RELOAD_SECONDS
+        self._reloading = asyncio.Lock()
+        self._reported: set[str] = set()
+
+    async def current(self) -> ECKey:
+        """Return the key to sign with; where it is due, a new one takes over. Raises `BackendError`."""
+        if self._signing is None or self._clock() - self._signing[1] >= self._lifetime:
+            async with self._reloading:
+                await self._replace()
+        if self._signing is None:  # pragma: no cover - `_replace` made it
+            raise RuntimeError("there is no key to sign with")
+        return self._signing[0]
+
+    async def find(self, kid: str) -> ECKey | None:
+        """Return the key of a token; another server may have made it just now. Raises `BackendError`."""
+        if kid not in self._keys:
+            await self._reload(_UNKNOWN_SECONDS)
+        return self._keys.get(kid)
+
+    async def public(self) -> list[dict[str, Any]]:
+        """Return the public keys as JWKs (RFC 7517), the current one first. Raises `BackendError`."""
+        await self._reload(_RELOAD_SECONDS)
+        current = await self.current()
+        others = (key for kid, key in self._keys.items() if kid != current.kid)
+        return [{**key.as_dict(private=False), "use": "sig", "alg": ALGORITHM} for key in (current, *others)]
+
+    async def prune(self) -> None:
+        """Remove keys whose last token has expired, those that cannot be read here too."""
+        now = self._clock()
+        expired = or_(
+            SigningKeyRow.retired_at < now - self._kept,
+            SigningKeyRow.created_at < now - self._lifetime - self._kept,
+        )
+        async with self._database.writing() as session:
+            await session.execute(delete(SigningKeyRow).where(expired))
+        await self._reload(0)
+
+    async def _reload(self, seconds: float) -> None:
+        async with self._reloading:
+            if time.monotonic() - self._loaded_at < seconds:
+                return
+            async with self._database.reading() as session:
+                self._take(await _rows(session))
+
+    async def _replace(self) -> None:
+        """Take the newest key that another server made, or make one."""
+        now = self._clock()
+        async with self._database.writing() as session:
+            if self._database.dialect == "postgresql":
+                await session.execute(select(func.pg_advisory_xact_lock(_LOCK)))
+            rows = await _rows(session)
+            self._take(rows)
+            if self._signing is None or now - self._signing[1] >= self._lifetime:
+                row = self._new_row(now)
+                await session.execute(
+                    update(SigningKeyRow)
+                    .where(SigningKeyRow.kid.in_(list(self._keys)), SigningKeyRow.retired_at.is_(None))
+                    .values(retired_at=now)
+                )
+                session.add(row)
+                rows = [*rows, row]
+        self._take(rows)
+
+    def _new_row(self, now: datetime) -> SigningKeyRow:
+        key = ECKey.generate_key(_CURVE, private=True, auto_kid=True)
+        private = jwe.encrypt_compact(
+            _ENCRYPTION,
+            orjson.dumps(key.as_dict(private=True)),
+            self._encryption_key,
+            algorithms=list(_ENCRYPTION.values()),
+        )
+        log.info("made a signing key", kid=key.kid)
+        return SigningKeyRow(kid=key.kid or "", private_key=private, created_at=now, retired_at=None)
+
+    def _take(self, rows: list[SigningKeyRow]) -> None:
+        found = {row.kid: key for row in rows if (key := self._decrypted(row)) is not None}
+        self._keys = found
+        usable = [row for row in rows if row.kid in found and row.retired_at is None]
+        newest = max(usable, key=lambda row: (row.created_at, row.kid), default=None)
+        self._signing = None if newest is None else (found[newest.kid], newest.created_at)
+        self._loaded_at = time.monotonic()
+
+    def _decrypted(self, row: SigningKeyRow) -> ECKey | None:
+        known = self._keys.get(row.kid)
+        if known is not None:
+            return known
+        try:
+            opened = jwe.decrypt_compact(
+                row.private_key, self._encryption_key, algorithms=list(_ENCRYPTION.values())
+            ).plaintext
+            return ECKey.import_key(orjson.loads(opened or b""))
+        except (JoseError, ValueError):
+            if row.kid not in self._reported:
+                self._reported.add(row.kid)
+                log.warning(
+                    "a signing key cannot be read: secret_key is another than when it was made; access tokens that it "
+                    "signed are refused, and clients get new ones with their refresh tokens",
+                    kid=row.kid,
+                )
+            return None
+
+
+async def _rows(session: AsyncSession) -> list[SigningKeyRow]:
+    return list(await session.scalars(select(SigningKeyRow)))
+
 
 LIFETIME: Final = 3600
 """How many seconds an access token is valid."""

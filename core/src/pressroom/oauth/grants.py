@@ -23,9 +23,8 @@ from pressroom.accounts.connections import identity_of
 from pressroom.accounts.service import AccountServices
 from pressroom.columns import hash_of, new_id, new_secret
 from pressroom.errors import InvalidClient, InvalidGrant, InvalidScope, Rejected
-from pressroom.oauth.metadata import visible
+from pressroom.oauth.metadata import destination, visible
 from pressroom.oauth.records import REFRESH_TOKEN, AuthorizationRequest, Client, Clock, CodeExchange, Grant, utc_now
-from pressroom.oauth.redirection import destination
 from pressroom.sdk import Identity
 from pressroom.storage.database import SqlDatabase
 from pressroom.storage.database.tables import (

@@ -1,16 +1,144 @@
-"""Checking what a client says of itself (RFC 7591, section 2)."""
+"""Redirect URIs of clients: which may be registered, and which match (RFC 6749, RFC 8252, RFC 9700)."""
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from pressroom.errors import InvalidClientMetadata, InvalidRedirectUri
 from pressroom.oauth.records import AUTH_METHODS, AUTHORIZATION_CODE, GRANT_TYPES, AuthMethod, ClientMetadata
-from pressroom.oauth.redirection import check_redirect_uri
-from pressroom.validation.echo import shown
+from pressroom.validation.echo import quoted, shown
+
+MAX_URI_LENGTH: Final = 2000
+
+_NOT_ALLOWED: Final = re.compile(r"[^\x21-\x7e]|[\"<>\\^`{|}*#]")
+_SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{0,63}):", re.ASCII)
+_HOST: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,251}[A-Za-z0-9])?|\[[0-9A-Fa-f:.]{2,45}\]", re.ASCII)
+_APP_HOST: Final = re.compile(r"//[A-Za-z0-9]")
+_LOOPBACK: Final = re.compile(r"http://(127\.0\.0\.1|\[::1\]|localhost)(?::([0-9]{1,5}))?([/?].*)?", re.ASCII)
+_LOOPBACK_HOSTS: Final = frozenset({"127.0.0.1", "::1", "localhost"})
+
+_FOREIGN_SCHEMES: Final = frozenset(
+    {
+        "about", "acrobat", "afp", "androidapp", "android-app", "bitcoin", "blob", "cal", "callto", "chrome",
+        "chrome-devtools", "chrome-extension", "content", "data", "dav", "devtools", "dict", "edge", "facetime",
+        "facetime-audio", "feed", "file", "filesystem", "finger", "ftp", "ftps", "geo", "git", "gopher", "hcp", "help",
+        "im", "imap", "intent", "irc", "irc6", "ircs", "itms", "itms-apps", "itms-services", "its", "jar", "javascript",
+        "jnlp", "jnlps", "ldap", "ldapi", "ldaps", "livescript", "macappstore", "magnet", "mailto", "market", "message",
+        "mhtml", "mid", "mk", "mms", "mocha", "moz-extension", "mysql", "news", "nfs", "nntp", "onenote", "opaque",
+        "pop", "postgres", "postgresql", "prefs", "redis", "res", "resource", "rlogin", "rtmp", "rtsp",
+        "safari-extension", "search", "search-ms", "sftp", "shell", "shortcuts", "sip", "sips", "sms", "smsto", "smb",
+        "snmp", "ssh", "stun", "svn", "tel", "telnet", "tn3270", "turn", "urn", "vbscript", "view-source", "vnc",
+        "wais", "webcal", "webcals", "workflow", "ws", "wss", "x-apple", "xmpp",
+    }
+)  # fmt: skip
+_FOREIGN_FAMILIES: Final = ("ms-", "microsoft-", "microsoft.", "windows-", "windows.", "windowsdefender", "x-apple")
+"""Schemes that run scripts, show documents, open parts of the system, or belong to protocols and other programs."""
+
+
+def check_redirect_uri(uri: object) -> str:
+    """Return a URL that a client may be redirected to.
+
+    It is https, or http on the own machine (RFC 8252, section 7.3), or of a private-use scheme: one with a dot, such as
+    `com.example.app:/…` (section 7.1), or one with a host, such as `cursor://host/…`.
+
+    Raises:
+        InvalidRedirectUri: it is not one of them, or could be read as another URL than it looks.
+    """
+    if not isinstance(uri, str):
+        raise InvalidRedirectUri("redirect_uris: each must be a string")
+    shown = f"redirect_uris: {quoted(uri, 100)}"
+    if not 1 <= len(uri) <= MAX_URI_LENGTH:
+        raise InvalidRedirectUri(f"{shown} must have 1 to {MAX_URI_LENGTH} characters (got {len(uri)})")
+    if _NOT_ALLOWED.search(uri):
+        raise InvalidRedirectUri(
+            f"{shown} must be an absolute URL of plain ASCII, without fragment, wildcard and backslash"
+        )
+    scheme = _SCHEME.match(uri)
+    if scheme is None:
+        raise InvalidRedirectUri(f"{shown} must be an absolute URL, such as https://client.example/callback")
+    name = scheme[1].lower()
+    if name in ("http", "https"):
+        _check_web_address(uri, name, shown)
+    else:
+        _check_app_address(uri, name, shown)
+    return uri
+
+
+def _check_app_address(uri: str, scheme: str, shown: str) -> None:
+    rest = uri[len(scheme) + 1 :]
+    # A handler of the system, such as the one that ran programs for `ms-msdt:/…`, is one word. An app's own scheme is
+    # its domain turned round, as RFC 8252 asks, or it is used with the host of a URL.
+    of_an_app = rest.startswith("/") and ("." in scheme or _APP_HOST.match(rest) is not None)
+    if scheme in _FOREIGN_SCHEMES or scheme.startswith(_FOREIGN_FAMILIES) or len(scheme) < 2 or not of_an_app:
+        raise InvalidRedirectUri(
+            f"{shown} must be https, http on the own machine, or an app's own com.example.app:/… or scheme://host/…"
+        )
+    if "@" in rest.partition("?")[0]:
+        raise InvalidRedirectUri(f"{shown} must not have a user name")
+    try:
+        urlsplit(uri)
+    except ValueError:
+        raise InvalidRedirectUri(f"{shown} cannot be read as a URL") from None
+
+
+def _check_web_address(uri: str, scheme: str, shown: str) -> None:
+    try:
+        parts = urlsplit(uri)
+        port = parts.port
+    except ValueError:
+        raise InvalidRedirectUri(f"{shown} cannot be read as a URL") from None
+    if "@" in parts.netloc:
+        raise InvalidRedirectUri(f"{shown} must not have a user name")
+    host = parts.netloc.rpartition(":")[0] if port is not None else parts.netloc
+    if not uri[len(scheme) :].startswith("://") or not _HOST.fullmatch(host) or port == 0 or ".." in host:
+        raise InvalidRedirectUri(f"{shown} has no valid host and port")
+    if scheme == "http" and parts.hostname not in _LOOPBACK_HOSTS:
+        raise InvalidRedirectUri(f"{shown} must be https; plain http is for 127.0.0.1, [::1] and localhost only")
+
+
+def matches(registered: str, requested: str) -> bool:
+    """Tell whether a URL is the registered one: the same string (RFC 9700, section 4.1.3).
+
+    Only the port of http on the own machine is free, since a native app takes the one that it gets (RFC 8252,
+    section 7.3).
+    """
+    if registered == requested:
+        return True
+    one, other = _LOOPBACK.fullmatch(registered), _LOOPBACK.fullmatch(requested)
+    if one is None or other is None or not _is_port(other[2]):
+        return False
+    return (one[1], one[3]) == (other[1], other[3])
+
+
+def matching(registered: Iterable[str], requested: str) -> bool:
+    """Tell whether a URL is one of the registered ones."""
+    return any(matches(uri, requested) for uri in registered)
+
+
+def _is_port(text: str | None) -> bool:
+    return text is None or 1 <= int(text) <= 65_535
+
+
+def is_loopback(uri: str) -> bool:
+    """Tell whether a URL leads to a program on the person's own machine."""
+    parts = urlsplit(uri)
+    return parts.scheme == "http" and parts.hostname in _LOOPBACK_HOSTS
+
+
+def destination(uri: str) -> str:
+    """Return where a URL leads, for people: host and port, or the scheme of an app."""
+    parts = urlsplit(uri)
+    return parts.netloc if parts.scheme in ("http", "https") else f"{parts.scheme}:"
+
+
+def with_parameters(uri: str, parameters: dict[str, str]) -> str:
+    """Return a URL with parameters added to its query, keeping what it has (RFC 6749, section 3.1.2)."""
+    return f"{uri}{'&' if '?' in uri else '?'}{urlencode(parameters)}"
+
 
 MAX_REDIRECT_URIS: Final = 10
 MAX_NAME_LENGTH: Final = 200

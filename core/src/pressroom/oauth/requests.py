@@ -8,9 +8,8 @@ from typing import Final
 from urllib.parse import parse_qsl
 
 from pressroom.errors import InvalidRequest, InvalidScope, OAuthError, UnsupportedResponseType
-from pressroom.oauth.endpoint_urls import EndpointUrls
-from pressroom.oauth.records import SCOPE, AuthorizationRequest, Client
-from pressroom.oauth.redirection import matching
+from pressroom.oauth.metadata import matching
+from pressroom.oauth.records import SCOPE, AuthorizationRequest, Client, EndpointUrls
 from pressroom.validation.echo import quoted
 
 _MAX_PARAMETERS: Final = 100

@@ -11,13 +11,10 @@ from pressroom.accounts.service import AccountServices
 from pressroom.config.models import Settings
 from pressroom.errors import Rejected, UnauthorizedClient
 from pressroom.fetch import GuardedFetcher
-from pressroom.oauth.access_tokens import LIFETIME, AccessToken, AccessTokens, TokenInvalid
-from pressroom.oauth.clients import Clients
-from pressroom.oauth.documents import ClientDocuments
-from pressroom.oauth.endpoint_urls import EndpointUrls
+from pressroom.oauth.access_tokens import LIFETIME, AccessToken, AccessTokens, SigningKeys, TokenInvalid
+from pressroom.oauth.clients import ClientDocuments, Clients
 from pressroom.oauth.grants import Grants, TokenGrant
-from pressroom.oauth.keys import SigningKeys
-from pressroom.oauth.records import REFRESH_TOKEN, Client, Clock, CodeExchange, TokenSet, utc_now
+from pressroom.oauth.records import REFRESH_TOKEN, Client, Clock, CodeExchange, EndpointUrls, TokenSet, utc_now
 from pressroom.oauth.requests import requested_scope
 from pressroom.sdk import Credentials, Identity
 from pressroom.storage.database import SqlDatabase

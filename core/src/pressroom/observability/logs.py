@@ -1,16 +1,14 @@
-"""The log: one line for each event on stderr, from this project and from every library alike.
-
-Events of structlog and records of the standard library go through the same chain: the context (such as a request id
-bound with `structlog.contextvars`) is merged in, exceptions are formatted, secrets are masked, the time is added, and
-a line is rendered. Writing a line never raises: a full disk or a closed pipe must not fail a call.
-"""
+"""Request ids: what a log line, an answer and a report have in common."""
 
 from __future__ import annotations
 
 import logging
 import os
+import random
+import re
 import sys
 import threading
+import time
 from datetime import UTC, datetime
 from typing import Any, Final, TextIO, cast
 
@@ -20,6 +18,24 @@ from structlog.typing import FilteringBoundLogger, Processor
 from pressroom.config.models import LoggingSettings
 from pressroom.observability.rendering import Event, JsonLines, TextLines, shorten
 from pressroom.observability.secrets import mask_secrets
+
+_random = random.Random()  # noqa: S311 - an id names a request; it is not a secret
+
+_ACCEPTED = re.compile(r"[A-Za-z0-9._-]{8,64}", re.ASCII)
+
+
+def new_request_id() -> str:
+    """Return a new id of 32 lower-case hex digits, the form of a trace id in W3C Trace Context.
+
+    The first 12 digits are the time in milliseconds, so that ids sort by age; the other 80 bits are random.
+    """
+    return (time.time_ns() // 1_000_000).to_bytes(6, "big").hex() + _random.randbytes(10).hex()
+
+
+def accept_request_id(header: str | None) -> str | None:
+    """Return the id that a client sent as `X-Request-Id`, or `None` where it is not 8 to 64 of `[A-Za-z0-9._-]`."""
+    return header if header and _ACCEPTED.fullmatch(header) else None
+
 
 OWN_HANDLERS: Final = ("sanic.root", "sanic.error", "sanic.access", "sanic.server", "sanic.websockets")
 """Loggers that bring handlers of their own; their records take the common way instead."""

@@ -1,8 +1,9 @@
-"""What the stages work with."""
+"""What the stages work with, and renders that identical calls share."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,9 +11,55 @@ from pressroom.accounts.quotas import Quotas
 from pressroom.catalog.tool import Catalog
 from pressroom.config.models import Settings
 from pressroom.observability.metrics import Metrics
+from pressroom.pipeline.context import RenderedFile
 from pressroom.pipeline.executors import Executors
-from pressroom.pipeline.single_flight import SingleFlight
 from pressroom.sdk import Authenticator, Authorizer, CacheIndex, FileStore, Limiter, Observer
+
+
+class SingleFlight:
+    """The renders in flight, by content id.
+
+    A render continues when the call that began it is cancelled, since others may be waiting for it, and since its
+    result is worth keeping.
+    """
+
+    def __init__(self) -> None:
+        self._tasks: dict[str, asyncio.Task[RenderedFile]] = {}
+        self._alone: set[asyncio.Task[RenderedFile]] = set()
+
+    def current(self, content_id: str) -> asyncio.Task[RenderedFile] | None:
+        """Return the render of that content, if one is in flight."""
+        return self._tasks.get(content_id)
+
+    def start(self, content_id: str, render: Coroutine[Any, Any, RenderedFile]) -> asyncio.Task[RenderedFile]:
+        """Begin a render that later calls can join."""
+        task = asyncio.get_running_loop().create_task(render)
+        self._tasks[content_id] = task
+        task.add_done_callback(lambda done: self._forget(content_id, done))
+        return task
+
+    def start_alone(self, render: Coroutine[Any, Any, RenderedFile]) -> asyncio.Task[RenderedFile]:
+        """Begin a render that nobody can join, and which like the others continues when its caller leaves."""
+        task = asyncio.get_running_loop().create_task(render)
+        self._alone.add(task)
+        task.add_done_callback(self._forget_alone)
+        return task
+
+    async def settle(self, seconds: float) -> None:
+        """Wait at most this long until every render in flight has ended, whatever came of it."""
+        if in_flight := {*self._tasks.values(), *self._alone}:
+            await asyncio.wait(in_flight, timeout=seconds)
+
+    def _forget_alone(self, task: asyncio.Task[RenderedFile]) -> None:
+        self._alone.discard(task)
+        if not task.cancelled():
+            task.exception()
+
+    def _forget(self, content_id: str, task: asyncio.Task[RenderedFile]) -> None:
+        if self._tasks.get(content_id) is task:
+            del self._tasks[content_id]
+        if not task.cancelled():
+            task.exception()  # marks it as seen: every call that waited may have gone
 
 
 @dataclass(frozen=True, slots=True)

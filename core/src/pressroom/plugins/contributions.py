@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import collections.abc
+import dataclasses
+import inspect
 import re
-from collections.abc import Iterable, Mapping
+import types
+import typing
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
+from itertools import islice
 from types import MappingProxyType
-from typing import Any, Final, Generic, TypeVar, cast
+from typing import Any, Final, Generic, Literal, TypeVar, Union, cast
 
 import click
+import pluggy
 
+from pressroom.errors import PluginError
+from pressroom.plugins.records import shown
 from pressroom.sdk import (
     Authenticator,
     Authorizer,
@@ -24,6 +34,7 @@ from pressroom.sdk import (
     McpTool,
     Models,
     Observer,
+    PluginContext,
     RateLimit,
     Route,
     SharedKeys,
@@ -142,3 +153,127 @@ def claims(record: Any) -> tuple[str, ...]:
             return (f"the {describe(record)}",)
         case _:
             return ()
+
+
+_SDK: Final = "pressroom.sdk"
+
+
+def shape_problems(record: Any, path: str = "") -> Iterator[str]:
+    """Yield a phrase for each field, also of records inside the record, that holds something else than it declares."""
+    kind = _sdk_type(record)
+    if kind is None:
+        return
+    for name, (hint, annotation) in _fields(kind).items():
+        value, field = getattr(record, name), f"{path}{name}"
+        if not fits(value, hint):
+            yield f"{field} must be {annotation}, not {shown(value)}"
+            continue
+        for one in value if isinstance(value, tuple) else (value,):
+            yield from shape_problems(one, f"{field}.")
+
+
+def fits(value: Any, hint: Any) -> bool:
+    """Tell whether a value is what a type hint says. An `int` fits a `float`, a `bool` fits neither."""
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if hint is Any:
+        return True
+    if origin in (Union, types.UnionType):
+        return any(fits(value, one) for one in arguments)
+    if origin is Literal:
+        return isinstance(value, str) and value in arguments
+    if origin is tuple:
+        return isinstance(value, tuple) and all(fits(one, arguments[0]) for one in value)
+    if origin is type:
+        return isinstance(value, type) and issubclass(value, arguments[0])
+    if origin is collections.abc.Callable:
+        return callable(value)
+    if origin is collections.abc.Mapping:
+        return isinstance(value, Mapping)
+    if hint in (int, float):
+        return isinstance(value, int if hint is int else int | float) and not isinstance(value, bool)
+    return isinstance(value, hint)
+
+
+def _sdk_type(record: Any) -> type | None:
+    """Return the SDK's dataclass that a record is one of; a plugin may have derived its own from it."""
+    return next(
+        (kind for kind in type(record).__mro__ if kind.__module__.startswith(_SDK) and dataclasses.is_dataclass(kind)),
+        None,
+    )
+
+
+@cache
+def _fields(kind: type) -> Mapping[str, tuple[Any, str]]:
+    """Return the type hint of each field, and how an error words it."""
+    hints = typing.get_type_hints(kind)
+    return {
+        field.name: (hints[field.name], _worded(hints[field.name], field.type)) for field in dataclasses.fields(kind)
+    }
+
+
+def _worded(hint: Any, annotation: Any) -> str:
+    choices = typing.get_args(hint) if typing.get_origin(hint) is Literal else ()
+    return f"one of {', '.join(choices)}" if choices else str(annotation)
+
+
+MAX_RECORDS: Final = 1000
+"""How many records one hook of one plugin may yield; a hook that never ends is stopped there."""
+
+_DECORATORS: Final = {
+    "pressroom_generators": "@generator(…)",
+    "pressroom_mcp_tools": "@mcp_tool(…)",
+    "pressroom_commands": "@click.command()",
+}
+
+
+def collect(
+    manager: pluggy.PluginManager, context: PluginContext, hooks: Mapping[str, type[Any]] = RECORD_TYPES
+) -> dict[str, list[Any]]:
+    """Call hooks of one plugin and return the records of each. `hooks` holds the type that each must yield.
+
+    Raises:
+        PluginError: a hook returned something else than an iterable of its record type.
+        Exception: whatever a hook raises.
+    """
+    others = [plugin for name, plugin in manager.list_name_plugin() if name != context.id]
+    records: dict[str, list[Any]] = {}
+    for hook, record_type in hooks.items():
+        answers = manager.subset_hook_caller(hook, others)(plugin=context)
+        if len(answers) < _implementations(manager, hook, context.id):
+            # pluggy leaves out what is None: most likely a `return` was forgotten.
+            raise PluginError(f"{hook} must return {_expected(record_type)}, it returned None", hint="return a list")
+        records[hook] = [record for answer in answers for record in _records(hook, answer, record_type)]
+    return records
+
+
+def _implementations(manager: pluggy.PluginManager, hook: str, plugin: str) -> int:
+    implementations = getattr(manager.hook, hook).get_hookimpls()
+    return sum(1 for implementation in implementations if implementation.plugin_name == plugin)
+
+
+def _records(hook: str, answer: Any, record_type: type) -> list[Any]:
+    expected = _expected(record_type)
+    if inspect.iscoroutine(answer):
+        answer.close()
+    if not isinstance(answer, Iterable) or isinstance(answer, (str, bytes, dict)):
+        raise PluginError(f"{hook} must return {expected}, it returned {shown(answer)}", hint="return a list")
+    found = list(islice(answer, MAX_RECORDS + 1))
+    if len(found) > MAX_RECORDS:
+        raise PluginError(f"{hook} yields more than {MAX_RECORDS} records", hint="a hook must end")
+    for record in found:
+        if not isinstance(record, record_type):
+            raise PluginError(f"{hook} must yield {expected}, it yielded {shown(record)}", hint=_hint(hook, record))
+    return found
+
+
+def _expected(record_type: type) -> str:
+    return f"an iterable of {record_type.__name__}"
+
+
+def _hint(hook: str, record: Any) -> str:
+    right = next((name for name, kind in RECORD_TYPES.items() if isinstance(record, kind)), None)
+    if right is not None:
+        return f"yield it from {right}"
+    if hook in _DECORATORS and inspect.isroutine(record):
+        return f"put {_DECORATORS[hook]} above the function"
+    return ""

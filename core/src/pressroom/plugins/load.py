@@ -19,16 +19,19 @@ from pressroom.config import Origins, validate_section
 from pressroom.config.models import Settings
 from pressroom.errors import PluginError, PressroomError
 from pressroom.plugins import defaults
-from pressroom.plugins.collecting import collect
-from pressroom.plugins.conflicts import Reason, losers, without_requirements
-from pressroom.plugins.contributions import Contribution, Contributions, claims, describe
+from pressroom.plugins.contributions import Contribution, Contributions, claims, collect, describe
 from pressroom.plugins.discovery import Candidate, discover
-from pressroom.plugins.explaining import is_interrupt, one_line, shown, squeezed
-from pressroom.plugins.importing import IncompatibleApi, import_plugin
-from pressroom.plugins.records import Phase, PluginRecord, Status
-from pressroom.plugins.registering import new_manager, offered_hooks, register, unregister
+from pressroom.plugins.records import Phase, PluginRecord, Status, is_interrupt, one_line, shown, squeezed
+from pressroom.plugins.registering import (
+    IncompatibleApi,
+    import_plugin,
+    new_manager,
+    offered_hooks,
+    register,
+    unregister,
+)
 from pressroom.plugins.select import BUILTIN_DISTRIBUTIONS, HOST_ID, record_of, select
-from pressroom.plugins.validating import validate
+from pressroom.plugins.validating import Reason, losers, validate, without_requirements
 from pressroom.sdk import HostServices, Models, Plugin, PluginContext
 from pressroom.version import VERSION
 

@@ -14,7 +14,7 @@ from pressroom.config.models import PluginSettings, Settings
 from pressroom.plugins.discovery import Candidate
 from pressroom.plugins.records import PluginRecord
 from pressroom.sdk.plugin import PLUGIN_ID
-from pressroom.validation.nearest import nearest
+from pressroom.validation.echo import nearest
 from pressroom.version import VERSION
 
 HOST_ID: Final = "pressroom"

@@ -1,4 +1,4 @@
-"""Checking the records of one plugin by themselves, before anything is made of them."""
+"""What plugins cannot settle among themselves: equal names, and plugins that need others."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import json
 import math
 import pickle
 import re
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
@@ -16,11 +17,90 @@ import click
 from pydantic import BaseModel, ValidationError
 
 from pressroom.errors import PluginError
-from pressroom.plugins.contributions import describe
-from pressroom.plugins.explaining import one_line, shown
-from pressroom.plugins.shapes import shape_problems
+from pressroom.plugins.contributions import describe, shape_problems
+from pressroom.plugins.records import Status, one_line, shown
 from pressroom.sdk import Generator, Job, McpTool, Models, RateLimit, Route
 from pressroom.validation.messages import input_error
+
+Reason = tuple[str, str]
+"""An error and a hint."""
+
+
+def losers(claimed: Mapping[str, list[str]], favoured: Iterable[frozenset[str]], host: str) -> dict[str, Reason]:
+    """Return the plugins that claim what another one claims, each with the reason.
+
+    `host` is the id under which the host itself claims names. It keeps its claims, then the plugins of the first group
+    in `favoured`, and so on. Between two others neither does, since nothing but chance could decide.
+    """
+    lost: dict[str, Reason] = {}
+    for plugin, names in claimed.items():
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            lost[plugin] = f"it offers {twice[0]} twice", "give each its own name"
+    # Who loses against a favoured one takes nobody else along.
+    for group in (frozenset({host}), *filter(None, favoured), frozenset[str]()):
+        lost |= _round({plugin: names for plugin, names in claimed.items() if plugin not in lost}, group, host)
+    return lost
+
+
+def _round(claimed: Mapping[str, list[str]], favoured: frozenset[str], host: str) -> dict[str, Reason]:
+    """Return who loses against the favoured plugins; with none, all who claim the same lose."""
+    claimants: defaultdict[str, list[str]] = defaultdict(list)
+    for plugin in sorted(claimed):
+        for claim in claimed[plugin]:
+            claimants[claim].append(plugin)
+    lost: dict[str, Reason] = {}
+    for claim, plugins in sorted(claimants.items()):
+        winners = [plugin for plugin in plugins if plugin in favoured]
+        if len(plugins) == 1 or len(winners) != (1 if favoured else 0):
+            continue
+        for plugin in plugins:
+            if plugin not in winners:
+                lost.setdefault(plugin, _reason(claim, plugin, [other for other in plugins if other != plugin], host))
+    return lost
+
+
+def _reason(claim: str, plugin: str, others: list[str], host: str) -> Reason:
+    off = f"set enabled = false in [plugins.{plugin}]"
+    if others == [host]:
+        return f"{claim} belongs to the host itself", f"{off}, and ask the plugin's authors for another name"
+    return f"{claim} is offered by {' and '.join(others)} too", f"{off} or in [plugins.{others[0]}]"
+
+
+def without_requirements(requires: Mapping[str, tuple[str, ...]], others: Mapping[str, Status]) -> dict[str, Reason]:
+    """Return the plugins that need one which is not there, each with the reason.
+
+    `requires` holds the plugins that are left, with the ids that each needs; what falls out takes others along.
+    `others` tells how the plugins stand that are installed and not left.
+    """
+    left = dict(requires)
+    lost: dict[str, Reason] = {}
+    while True:
+        fallen = {
+            plugin: missing
+            for plugin, needed in left.items()
+            if (missing := [other for other in needed if other not in left])
+        }
+        if not fallen:
+            return lost
+        for plugin, missing in fallen.items():
+            del left[plugin]
+            is_are = "is" if len(missing) == 1 else "are"
+            status: Status | None = "broken" if missing[0] in lost else others.get(missing[0])
+            lost[plugin] = f"it needs {' and '.join(missing)}, which {is_are} not active", _remedy(missing[0], status)
+
+
+def _remedy(plugin: str, status: Status | None) -> str:
+    match status:
+        case None:
+            return f"install the package that offers {plugin}, and add [plugins.{plugin}] to the configuration"
+        case "available":
+            return f"add [plugins.{plugin}] to the configuration"
+        case "disabled":
+            return f"set enabled = true in [plugins.{plugin}]"
+        case _:
+            return f"fix {plugin} first: `pressroom plugins show {plugin}` says what is wrong with it"
+
 
 HTTP_METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 

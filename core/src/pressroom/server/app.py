@@ -48,20 +48,17 @@ from pressroom.http.responses import (
 from pressroom.interfaces.dashboard.routes import Dashboard
 from pressroom.interfaces.mcp.routes import McpEndpoint
 from pressroom.interfaces.oauth.routes import OAuthEndpoints
-from pressroom.interfaces.tools_api.envelope import STATUS
-from pressroom.interfaces.tools_api.gallery import Gallery
 from pressroom.interfaces.tools_api.openapi import openapi_document
-from pressroom.interfaces.tools_api.page_routes import ToolPages
-from pressroom.interfaces.tools_api.routes import ToolsApi, error_headers, json_response, pretty
-from pressroom.observability.secret_paths import SecretPaths
+from pressroom.interfaces.tools_api.page_routes import Gallery, ToolPages
+from pressroom.interfaces.tools_api.routes import STATUS, ToolsApi, error_headers, json_response, pretty
+from pressroom.observability.secrets import SecretPaths
 from pressroom.sdk import HttpRequest, Route
-from pressroom.server.clients import ClientBounds
-from pressroom.server.connection import CLIENT_BOUNDS, UNREAD, ServedRequest, body_limit
+from pressroom.server.connection import CLIENT_BOUNDS, UNREAD, ClientBounds, ServedRequest, body_limit
 from pressroom.server.files import SignedFiles
 from pressroom.server.health import Health
 from pressroom.server.index import TextIndex
 from pressroom.storage.files.local import LocalFileStore
-from pressroom.storage.files.secret import signing_secret
+from pressroom.storage.files.signing import signing_secret
 from pressroom.validation.client_ip import client_ip_of
 
 log = structlog.get_logger()

@@ -18,9 +18,9 @@ from pressroom.catalog.descriptor import generator_of
 from pressroom.catalog.tool import ANONYMOUS
 from pressroom.errors import PluginError
 from pressroom.host.host import Host
-from pressroom.oauth.endpoint_urls import RESOURCE_METADATA_PATH
-from pressroom.plugins.explaining import shown
-from pressroom.plugins.shapes import shape_problems
+from pressroom.oauth.records import RESOURCE_METADATA_PATH
+from pressroom.plugins.contributions import shape_problems
+from pressroom.plugins.records import shown
 from pressroom.sdk import IndexEntries, IndexEntry
 
 log = structlog.get_logger()

@@ -17,10 +17,10 @@ from typing import Any, Final
 
 import structlog
 
-from pressroom.host.lifespans import SLOW_SECONDS
+from pressroom.host.host import SLOW_SECONDS
 from pressroom.host.loaded_app import LoadedApp
-from pressroom.pipeline.executors.coroutine import CoroutineExecutor
 from pressroom.pipeline.executors.execution_request import ExecutionRequest
+from pressroom.pipeline.executors.executors import CoroutineExecutor
 
 log = structlog.get_logger()
 

@@ -22,7 +22,7 @@ from pressroom.host.host import Host
 from pressroom.host.loaded_app import LoadedApp
 from pressroom.observability.secrets import mask_secrets
 from pressroom.pipeline.context import CallRequest, ReceivedCall, RefusedCall
-from pressroom.pipeline.file_data import file_data
+from pressroom.pipeline.stages.respond import file_data
 from pressroom.sdk import ToolResult
 from pressroom.server.serve import bind, serve
 from pressroom.testing.databases import make_database

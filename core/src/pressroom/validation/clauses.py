@@ -14,8 +14,7 @@ from typing import Any, Final
 from pydantic_core import ErrorDetails
 
 from pressroom.errors import InvalidInput
-from pressroom.validation.echo import cut, printable, shown, shown_name
-from pressroom.validation.nearest import nearest
+from pressroom.validation.echo import cut, nearest, printable, shown, shown_name
 
 Schema = Mapping[str, Any]
 

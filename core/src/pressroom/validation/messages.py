@@ -17,9 +17,8 @@ from pydantic_core import ErrorDetails
 
 from pressroom.errors import InvalidInput
 from pressroom.validation.clauses import Clause, clause_of, own_text
-from pressroom.validation.echo import printable, shown_path
+from pressroom.validation.echo import nearest, printable, shown_path
 from pressroom.validation.error_location import ErrorLocation, holds_secret, locate, schema_of
-from pressroom.validation.nearest import nearest
 
 __all__ = ["FieldProblem", "input_error", "nearest", "problem_of", "problems"]
 

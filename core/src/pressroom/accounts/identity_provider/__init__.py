@@ -1,7 +1,6 @@
 """Signing in at an OpenID Connect provider: this server is its relying party."""
 
 from pressroom.accounts.identity_provider.linking import AccountLinking
-from pressroom.accounts.identity_provider.provider import IdentityProvider
-from pressroom.accounts.identity_provider.records import IdentityClaims, SignInRequest
+from pressroom.accounts.identity_provider.provider import IdentityClaims, IdentityProvider, SignInRequest
 
 __all__ = ["AccountLinking", "IdentityClaims", "IdentityProvider", "SignInRequest"]

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import structlog
 
-from pressroom.accounts.identity_provider.records import IdentityClaims
+from pressroom.accounts.identity_provider.provider import IdentityClaims
 from pressroom.accounts.records import User
 from pressroom.accounts.users import Users, normalised_email
 from pressroom.config.account_models import IdentityProviderSettings

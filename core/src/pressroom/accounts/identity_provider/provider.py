@@ -1,4 +1,4 @@
-"""Sending people to the provider, and taking them back (OpenID Connect Core 1.0, authorization code flow with PKCE)."""
+"""What goes to the provider with the browser, and what is known of a person that comes back."""
 
 from __future__ import annotations
 
@@ -7,21 +7,87 @@ import hashlib
 import hmac
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import parse_qsl, quote_plus, urlencode, urlsplit
 
 import httpx
 import structlog
+from pydantic import BaseModel, ConfigDict, ValidationError
 
-from pressroom.accounts.identity_provider.cached_document import CachedDocument
-from pressroom.accounts.identity_provider.discovery import ProviderMetadata, discover
 from pressroom.accounts.identity_provider.id_token import IdTokenVerifier, InvalidIdToken, JsonWebKeys
-from pressroom.accounts.identity_provider.provider_client import ProviderClient, ProviderError, check_url
-from pressroom.accounts.identity_provider.records import IdentityClaims, SignInRequest
+from pressroom.accounts.identity_provider.provider_client import (
+    CachedDocument,
+    ProviderClient,
+    ProviderError,
+    check_url,
+)
 from pressroom.columns import new_secret
 from pressroom.config.account_models import IdentityProviderSettings
 from pressroom.errors import ConfigError, SignInFailed
 from pressroom.validation.echo import quoted
+
+
+@dataclass(frozen=True, slots=True)
+class SignInRequest:
+    """A sign-in that is under way. All but `url` has to be kept, out of others' sight, until the browser returns."""
+
+    url: str = field(repr=False)
+    redirect_uri: str
+    state: str = field(repr=False)
+    nonce: str = field(repr=False)
+    code_verifier: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class IdentityClaims:
+    """A person, as the provider vouches for it. `issuer` and `subject` together never change; the rest may."""
+
+    issuer: str
+    subject: str
+    email: str
+    email_verified: bool
+    name: str
+
+
+_PATH: Final = "/.well-known/openid-configuration"
+
+
+class ProviderMetadata(BaseModel):
+    """What the provider says of itself, as far as it matters here. Names and defaults are those of the standard."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
+
+    issuer: str
+    authorization_endpoint: str
+    token_endpoint: str
+    jwks_uri: str
+    userinfo_endpoint: str | None = None
+    token_endpoint_auth_methods_supported: list[str] = ["client_secret_basic"]
+    authorization_response_iss_parameter_supported: bool = False
+
+
+async def discover(fetcher: ProviderClient, issuer: str) -> ProviderMetadata:
+    """Return the metadata of an issuer.
+
+    Raises:
+        ProviderError: it cannot be had, belongs to another issuer (Discovery 1.0, section 4.3: byte for byte), or names
+            a URL that is not safe.
+    """
+    document = await fetcher.json("GET", issuer.removesuffix("/") + _PATH)
+    try:
+        metadata = ProviderMetadata.model_validate(document)
+    except ValidationError as error:
+        fields = ", ".join(sorted({str(problem["loc"][0]) for problem in error.errors()}))
+        raise ProviderError(f"has a discovery document without a usable {fields}") from None
+    if metadata.issuer != issuer:
+        raise ProviderError(
+            f"calls itself {quoted(metadata.issuer, 200)}; write that as [accounts.identity_provider] issuer"
+        )
+    for url in (metadata.authorization_endpoint, metadata.token_endpoint, metadata.jwks_uri):
+        check_url(url)
+    return metadata
+
 
 log = structlog.get_logger()
 

@@ -15,8 +15,7 @@ from pressroom.http.page_frame import sentence
 from pressroom.http.responses import Endpoint
 from pressroom.interfaces.dashboard.frame import ACCOUNT, DashboardFrame, DashboardRequest, first
 from pressroom.interfaces.dashboard.sign_in_pages import PASSWORD_HELP
-from pressroom.interfaces.dashboard.views import session_rows
-from pressroom.interfaces.dashboard.words import title_of
+from pressroom.interfaces.dashboard.views import session_rows, title_of
 
 SESSIONS: Final = 20
 """How many sessions are listed."""

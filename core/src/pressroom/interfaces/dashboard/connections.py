@@ -13,10 +13,8 @@ from pressroom.http.browser_sessions import Fields
 from pressroom.http.page_frame import sentence
 from pressroom.http.responses import Endpoint
 from pressroom.interfaces.dashboard.clients import PLACEHOLDER, client_guides
-from pressroom.interfaces.dashboard.frame import CONNECTIONS, DashboardFrame, DashboardRequest, first
-from pressroom.interfaces.dashboard.once import OneTimeForms
-from pressroom.interfaces.dashboard.views import call_rows, connection_row, switches
-from pressroom.interfaces.dashboard.words import moment_text
+from pressroom.interfaces.dashboard.frame import CONNECTIONS, DashboardFrame, DashboardRequest, OneTimeForms, first
+from pressroom.interfaces.dashboard.views import call_rows, connection_row, moment_text, switches
 
 PAGE: Final = 25
 """How many connections one page lists."""

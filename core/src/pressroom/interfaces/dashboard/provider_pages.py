@@ -11,10 +11,8 @@ from pressroom.accounts.identity_provider import AccountLinking, IdentityClaims,
 from pressroom.accounts.records import BrowserSession
 from pressroom.accounts.sign_in import SignIn
 from pressroom.errors import Overloaded, RateLimited, SignInFailed
-from pressroom.http.browser_sessions import Fields, return_path
-from pressroom.http.encrypted_cookies import CookieCipher
-from pressroom.http.page_frame import sentence
-from pressroom.http.private_pages import see_other
+from pressroom.http.browser_sessions import CookieCipher, Fields, return_path
+from pressroom.http.page_frame import see_other, sentence
 from pressroom.http.responses import Endpoint
 from pressroom.interfaces.dashboard.frame import ACCOUNT, DASHBOARD, DashboardFrame, first
 from pressroom.interfaces.dashboard.sign_in_pages import SignInPages

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from pressroom.accounts.sign_in import SignIn
 from pressroom.host.host import Host
-from pressroom.http.browser_sessions import BrowserSessions
-from pressroom.http.encrypted_cookies import CookieCipher
+from pressroom.http.browser_sessions import BrowserSessions, CookieCipher
 from pressroom.http.page_frame import PageFrame
 from pressroom.http.responses import Endpoint
 from pressroom.interfaces.dashboard.account_page import AccountPage
 from pressroom.interfaces.dashboard.activity_page import ActivityPage
 from pressroom.interfaces.dashboard.connections import ConnectionPages
 from pressroom.interfaces.dashboard.frame import DashboardFrame
-from pressroom.interfaces.dashboard.known_browsers import KnownBrowsers
 from pressroom.interfaces.dashboard.overview import Overview
 from pressroom.interfaces.dashboard.plugin_pages import PluginPages
-from pressroom.interfaces.dashboard.sign_in_pages import SignInPages
-from pressroom.storage.files.secret import signing_secret
+from pressroom.interfaces.dashboard.sign_in_pages import KnownBrowsers, SignInPages
+from pressroom.storage.files.signing import signing_secret
 
 
 class Dashboard:

@@ -14,7 +14,6 @@ from sanic import Request as HttpRequest
 from pressroom.host.host import Host
 from pressroom.http.responses import mark_public_text
 from pressroom.interfaces.mcp.calls import ToolCalls
-from pressroom.interfaces.mcp.challenge import Challenge
 from pressroom.interfaces.mcp.jsonrpc import (
     INVALID_PARAMS,
     INVALID_REQUEST,
@@ -27,6 +26,7 @@ from pressroom.interfaces.mcp.jsonrpc import (
     result_body,
 )
 from pressroom.interfaces.mcp.listing import ToolLists
+from pressroom.interfaces.mcp.origin_policy import Challenge
 from pressroom.interfaces.mcp.versions import HEADER, Versions, allows_batches
 from pressroom.sdk import Caller
 from pressroom.validation.echo import quoted

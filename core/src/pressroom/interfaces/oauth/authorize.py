@@ -1,9 +1,11 @@
-"""`/oauth/authorize`: a person allows a client, or does not (RFC 6749, section 4.1)."""
+"""What a person is told of a client that asks for access. Nothing a client says of itself is proven."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import structlog
 from sanic import HTTPResponse, Request
@@ -22,18 +24,47 @@ from pressroom.errors import (
 )
 from pressroom.host.host import Host
 from pressroom.http.browser_sessions import MAX_FORM_BYTES, BrowserSessions, sign_in_path
-from pressroom.http.page_frame import PageFrame, sentence
-from pressroom.http.page_head import Head
-from pressroom.http.private_pages import private_page, see_other
+from pressroom.http.page_frame import Head, PageFrame, clip, private_page, see_other, sentence
 from pressroom.http.responses import Endpoint, Handler
 from pressroom.interfaces.oauth.answers import description
-from pressroom.interfaces.oauth.consent import consent_facts
 from pressroom.interfaces.oauth.registration import RegistrationLimit
-from pressroom.oauth.documents import is_document_address
-from pressroom.oauth.endpoint_urls import AUTHORIZE_PATH
-from pressroom.oauth.records import AuthorizationRequest, Client
-from pressroom.oauth.redirection import destination, with_parameters
+from pressroom.oauth.clients import is_document_address
+from pressroom.oauth.metadata import destination, is_loopback, with_parameters
+from pressroom.oauth.records import AUTHORIZE_PATH, AuthorizationRequest, Client
 from pressroom.oauth.requests import Parameters, RedirectedError, read_authorization_request
+
+_MAX_NAME_LENGTH: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class ConsentFacts:
+    """A client as the consent page shows it.
+
+    `destination` is where the answer goes, `kind` what that is. `publisher` is the host of a metadata document, which
+    the client's name is at least bound to; `other_site` tells that the answer goes to another host than that.
+    """
+
+    name: str
+    destination: str
+    kind: str
+    publisher: str
+    other_site: bool
+
+
+def consent_facts(request: AuthorizationRequest) -> ConsentFacts:
+    """Return what to show of a request's client."""
+    client, uri = request.client, request.redirect_uri
+    publisher = urlsplit(client.id).hostname or "" if client.from_document else ""
+    scheme = urlsplit(uri).scheme
+    kind = "site" if scheme == "https" else "computer" if is_loopback(uri) else "app"
+    return ConsentFacts(
+        name=clip(client.metadata.name, _MAX_NAME_LENGTH),
+        destination=destination(uri),
+        kind=kind,
+        publisher=publisher,
+        other_site=bool(publisher) and kind == "site" and urlsplit(uri).hostname != publisher,
+    )
+
 
 log = structlog.get_logger()
 

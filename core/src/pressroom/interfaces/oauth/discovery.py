@@ -11,18 +11,20 @@ from sanic import HTTPResponse, Request
 from pressroom.host.host import Host
 from pressroom.http.responses import Endpoint, Handler
 from pressroom.interfaces.oauth.answers import document, for_programs, preflight
-from pressroom.oauth.endpoint_urls import (
+from pressroom.oauth.records import (
+    AUTH_METHODS,
     AUTHORIZE_PATH,
+    GRANT_TYPES,
     JWKS_PATH,
     REGISTER_PATH,
     RESOURCE_METADATA_PATH,
     RESOURCE_PATH,
     REVOKE_PATH,
+    SCOPE,
     SERVER_METADATA_PATH,
     TOKEN_PATH,
     EndpointUrls,
 )
-from pressroom.oauth.records import AUTH_METHODS, GRANT_TYPES, SCOPE
 
 _MAX_AGE: Final = 3600
 _KEYS_MAX_AGE: Final = 300

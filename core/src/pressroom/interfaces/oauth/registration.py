@@ -16,9 +16,8 @@ from pressroom.host.host import Host
 from pressroom.http.responses import Endpoint
 from pressroom.interfaces.oauth.answers import answer, for_programs, preflight, refusal
 from pressroom.oauth.clients import RegisteredClient
-from pressroom.oauth.endpoint_urls import REGISTER_PATH
 from pressroom.oauth.metadata import check_metadata
-from pressroom.oauth.records import SCOPE, ClientMetadata
+from pressroom.oauth.records import REGISTER_PATH, SCOPE, ClientMetadata
 from pressroom.validation.echo import counted
 from pressroom.validation.json import parse_object
 

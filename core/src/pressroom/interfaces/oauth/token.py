@@ -14,8 +14,16 @@ from pressroom.errors import InvalidClient, InvalidRequest, UnsupportedGrantType
 from pressroom.host.host import Host
 from pressroom.http.responses import Endpoint
 from pressroom.interfaces.oauth.answers import answer, empty, for_programs, preflight
-from pressroom.oauth.endpoint_urls import REVOKE_PATH, TOKEN_PATH
-from pressroom.oauth.records import AUTHORIZATION_CODE, GRANT_TYPES, REFRESH_TOKEN, Client, CodeExchange, TokenSet
+from pressroom.oauth.records import (
+    AUTHORIZATION_CODE,
+    GRANT_TYPES,
+    REFRESH_TOKEN,
+    REVOKE_PATH,
+    TOKEN_PATH,
+    Client,
+    CodeExchange,
+    TokenSet,
+)
 from pressroom.oauth.requests import Parameters
 from pressroom.validation.echo import quoted
 

@@ -1,22 +1,164 @@
-"""The process executor: tools that compute, in processes that can be limited and killed."""
+"""One worker process, as the server sees it."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import pickle
+import time
 from collections import deque
 from collections.abc import Sequence
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pressroom.pipeline.executors import forkserver
-from pressroom.pipeline.executors.base import TaskExecutor
+import structlog
+from pebble import ProcessExpired, ProcessPool
+
+from pressroom.pipeline.executors import child, forkserver
+from pressroom.pipeline.executors.admission_queue import TaskExecutor
 from pressroom.pipeline.executors.child import Reply
+from pressroom.pipeline.executors.daemon import on_daemon_thread
 from pressroom.pipeline.executors.execution_request import ExecutionRequest
 from pressroom.pipeline.executors.failures import out_of_memory, timed_out, tool_failed_in_worker, worker_lost
-from pressroom.pipeline.executors.worker import Worker, WorkerLost
 from pressroom.sdk import ExecutorName
+
+_STUCK_AFTER = 10.0
+"""Seconds after which something that should have happened long before is not waited for any more."""
+
+_START_PAUSES = (0.1, 1.0)
+
+_log = structlog.get_logger()
+
+
+class WorkerLost(Exception):
+    """The worker process ended, or stopped answering, in the midst of a call."""
+
+
+class Worker:
+    """A worker process that takes one call at a time, and is replaced whenever it may have come to harm.
+
+    It is a pebble pool of one process. With one pool for all of them, the workers would share a pipe and its locks:
+    one that is killed while it sends would then take the others along.
+    """
+
+    def __init__(
+        self,
+        *,
+        niceness: int,
+        recycle_after: int,
+        font_folders: tuple[Path, ...] = (),
+        setup: tuple[str, ...] = (),
+    ) -> None:
+        self._setup = (niceness, font_folders, setup)
+        self._recycle_after = recycle_after
+        self._calls = 0
+        self._opening: asyncio.Task[ProcessPool] | None = None
+        self._stopping: set[asyncio.Task[None]] = set()
+
+    def open(self) -> asyncio.Task[ProcessPool]:
+        """Begin to start the process, unless that has happened already; the task ends once it runs."""
+        if self._opening is None or _failed(self._opening):
+            self._opening = asyncio.create_task(on_daemon_thread("worker start", self._open_pool))
+            self._opening.add_done_callback(_failed)  # so that asyncio takes no failure for unnoticed
+        return self._opening
+
+    async def run(self, reference: str, arguments: bytes, memory_mib: int, seconds: float) -> child.Reply:
+        """Have the process run a tool for at most `seconds` from when it takes the call; see `child.execute`.
+
+        Raises:
+            TimeoutError: the tool ran out of time, and was killed.
+            WorkerLost: the process ended under it.
+        """
+        try:
+            reply = await self._answer(reference, arguments, memory_mib, seconds)
+        except TimeoutError:
+            raise
+        except (WorkerLost, BrokenProcessPool, OSError, RuntimeError) as error:
+            self.renew()
+            raise WorkerLost(str(error)) from error
+        self._calls += 1
+        if reply.kind == "memory" or self._calls == self._recycle_after:
+            self.renew()
+        return reply
+
+    async def _answer(self, reference: str, arguments: bytes, memory_mib: int, seconds: float) -> child.Reply:
+        scope = asyncio.timeout(seconds + _STUCK_AFTER)
+        try:
+            async with scope:
+                pool = await asyncio.shield(self.open())
+                if not pool.active:  # the process ended between two calls
+                    self.renew()
+                    pool = await asyncio.shield(self.open())
+                future = pool.schedule(child.execute, args=(reference, arguments, memory_mib), timeout=seconds)
+                return await asyncio.wrap_future(future)
+        except TimeoutError:
+            if scope.expired():
+                raise WorkerLost("it stopped answering") from None
+            raise
+        except ProcessExpired as error:
+            raise WorkerLost(f"it ended with exit status {error.exitcode}") from None
+
+    def renew(self) -> None:
+        """Replace the process by a new one, in the background."""
+        self._discard()
+        self.open()
+
+    async def close(self) -> None:
+        """Kill the process and wait until it is gone, but not for ever."""
+        self._discard()
+        if self._stopping:
+            await asyncio.wait(self._stopping, timeout=_STUCK_AFTER)
+
+    def _discard(self) -> None:
+        if self._opening is not None:
+            task = asyncio.create_task(_stop(self._opening))
+            self._stopping.add(task)
+            task.add_done_callback(self._stopping.discard)
+        self._opening = None
+        self._calls = 0
+
+    def _open_pool(self) -> ProcessPool:
+        for pause in _START_PAUSES:
+            try:
+                return self._start_pool()
+            except (BrokenProcessPool, OSError) as error:
+                # A module that cannot be imported outside the server takes the whole fork server down.
+                _log.warning("worker process did not start; trying without preloaded modules", reason=str(error))
+                forkserver.preload(())
+                time.sleep(pause)
+        return self._start_pool()
+
+    def _start_pool(self) -> ProcessPool:
+        context = forkserver.WorkerContext()
+        pool = ProcessPool(max_workers=1, initializer=child.prepare, initargs=self._setup, context=context)
+        try:
+            running = pool.active  # asking is what starts it
+        except BrokenProcessPool:
+            _stop_pool(pool)
+            raise
+        if not running:
+            _stop_pool(pool)
+            raise BrokenProcessPool("it ended at once")
+        return pool
+
+
+def _failed(opening: asyncio.Task[ProcessPool]) -> bool:
+    return opening.done() and (opening.cancelled() or opening.exception() is not None)
+
+
+async def _stop(opening: asyncio.Task[ProcessPool]) -> None:
+    try:
+        pool = await opening
+    except (BrokenProcessPool, OSError):
+        return
+    await on_daemon_thread("worker stop", _stop_pool, pool)
+
+
+def _stop_pool(pool: ProcessPool) -> None:
+    pool.stop()  # type: ignore[no-untyped-call]  # pebble leaves it without annotations
+    pool.join()
+
 
 _MAX_DEFAULT_PROCESSES = 8
 

@@ -19,8 +19,7 @@ from pressroom.errors import CallTimeout, InternalError, Overloaded
 from pressroom.fetch.shares import current_share
 from pressroom.pipeline.executors.admission_queue import AdmissionQueue
 from pressroom.pipeline.executors.child import Reply
-from pressroom.pipeline.executors.process import usable_cores
-from pressroom.pipeline.executors.worker import Worker, WorkerLost
+from pressroom.pipeline.executors.process import Worker, WorkerLost, usable_cores
 
 log = structlog.get_logger()
 

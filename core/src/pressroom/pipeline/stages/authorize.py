@@ -8,7 +8,7 @@ from pressroom.pipeline.context import IdentifiedCall, ResolvedCall
 from pressroom.pipeline.services import Services
 from pressroom.pipeline.stages.base import CallStage
 from pressroom.sdk import Caller
-from pressroom.validation.nearest import nearest
+from pressroom.validation.echo import nearest
 
 
 class Plan(CallStage[IdentifiedCall, ResolvedCall]):

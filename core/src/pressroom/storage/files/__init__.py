@@ -7,8 +7,7 @@ from pressroom.errors import ConfigError
 from pressroom.sdk.backends import FileStore
 from pressroom.storage.files.keys import content_disposition, is_key, media_type_of, url_path
 from pressroom.storage.files.local import LocalFileStore
-from pressroom.storage.files.secret import load_or_create_secret, signing_secret
-from pressroom.storage.files.signing import UrlSigner, UrlStatus
+from pressroom.storage.files.signing import UrlSigner, UrlStatus, load_or_create_secret, signing_secret
 
 __all__ = [
     "LocalFileStore",

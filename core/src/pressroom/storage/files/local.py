@@ -1,5 +1,4 @@
-"""Files in a folder of this machine."""
-# ruff: noqa: PTH102, PTH105, PTH108, PTH116, PTH120, PTH123 - making a Path takes as long as the system call on it
+"""A memory of keys that were seen a short time ago."""
 
 from __future__ import annotations
 
@@ -7,6 +6,8 @@ import asyncio
 import errno
 import os
 import secrets
+import time
+from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -21,6 +22,43 @@ from pressroom.storage.files.keys import check_key, check_media_type, media_type
 from pressroom.storage.files.pruning import prune_folder, remove_strays
 from pressroom.storage.files.signing import UrlSigner
 from pressroom.storage.private import PRIVATE, close_to_others, make_private_folder
+
+
+class RecentKeys:
+    """Remembers keys for `seconds` each, and at most `max_keys` of them: the ones added last.
+
+    `clock` tells a time in seconds that never goes back.
+    """
+
+    __slots__ = ("_clock", "_expiry", "_max_keys", "_seconds")
+
+    def __init__(self, seconds: float, max_keys: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._seconds = seconds
+        self._max_keys = max_keys
+        self._clock = clock
+        self._expiry: OrderedDict[str, float] = OrderedDict()
+
+    def add(self, key: str) -> None:
+        """Remember `key` from now on."""
+        self._expiry[key] = self._clock() + self._seconds
+        self._expiry.move_to_end(key)
+        if len(self._expiry) > self._max_keys:
+            self._expiry.popitem(last=False)
+
+    def discard(self, key: str) -> None:
+        """Forget `key`; one that is not remembered is not an error."""
+        self._expiry.pop(key, None)
+
+    def __contains__(self, key: str) -> bool:
+        expiry = self._expiry.get(key)
+        return expiry is not None and self._clock() < expiry
+
+    def __len__(self) -> int:
+        return len(self._expiry)
+
+
+# ruff: noqa: PTH102, PTH105, PTH108, PTH116, PTH120, PTH123 - making a Path takes as long as the system call on it
+
 
 INLINE_BYTES: Final = 262_144
 """Files up to this size are read on the event loop: from the page cache that takes less time than a thread switch."""

@@ -22,7 +22,7 @@ from pressroom.config.models import S3Settings
 from pressroom.errors import BackendError, ConfigError, FileMissing, Unavailable
 from pressroom.sdk.backends import Pruned, StoredFile
 from pressroom.storage.files.keys import check_key, check_media_type, content_disposition, media_type_of
-from pressroom.storage.files.recent import RecentKeys
+from pressroom.storage.files.local import RecentKeys
 from pressroom.storage.files.s3_errors import FAILURES, PERMISSIONS_HINT, explain, is_unreachable, service_code
 from pressroom.storage.outage import OutageGuard
 
