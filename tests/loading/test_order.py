@@ -89,8 +89,8 @@ def load_in_process(config: Mapping[str, object], environment: dict[str, str]) -
     code = """
 import dataclasses, json, sys
 from pressroom.config import Settings
-from pressroom.host.loaded_app import Compiled
-compiled = Compiled(Settings.model_validate(json.load(sys.stdin)))
+from pressroom.host.loaded_app import LoadedApp
+compiled = LoadedApp(Settings.model_validate(json.load(sys.stdin)))
 records = [dataclasses.asdict(dataclasses.replace(one, import_seconds=0)) for one in compiled.plugins.records]
 print(json.dumps({"tools": list(compiled.catalog.tools), "records": records}))
 """

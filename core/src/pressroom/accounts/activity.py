@@ -52,7 +52,7 @@ class _Waiting(NamedTuple):
     code: str
     cached: bool
     duration: float
-    client_ip: str
+    address: str
     request_id: str
     website_id: str
 

@@ -63,7 +63,7 @@ def _tell(output: Output, findings: Sequence[Diagnosis], *, verbose: bool) -> No
         rows = [
             (MARKS[one.result.status], one.check, one.brief or one.result.message, one.result.hint) for one in shown
         ]
-        output.table(["Status", "Check", "Diagnosis", "What to do"], rows)
+        output.table(["Status", "Check", "Finding", "What to do"], rows)
     else:
         output.line("No problems found.")
     if not verbose:

@@ -150,7 +150,7 @@ def test_an_llms_txt_by_its_convention() -> None:
         "## Optional\n* [Two](https://other.example.net/)\n"
     )
     llms = read_llms_txt(content.encode(), "https://www.example.org/llms.txt")
-    assert (llms.title, llms.summary, llms.sections) == ("SiteScope", "A summary in two lines.", ("Docs", "Optional"))
+    assert (llms.title, llms.summary, llms.sections) == ("Site", "A summary in two lines.", ("Docs", "Optional"))
     assert [(entry.title, entry.url, entry.note) for entry in llms.entries] == [
         ("One", "https://www.example.org/one.md", "first"),
         ("Two", "https://other.example.net/", ""),

@@ -28,7 +28,7 @@ def problems(node: dict[str, Any]) -> tuple[list[str], list[str]]:
     return [one.path for one in result.errors], [one.path for one in result.warnings]
 
 
-@pytest.mark.parametrize("type_name", ["BlogPosting", "ScoringArticle", "NewsArticle"])
+@pytest.mark.parametrize("type_name", ["BlogPosting", "Article", "NewsArticle"])
 def test_an_article_is_built_whole(type_name: str) -> None:
     article = with_changes(site_name="Bread", site_logo="https://example.com/logo.png")
     built = build_structured_data(article, type_name)
@@ -255,7 +255,7 @@ def test_references_inside_a_graph_are_followed() -> None:
         "@graph": [
             {"@type": "Person", "@id": "#ada", "name": "Ada", "url": "https://e.com/ada"},
             {
-                "@type": ["ScoringArticle", "Thing"],
+                "@type": ["Article", "Thing"],
                 "headline": "H",
                 "image": "https://e.com/i",
                 "author": {"@id": "#ada"},
@@ -265,7 +265,7 @@ def test_references_inside_a_graph_are_followed() -> None:
         ],
     }
     result = validate_structured_data(graph)
-    assert [item.type for item in result.items] == ["Person", "ScoringArticle"]
+    assert [item.type for item in result.items] == ["Person", "Article"]
     assert result.errors == ()
     assert result.warnings == ()
 
@@ -274,8 +274,8 @@ def test_references_inside_a_graph_are_followed() -> None:
     ("document", "message"),
     [
         ("{", "not JSON"),
-        ({"@type": "ScoringArticle"}, "@context is missing"),
-        ({"@context": "https://other.org", "@type": "ScoringArticle"}, "not schema.org"),
+        ({"@type": "Article"}, "@context is missing"),
+        ({"@context": "https://other.org", "@type": "Article"}, "not schema.org"),
         ({**CONTEXT, "headline": "x"}, "no @type"),
         ([3], "must be an object"),
     ],
@@ -286,7 +286,7 @@ def test_documents_that_are_none_are_errors(document: object, message: str) -> N
 
 def test_a_long_headline_and_dates_in_the_wrong_order_are_warnings() -> None:
     node = {
-        "@type": "ScoringArticle",
+        "@type": "Article",
         "headline": "x" * 111,
         "image": "https://e.com/i",
         "author": {"name": "A", "url": "https://e.com"},
@@ -363,7 +363,7 @@ DATES = {"datePublished": "2026-01-02T03:04:05+00:00", "dateModified": "2026-02-
     "document",
     [
         {**CONTEXT, "@type": "BlogPosting", "author": {"@type": "Person", "name": "Ada Lovelace"}, **DATES},
-        {**CONTEXT, "@graph": [{"@type": ["ScoringArticle"], "author": {"@id": ADA["@id"]}, **DATES}, ADA]},
+        {**CONTEXT, "@graph": [{"@type": ["Article"], "author": {"@id": ADA["@id"]}, **DATES}, ADA]},
         [{**CONTEXT, "@type": "WebSite"}, {**CONTEXT, "@type": "NewsArticle", "author": ["Ada Lovelace"], **DATES}],
     ],
 )
@@ -379,7 +379,7 @@ def test_author_and_dates_of_a_page_are_read_from_its_structured_data(document: 
     "author", [None, 1, [], [[[]]], {"name": {}}, {"@id": []}, {"@id": "x"}, "", {"name": ["", 1]}]
 )
 def test_odd_bylines_are_none(author: Any) -> None:
-    document = {**CONTEXT, "@type": "ScoringArticle", "author": author, "datePublished": author, "@graph": author}
+    document = {**CONTEXT, "@type": "Article", "author": author, "datePublished": author, "@graph": author}
     script = f"<script type='application/ld+json'>{json.dumps(document)}</script>"
     article = article_from_page(f"<head>{script}</head><p>x</p>")
     assert (article.authors, article.published) == ((), None)

@@ -17,7 +17,7 @@ from pressroom_seo.scoring.context import Context
 from pressroom_seo.structured_data.validation import Problem, StructuredDataItem, missing_of, validate_structured_data
 from pressroom_seo.urls import split_address
 
-BUILDABLE: Final = ("BlogPosting", "ScoringArticle", "NewsArticle", "FAQPage", "HowTo", "BreadcrumbList")
+BUILDABLE: Final = ("BlogPosting", "Article", "NewsArticle", "FAQPage", "HowTo", "BreadcrumbList")
 
 _STEP: Final = re.compile(
     r"(?:step|schritt|étape|etape|paso|passo|passaggio|stap)\s*\d{1,2}\s*[:.)–-]?\s*|\d{1,2}[.)]\s+",  # noqa: RUF001
