@@ -32,7 +32,7 @@ def test_a_qr_code_that_is_not_cached(host: RunningHost) -> None:
         with walked(host) as walk:
             assert http.post(QR, json={"text": "second"}).status_code == 200
 
-    assert_below(walk, modules=39, hops=74)
+    assert_below(walk, modules=31, hops=63)
 
 
 def test_a_qr_code_from_the_cache(host: RunningHost) -> None:
@@ -42,7 +42,7 @@ def test_a_qr_code_from_the_cache(host: RunningHost) -> None:
         with walked(host) as walk:
             assert http.post(QR, json={"text": "again"}).status_code == 200
 
-    assert_below(walk, modules=31, hops=48)
+    assert_below(walk, modules=25, hops=42)
 
 
 def test_an_article_that_is_created_over_mcp(host: RunningHost) -> None:
@@ -51,4 +51,4 @@ def test_an_article_that_is_created_over_mcp(host: RunningHost) -> None:
     with walked(host) as walk:
         ada.data("create_content", title="Second", body="Text.")
 
-    assert_below(walk, modules=55, hops=125)
+    assert_below(walk, modules=48, hops=120)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pressroom.sdk import LockTaken, PluginContext
 from pressroom_search_performance.figures.fetching import fetch_connection
-from pressroom_search_performance.figures.rounds import lock_of
+from pressroom_search_performance.figures.store import lock_of
 
 
 async def fetch_slice(plugin: PluginContext, connection_id: str) -> tuple[int, bool]:

@@ -16,7 +16,7 @@ from pressroom.sdk import McpTool
 from pressroom.testing.running import settings_for_test
 from pressroom_content.contract import SiteConnector
 from pressroom_content.plugin import pressroom_mcp_tools as content_tools
-from pressroom_content.rendering.rules import FRAME_HOSTS, RULES, SCHEMES
+from pressroom_content.rendering.sanitising import FRAME_HOSTS, RULES, SCHEMES
 from pressroom_content.websites.connectors import connectors
 from pressroom_images.plugin import pressroom_mcp_tools as image_tools
 from pressroom_search_performance.plugin import pressroom_mcp_tools as search_tools

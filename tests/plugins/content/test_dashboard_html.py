@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from pressroom_content.pages.reading import _without_others
+from pressroom_content.pages.article import _without_others
 from pressroom_content.rendering.sanitising import sanitise
 
 FORM = '<form action="/dashboard/connections/tools" method="post"><button>Go on</button></form>'

@@ -7,8 +7,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-from pressroom_content.articles.differences import difference
-from pressroom_content.pages.word_diff import MAX_ROWS, compare
+from pressroom_content.articles.versions import difference
+from pressroom_content.pages.article_versions import MAX_ROWS, compare
 from pressroom_content.records import Article
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

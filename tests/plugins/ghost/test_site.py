@@ -17,8 +17,7 @@ from joserfc.jwk import OctKey
 from PIL import Image
 from pressroom.fetch import GuardedFetcher
 from pressroom_content.contract import MediaFile, Post, RemoteChanged, SiteGone, SiteRefused, SiteRejected
-from pressroom_ghost.site import GhostSite
-from pressroom_ghost.tokens import token
+from pressroom_ghost.site import GhostSite, token
 from support.ghost import Ghost
 
 from .conftest import site_of

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pressroom_images.sources.licenses import allows, creative_commons, credit_line
+from pressroom_images.sources.search import allows, creative_commons, credit_line
 
 
 @pytest.mark.parametrize(

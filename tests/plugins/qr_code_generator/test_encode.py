@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pressroom.sdk import InvalidInput
 from pressroom_qr_code_generator import encode as module
-from pressroom_qr_code_generator.encode import SEGNO_KNOWN, encode
-from pressroom_qr_code_generator.masks import Rows
+from pressroom_qr_code_generator.encode import SEGNO_KNOWN, Rows, encode
 from pressroom_qr_code_generator.params import ErrorCorrection
 from support.sizes import examples
 

@@ -7,7 +7,7 @@ import pytest
 import segno
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pressroom_qr_code_generator.masks import penalties, template, to_bits, to_rows, with_best_mask
+from pressroom_qr_code_generator.encode import penalties, template, to_bits, to_rows, with_best_mask
 from support.sizes import examples
 
 encoder: Any = segno.encoder

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
-from pressroom_qr_code_generator import png
+from pressroom_qr_code_generator import render as png
 from support.sizes import examples
 
 RED, CLEAR = (255, 0, 0, 255), (1, 2, 3, 0)

@@ -11,11 +11,22 @@ from xml.etree import ElementTree as ET
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pressroom_search_performance.charts.axes import Axis, compact, count_axis, position_axis, share_axis
-from pressroom_search_performance.charts.countries import country_name
-from pressroom_search_performance.charts.svg import HEIGHT, WIDTH, Point, chart, places, runs, sparkline
-from pressroom_search_performance.charts.words import METRICS, axis_days
-from pressroom_search_performance.figures.asking import Figures
+from pressroom_search_performance.charts.drawing import METRICS, axis_days, country_name
+from pressroom_search_performance.charts.svg import (
+    HEIGHT,
+    WIDTH,
+    Axis,
+    Point,
+    chart,
+    compact,
+    count_axis,
+    places,
+    position_axis,
+    runs,
+    share_axis,
+    sparkline,
+)
+from pressroom_search_performance.figures.reading import Figures
 
 counts = st.one_of(st.none(), st.integers(0, 10**18).map(float))
 shares = st.one_of(st.none(), st.floats(0, 1))

@@ -20,8 +20,7 @@ from pressroom_content.contract import Grain, SearchQuery, SearchRow
 from pressroom_search_performance.config import SearchPerformanceConfig
 from pressroom_search_performance.connecting.store import SourceConnections
 from pressroom_search_performance.figures.fetching import fetch_due
-from pressroom_search_performance.figures.rounds import ConnectionGone, begin_round, lock_of
-from pressroom_search_performance.figures.store import write_day
+from pressroom_search_performance.figures.store import ConnectionGone, begin_round, lock_of, write_day
 from pressroom_search_performance.sources import google as google_source
 from sqlalchemy import update
 from support.fetching_figures import fetch_slice

@@ -16,7 +16,7 @@ from pressroom_content.contract import (
     SiteUnavailable,
     UnknownOutcome,
 )
-from pressroom_webhook.signing import key_of, signed
+from pressroom_webhook.delivery import key_of, signed
 from pressroom_webhook.site import WebhookSite
 from support.webhook_receiver import Receiver
 

@@ -15,7 +15,7 @@ from pressroom_content.articles.exporting import routes as export_routes
 from pressroom_content.articles.trash import jobs as article_jobs
 from pressroom_content.builtin_site.connector import builtin_connector
 from pressroom_content.pages.routes import routes as article_pages
-from pressroom_content.publishing.jobs import jobs as publishing_jobs
+from pressroom_content.publishing.engine import jobs as publishing_jobs
 from pressroom_content.stored import STORAGE
 from pressroom_content.tables import ContentBase
 from pressroom_content.text_index import published
@@ -32,9 +32,9 @@ from pressroom_content.tools import (
     website_content,
     websites,
 )
-from pressroom_content.websites.credentials import credential_keys
 from pressroom_content.websites.jobs import jobs as website_jobs
 from pressroom_content.websites.routes import routes as website_routes
+from pressroom_content.websites.settings import credential_keys
 
 METADATA: Final = ContentBase.metadata
 

@@ -18,8 +18,7 @@ from dulwich.refs import HEADREF, Ref
 from dulwich.repo import Repo
 from pressroom_content.contract import SiteError, SiteGone, SiteRefused, SiteUnavailable
 
-from pressroom_git.repository import MAX_FILE_BYTES, File, changed
-from pressroom_git.worktree import Worktree
+from pressroom_git.repository import MAX_FILE_BYTES, File, Worktree, changed
 
 _ATTEMPTS: Final = 20
 _PAUSE: Final = 0.05

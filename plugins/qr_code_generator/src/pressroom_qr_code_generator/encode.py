@@ -1,15 +1,145 @@
-"""From a text to the modules of its symbol (ISO/IEC 18004:2015)."""
+"""Choosing the data mask of a symbol (ISO/IEC 18004:2015, 7.8), on whole symbols at once.
+
+A symbol is held in one integer, a bit a module, so that a rule is counted for all modules by a few shifts. Bit
+`row * stride + column` is a module, and `stride` is `GAP` more than a row has modules: the bits between two rows
+are light, no pattern reaches from one row into the next, and what is beside the symbol counts as light, as the
+third rule wants it. Shifting by 1 looks along the rows, shifting by `stride` down the columns.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 import segno
 from pressroom.sdk import InvalidInput
 
-from pressroom_qr_code_generator.masks import Rows, with_best_mask
 from pressroom_qr_code_generator.params import ErrorCorrection
+
+GAP: Final = 4
+_MASK_PERIOD: Final = 12
+_FUNCTION_MODULE, _DATA_MODULE = 1, 2
+_TO_DIGITS: Final = bytes.maketrans(b"\x00\x01", b"01")
+_FROM_DIGITS: Final = bytes.maketrans(b"01", b"\x00\x01")
+
+_encoder: Any = segno.encoder  # its functions carry no types
+
+Rows = Sequence[bytes | bytearray]
+"""The modules of a symbol: a byte each, 1 for dark and 0 for light."""
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """What all symbols of one size share.
+
+    `data` marks the modules that masks apply to, `dark` the function patterns' dark modules. Format and
+    version information is in neither: it is light while masks are compared. `masks` are the eight masks.
+    `has_right` and `has_below` mark the modules that have a neighbour there.
+    """
+
+    modules: int
+    stride: int
+    data: int
+    dark: int
+    masks: tuple[int, ...]
+    has_right: int
+    has_below: int
+
+
+@lru_cache(maxsize=40)
+def template(modules: int) -> Template:
+    """Return the template of the symbols with that many modules a side (21 to 177)."""
+    matrix = _encoder.make_matrix(modules, modules)
+    _encoder.add_finder_patterns(matrix, modules, modules)
+    _encoder.add_alignment_patterns(matrix, modules, modules)
+    data = _bits_where(matrix, _DATA_MODULE)
+    row = b"\x01" * modules
+    return Template(
+        modules=modules,
+        stride=modules + GAP,
+        data=data,
+        dark=_bits_where(matrix, _FUNCTION_MODULE),
+        masks=tuple(data & to_bits(_mask(mask, modules)) for mask in _encoder.get_data_mask_functions(is_micro=False)),
+        has_right=to_bits([row[:-1] + b"\x00"] * modules),
+        has_below=to_bits([row] * (modules - 1)),
+    )
+
+
+def with_best_mask(rows: Rows, mask: int) -> tuple[list[bytearray], int]:
+    """Return a symbol with the best mask instead of the one it has, and the number of the best mask (0 to 7).
+
+    Format and version information of the symbol returned is blank. Among masks of equal score the first is best.
+    """
+    form = template(len(rows))
+    unmasked = (to_bits(rows) ^ form.masks[mask]) & form.data
+    candidates = [unmasked ^ candidate | form.dark for candidate in form.masks]
+    scores = [sum(penalties(candidate, form)) for candidate in candidates]
+    best = scores.index(min(scores))
+    return to_rows(candidates[best], form.modules), best
+
+
+def penalties(symbol: int, form: Template) -> tuple[int, int, int, int]:
+    """Return a masked symbol's scores for runs, blocks, finder-like patterns and its share of dark modules.
+
+    Lower is better (ISO/IEC 18004:2015, 7.8.3.1).
+    """
+    stride = form.stride
+    like_right = form.has_right & ~(symbol ^ symbol >> 1)
+    like_below = form.has_below & ~(symbol ^ symbol >> stride)
+    runs = _runs(like_right, 1) + _runs(like_below, stride)
+    blocks = 3 * (like_right & like_right >> stride & like_below).bit_count()
+    finders = 40 * (_finder_like(symbol, 1) + _finder_like(symbol, stride))
+    dark_percent = symbol.bit_count() / form.modules**2 * 100
+    return runs, blocks, finders, 10 * int(abs(dark_percent - 50) / 5)
+
+
+def to_bits(rows: Rows) -> int:
+    """Return the integer of a symbol."""
+    gap = bytes(GAP)
+    return int(b"".join([row + gap for row in rows]).translate(_TO_DIGITS)[::-1], 2)
+
+
+def to_rows(symbol: int, modules: int) -> list[bytearray]:
+    """Return the rows of a symbol."""
+    stride = modules + GAP
+    flat = format(symbol, f"0{modules * stride}b").encode().translate(_FROM_DIGITS)[::-1]
+    return [bytearray(flat[start : start + modules]) for start in range(0, len(flat), stride)]
+
+
+def _runs(like_next: int, step: int) -> int:
+    # A run of n >= 5 equal modules scores n - 2: one for each five in a row, and two for being a run.
+    threes = like_next & like_next >> step
+    fives = threes & threes >> 2 * step
+    return fives.bit_count() + 2 * (fives & ~(fives << step)).bit_count()
+
+
+def _finder_like(symbol: int, step: int) -> int:
+    """Return how often dark-light-dark-dark-dark-light-dark has four light modules before or after it."""
+    light = ~symbol
+    pattern = symbol & light >> step & symbol >> 2 * step & symbol >> 3 * step
+    pattern &= symbol >> 4 * step & light >> 5 * step & symbol >> 6 * step
+    dark_before = symbol << step | symbol << 2 * step | symbol << 3 * step | symbol << 4 * step
+    dark_after = symbol >> 7 * step | symbol >> 8 * step | symbol >> 9 * step | symbol >> 10 * step
+    found = pattern & ~(dark_before & dark_after)
+    # Two that overlap, by three modules or by one, count once. A third cannot overlap the second of such a pair.
+    overlapping = found & (found << 4 * step | found << 6 * step)
+    return found.bit_count() - overlapping.bit_count()
+
+
+def _mask(condition: Callable[[int, int], bool], modules: int) -> list[bytes]:
+    """Return a whole mask; all eight repeat after twelve rows and after twelve columns."""
+    period = range(_MASK_PERIOD)
+    tile = [bytes(condition(row, column) for column in period) * (modules // _MASK_PERIOD + 1) for row in period]
+    return [tile[row % _MASK_PERIOD][:modules] for row in range(modules)]
+
+
+def _bits_where(matrix: Iterable[bytearray], value: int) -> int:
+    is_value = bytes(byte == value for byte in range(256))
+    return to_bits([row.translate(is_value) for row in matrix])
+
 
 SEGNO_KNOWN: Final = frozenset({"1.6.6"})
 """The releases of segno whose inner functions are known to be what `masks` takes them for."""

@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from pressroom_qr_code_generator.colors import Rgba
+from pressroom_qr_code_generator.encode import Rows
 from pressroom_qr_code_generator.layout import QrLayout
-from pressroom_qr_code_generator.masks import Rows
 
 _DARK_ABOVE, _DARK_BELOW = 1, 2
 _ONE_SIDE_DARK: Final = re.compile(rb"\x01+|\x02+")

@@ -69,9 +69,9 @@ def pressroom_routes(plugin: PluginContext) -> Iterable[Route]:
     """Serve the pages with figures and those on which people connect websites, and key files for IndexNow."""
     from pressroom_search_performance.charts import pages as charts  # noqa: PLC0415
     from pressroom_search_performance.connecting import pages  # noqa: PLC0415
-    from pressroom_search_performance.indexnow import keys  # noqa: PLC0415
+    from pressroom_search_performance.indexnow import submitting  # noqa: PLC0415
 
-    return [*charts.routes(plugin), *pages.routes(plugin), *keys.routes(plugin)]
+    return [*charts.routes(plugin), *pages.routes(plugin), *submitting.routes(plugin)]
 
 
 @hookimpl

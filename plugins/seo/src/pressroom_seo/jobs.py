@@ -31,7 +31,7 @@ def jobs(plugin: PluginContext) -> Sequence[Job]:
         return await run_job(plugin, run)
 
     async def tidy(_run: JobRun) -> Mapping[str, Any]:
-        from pressroom_seo.reports.tidying import tidy_up  # noqa: PLC0415
+        from pressroom_seo.reports.running import tidy_up  # noqa: PLC0415
 
         return {"forgotten": await tidy_up(plugin)}
 

@@ -8,10 +8,10 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pressroom_content.articles.differences import changed_blocks
-from pressroom_content.pages.month import Month
+from pressroom_content.articles.versions import changed_blocks
+from pressroom_content.pages.article_versions import WordDiff
+from pressroom_content.pages.calendar import Month
 from pressroom_content.pages.shown import relative
-from pressroom_content.pages.word_diff import WordDiff
 from support.sizes import examples
 
 LINES = st.lists(st.sampled_from(["a", "b", "c", "the tea is hot", ""]), max_size=12)

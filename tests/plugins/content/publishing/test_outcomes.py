@@ -11,10 +11,10 @@ import pytest
 from pressroom.sdk import InvalidInput, NotFound, PluginContext
 from pressroom_content.articles.store import Articles
 from pressroom_content.contract import RemoteMedia
-from pressroom_content.publishing import patience
-from pressroom_content.publishing.looking import author_warnings, look
+from pressroom_content.publishing import schedule as patience
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.publishing.taking_down import unpublish
+from pressroom_content.publishing.verifying import author_warnings, look
 from pressroom_content.records import Publication
 from pressroom_content.rendering.markdown import html_of_markdown
 from pressroom_content.websites.store import Websites

@@ -9,12 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pressroom.sdk import InvalidInput
-from pressroom_content.contract.slugs import as_slug, slug_of
+from pressroom_content.contract.articles import as_slug, slug_of
 from pressroom_content.language import count_words
 from pressroom_content.rendering.extraction import extract
 from pressroom_content.rendering.from_html import to_markdown
-from pressroom_content.rendering.rules import Sanitiser
-from pressroom_content.rendering.sanitising import render, sanitise
+from pressroom_content.rendering.sanitising import Sanitiser, render, sanitise
 from pressroom_content.rendering.text import text_of
 from selectolax.lexbor import LexborHTMLParser
 

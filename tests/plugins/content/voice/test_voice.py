@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pressroom_content.voice.checking import check
-from pressroom_content.voice.reading import syllables_of
 from pressroom_content.voice.spellings import other_spellings
-from pressroom_content.voice.store import Voice
+from pressroom_content.voice.store import Voice, syllables_of
 from support.content_client import Client
 
 

@@ -6,8 +6,16 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from pressroom_code_to_image.highlight.roles import Role
-from pressroom_code_to_image.highlight.tokens import Token, TokenKind, partners, quoted, significant, split, word_set
+from pressroom_code_to_image.highlight.tokens import (
+    Role,
+    Token,
+    TokenKind,
+    partners,
+    quoted,
+    significant,
+    split,
+    word_set,
+)
 
 _ESCAPE: Final = re.compile(r"\\(?:[0-7]{3}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)")
 _PLACEHOLDER: Final = re.compile(r"%[-+# 0]*[\d.*]*[a-zA-Z%]")

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from pressroom_code_to_image.highlight import data, go, python, rust, scripts, sessions, shell, web
-from pressroom_code_to_image.highlight.roles import Role
-from pressroom_code_to_image.highlight.tokens import Token, lexed
+from pressroom_code_to_image.highlight import data, go, python, rust, scripts, shell, web
+from pressroom_code_to_image.highlight import data as sessions
+from pressroom_code_to_image.highlight.tokens import Role, Token, lexed
 from pressroom_code_to_image.names import Language
 
 _RULES: Final[dict[str, Callable[[list[Token]], list[Token]]]] = {

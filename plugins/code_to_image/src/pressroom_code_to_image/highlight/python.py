@@ -8,8 +8,16 @@ from typing import Final
 
 from pygments.token import Name, String
 
-from pressroom_code_to_image.highlight.roles import Role
-from pressroom_code_to_image.highlight.tokens import Token, TokenKind, is_a, partners, pieces, significant, word_set
+from pressroom_code_to_image.highlight.tokens import (
+    Role,
+    Token,
+    TokenKind,
+    is_a,
+    partners,
+    pieces,
+    significant,
+    word_set,
+)
 
 _CONSTANT: Final = re.compile(r"_*[A-Z][A-Z0-9_]*")
 

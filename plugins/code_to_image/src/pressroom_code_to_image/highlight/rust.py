@@ -8,8 +8,7 @@ from typing import Final
 
 from pygments.token import Comment, Name, String
 
-from pressroom_code_to_image.highlight.roles import Role
-from pressroom_code_to_image.highlight.tokens import Token, TokenKind, is_a, pieces, significant, split, word_set
+from pressroom_code_to_image.highlight.tokens import Role, Token, TokenKind, is_a, pieces, significant, split, word_set
 
 _CONSTANT: Final = re.compile(r"[A-Z][A-Z0-9_]+")
 _TYPE: Final = re.compile(r"[A-Z]\w*")

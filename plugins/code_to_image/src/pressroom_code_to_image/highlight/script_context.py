@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import Enum, auto
 
-from pressroom_code_to_image.highlight.roles import Role
-from pressroom_code_to_image.highlight.script_lookahead import Lookahead
-from pressroom_code_to_image.highlight.script_words import BEFORE_OBJECT, CONTROL, DECLARING
-from pressroom_code_to_image.highlight.tokens import Token
+from pressroom_code_to_image.highlight.script_lookahead import BEFORE_OBJECT, CONTROL, DECLARING, Lookahead
+from pressroom_code_to_image.highlight.tokens import Role, Token
 
 
 class Bracket(Enum):

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from pressroom_code_to_image.highlight.roles import Role
 from pressroom_code_to_image.highlight.script_context import Bracket
+from pressroom_code_to_image.highlight.script_lookahead import DECLARING, KEYWORDS, MEMBER_WORDS, SOMETIMES
 from pressroom_code_to_image.highlight.script_types import Types
-from pressroom_code_to_image.highlight.script_words import DECLARING, KEYWORDS, MEMBER_WORDS, SOMETIMES
-from pressroom_code_to_image.highlight.tokens import Token, TokenKind
+from pressroom_code_to_image.highlight.tokens import Role, Token, TokenKind
 
 _CONSTANT: Final = re.compile(r"[A-Z][A-Z0-9_$]*")
 

@@ -8,8 +8,7 @@ from typing import Final
 
 from pygments.token import String
 
-from pressroom_code_to_image.highlight.roles import Role
-from pressroom_code_to_image.highlight.tokens import Token, TokenKind, is_a, pieces, quoted, split, word_set
+from pressroom_code_to_image.highlight.tokens import Role, Token, TokenKind, is_a, pieces, quoted, split, word_set
 
 _ESCAPE: Final = re.compile(r"\\(?:u\{[0-9a-fA-F]+\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)", re.DOTALL)
 _BACKTICK: Final = re.compile("`")

@@ -5,10 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Final
 
-from pressroom_code_to_image.highlight.roles import Role
 from pressroom_code_to_image.highlight.script_context import Bracket, ScriptContext
-from pressroom_code_to_image.highlight.script_words import BUILTIN_TYPES, DECLARING, TYPE_OPERATORS
-from pressroom_code_to_image.highlight.tokens import Token, TokenKind, word_set
+from pressroom_code_to_image.highlight.script_lookahead import BUILTIN_TYPES, DECLARING, TYPE_OPERATORS
+from pressroom_code_to_image.highlight.tokens import Role, Token, TokenKind, word_set
 
 _TYPE_WORDS: Final = {
     **dict.fromkeys(word_set("extends readonly"), Role.MODIFIER),

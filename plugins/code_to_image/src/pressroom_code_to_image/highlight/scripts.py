@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pressroom_code_to_image.highlight.roles import Role
 from pressroom_code_to_image.highlight.script_context import Bracket
+from pressroom_code_to_image.highlight.script_lookahead import LOGICAL, MARKS
 from pressroom_code_to_image.highlight.script_names import Names
 from pressroom_code_to_image.highlight.script_texts import joined, parts
-from pressroom_code_to_image.highlight.script_words import LOGICAL, MARKS
-from pressroom_code_to_image.highlight.tokens import Token, TokenKind, significant
+from pressroom_code_to_image.highlight.tokens import Role, Token, TokenKind, significant
 
 
 class _Script(Names):

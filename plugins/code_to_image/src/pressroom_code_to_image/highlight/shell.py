@@ -8,8 +8,7 @@ from typing import Final
 
 from pygments.token import Name, String
 
-from pressroom_code_to_image.highlight.roles import Role
-from pressroom_code_to_image.highlight.tokens import Token, TokenKind, is_a, word_set
+from pressroom_code_to_image.highlight.tokens import Role, Token, TokenKind, is_a, word_set
 
 _KEYWORDS: Final = word_set("if then elif else fi for while until do done case esac in select function time coproc")
 _BUILTINS: Final = word_set(

@@ -9,8 +9,8 @@ from typing import Final
 from pygments.token import Comment, Keyword, Name, Number
 
 from pressroom_code_to_image.highlight import scripts
-from pressroom_code_to_image.highlight.roles import Role
 from pressroom_code_to_image.highlight.tokens import (
+    Role,
     Token,
     TokenKind,
     is_a,

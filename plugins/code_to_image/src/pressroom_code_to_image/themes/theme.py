@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from pressroom_code_to_image.highlight.roles import Role
+from pressroom_code_to_image.highlight.tokens import Role
 
 _BOLD: Final = 700
 _REGULAR: Final = 400

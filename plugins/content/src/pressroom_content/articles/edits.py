@@ -1,13 +1,132 @@
-"""Edits: parts of a body that are replaced by others, without sending all of it."""
+"""Edits of a body: places in it that a link or an edit names, and the edits."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from html import escape
+from itertools import islice, pairwise
 from typing import Final
 
 from pressroom.sdk import InvalidInput
+
+from pressroom_content.language import words_of
+from pressroom_content.records import BodyFormat
+from pressroom_content.text_index.corpus import stem_of
+
+MAX_ANCHOR_LENGTH: Final = 8
+"""How many words an anchor has at most."""
+
+_BLANK: Final = "\0"
+
+_MARKDOWN = re.compile(
+    r"""
+      ^(?P<fence>`{3,}+|~{3,}+).*?(?:^(?P=fence)[`~]*[ \t]*$|\Z)   # fenced code
+    | ^(?:[ ]{4}|\t)[^\n]*$                                      # indented code, or what continues in a list
+    | ^[ ]{0,3}\#{1,6}[ \t][^\n]*$                              # headings
+    | ^[^\n]+\n[ ]{0,3}(?:=+|-+)[ \t]*$                         # headings that are underlined
+    | ^[ ]{0,3}\[[^\]\n]{1,200}\]:[^\n]*$                       # definitions of links and footnotes
+    | ^[ ]{0,3}\|[^\n]*$                                         # tables
+    | (?<!`)(?P<ticks>`++)[^\n]{0,1000}?(?<!`)(?P=ticks)(?!`)            # code
+    | !?\[[^\[\]\n]{0,1000}\](?:\([^()\n]{0,2000}(?:\([^()\n]{0,200}\)[^()\n]{0,200})?\)|\[[^\]\n]{0,200}\])?  # links
+    | <[^<>\n]{1,2000}>                                          # tags and URLs
+    | https?://[^\s<>)]+
+    """,
+    re.MULTILINE | re.DOTALL | re.VERBOSE,
+)
+_HTML = re.compile(r"<!--|<(/?)([a-zA-Z][\w-]*+)[^<>]*+>|<[^<>]*+>|&#?\w{1,40};")
+_CLOSED: Final = frozenset(
+    {"a", "button", "code", "figcaption", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "script", "style", "textarea"}
+)
+"""Elements in which no link may stand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place in a body: the text that would be the link, and where it begins, in characters from 0."""
+
+    position: int
+    text: str
+
+
+def free_text(body: str, body_format: BodyFormat) -> str:
+    """Return a body of the same length in which everything that no link may be in is blanked out."""
+    if body_format == "markdown":
+        return _MARKDOWN.sub(lambda match: _BLANK * len(match[0]), body)
+    parts: list[str] = []
+    end = 0
+    for start, stop in _markup(body):
+        parts += [body[end:start], _BLANK * (stop - start)]
+        end = stop
+    return "".join([*parts, body[end:]])
+
+
+def _markup(body: str) -> Iterator[tuple[int, int]]:
+    """Yield the parts of HTML that are markup, or elements in which no link may stand, from their beginnings to ends.
+
+    One pass over the tags: texts with thousands of elements that never end take no longer than others.
+    """
+    closed, since, at = "", 0, 0
+    while (match := _HTML.search(body, at)) is not None:
+        start, at = match.span()
+        if match[0] == "<!--":
+            found = body.find("-->", at)
+            at = len(body) if found < 0 else found + 3
+        name = (match[2] or "").lower()
+        if closed:
+            if match[1] and name == closed:
+                closed = ""
+                yield since, at
+        elif name in _CLOSED and not match[1]:
+            closed, since = name, start
+        else:
+            yield start, at
+    if closed:
+        yield since, len(body)
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of a text with its stem and its place."""
+
+    stem: str
+    start: int
+    end: int
+
+
+def words_with_places(text: str, language: str) -> list[Word]:
+    """Return the words of a text with their stems. What is blank has none."""
+    found: list[Word] = []
+    at = 0
+    for word in words_of(text):
+        start = text.index(word, at)
+        at = start + len(word)
+        if _BLANK not in word:
+            found.append(Word(stem_of(word, language), start, at))
+    return found
+
+
+def places_of(phrase: Sequence[str], words: Sequence[Word], text: str) -> Iterator[Place]:
+    """Yield the places where a run of stems is in a text, between which there is nothing but white space."""
+    if not phrase or len(phrase) > MAX_ANCHOR_LENGTH:
+        return
+    for number in range(len(words) - len(phrase) + 1):
+        run = words[number : number + len(phrase)]
+        if all(word.stem == stem for word, stem in zip(run, phrase, strict=True)):
+            found = text[run[0].start : run[-1].end]
+            gaps = (text[one.end : other.start] for one, other in pairwise(run))
+            if all(gap.isspace() and "\n\n" not in gap for gap in gaps):
+                yield Place(run[0].start, found)
+
+
+def as_link(anchor: str, url: str, body_format: BodyFormat) -> str:
+    """Return a link as it is in a body."""
+    if body_format == "html":
+        return f'<a href="{escape(url)}">{anchor}</a>'
+    target = f"<{url}>" if re.search(r"[\s()]", url) else url
+    return f"[{anchor}]({target})"
+
 
 _SHOWN: Final = 5
 

@@ -16,9 +16,8 @@ from pressroom.sdk import Database, HttpRequest, HttpResponse, InvalidInput, Not
 from sqlalchemy import select
 from sqlalchemy.dialects import postgresql, sqlite
 
-from pressroom_content.articles.fields import FIELDS, article_of
-from pressroom_content.articles.forms import body_as
-from pressroom_content.contract.slugs import as_slug
+from pressroom_content.articles.fields import FIELDS, article_of, body_as
+from pressroom_content.contract.articles import as_slug
 from pressroom_content.records import Article
 from pressroom_content.tables import ArticleRow, ExportRow
 

@@ -1,17 +1,24 @@
-"""The fields of an article that people write, and how they are kept."""
+"""The fields of an article: checked and stored, as forms send them, and the slug and place it gets."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, Final, Self
+from itertools import chain, islice, repeat
+from typing import Any, Final, Literal, Self
 
-from pressroom.sdk import InvalidInput
+from pressroom.columns import as_id
+from pressroom.sdk import InvalidInput, NotFound, PluginContext
+from sqlalchemy import func, select
+from sqlalchemy.ext.asyncio import AsyncSession
 
-from pressroom_content.contract.slugs import MAX_SLUG_LENGTH, as_slug, cut
+from pressroom_content.contract.articles import MAX_SLUG_LENGTH, as_slug, cut, free_slugs, slug_of
 from pressroom_content.records import Article, BodyFormat
-from pressroom_content.tables import ArticleRow
+from pressroom_content.rendering.from_html import to_markdown
+from pressroom_content.rendering.sanitising import render
+from pressroom_content.rendering.text import text_of
+from pressroom_content.tables import ArticleRow, WebsiteRow
 
 _SPACES = re.compile(r"\s+")
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*", re.ASCII)
@@ -141,3 +148,79 @@ def _address(url: str) -> str:
     if url and not re.fullmatch(r"https?://[^\s/?#<>\"'\\]+[^\s<>\"'\\]*", url):
         raise InvalidInput("canonical_url", "must be a full URL that begins with https:// or http://")
     return url
+
+
+Form = Literal["markdown", "html", "text"]
+
+
+def body_as(article: Article, form: Form) -> str:
+    """Return a body in a form: as it is stored where that is the form, else converted and sanitised.
+
+    It takes about a second for a megabyte: use `read_as` in a server. Raises `InvalidInput`.
+    """
+    if form == article.body_format:
+        return article.body
+    if form == "markdown":
+        return to_markdown(article.body)
+    html = render(article.body, article.body_format).html
+    return html if form == "html" else text_of(html)
+
+
+async def read_as(plugin: PluginContext, article: Article, form: Form) -> str:
+    """Return a body in a form, converted in a worker process where it is stored in another. Raises `CallError`."""
+    if form == article.body_format:
+        return article.body
+    return await plugin.services.workers.run(body_as, article, form, owner=article.user_id, what="the article")
+
+
+_AT_ONCE: Final = 50
+_MAX_NUMBER: Final = 25_000
+
+
+async def check_room(session: AsyncSession, user_id: str, most: int) -> None:
+    """Refuse one more article where an account has as many as it may. Raises `InvalidInput`."""
+    count = await session.scalar(select(func.count()).select_from(ArticleRow).where(ArticleRow.user_id == user_id))
+    if (count or 0) >= most:
+        raise InvalidInput(
+            "", f"this account has {count:,} articles, which is as many as it may keep; delete some that are not needed"
+        )
+
+
+async def check_website(session: AsyncSession, user_id: str, website_id: str | None) -> None:
+    """Refuse a website that the account has not connected. Raises `NotFound`."""
+    if website_id is None:
+        return
+    wanted = select(WebsiteRow.id).where(
+        WebsiteRow.id == as_id(website_id), WebsiteRow.user_id == user_id, WebsiteRow.disconnected_at.is_(None)
+    )
+    if await session.scalar(wanted) is None:
+        raise NotFound(f"this account has no website {website_id[:40]!r}; list_websites shows the ones it has")
+
+
+async def free_slug(session: AsyncSession, user_id: str, draft: Draft) -> str:
+    """Return the slug of a draft, or one made of its title, with a number at its end where it is taken."""
+    candidates = free_slugs(draft.slug or slug_of(draft.title))
+    # Most often the first is free; where it is not, its numbers are asked for many at a time.
+    for count in chain((1,), repeat(_AT_ONCE, _MAX_NUMBER // _AT_ONCE)):
+        some = list(islice(candidates, count))
+        taken = await _taken(session, user_id, draft.website_id, some)
+        for slug in some:
+            if slug not in taken:
+                return slug
+    raise InvalidInput("slug", "is taken, with every number at its end; choose another one")
+
+
+async def explicit_slug(session: AsyncSession, user_id: str, content_id: str, draft: Draft) -> None:
+    """Refuse a slug that another article has there. Raises `InvalidInput`, which names one that is free."""
+    taken = await _taken(session, user_id, draft.website_id, [draft.slug])
+    holder = taken.get(draft.slug, content_id)
+    if holder != content_id:
+        free = await free_slug(session, user_id, draft)
+        raise InvalidInput("fields.slug", f"{draft.slug} is taken by the article {holder}; {free} is free")
+
+
+async def _taken(session: AsyncSession, user_id: str, website_id: str | None, slugs: list[str]) -> dict[str, str]:
+    wanted = select(ArticleRow.slug, ArticleRow.id).where(
+        ArticleRow.user_id == user_id, ArticleRow.slug_scope == (website_id or ""), ArticleRow.slug.in_(slugs)
+    )
+    return {row.slug: row.id for row in await session.execute(wanted)}

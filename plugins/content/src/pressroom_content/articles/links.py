@@ -13,7 +13,7 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_content.articles.analysis import plain_text
-from pressroom_content.articles.anchors import (
+from pressroom_content.articles.edits import (
     MAX_ANCHOR_LENGTH,
     Place,
     Word,
@@ -28,8 +28,8 @@ from pressroom_content.contract.control import web_url
 from pressroom_content.language import words_of
 from pressroom_content.records import Article
 from pressroom_content.tables import ArticleRow, PageRow, PublicationRow
+from pressroom_content.text_index.corpus import counted_stems, language_of, stem_of, stems_of
 from pressroom_content.text_index.related import related
-from pressroom_content.text_index.stems import counted_stems, language_of, stem_of, stems_of
 
 _LOOKED_AT: Final = 60
 """How many related texts are looked at for a place to link from."""

@@ -1,10 +1,11 @@
-"""Lists of articles, and the search in them."""
+"""Parts of a long text, cut where a reader would."""
 
 from __future__ import annotations
 
 import base64
 import binascii
 import json
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -17,7 +18,40 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_content.records import ArticleStatus
 from pressroom_content.tables import ArticleRow, PublicationRow, WordRow
-from pressroom_content.text_index.stems import variants_of
+from pressroom_content.text_index.corpus import variants_of
+
+_PLACES: Final = ("\n\n", "\n", ". ", "。", " ")
+_MIN_FILLED: Final = 0.5
+"""Which part of a page is filled before a better place to cut counts more than a full page."""
+
+_JOINERS: Final = frozenset("\u200c\u200d\ufe0e\ufe0f")
+
+
+def part(text: str, offset: int, most: int) -> tuple[str, int | None]:
+    """Return a part of a text from an offset, at most this many characters, and the offset of the next part, if any."""
+    rest = text[offset : offset + most + 1]
+    if len(rest) <= most:
+        return rest, None
+    end = _end(rest, most)
+    return rest[:end], offset + end
+
+
+def _end(text: str, most: int) -> int:
+    least = int(most * _MIN_FILLED)
+    for place in _PLACES:
+        found = text.rfind(place, least, most - len(place) + 1)
+        if found >= 0:
+            return found + len(place)
+    end = most
+    while end > least and _continues(text[end]):
+        end -= 1
+    return end if end > least else most
+
+
+def _continues(character: str) -> bool:
+    """Tell whether a character belongs to the one before it."""
+    return character in _JOINERS or unicodedata.category(character).startswith("M")
+
 
 MAX_QUERY_WORDS: Final = 12
 LIVE: Final = ("published",)

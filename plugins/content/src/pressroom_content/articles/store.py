@@ -17,8 +17,15 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from pressroom_content.articles import versions
 from pressroom_content.articles.analysis import Analysis, analyse, rated, scorer_of
 from pressroom_content.articles.edits import Edit, with_edits
-from pressroom_content.articles.fields import FIELDS, Draft, article_of
-from pressroom_content.articles.placing import check_room, check_website, explicit_slug, free_slug
+from pressroom_content.articles.fields import (
+    FIELDS,
+    Draft,
+    article_of,
+    check_room,
+    check_website,
+    explicit_slug,
+    free_slug,
+)
 from pressroom_content.contract import Score
 from pressroom_content.records import Article, ArticleStatus
 from pressroom_content.tables import ArticleRow

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from pressroom.sdk import HttpRequest, HttpResponse, NotFound, PluginContext, Route
 
-from pressroom_content.builtin_site.feeds import Feeds
+from pressroom_content.builtin_site.documents import Feeds
 from pressroom_content.builtin_site.serving import BuiltinPages, style
 from pressroom_content.text_index.published import TextTwins
 

@@ -18,11 +18,11 @@ from markupsafe import Markup
 from pressroom.sdk import Fetched, HttpResponse, NotFound, PluginContext
 from sqlalchemy import select
 
-from pressroom_content.builtin_site import cards
+from pressroom_content.builtin_site import documents as cards
 from pressroom_content.builtin_site.documents import MAX_SITEMAP_URLS, json_script, sitemap
 from pressroom_content.builtin_site.store import BuiltinSite
 from pressroom_content.records import Website
-from pressroom_content.rendering.rules import FRAME_HOSTS
+from pressroom_content.rendering.sanitising import FRAME_HOSTS
 from pressroom_content.tables import BuiltinFileRow, BuiltinPostRow
 from pressroom_content.websites import settings as site_settings
 from pressroom_content.websites.store import Websites

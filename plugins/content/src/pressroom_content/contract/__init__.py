@@ -13,6 +13,7 @@ from pressroom_content.contract.articles import (
     ArticleStatus,
     ArticleSummary,
     BodyFormat,
+    slug_of,
 )
 from pressroom_content.contract.basic_site import BasicSite, SiteAction
 from pressroom_content.contract.connectors import (
@@ -52,10 +53,25 @@ from pressroom_content.contract.control import (
 )
 from pressroom_content.contract.credentials import CredentialVault
 from pressroom_content.contract.hookspecs import ContentHooks
-from pressroom_content.contract.images import Credit, FoundImage, ImageLicense, ImagePage, ImageQuery, ImageSource
-from pressroom_content.contract.json_answers import UnreadableJson, read_json, read_json_or_none
-from pressroom_content.contract.json_api import ErrorPolicy, JsonAnswer, JsonApi, with_query
-from pressroom_content.contract.media import MediaFile, MediaLibrary
+from pressroom_content.contract.images import (
+    Credit,
+    FoundImage,
+    ImageLicense,
+    ImagePage,
+    ImageQuery,
+    ImageSource,
+    MediaFile,
+    MediaLibrary,
+)
+from pressroom_content.contract.json_api import (
+    ErrorPolicy,
+    JsonAnswer,
+    JsonApi,
+    UnreadableJson,
+    read_json,
+    read_json_or_none,
+    with_query,
+)
 from pressroom_content.contract.parameters import Cursor, Day, WebsiteId, cursor_of, read_cursor
 from pressroom_content.contract.publications import ArticlePost, PublicationRepository, PublicationStatus
 from pressroom_content.contract.rendering import render_body
@@ -79,7 +95,6 @@ from pressroom_content.contract.search import (
     SearchType,
 )
 from pressroom_content.contract.services import ContentServices, content_services
-from pressroom_content.contract.slugs import slug_of
 from pressroom_content.contract.text_twins import TextTwin, TextTwinRepository
 from pressroom_content.contract.websites import BUILTIN, SitePage, Website, WebsiteRepository, WebsiteStatus
 

@@ -19,7 +19,7 @@ from pressroom_content.contract.connectors import (
     Term,
     TermKind,
 )
-from pressroom_content.contract.media import MediaFile
+from pressroom_content.contract.images import MediaFile
 
 SiteAction = Literal["delete", "import_posts", "redirects", "schedule", "trash", "unpublish", "upload"]
 """What a platform may be unable to do: a field of `Capabilities`, or `trash`, for one that deletes for good only."""

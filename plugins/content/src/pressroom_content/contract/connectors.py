@@ -19,7 +19,7 @@ from typing import Any, Final, Literal, Protocol, runtime_checkable
 
 from pressroom.sdk import CallError, Fetcher
 
-from pressroom_content.contract.media import MediaFile
+from pressroom_content.contract.images import MediaFile
 
 _PLATFORM: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}", re.ASCII)
 

@@ -8,8 +8,7 @@ import pluggy
 from pressroom.sdk import PluginContext
 
 from pressroom_content.contract.connectors import SiteConnector
-from pressroom_content.contract.images import ImageSource
-from pressroom_content.contract.media import MediaLibrary
+from pressroom_content.contract.images import ImageSource, MediaLibrary
 from pressroom_content.contract.scoring import ArticleScorer
 from pressroom_content.contract.search import SearchSource
 

@@ -13,16 +13,18 @@ from pressroom_content.language.packs import (
 from pressroom_content.language.passive import find_passive
 from pressroom_content.language.segmentation import (
     ORDINAL_LANGUAGES,
+    TAG,
     count_words,
     is_unspaced,
     lowered,
+    primary_subtag,
+    same_language,
     split_sentences,
     split_words,
     word_parts,
     words_of,
 )
 from pressroom_content.language.stems import fold, infinitive_forms, snowball, stem
-from pressroom_content.language.tags import TAG, primary_subtag, same_language
 
 __all__ = [
     "ORDINAL_LANGUAGES",

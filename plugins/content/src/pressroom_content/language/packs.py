@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, Final, Literal
 
-from pressroom_content.language.tags import primary_subtag
+from pressroom_content.language.segmentation import primary_subtag
 
 _DATA: Final = files(__package__) / "data"
 SUPPORTED: Final = tuple(

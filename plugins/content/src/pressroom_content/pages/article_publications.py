@@ -20,7 +20,7 @@ from pressroom.sdk import (
 from pressroom_content.contract import Capabilities
 from pressroom_content.pages.article import asked_for, head, refusal
 from pressroom_content.pages.articles import PATH
-from pressroom_content.pages.connect_frame import form_of, fragment, see_other
+from pressroom_content.pages.connect import form_of, fragment, see_other
 from pressroom_content.pages.shown import Badge, moment, state
 from pressroom_content.publishing.posts import capabilities_of
 from pressroom_content.publishing.publications import UNDER_WAY, Publications

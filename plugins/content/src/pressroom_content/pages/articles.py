@@ -11,7 +11,7 @@ from pressroom.sdk import DashboardPage, HttpRequest, HttpResponse, PluginContex
 
 from pressroom_content.articles import listing
 from pressroom_content.articles.analysis import scorer_of
-from pressroom_content.pages.connect_frame import fragment, root_of
+from pressroom_content.pages.connect import fragment, root_of
 from pressroom_content.pages.shown import moment, score_kind, state
 from pressroom_content.publishing.overview import Placement, placements
 from pressroom_content.websites.store import Websites

@@ -10,7 +10,7 @@ from pressroom.sdk import DashboardPage, HttpRequest, HttpResponse, InvalidInput
 
 from pressroom_content.contract import BUILTIN, control_of
 from pressroom_content.contract.control import FILE_NAME, META_NAME
-from pressroom_content.pages.connect_frame import WEBSITES, form_of, fragment, root_of, see_other
+from pressroom_content.pages.connect import WEBSITES, form_of, fragment, root_of, see_other
 from pressroom_content.pages.shown import moment
 from pressroom_content.records import Website
 from pressroom_content.websites import settings as site_settings

@@ -1,15 +1,26 @@
-"""Working on a publication: one step after the other, from where the last process stopped."""
+"""The background work of publishing."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 import structlog
-from pressroom.sdk import BackendError, CallError, Lease, LeaseLost, PluginContext, Reschedule, publishing
+from pressroom.sdk import (
+    BackendError,
+    CallError,
+    Job,
+    JobRun,
+    Lease,
+    LeaseLost,
+    Pause,
+    PluginContext,
+    Reschedule,
+    publishing,
+)
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -22,12 +33,11 @@ from pressroom_content.contract import (
     SiteUnavailable,
     UnknownOutcome,
 )
-from pressroom_content.publishing.attempts import tell
 from pressroom_content.publishing.originals import check_original
-from pressroom_content.publishing.patience import MAX_RETRY_AFTER_SECONDS, pause
 from pressroom_content.publishing.posts import capabilities_of
+from pressroom_content.publishing.schedule import MAX_RETRY_AFTER_SECONDS, pause
 from pressroom_content.publishing.steps import ACTIONS
-from pressroom_content.publishing.store import STEPS, LeasedPublication, Write, now_of, steps_of
+from pressroom_content.publishing.store import JOB, STEPS, LeasedPublication, Write, lock_of, now_of, steps_of, tell
 from pressroom_content.publishing.work import Postponement, PublicationWork
 from pressroom_content.records import Article, Website
 from pressroom_content.tables import PublicationRow
@@ -277,3 +287,30 @@ def _told(error: CallError) -> str:
     """Return what went wrong as whole sentences, after which others may come."""
     parts = (part.strip().rstrip(".") for part in (error.message, error.hint or ""))
     return " ".join(f"{part}." for part in parts if part)
+
+
+_INTERRUPTED_SECONDS: Final = 1.0
+_MANY: Final = 1000
+_SECONDS: Final = 900.0
+_MIN_LEASE_SECONDS: Final = 1.0
+
+
+def jobs(plugin: PluginContext) -> Sequence[Job]:
+    """Return the job that works on one publication, until nothing is left to do by itself."""
+
+    async def publish(run: JobRun) -> Mapping[str, Any] | Pause | Reschedule:
+        publication_id = str(run.payload["publication_id"])
+        try:
+            later = await Engine(plugin).run(publication_id, run, job_id=run.id)
+        except (BackendError, LeaseLost) as error:
+            # Neither is a failure of the publication, which somebody may expect at a certain time: it is not put off.
+            log.warning("publishing was interrupted", publication=publication_id, error=str(error))
+            return Pause(_INTERRUPTED_SECONDS)
+        return later or {"publication_id": publication_id}
+
+    def lock(payload: Mapping[str, Any]) -> str:
+        return lock_of(str(payload["publication_id"]))
+
+    lease = max(_MIN_LEASE_SECONDS, float(plugin.config.lease_seconds))
+    # A process that is killed costs an attempt; the publication itself knows how often it was tried.
+    return [Job(JOB, publish, attempts=_MANY, lease=lease, timeout=_SECONDS, urgent=True, lock=lock)]

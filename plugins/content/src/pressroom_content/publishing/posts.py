@@ -1,4 +1,4 @@
-"""What an article comes to on a website: the post, and what of the article cannot be in it."""
+"""An article's body in the forms in which platforms take it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from pressroom.sdk import PluginContext
 
-from pressroom_content.builtin_site import cards
+from pressroom_content.builtin_site import documents as cards
 from pressroom_content.contract import BUILTIN, Capabilities, Post, RemoteMedia, SiteConnector, TermKind
 from pressroom_content.publishing.pictures import (
     PostImage,
@@ -19,9 +19,38 @@ from pressroom_content.publishing.pictures import (
     read_pictures,
     with_featured_credit,
 )
-from pressroom_content.publishing.rendered import rendered
 from pressroom_content.records import Article, Website
+from pressroom_content.rendering.from_html import to_markdown
+from pressroom_content.rendering.sanitising import COMMENTS, Sanitiser, render
 from pressroom_content.websites import settings as site_settings
+
+_HARMLESS: Final = frozenset({COMMENTS})
+"""What may stay in markdown: generators have comments such as `<!--more-->`."""
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedBody:
+    """A body as sanitised HTML and as markdown, and what sanitising took away, in words.
+
+    Markdown holds nothing that was taken away from the HTML: programs that build sites show raw HTML as it is.
+    """
+
+    html: str
+    markdown: str
+    removed: tuple[str, ...]
+
+
+def rendered(article: Article, sanitiser: Sanitiser) -> RenderedBody:
+    """Return the body of an article. It may take a second: call it in a thread. Raises `InvalidInput`."""
+    made = render(article.body, article.body_format, sanitiser)
+    if article.body_format == "html":
+        markdown = made.html
+    elif set(made.removed) - _HARMLESS:
+        markdown = to_markdown(made.html)
+    else:
+        markdown = article.body
+    return RenderedBody(made.html, markdown, made.removed)
+
 
 OVERRIDES: Final = ("slug", "author", "excerpt", "canonical_url", "tags", "categories")
 """Options of a publication that stand in for the article's own field; all others are the connector's."""

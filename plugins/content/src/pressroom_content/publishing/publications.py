@@ -17,11 +17,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_content.articles.store import Articles, note_status, read_article
 from pressroom_content.contract import SiteRejected, cursor_of
-from pressroom_content.publishing.attempts import listening
 from pressroom_content.publishing.posts import Manuscript, capabilities_of, manuscript
 from pressroom_content.publishing.store import (
     PublicationStep,
     begin_attempt,
+    listening,
     now_of,
     owned,
     record,

@@ -1,15 +1,79 @@
-"""What goes out when: clashes, and stretches without anything."""
+"""When work on publications runs: planned times, gaps between posts, and pauses after failures."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
 from typing import Final
+from zoneinfo import ZoneInfo
+
+from pressroom.sdk import InvalidInput
 
 from pressroom_content.records import Publication
+
+LATEST: Final = timedelta(days=5 * 366)
+"""How far ahead something may be scheduled."""
+
+
+def moment(text: str, zone: ZoneInfo, *, now: datetime, name: str = "publish_at") -> datetime:
+    """Return a moment in UTC.
+
+    `text` is in the form of ISO 8601 (RFC 3339). Without an offset it is a time of day in `zone`; one that comes twice,
+    when clocks go back, is the first of the two.
+
+    Raises:
+        InvalidInput: it is no moment, is skipped where clocks go forward, lies in the past or too far ahead.
+    """
+    try:
+        read = datetime.fromisoformat(text)
+    except ValueError:
+        raise InvalidInput(name, f"must be a time such as 2026-12-24T08:00:00+01:00 (got {text[:40]!r})") from None
+    if len(text) <= len("2026-12-24"):
+        raise InvalidInput(name, "needs a time of day, such as 2026-12-24T08:00:00+01:00")
+    if not 1000 < read.year < 9000:
+        raise InvalidInput(name, "is out of the range of dates")
+    at = (read if read.tzinfo is not None else _local(read, zone, name)).astimezone(UTC)
+    if at <= now:
+        told = "" if read.tzinfo is not None else f" ({zone.key})"
+        raise InvalidInput(
+            name,
+            f"lies in the past: {text[:40]}{told} is {at:%Y-%m-%d %H:%M} UTC, and it is {now:%Y-%m-%d %H:%M} UTC now. "
+            "Give a later time, or use the mode publish",
+        )
+    if at - now > LATEST:
+        raise InvalidInput(name, "may be five years ahead at most")
+    return at
+
+
+def _local(read: datetime, zone: ZoneInfo, name: str) -> datetime:
+    at = read.replace(tzinfo=zone)
+    if at.astimezone(UTC).astimezone(zone).replace(tzinfo=None) != read:
+        raise InvalidInput(name, f"does not exist in {zone.key}: clocks go forward then; give another time")
+    return at
+
+
+PATIENCE: Final = (5.0, 30.0, 120.0, 600.0, 1800.0)
+"""Seconds after which a site is tried again, each time; then it is not tried any more."""
+
+MAX_RETRY_AFTER_SECONDS: Final = 3600.0
+"""Seconds that a site may ask for with `Retry-After`; it is not waited for longer."""
+
+SPREAD: Final = 0.25
+"""The share of a pause that is added by chance, so that what failed together does not come back together."""
+
+
+def pause(tries: int, chance: float) -> float | None:
+    """Return the seconds to wait after so many tries before this one, or `None` where it was the last.
+
+    `chance` is from 0 to 1.
+    """
+    if tries >= len(PATIENCE):
+        return None
+    return PATIENCE[tries] * (1 + SPREAD * chance)
+
 
 CLASH: Final = timedelta(hours=1)
 """Publications of one website that are closer to each other than this take each other's readers."""

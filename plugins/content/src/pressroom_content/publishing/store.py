@@ -1,12 +1,10 @@
-"""Publications as rows: every change is one short transaction, and counts only while who makes it holds the lock.
-
-Who works on a publication holds its lock: the job that does, or whoever takes its post down. A process whose lease has
-passed to another changes nothing any more, and sends nothing.
-"""
+"""Telling those who wait for a publication, in the same process, that an attempt has come to something."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final, Literal, TypeAlias, cast
@@ -18,6 +16,32 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_content.records import Publication, PublicationStatus
 from pressroom_content.tables import PublicationRow, StepRow
+
+_waiting: dict[tuple[int, str], set[asyncio.Event]] = {}
+
+
+@contextmanager
+def listening(publication_id: str) -> Iterator[asyncio.Event]:
+    """Give an event that is set whenever an attempt ends that this event loop runs."""
+    key, ended = _key(publication_id), asyncio.Event()
+    _waiting.setdefault(key, set()).add(ended)
+    try:
+        yield ended
+    finally:
+        _waiting[key].discard(ended)
+        if not _waiting[key]:
+            del _waiting[key]
+
+
+def tell(publication_id: str) -> None:
+    """Say that an attempt has ended."""
+    for ended in _waiting.get(_key(publication_id), ()):
+        ended.set()
+
+
+def _key(publication_id: str) -> tuple[int, str]:
+    return id(asyncio.get_running_loop()), publication_id
+
 
 JOB: Final = "content.publish"
 

@@ -8,7 +8,7 @@ from urllib.parse import urljoin
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from pressroom_content.rendering.bounds import check_depth, check_html
+from pressroom_content.rendering.markdown import check_depth, check_html
 from pressroom_content.rendering.text import text_of_node
 
 _AROUND: Final = (

@@ -1,4 +1,4 @@
-"""Markdown to HTML: CommonMark with tables, strikethrough, task lists and footnotes."""
+"""Bounds on texts: what would take parsers minutes is refused before they begin."""
 
 from __future__ import annotations
 
@@ -11,8 +11,86 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from mdit_py_plugins.footnote import footnote_plugin
 from pressroom.sdk import InvalidInput
+from selectolax.lexbor import LexborNode
 
-from pressroom_content.rendering.bounds import check_markdown
+MAX_MARKS: Final = 400_000
+"""Characters with a meaning in markdown that a text may hold: parsing them takes about 5 µs each."""
+
+MAX_LINES: Final = 100_000
+MAX_FOOTNOTES: Final = 5_000
+MAX_BRACKET_WORK: Final = 400_000_000
+"""The sum over all paragraphs of their brackets squared: looking for the other half of a bracket takes that long."""
+
+MAX_DEPTH: Final = 100
+"""How many elements of HTML may stand inside each other."""
+
+MAX_OPEN_ELEMENTS: Final = 2_000
+"""How many tags may be open at once, as counted from tags alone: parsers take the square of it."""
+
+MAX_TAGS: Final = 300_000
+
+_MARKS: Final = "[]!*_`<>&|~^\\-+"
+_BLOCK = re.compile(r"\n[ \t]*\n")
+_TAG = re.compile(r"<(/?)([a-zA-Z][^\s/<>]*)")
+_WITHOUT_END: Final = frozenset(
+    {
+        "area", "base", "body", "br", "col", "embed", "head", "hr", "html", "img", "input", "li", "link", "meta",
+        "p", "param", "source", "tbody", "td", "tfoot", "th", "thead", "tr", "track", "wbr",
+    }
+)  # fmt: skip
+"""Elements that have no end, or whose end may be left out, so that counting their beginnings says nothing.
+
+Those that parsers put into each other without a bound, such as `dd` beside `li`, or `rt`, are not among them.
+"""
+
+
+def check_markdown(text: str) -> None:
+    """Refuse markdown that is too intricate. Raises `InvalidInput` for the body."""
+    if sum(map(text.count, _MARKS)) > MAX_MARKS:
+        raise _too_much(f"it has more than {MAX_MARKS:,} characters with a meaning in markdown, such as * or [")
+    if text.count("\n") > MAX_LINES:
+        raise _too_much(f"it has more than {MAX_LINES:,} lines")
+    if text.count("[^") + text.count("^[") > MAX_FOOTNOTES:
+        raise _too_much(f"it has more than {MAX_FOOTNOTES:,} footnotes")
+    if text.count("[") ** 2 > MAX_BRACKET_WORK:
+        work = sum(block.count("[") ** 2 for block in _BLOCK.split(text))
+        if work > MAX_BRACKET_WORK:
+            raise _too_much("one of its paragraphs has tens of thousands of brackets")
+
+
+def check_html(text: str) -> None:
+    """Refuse HTML that parsers would take too long for. Raises `InvalidInput` for the body.
+
+    What is open is counted from tags alone, wherever they stand, which is never less than what a parser makes of them.
+    """
+    is_open = tags = 0
+    for match in _TAG.finditer(text):
+        tags += 1
+        if match[2].lower() not in _WITHOUT_END:
+            is_open = max(0, is_open - 1) if match[1] else is_open + 1
+        if is_open > MAX_OPEN_ELEMENTS:
+            raise _too_much(f"at character {match.start():,} more than {MAX_OPEN_ELEMENTS:,} tags are open")
+    if tags > MAX_TAGS:
+        raise _too_much(f"it has more than {MAX_TAGS:,} tags")
+
+
+def check_depth(root: LexborNode) -> None:
+    """Refuse a tree that is too deep. Raises `InvalidInput` for the body."""
+    stack = [(root, 0)]
+    while stack:
+        node, depth = stack.pop()
+        if depth > MAX_DEPTH:
+            raise _too_much(f"more than {MAX_DEPTH} of its elements stand inside each other")
+        child = node.first_child
+        while child is not None:
+            if child.first_child is not None:
+                stack.append((child, depth + 1))
+            child = child.next
+
+
+def _too_much(what: str) -> InvalidInput:
+    return InvalidInput("body", f"{what}; split it into several articles, or make it plainer")
+
 
 _NESTING: Final = 60
 """How deep blocks may be nested; each level of a list counts twice."""

@@ -8,7 +8,7 @@ from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from pressroom_content.rendering.bounds import check_html
+from pressroom_content.rendering.markdown import check_html
 
 _UNREAD: Final = frozenset({"script", "style", "template", "noscript", "iframe", "head", "svg", "math"})
 _INLINE: Final = frozenset(

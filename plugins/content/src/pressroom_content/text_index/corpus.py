@@ -1,16 +1,140 @@
-"""What is remembered of the words of each document: an article, or a page of a connected site."""
+"""Texts as the index knows them: stems, shingles and fingerprints."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import blake2b
+from itertools import islice
+from typing import Final
 
 from sqlalchemy import delete, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from pressroom_content.language import common_words, primary_subtag, snowball, words_of
 from pressroom_content.tables import ShingleRow, WordRow
-from pressroom_content.text_index.shingles import bands_of, shingles_of
-from pressroom_content.text_index.stems import counted_stems, language_of, stems_of
+
+MAX_STEM_LENGTH: Final = 64
+MAX_STEMS: Final = 5_000
+MAX_WORDS: Final = 200_000
+"""Bounds on what is remembered of one text: its first words, and of those the most frequent."""
+
+DEFAULT_LANGUAGE: Final = "en"
+
+_AS_WRITTEN: Final = frozenset({"eo", "fa"})
+"""Languages whose words are in the index as they are written, though they have a stemmer."""
+
+
+def language_of(tag: str) -> str:
+    """Return the language of a tag such as `de-CH` (BCP 47), in lower case; English where the tag is empty."""
+    return primary_subtag(tag) or DEFAULT_LANGUAGE
+
+
+def normalised(word: str) -> str:
+    """Return a word as it is compared: one form of its characters (NFKC), no difference of case."""
+    return unicodedata.normalize("NFKC", word).casefold().replace("\u2019", "'").removesuffix("'s")
+
+
+@lru_cache(maxsize=200_000)
+def stem_of(word: str, language: str) -> str:
+    """Return the stem of a word in a language; of a language without a stemmer, the word itself in lower case."""
+    plain = normalised(word)
+    if language in _AS_WRITTEN or len(plain) > MAX_STEM_LENGTH:
+        return plain[:MAX_STEM_LENGTH]
+    return (snowball(plain, language) or plain)[:MAX_STEM_LENGTH]
+
+
+def stems_of(text: str, language: str) -> Iterator[str]:
+    """Yield the stems of a text in their order, without words that are in every text of the language."""
+    common = common_words(language)
+    return (stem_of(word, language) for word in words_of(text) if normalised(word) not in common)
+
+
+def counted_stems(text: str, language: str) -> Counter[str]:
+    """Return how often each stem is in a text, within the bounds."""
+    found: Counter[str] = Counter()
+    for number, stem in enumerate(stems_of(text, language)):
+        if number == MAX_WORDS:
+            break
+        found[stem] += 1
+    return found if len(found) <= MAX_STEMS else Counter(dict(found.most_common(MAX_STEMS)))
+
+
+def variants_of(query: str, languages: Iterable[str]) -> list[frozenset[str]]:
+    """Return, for each word of a query that is common in none of these languages, its stems in all of them."""
+    spoken = {language_of(tag) for tag in languages} or {DEFAULT_LANGUAGE}
+    found: list[frozenset[str]] = []
+    for word in words_of(query):
+        plain = normalised(word)
+        if any(plain in common_words(language) for language in spoken):
+            continue
+        stems = frozenset(stem_of(word, language) for language in spoken)
+        if stems not in found:
+            found.append(stems)
+    return found
+
+
+WORDS: Final = 5
+"""How many words that follow each other make a shingle."""
+
+BANDS: Final = 16
+ROWS: Final = 4
+"""A signature has bands of this many rows: texts with half of their shingles in common most likely share a band."""
+
+_BINS: Final = BANDS * ROWS
+_MAX_WORDS: Final = 100_000
+
+
+def shingles_of(text: str) -> frozenset[tuple[str, ...]]:
+    """Return the runs of words that a text holds. A text of fewer words is one shingle; one without words has none."""
+    words = [normalised(word) for word in islice(words_of(text), _MAX_WORDS)]
+    if len(words) <= WORDS:
+        return frozenset({tuple(words)}) if words else frozenset()
+    return frozenset(zip(*(words[start:] for start in range(WORDS)), strict=False))
+
+
+def bands_of(shingles: frozenset[tuple[str, ...]]) -> Sequence[bytes]:
+    """Return the bands of the signature, 9 bytes each: its number and its hash. No shingles have no bands."""
+    if not shingles:
+        return []
+    bins: list[int | None] = [None] * _BINS
+    for shingle in shingles:
+        number = int.from_bytes(blake2b("\0".join(shingle).encode("utf-8", "replace"), digest_size=8).digest())
+        place, value = number % _BINS, number // _BINS
+        lowest = bins[place]
+        if lowest is None or value < lowest:
+            bins[place] = value
+    filled = _densified(bins)
+    return [bytes([band]) + _hash(filled[band * ROWS : (band + 1) * ROWS]) for band in range(BANDS)]
+
+
+def similarity(one: frozenset[tuple[str, ...]], other: frozenset[tuple[str, ...]]) -> float:
+    """Return which part of all shingles both have (the Jaccard index), from 0 to 1."""
+    return len(one & other) / len(one | other) if one or other else 0.0
+
+
+def estimate(shared_bands: int) -> float:
+    """Return the similarity of two texts that share this many bands, from 0 to 1, roughly."""
+    return float((shared_bands / BANDS) ** (1 / ROWS))
+
+
+def _densified(bins: list[int | None]) -> list[int]:
+    """Fill each empty bin from the next one that is not, with the distance in it, so that equal texts stay equal."""
+    found: list[int] = []
+    for place, own in enumerate(bins):
+        distance, value = 0, own
+        while value is None:
+            distance += 1
+            value = bins[(place + distance) % _BINS]
+        found.append(value + (distance << 60))
+    return found
+
+
+def _hash(rows: Sequence[int]) -> bytes:
+    return blake2b(b"".join(row.to_bytes(16) for row in rows), digest_size=8).digest()
 
 
 @dataclass(frozen=True, slots=True)

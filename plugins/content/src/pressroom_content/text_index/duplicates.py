@@ -16,7 +16,7 @@ from pressroom_content.articles.listing import urls_of
 from pressroom_content.articles.store import Articles
 from pressroom_content.records import Article
 from pressroom_content.tables import ArticleRow, PageRow, ShingleRow
-from pressroom_content.text_index.shingles import bands_of, estimate, shingles_of, similarity
+from pressroom_content.text_index.corpus import bands_of, estimate, shingles_of, similarity
 
 _COMPARED: Final = 8
 """How many of the documents with the most bands in common are compared word by word."""

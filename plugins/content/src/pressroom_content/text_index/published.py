@@ -25,8 +25,7 @@ from pressroom.sdk import (
 from sqlalchemy import ColumnElement, Row, case, select
 
 from pressroom_content.articles import versions
-from pressroom_content.articles.fields import Draft, article_of
-from pressroom_content.articles.forms import read_as
+from pressroom_content.articles.fields import Draft, article_of, read_as
 from pressroom_content.contract import BUILTIN
 from pressroom_content.records import Article
 from pressroom_content.tables import ArticleRow, PublicationRow, WebsiteRow

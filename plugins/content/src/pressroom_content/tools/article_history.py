@@ -9,8 +9,8 @@ from pressroom.sdk import Annotations, Call, Integer, InvalidInput, Params, Tool
 from pydantic import BaseModel, Field
 
 from pressroom_content.articles import trash
-from pressroom_content.articles.differences import difference
 from pressroom_content.articles.store import Articles
+from pressroom_content.articles.versions import difference
 from pressroom_content.tools.article_fields import ContentId
 from pressroom_content.tools.websites import context
 

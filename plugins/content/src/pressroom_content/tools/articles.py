@@ -11,9 +11,8 @@ from pydantic import BaseModel, Field
 
 from pressroom_content.articles import listing
 from pressroom_content.articles.edits import Edit
-from pressroom_content.articles.fields import Draft
-from pressroom_content.articles.forms import read_as
-from pressroom_content.articles.paging import part
+from pressroom_content.articles.fields import Draft, read_as
+from pressroom_content.articles.listing import part
 from pressroom_content.articles.store import Articles, ArticleUpdate
 from pressroom_content.contract import Cursor, Day, WebsiteId
 from pressroom_content.tools.article_fields import (

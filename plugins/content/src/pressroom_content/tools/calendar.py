@@ -11,9 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from pressroom_content.articles.store import Articles
 from pressroom_content.contract import Day, WebsiteId
 from pressroom_content.publishing.publications import Publications
-from pressroom_content.publishing.schedule import clashes, gaps
+from pressroom_content.publishing.schedule import clashes, gaps, moment
 from pressroom_content.publishing.taking_down import reschedule
-from pressroom_content.publishing.times import moment
 from pressroom_content.tools.publication_parts import (
     LOCAL,
     Moment,

@@ -12,8 +12,8 @@ from pressroom.sdk import Annotations, Call, Integer, InvalidInput, Params, Plug
 from pydantic import BaseModel, Field
 
 from pressroom_content.contract import Cursor, Day, WebsiteId
-from pressroom_content.publishing.looking import look
 from pressroom_content.publishing.publications import Publications
+from pressroom_content.publishing.verifying import look
 from pressroom_content.records import Publication
 from pressroom_content.tools.publication_parts import ContentId, PublicationId, PublicationOut, row_of, told
 from pressroom_content.tools.websites import context

@@ -11,10 +11,10 @@ from pressroom.sdk import Annotations, Call, InvalidInput, Params, PluginContext
 from pydantic import BaseModel, Field
 
 from pressroom_content.contract import WebsiteId
-from pressroom_content.publishing.looking import author_warnings
 from pressroom_content.publishing.publications import MAX_OPTIONS_LENGTH, Publications
+from pressroom_content.publishing.schedule import moment
 from pressroom_content.publishing.taking_down import unpublish
-from pressroom_content.publishing.times import moment
+from pressroom_content.publishing.verifying import author_warnings
 from pressroom_content.records import Publication, PublicationStatus
 from pressroom_content.tools import crossposting, publications
 from pressroom_content.tools.publication_parts import (

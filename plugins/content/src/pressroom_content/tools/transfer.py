@@ -9,9 +9,9 @@ from pressroom.sdk import Annotations, Call, InvalidInput, Params, ToolResult, m
 from pydantic import BaseModel, Field
 
 from pressroom_content.articles import exporting, importing
-from pressroom_content.articles.copying import copy
-from pressroom_content.articles.paging import part
+from pressroom_content.articles.listing import part
 from pressroom_content.articles.previewing import preview
+from pressroom_content.articles.trash import copy
 from pressroom_content.contract import WebsiteId
 from pressroom_content.tools.article_fields import ContentId, preview_url
 from pressroom_content.tools.articles import QUOTA

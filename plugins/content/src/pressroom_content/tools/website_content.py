@@ -10,8 +10,7 @@ from pydantic import BaseModel, Field
 from pressroom_content.contract import Day, WebsiteId
 from pressroom_content.tools.websites import WebsiteDetails, context, details
 from pressroom_content.websites.store import Websites
-from pressroom_content.websites.sync import JOB
-from pressroom_content.websites.taxonomies import Taxonomies
+from pressroom_content.websites.sync import JOB, Taxonomies
 
 
 class TaxonomyParams(Params):

@@ -1,14 +1,42 @@
-"""What people may set for a website."""
+"""Whether this host has the keys that sites' credentials in the database are encrypted with."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final, Literal
 from zoneinfo import ZoneInfo, available_timezones
 
-from pressroom.sdk import InvalidInput, Params
+from pressroom.sdk import InvalidInput, Params, PluginContext, SharedKeys
 from pydantic import AfterValidator, Field, ValidationError
+from sqlalchemy import select
+
+from pressroom_content.tables import WebsiteRow
+from pressroom_content.vault import Vault
+
+
+def credential_keys(plugin: PluginContext) -> Sequence[SharedKeys]:
+    """Return what the host compares with other hosts."""
+
+    async def unreadable(session: Any) -> int:
+        vault = Vault.of(plugin)
+        connected = select(WebsiteRow.credential).where(
+            WebsiteRow.credential != "", WebsiteRow.disconnected_at.is_(None)
+        )
+        return sum(not vault.can_open(sealed) for sealed in await session.scalars(connected))
+
+    return [
+        SharedKeys(
+            "credential_keys",
+            "[plugins.content.config] credential_keys",
+            read=lambda: Vault.of(plugin).secrets,
+            configured=bool(plugin.config.credential_keys),
+            lost="websites whose credentials the old key encrypted have to be connected again",
+            unreadable=unreadable,
+            rows="credentials of websites",
+        )
+    ]
+
 
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}", re.ASCII)
 

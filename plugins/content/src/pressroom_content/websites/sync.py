@@ -1,18 +1,20 @@
-"""Bringing what is on a site already into the index: for links, duplicates and cannibalisation."""
+"""The terms that exist on a site, remembered for ten minutes."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+import time
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from pressroom.columns import new_id
 from pressroom.sdk import CallError, JobRun, PluginContext
 from sqlalchemy import delete, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from pressroom_content.contract import RemotePost, SiteError
+from pressroom_content.contract import RemotePost, SiteError, SiteRefused, Term, TermKind
 from pressroom_content.contract.control import is_below, web_url
 from pressroom_content.records import Website
 from pressroom_content.rendering.text import text_of
@@ -20,6 +22,43 @@ from pressroom_content.tables import PageRow, PublicationRow
 from pressroom_content.text_index.corpus import fingerprint_of, forget, remember
 from pressroom_content.websites import settings as site_settings
 from pressroom_content.websites.store import Websites
+
+SECONDS: Final = 600.0
+MAX_TERMS: Final = 200
+_REMEMBERED: Final = 1000
+
+_Key = tuple[str, int, str, str]
+
+
+class Taxonomies:
+    """Reads terms from sites."""
+
+    _cache: ClassVar[OrderedDict[_Key, tuple[float, Sequence[Term]]]] = OrderedDict()
+
+    def __init__(self, plugin: PluginContext) -> None:
+        self._plugin = plugin
+
+    async def terms(self, user_id: str, website_id: str, kind: TermKind, query: str) -> Sequence[Term]:
+        """Return the terms of a kind, at most 200. Raises `NotFound` and `SiteError`."""
+        websites = Websites(self._plugin)
+        website = await websites.get(user_id, website_id)
+        key = (website.id, website.version, kind, query.casefold())
+        kept = self._cache.get(key)
+        if kept is not None and time.monotonic() - kept[0] < SECONDS:
+            return kept[1]
+        _, site = await websites.open(user_id, website_id)
+        try:
+            found = tuple(await site.terms(kind, query, MAX_TERMS))
+        except SiteRefused:
+            raise  # it has no terms of that kind, which is nothing that is wrong with the site
+        except SiteError as error:
+            await websites.note_error(website.id, error)
+            raise
+        self._cache[key] = (time.monotonic(), found)
+        while len(self._cache) > _REMEMBERED:
+            self._cache.popitem(last=False)
+        return found
+
 
 JOB: Final = "content.sync_website"
 _MAX_TEXT_LENGTH: Final = 2_000_000

@@ -1,16 +1,114 @@
-"""A search over several providers at once."""
+"""What licences allow, and the line that credits an image.
+
+Sources: the deeds of Creative Commons (creativecommons.org/licenses), and the licences that Unsplash, Pexels and
+Pixabay publish on their sites. The codes are those of SPDX where it has one.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from html import escape
 from itertools import zip_longest
+from typing import Final
 
 from pressroom.sdk import CallError, PluginContext
-from pressroom_content.contract import FoundImage, ImagePage, ImageQuery, ImageSource
+from pressroom_content.contract import Credit, FoundImage, ImageLicense, ImagePage, ImageQuery, ImageSource
 
-from pressroom_images.sources.licenses import allows
+PUBLIC_DOMAIN: Final = frozenset({"CC0-1.0", "PDM-1.0", "LicenseRef-public-domain"})
+
+_CC = re.compile(r"(?:cc[ -])?(by(?:[ -](?:nc|nd|sa))*)(?:[ -](\d\.\d))?(?:[ -]([a-z]{2}))?", re.IGNORECASE)
+
+
+def creative_commons(code: str, version: str = "", url: str = "") -> ImageLicense | None:
+    """Return a licence by the name that a provider gives it, such as `by-sa`, `CC BY-SA 4.0`, `cc0` or `pdm`.
+
+    `None` where it is not known: such an image must not be offered, since nobody knows what may be done with it.
+    """
+    name = code.strip().lower()
+    if name.startswith("cc0") or name in ("cc zero", "zero"):
+        return ImageLicense("CC0-1.0", url or "https://creativecommons.org/publicdomain/zero/1.0/", True, True, False)
+    if name.startswith("pdm") or "public domain" in name or name == "pd":
+        marked = name.startswith("pdm") or "mark" in name
+        deed = "https://creativecommons.org/publicdomain/mark/1.0/" if marked else ""
+        return ImageLicense("PDM-1.0" if marked else "LicenseRef-public-domain", url or deed, True, True, False)
+    match = _CC.fullmatch(name)
+    if match is None:
+        return None
+    parts = match[1].lower().replace(" ", "-")
+    number = version or match[2] or "4.0"
+    return ImageLicense(
+        code=f"CC-{parts.upper()}-{number}",
+        url=url or f"https://creativecommons.org/licenses/{parts}/{number}/",
+        commercial="nc" not in parts.split("-"),
+        modification="nd" not in parts.split("-"),
+        attribution_required=True,
+    )
+
+
+def allows(license_: ImageLicense, wanted: str) -> bool:
+    """Tell whether a licence meets what a search asks for: `any`, `commercial`, `modification`, `public_domain`."""
+    match wanted:
+        case "commercial":
+            return license_.commercial
+        case "modification":
+            return license_.modification
+        case "public_domain":
+            return license_.code in PUBLIC_DOMAIN
+        case _:
+            return True
+
+
+def credit_line(
+    *,
+    title: str,
+    page_url: str,
+    creator: str,
+    creator_url: str,
+    provider: str,
+    license_: ImageLicense | None = None,
+) -> Credit:
+    """Return the line that names an image's creator, its source and its licence (CC's "TASL"), in three forms."""
+    what = title or "Photo"
+    who = creator or "unknown"
+    code = _spoken(license_.code) if license_ is not None else ""
+    tail_text = f", {code}" if code else f" on {provider}"
+    html = _link(what, page_url) + " by " + _link(who, creator_url)
+    markdown = _markdown_link(what, page_url) + " by " + _markdown_link(who, creator_url)
+    if license_ is not None and code:
+        html += ", " + _link(code, license_.url)
+        markdown += ", " + _markdown_link(code, license_.url)
+    else:
+        html += f" on {escape(provider)}"
+        markdown += f" on {_markdown(provider)}"
+    return Credit(text=f"{what} by {who}{tail_text}", html=html, markdown=markdown)
+
+
+def _spoken(code: str) -> str:
+    if code.startswith("CC-"):
+        name, _, version = code.removeprefix("CC-").rpartition("-")
+        return f"CC {name} {version}"
+    return {"CC0-1.0": "CC0 1.0", "PDM-1.0": "Public Domain Mark", "LicenseRef-public-domain": "public domain"}.get(
+        code, ""
+    )
+
+
+def _link(words: str, url: str) -> str:
+    if not url.startswith(("https://", "http://")):
+        return escape(words)
+    return f'<a href="{escape(url)}" rel="noopener">{escape(words)}</a>'
+
+
+def _markdown_link(words: str, url: str) -> str:
+    safe = re.sub(r"[()\s<>]", lambda one: f"%{ord(one[0]):02X}", url)
+    return f"[{_markdown(words)}]({safe})" if url.startswith(("https://", "http://")) else _markdown(words)
+
+
+def _markdown(words: str) -> str:
+    return re.sub(r"([\\`*_\[\]<>&#])", r"\\\1", words.replace("\n", " "))
+
 
 _SQUARE_WITHIN = 0.1
 

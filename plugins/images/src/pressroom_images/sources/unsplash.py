@@ -9,8 +9,8 @@ from pressroom.sdk import NotFound, PluginContext
 from pressroom_content.contract import Credit, FoundImage, ImageLicense, ImagePage, ImageQuery, ImageSource
 
 from pressroom_images.config import ImagesConfig
-from pressroom_images.sources.licenses import credit_line
 from pressroom_images.sources.requesting import ProviderApi, is_address, listed, member, number, text
+from pressroom_images.sources.search import credit_line
 
 NAME: Final = "unsplash"
 

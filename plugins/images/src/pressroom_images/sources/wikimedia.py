@@ -9,8 +9,8 @@ from pressroom_content.contract import FoundImage, ImagePage, ImageQuery, ImageS
 from selectolax.lexbor import LexborHTMLParser
 
 from pressroom_images.config import ImagesConfig
-from pressroom_images.sources.licenses import creative_commons, credit_line
 from pressroom_images.sources.requesting import ProviderApi, is_address, listed, member, number, text
+from pressroom_images.sources.search import creative_commons, credit_line
 
 NAME: Final = "wikimedia"
 

@@ -10,8 +10,7 @@ from typing import Any, Final, Literal
 from pressroom.sdk import PluginContext
 from sqlalchemy import case, func, select
 
-from pressroom_search_performance.figures.asking import Figures, Question
-from pressroom_search_performance.figures.reading import figures_of, matching
+from pressroom_search_performance.figures.reading import Figures, Question, figures_of, matching
 from pressroom_search_performance.tables import FigureRow
 
 Reason = Literal["ranking", "demand", "click_through"]

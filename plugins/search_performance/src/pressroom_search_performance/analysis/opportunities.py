@@ -10,8 +10,7 @@ from pressroom.sdk import PluginContext
 from sqlalchemy import func, select
 
 from pressroom_search_performance.ctr import potential_clicks
-from pressroom_search_performance.figures.asking import DimensionFigures, Figures, Question
-from pressroom_search_performance.figures.reading import SUMS, figures_of, matching
+from pressroom_search_performance.figures.reading import SUMS, DimensionFigures, Figures, Question, figures_of, matching
 from pressroom_search_performance.tables import FigureRow
 
 _MAX_CANDIDATES: Final = 2000

@@ -1,20 +1,184 @@
-"""The charts of a report."""
+"""Charts of figures, with what is said of them in words."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final
 
 from markupsafe import Markup
 
-from pressroom_search_performance.charts.axes import count_axis
 from pressroom_search_performance.charts.figures import FigureReport, FigureStep, Range
-from pressroom_search_performance.charts.svg import Point, chart, labels, sparkline
-from pressroom_search_performance.charts.words import METRICS, ChangeLabel, Metric, axis_days, day_text, span_text
-from pressroom_search_performance.figures.asking import Figures
-from pressroom_search_performance.figures.reading import figures_of
+from pressroom_search_performance.charts.svg import (
+    Axis,
+    Point,
+    chart,
+    count_axis,
+    labels,
+    position_axis,
+    share_axis,
+    sparkline,
+)
+from pressroom_search_performance.figures.reading import Figures, figures_of
+
+_CODES: Final = """
+abw Aruba|afg Afghanistan|ago Angola|aia Anguilla|ala Åland Islands|alb Albania|and Andorra|are United Arab Emirates|
+arg Argentina|arm Armenia|asm American Samoa|ata Antarctica|atg Antigua and Barbuda|aus Australia|aut Austria|
+aze Azerbaijan|bdi Burundi|bel Belgium|ben Benin|bes Bonaire, Sint Eustatius and Saba|bfa Burkina Faso|bgd Bangladesh|
+bgr Bulgaria|bhr Bahrain|bhs Bahamas|bih Bosnia and Herzegovina|blm Saint Barthélemy|blr Belarus|blz Belize|
+bmu Bermuda|bol Bolivia|bra Brazil|brb Barbados|brn Brunei|btn Bhutan|bwa Botswana|caf Central African Republic|
+can Canada|cck Cocos Islands|che Switzerland|chl Chile|chn China|civ Côte d'Ivoire|cmr Cameroon|
+cod Congo (Democratic Republic)|cog Congo|cok Cook Islands|col Colombia|com Comoros|cpv Cabo Verde|cri Costa Rica|
+cub Cuba|cuw Curaçao|cxr Christmas Island|cym Cayman Islands|cyp Cyprus|cze Czechia|deu Germany|dji Djibouti|
+dma Dominica|dnk Denmark|dom Dominican Republic|dza Algeria|ecu Ecuador|egy Egypt|eri Eritrea|esh Western Sahara|
+esp Spain|est Estonia|eth Ethiopia|fin Finland|fji Fiji|flk Falkland Islands|fra France|fro Faroe Islands|
+fsm Micronesia|gab Gabon|gbr United Kingdom|geo Georgia|ggy Guernsey|gha Ghana|gib Gibraltar|gin Guinea|
+glp Guadeloupe|gmb Gambia|gnb Guinea-Bissau|gnq Equatorial Guinea|grc Greece|grd Grenada|grl Greenland|gtm Guatemala|
+guf French Guiana|gum Guam|guy Guyana|hkg Hong Kong|hnd Honduras|hrv Croatia|hti Haiti|hun Hungary|idn Indonesia|
+imn Isle of Man|ind India|iot British Indian Ocean Territory|irl Ireland|irn Iran|irq Iraq|isl Iceland|isr Israel|
+ita Italy|jam Jamaica|jey Jersey|jor Jordan|jpn Japan|kaz Kazakhstan|ken Kenya|kgz Kyrgyzstan|khm Cambodia|
+kir Kiribati|kna Saint Kitts and Nevis|kor South Korea|kwt Kuwait|lao Laos|lbn Lebanon|lbr Liberia|lby Libya|
+lca Saint Lucia|lie Liechtenstein|lka Sri Lanka|lso Lesotho|ltu Lithuania|lux Luxembourg|lva Latvia|mac Macao|
+maf Saint Martin|mar Morocco|mco Monaco|mda Moldova|mdg Madagascar|mdv Maldives|mex Mexico|mhl Marshall Islands|
+mkd North Macedonia|mli Mali|mlt Malta|mmr Myanmar|mne Montenegro|mng Mongolia|mnp Northern Mariana Islands|
+moz Mozambique|mrt Mauritania|msr Montserrat|mtq Martinique|mus Mauritius|mwi Malawi|mys Malaysia|myt Mayotte|
+nam Namibia|ncl New Caledonia|ner Niger|nfk Norfolk Island|nga Nigeria|nic Nicaragua|niu Niue|nld Netherlands|
+nor Norway|npl Nepal|nru Nauru|nzl New Zealand|omn Oman|pak Pakistan|pan Panama|per Peru|phl Philippines|plw Palau|
+png Papua New Guinea|pol Poland|pri Puerto Rico|prk North Korea|prt Portugal|pry Paraguay|pse Palestine|
+pyf French Polynesia|qat Qatar|reu Réunion|rou Romania|rus Russia|rwa Rwanda|sau Saudi Arabia|sdn Sudan|sen Senegal|
+sgp Singapore|shn Saint Helena|sjm Svalbard and Jan Mayen|slb Solomon Islands|sle Sierra Leone|slv El Salvador|
+smr San Marino|som Somalia|spm Saint Pierre and Miquelon|srb Serbia|ssd South Sudan|stp São Tomé and Príncipe|
+sur Suriname|svk Slovakia|svn Slovenia|swe Sweden|swz Eswatini|sxm Sint Maarten|syc Seychelles|syr Syria|
+tca Turks and Caicos Islands|tcd Chad|tgo Togo|tha Thailand|tjk Tajikistan|tkl Tokelau|tkm Turkmenistan|
+tls Timor-Leste|ton Tonga|tto Trinidad and Tobago|tun Tunisia|tur Türkiye|tuv Tuvalu|twn Taiwan|tza Tanzania|
+uga Uganda|ukr Ukraine|ury Uruguay|usa United States|uzb Uzbekistan|vat Holy See|vct Saint Vincent and the Grenadines|
+ven Venezuela|vgb Virgin Islands (British)|vir Virgin Islands (US)|vnm Vietnam|vut Vanuatu|wlf Wallis and Futuna|
+wsm Samoa|xkk Kosovo|yem Yemen|zaf South Africa|zmb Zambia|zwe Zimbabwe
+"""
+
+_NAMES: Final = dict(one.strip().split(" ", 1) for one in _CODES.split("|"))
+
+
+def country_name(code: str) -> str:
+    """Return the name of a country; `Unknown` for the code that stands for none, else the code in capitals."""
+    return "Unknown" if code in ("", "zzz") else _NAMES.get(code, code.upper())
+
+
+_DASH: Final = "—"
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One of the four figures. `unit` follows its value in a sentence."""
+
+    key: str
+    title: str
+    unit: str = ""
+
+    def value(self, figures: Figures | None) -> float | None:
+        """Return its value; `None` if absent.
+
+        Without impressions there is no position, and some sources name none for a website as a whole: it is 0 then.
+        """
+        if figures is None:
+            return None
+        match self.key:
+            case "clicks":
+                return figures.clicks
+            case "impressions":
+                return figures.impressions
+            case "ctr":
+                return figures.ctr if figures.impressions else None
+            case _:
+                return figures.position if figures.impressions and figures.position else None
+
+    def text(self, figures: Figures | None) -> str:
+        """Return its value as text."""
+        value = self.value(figures)
+        if value is None:
+            return _DASH
+        match self.key:
+            case "ctr":
+                return f"{value * 100:.1f} %"
+            case "position":
+                return f"{value:,.1f}"
+            case _:
+                return f"{value:,}"
+
+    def axis(self, values: Sequence[float]) -> Axis:
+        """Return an axis that these values fit on."""
+        return _AXES.get(self.key, count_axis)(values)
+
+    def change(self, now: Figures, then: Figures | None) -> ChangeLabel:
+        """Return how it changed; `then` is `None` where there is nothing to compare with."""
+        new, old = self.value(now), self.value(then)
+        if new is None or old is None or (self.key in ("clicks", "impressions") and not old):
+            return ChangeLabel()
+        if self.key == "ctr":
+            by, unit, words = (new - old) * 100, " points", ("higher", "lower")
+        elif self.key == "position":
+            by, unit, words = old - new, "", ("better", "worse")
+        else:
+            by, unit, words = (new - old) / old * 100, " %", ("more", "less")
+        if round(by, 1) == 0:
+            return ChangeLabel("same", "no change", self.text(then))
+        text = f"{abs(by):,.1f}{unit} {words[by < 0]}"
+        return ChangeLabel("better" if by > 0 else "worse", text, self.text(then))
+
+
+_AXES: Final = {"ctr": share_axis, "position": position_axis}
+
+METRICS: Final = (
+    Metric("clicks", "Clicks", "clicks"),
+    Metric("impressions", "Impressions", "impressions"),
+    Metric("ctr", "Click-through rate"),
+    Metric("position", "Mean position"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeLabel:
+    """How a figure changed: `kind` is `better`, `worse`, `same` or empty, `old` what it was before.
+
+    `text` says how much, in a form that "than" and the old value can follow: `5.7 % more`.
+    """
+
+    kind: str = ""
+    text: str = ""
+    old: str = ""
+
+
+def day_text(day: date) -> str:
+    """Return a day: `21 Nov 2026`."""
+    return f"{day.day} {day:%b %Y}"
+
+
+def span_text(step: FigureStep) -> str:
+    """Return which days a point of a chart stands for: `Sat 21 Nov 2026`, or `15 to 21 Nov 2026` for a week."""
+    if step.start == step.end:
+        return f"{step.start:%a} {day_text(step.start)}"
+    same = step.start.month == step.end.month
+    return f"{step.start.day if same else day_text(step.start).rpartition(' ')[0]} to {day_text(step.end)}"
+
+
+def axis_days(days: Sequence[date], *, months: bool) -> Sequence[str]:
+    """Return labels for an axis of days, at even distances: at most five, each day once.
+
+    With `months` they name months; the year stands where it begins or changes.
+    """
+    last = len(days) - 1
+    parts = next((parts for parts in (3, 2, 4) if last % parts == 0), 3) if last > 1 else last
+    picked = [days[round(last * part / parts)] for part in range(parts + 1)] if last > 0 else days
+    if not months:
+        return [_short(day) for day in picked]
+    years: Mapping[int, date] = {day.year: day for day in reversed(picked)}
+    return [f"{day:%b %Y}" if years[day.year] is day else f"{day:%b}" for day in picked]
+
+
+def _short(day: date) -> str:
+    return f"{day.day} {day:%b}"
+
 
 _SAMPLE: Final = Markup(
     '<svg class="plot" viewBox="0 0 32 12" aria-hidden="true" focusable="false"><path class="{}" d="M1 6H31"/></svg>'

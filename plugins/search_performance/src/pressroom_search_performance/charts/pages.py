@@ -11,13 +11,19 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from pressroom.sdk import DashboardPage, HttpRequest, HttpResponse, NotFound, PluginContext, Route
 from pressroom_content.contract import Website, WebsiteRepository, content_services
 
-from pressroom_search_performance.charts.countries import country_name
-from pressroom_search_performance.charts.drawing import drawn, legend, sparks
+from pressroom_search_performance.charts.drawing import (
+    METRICS,
+    country_name,
+    day_text,
+    drawn,
+    legend,
+    span_text,
+    sparks,
+)
 from pressroom_search_performance.charts.figures import RANGES, USUAL, Board, Range, range_of
-from pressroom_search_performance.charts.words import METRICS, day_text, span_text
 from pressroom_search_performance.connecting.ownership import owns
 from pressroom_search_performance.connecting.store import SourceConnection, SourceConnections
-from pressroom_search_performance.figures.asking import Dimension, DimensionFigures
+from pressroom_search_performance.figures.reading import Dimension, DimensionFigures
 from pressroom_search_performance.host import PAGE, root_of, sources_of
 from pressroom_search_performance.sources import google
 from pressroom_search_performance.tools.common import Period

@@ -20,15 +20,16 @@ from pressroom_content.contract import (
 
 from pressroom_search_performance.connecting.store import SourceConnections
 from pressroom_search_performance.days import next_night, span, today
-from pressroom_search_performance.figures.rounds import (
+from pressroom_search_performance.figures.store import (
     ConnectionGone,
     FetchRound,
     begin_round,
     due,
     lock_of,
     note_round,
+    settled_days,
+    write_day,
 )
-from pressroom_search_performance.figures.store import settled_days, write_day
 from pressroom_search_performance.host import config_of, sources_of
 
 JOB: Final = "search_performance.fetch"

@@ -1,18 +1,146 @@
-"""Reading the rows that were fetched."""
+"""Reading search figures: stored ones, live ones, and questions across both."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import date
-from typing import Any, Final
+from typing import Any, Final, Literal
 
-from pressroom.sdk import PluginContext
-from pressroom_content.contract import Grain
+from pressroom.sdk import Fetcher, PluginContext
+from pressroom_content.contract import Grain, SearchType
 from sqlalchemy import ColumnElement, Select, and_, func, select
 from sqlalchemy.orm import InstrumentedAttribute
 
-from pressroom_search_performance.figures.asking import Condition, DimensionFigures, Figures, Question
+from pressroom_search_performance.sources.google import DIMENSIONS, TYPES, GoogleConsole, keys_of
+from pressroom_search_performance.sources.requesting import number, objects, text
 from pressroom_search_performance.tables import DayRow, FigureRow
+
+Dimension = Literal["date", "query", "page", "country", "device", "search_appearance", "hour"]
+Operator = Literal["equals", "notEquals", "contains", "notContains", "includingRegex", "excludingRegex"]
+DataState = Literal["final", "all", "hourly_all"]
+
+_REGEX: Final = frozenset({"includingRegex", "excludingRegex"})
+_SPLITS: Final[Mapping[Grain, frozenset[str]]] = {
+    "day": frozenset({"date", "country", "device"}),
+    "page": frozenset({"date", "page"}),
+    "query": frozenset({"date", "query"}),
+    "page_query": frozenset({"date", "page", "query"}),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """Narrows what is counted. `equals` and `notEquals` are exact, `contains` and `notContains` ignore case."""
+
+    dimension: Dimension
+    operator: Operator
+    expression: str
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Figures of some days, split by dimensions."""
+
+    start: date
+    end: date
+    dimensions: tuple[Dimension, ...] = ()
+    conditions: tuple[Condition, ...] = ()
+    search_type: SearchType = "web"
+    data_state: DataState = "final"
+    limit: int = 50
+    offset: int = 0
+
+    def grain(self) -> Grain | None:
+        """Return the coarsest grain that can answer, or `None` where only the source itself can.
+
+        A regular expression is in Google's own dialect and untrusted: it does not run here.
+        """
+        if self.data_state == "hourly_all" or any(one.operator in _REGEX for one in self.conditions):
+            return None
+        used = {*self.dimensions, *(one.dimension for one in self.conditions)}
+        return next((grain for grain, splits in _SPLITS.items() if used <= splits), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What was counted. `position` is the mean position, weighted by impressions; 0 where there were none."""
+
+    clicks: int = 0
+    impressions: int = 0
+    position: float = 0.0
+
+    @property
+    def ctr(self) -> float:
+        """The share of impressions that was clicked, 0 to 1."""
+        return self.clicks / self.impressions if self.impressions else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class DimensionFigures:
+    """The figures of one combination of keys, by dimension."""
+
+    keys: Mapping[str, str] = field(default_factory=dict)
+    figures: Figures = Figures()
+
+
+async def ask_google(
+    console: GoogleConsole, site_url: str, question: Question, credential: Mapping[str, str], fetcher: Fetcher
+) -> tuple[Sequence[DimensionFigures], str]:
+    """Return the rows of a question, and the first date or hour that may still change, if Google names one.
+
+    Raises what `GoogleConsole` does.
+    """
+    answer = await console.query(site_url, _body(question), credential, fetcher)
+    counted = [row for one in objects(answer, "rows") if (row := _counted(question, one)) is not None]
+    metadata = answer.get("metadata")
+    told = ""
+    if isinstance(metadata, dict):
+        told = text(metadata.get("first_incomplete_date") or metadata.get("first_incomplete_hour"), 32)
+    return counted, told
+
+
+async def google_totals(
+    console: GoogleConsole, site_url: str, question: Question, credential: Mapping[str, str], fetcher: Fetcher
+) -> Figures:
+    """Return the sums of a question. Raises what `GoogleConsole` does."""
+    # Google gives hours only where rows are split by them.
+    state = "all" if question.data_state == "hourly_all" else question.data_state
+    whole = replace(question, dimensions=(), limit=1, offset=0, data_state=state)
+    rows, _ = await ask_google(console, site_url, whole, credential, fetcher)
+    return rows[0].figures if rows else Figures()
+
+
+def _body(question: Question) -> dict[str, Any]:
+    body: dict[str, Any] = {
+        "startDate": question.start.isoformat(),
+        "endDate": question.end.isoformat(),
+        "dimensions": [DIMENSIONS[name] for name in question.dimensions],
+        "type": TYPES[question.search_type],
+        "dataState": question.data_state,
+        "rowLimit": question.limit,
+        "startRow": question.offset,
+    }
+    if question.conditions:
+        filters = [
+            {"dimension": DIMENSIONS[one.dimension], "operator": one.operator, "expression": one.expression}
+            for one in question.conditions
+        ]
+        body["dimensionFilterGroups"] = [{"groupType": "and", "filters": filters}]
+    return body
+
+
+def _counted(question: Question, one: Mapping[str, Any]) -> DimensionFigures | None:
+    keys = keys_of(one, len(question.dimensions))
+    if keys is None:
+        return None
+    named: dict[str, str] = dict(zip(question.dimensions, keys, strict=True))
+    for name in ("country", "device"):
+        if name in named:
+            named[name] = named[name].lower()
+    figures = Figures(int(number(one.get("clicks"))), int(number(one.get("impressions"))), number(one.get("position")))
+    return DimensionFigures(named, figures)
+
 
 COLUMNS: Final[Mapping[str, InstrumentedAttribute[Any]]] = {
     "date": FigureRow.day,

@@ -8,8 +8,8 @@ from pressroom.sdk import Annotations, Call, Integer, InvalidInput, Params, Tool
 from pydantic import BaseModel, Field
 
 from pressroom_search_performance.analysis import changes, ideas
-from pressroom_search_performance.analysis.following import FollowedKeyword, FollowedKeywords
-from pressroom_search_performance.figures.asking import Question
+from pressroom_search_performance.analysis.ideas import FollowedKeyword, FollowedKeywords
+from pressroom_search_performance.figures.reading import Question
 from pressroom_search_performance.host import plugin_of, website_of
 from pressroom_search_performance.tools.common import NotConnected, WebsiteId, searched
 

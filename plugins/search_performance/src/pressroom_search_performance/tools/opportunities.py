@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from pressroom_search_performance.analysis import changes, opportunities
 from pressroom_search_performance.ctr import expected_ctr
-from pressroom_search_performance.figures.asking import Question
+from pressroom_search_performance.figures.reading import Question
 from pressroom_search_performance.tools.common import Count, Period, WebsiteId, count, line, percent, searched
 
 _DAYS: Final = 28

@@ -16,8 +16,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from pressroom_search_performance.connecting.store import SourceConnections
 from pressroom_search_performance.days import today, year_before
-from pressroom_search_performance.figures import live, reading
-from pressroom_search_performance.figures.asking import (
+from pressroom_search_performance.figures import reading
+from pressroom_search_performance.figures import reading as live
+from pressroom_search_performance.figures.reading import (
     Condition,
     DataState,
     Dimension,

@@ -1,4 +1,4 @@
-"""The job that crawls a site: it goes on where a process was killed, and waits where a site is busy."""
+"""Forgetting what was read of websites that are connected no more."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from pressroom.sdk import JobRun, NotFound, Pause, PluginContext
 from pressroom_content.contract import content_services
+from sqlalchemy import delete, select
 
 from pressroom_seo.crawler.engine import Crawl, CrawlPlan
 from pressroom_seo.crawler.politeness import Politeness
@@ -16,7 +17,33 @@ from pressroom_seo.reports.closing import close
 from pressroom_seo.reports.records import CrawlRecords
 from pressroom_seo.reports.store import Crawls
 from pressroom_seo.site_checks.report import SiteReport
-from pressroom_seo.tables import CrawlRow
+from pressroom_seo.tables import CrawledPageRow, CrawlRow, FindingRow, LinkRow, MarkRow
+
+
+async def tidy_up(plugin: PluginContext) -> int:
+    """Remove all that is kept of disconnected websites, and return how many there were. Safe to repeat."""
+    database, websites = plugin.services.database, content_services(plugin).websites
+    known = select(CrawlRow.user_id, CrawlRow.website_id).distinct()
+    async with database.reading() as session:
+        pairs = (await session.execute(known)).all()
+    forgotten = 0
+    for user_id, website_id in pairs:
+        try:
+            await websites.get(user_id, website_id)
+        except NotFound:
+            await _forget(plugin, website_id)
+            forgotten += 1
+    return forgotten
+
+
+async def _forget(plugin: PluginContext, website_id: str) -> None:
+    mine = select(CrawlRow.id).where(CrawlRow.website_id == website_id)
+    async with plugin.services.database.writing() as session:
+        for table in (CrawledPageRow, LinkRow, FindingRow):
+            await session.execute(delete(table).where(table.crawl_id.in_(mine)))
+        await session.execute(delete(MarkRow).where(MarkRow.website_id == website_id))
+        await session.execute(delete(CrawlRow).where(CrawlRow.website_id == website_id))
+
 
 MAX_WAITS: Final = 20
 """How often a crawl waits for a site or for another crawl of the same host before it ends with what it has."""
