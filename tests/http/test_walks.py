@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable
+from pathlib import Path
 
 import httpx
 import pytest
@@ -13,6 +16,22 @@ from support.walks import Walk, walked
 Start = Callable[..., RunningHost]
 
 QR = "/tools/qr-code-generator/api/generate"
+
+PAGE = Path(__file__).parents[2] / "docs/explanation/architecture.md"
+
+
+def assert_documented(walk: Walk, name: str) -> None:
+    """Check that the page on the architecture lists the modules; with PRESSROOM_TEST_UPDATE write the list."""
+    text = PAGE.read_text("utf-8")
+    block = re.compile(rf"(<!-- walk: {name} -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+    shown = "".join(f"{number}. `{module}`\n" for number, module in enumerate(walk.modules, 1))
+    if os.environ.get("PRESSROOM_TEST_UPDATE"):
+        PAGE.write_text(block.sub(rf"\g<1>\n{shown}\n\g<3>", text), "utf-8")
+        return
+    found = block.search(text)
+    assert found is not None
+    listed = set(re.findall(r"`([\w.]+)`", found[2]))
+    assert listed == set(walk.modules), "write the lists anew with PRESSROOM_TEST_UPDATE=1"
 
 
 def assert_below(walk: Walk, *, modules: int, hops: int) -> None:
@@ -33,6 +52,7 @@ def test_a_qr_code_that_is_not_cached(host: RunningHost) -> None:
             assert http.post(QR, json={"text": "second"}).status_code == 200
 
     assert_below(walk, modules=31, hops=63)
+    assert_documented(walk, "qr")
 
 
 def test_a_qr_code_from_the_cache(host: RunningHost) -> None:
@@ -52,3 +72,4 @@ def test_an_article_that_is_created_over_mcp(host: RunningHost) -> None:
         ada.data("create_content", title="Second", body="Text.")
 
     assert_below(walk, modules=48, hops=120)
+    assert_documented(walk, "create_content")

@@ -1,0 +1,24 @@
+"""The page on the architecture names what is there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+REPOSITORY = Path(__file__).parents[2]
+PAGE = (REPOSITORY / "docs/explanation/architecture.md").read_text("utf-8")
+HOST = REPOSITORY / "core/src/pressroom"
+
+
+def test_every_path_is_there() -> None:
+    paths = set(re.findall(r"`((?:core|plugins)/[\w/.]+)`", PAGE))
+    assert len(paths) > 10
+    assert [path for path in sorted(paths) if not (REPOSITORY / path).exists()] == []
+
+
+def test_every_room_of_the_host_is_in_the_table() -> None:
+    table = PAGE[PAGE.index("| Room |") : PAGE.index("### Starting")]
+    named = set(re.findall(r"`(\w+)`", "".join(line.split("|")[1] for line in table.splitlines() if line)))
+    rooms = {path.parent.name for path in HOST.glob("*/__init__.py")}
+    modules = {path.stem for path in HOST.glob("*.py")} - {"__init__", "__main__", "version"}
+    assert named == rooms | modules
