@@ -1,4 +1,4 @@
-"""How many bytes accounts store, and the bound that their plans set.
+"""What accounts have used: monthly quotas of their plan, and bytes that they store.
 
 Nothing is counted beside the things themselves: every kind measures what is there, so that no count can be wrong after
 a crash, a deletion or an upgrade. Writes for one account wait for each other while they measure.

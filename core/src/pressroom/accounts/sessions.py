@@ -1,4 +1,4 @@
-"""One-time links with which the first account is made."""
+"""Browsers that are signed in, and the one-time links with which the first account is made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes wrong on the disk while a backup is made or restored, in words."""
+"""The archive of a backup: an uncompressed tar file that only its owner can read, with a manifest at its end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Backing up and restoring a database: SQLite while the server runs, PostgreSQL by its own programs."""
+"""Backing up and restoring a database: SQLite while the server runs, PostgreSQL by its own programs.
+
+They know every type, sequence and constraint, and the order in which tables depend on each other, in every version of
+the server. Both work in one transaction: a dump shows one moment, and a restore happens wholly or not at all.
+"""
 
 from __future__ import annotations
 

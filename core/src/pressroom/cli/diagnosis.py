@@ -1,4 +1,4 @@
-"""Settings that weaken a server, as `pressroom doctor` says them."""
+"""What `pressroom doctor` checks, weak settings included."""
 
 from __future__ import annotations
 

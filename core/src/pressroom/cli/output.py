@@ -1,4 +1,8 @@
-"""Making text from elsewhere safe for a terminal."""
+"""What commands write: tables and sentences for people, JSON for programs, and no foreign text that a terminal obeys.
+
+Results go to standard output, everything else to standard error. With `--json`, standard output carries one JSON
+document whatever happens: the result, or `{"error": {"code", "message", "hint", …}}`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""New plugins, made from the template in the repository's `plugin-template`."""
+"""`pressroom new`: a new plugin, made from the template in the repository's `plugin-template`."""
 
 from __future__ import annotations
 

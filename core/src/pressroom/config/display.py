@@ -1,4 +1,4 @@
-"""The JSON Schema of the configuration file, with which editors complete and check it."""
+"""Showing a configuration without its secrets, and the JSON Schema with which editors complete and check the file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The base of every table of the configuration."""
+"""How single settings are written: durations, sizes, rates, colours, URLs; and the base of every table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Looks names up."""
+"""Looks names up, and connects to IP addresses that were checked and to no other."""
 
 from __future__ import annotations
 

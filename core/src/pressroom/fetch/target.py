@@ -1,4 +1,4 @@
-"""Which IP addresses belong to the public internet.
+"""Reads the URL that is to be fetched, in one strict grammar, and tells which IP addresses are public.
 
 `ipaddress.is_global` follows IANA's registries of special IP addresses, but says yes to multicast, to forms that wrap
 another IP address, and to IP addresses that a cloud answers inside its own network. The lists here are on top of it.

@@ -1,4 +1,4 @@
-"""The lifespans of plugins: each in a task of its own, within a bound on time, so that none takes the server along."""
+"""A host: plugins loaded, catalog compiled, backends open, lifespans running, calls answered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Colours that people can read: contrast as WCAG 2.2 defines it, and mixtures that reach it."""
+"""The files that pages load: the style sheet in the operator's colours, made readable (WCAG 2.2), scripts, icon."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts that a browser keeps for the server, and can neither read nor change."""
+"""Who is at a browser: the session cookie, encrypted cookies, and tokens that prove that a form is one of ours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,11 @@
-"""Reading `Accept-Encoding` (RFC 9110, section 12.5.3)."""
+"""Compressing answers with gzip (RFC 9110, sections 8.4 and 12.5.3), where nothing secret is in them.
+
+The size of a compressed answer tells something of its content: whoever can put text into a page and watch the size of
+the answers learns a secret in it letter by letter (BREACH). So what belongs to one person is sent as it is: answers
+that say `no-store` or `private`, that set a cookie, or that say nothing of caching to a request with a credential, and
+every answer to another method than GET and HEAD. A handler whose answer holds no secret all the same says so with
+`mark_public_text`.
+"""
 
 from __future__ import annotations
 

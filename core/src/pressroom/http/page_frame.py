@@ -1,4 +1,4 @@
-"""What a page says of itself to search engines, link previews and feed readers."""
+"""The frame around every page of the server, in the operator's look, with its metadata; pages that are private."""
 
 from __future__ import annotations
 

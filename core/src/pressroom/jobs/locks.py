@@ -1,4 +1,9 @@
-"""The lease that a process holds, and the heartbeat that renews it: for jobs, and for locks beside them."""
+"""Leases that a process holds and renews, and locks as rows: a key has one holder at a time, in any process.
+
+Whoever takes or gives back a lock does so in a transaction of its own choice, so that a job and its lock are leased,
+renewed and released together. The order is always the job's row, then the lock's, then other jobs' rows, which are
+skipped where somebody else has them: no two transactions wait for each other.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,9 @@
 """Moving-window limits: the counting window, windows in memory, and the limiter that plugins and stages ask.
 
 Windows in Redis are in `redis.py`, so that its client loads only where it is used.
+
+Requests are counted as whole numbers of hundredths, times as whole microseconds: nothing is rounded on the way,
+so that ten requests of a tenth are exactly one.
 """
 
 from __future__ import annotations

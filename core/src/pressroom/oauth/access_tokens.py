@@ -1,4 +1,4 @@
-"""Keys that access tokens are signed with: kept encrypted, replaced in time, shared by all servers of a database."""
+"""Access tokens: `<prefix>_oat_` and a JWT in the profile of RFC 9068, and the keys that they are signed with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clients whose id is the URL of a document about them (OAuth Client ID Metadata Document, Internet-Draft)."""
+"""Clients: registered (RFC 7591) or described by a document at their id's URL, and how they prove who they are."""
 
 from __future__ import annotations
 

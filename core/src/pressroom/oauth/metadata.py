@@ -1,4 +1,4 @@
-"""Redirect URIs of clients: which may be registered, and which match (RFC 6749, RFC 8252, RFC 9700)."""
+"""Checking what a client says of itself (RFC 7591, section 2), its redirect URIs above all (RFC 8252, RFC 9700)."""
 
 from __future__ import annotations
 

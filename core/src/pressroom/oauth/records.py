@@ -1,4 +1,4 @@
-"""The authorization server's own URLs, all built from the operator's `base_url`."""
+"""What the parts of the authorization server hand to each other, and its own URLs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Request ids: what a log line, an answer and a report have in common."""
+"""The log: one line for each event on stderr, from this project and from every library alike, and request ids.
+
+Events of structlog and records of the standard library go through the same chain: the context (such as a request id
+bound with `structlog.contextvars`) is merged in, exceptions are formatted, secrets are masked, the time is added, and
+a line is rendered. Writing a line never raises: a full disk or a closed pipe must not fail a call.
+"""
 
 from __future__ import annotations
 

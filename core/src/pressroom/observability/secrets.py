@@ -1,4 +1,11 @@
-"""Secrets that logs do not show: values by their keys and forms, and parts of paths."""
+"""Secrets that logs do not show: values by their keys and forms, and parts of paths.
+
+A link that works once has its token in the path, and a line of the log lives longer than the link. The names of a
+route's segments say which hold a secret: `/media/upload/<token>` is logged as `/media/upload/***`.
+
+Two nets: fields whose name says that they hold a secret, and credentials inside any text, such as the query of a signed
+URL or the header of a failed request in a traceback. A field that is masked too much costs less than a leak.
+"""
 
 from __future__ import annotations
 

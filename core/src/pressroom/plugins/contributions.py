@@ -1,4 +1,8 @@
-"""The records that plugins contributed, by type."""
+"""The records that plugins contribute: asking a plugin for them, checking their shape, and keeping them by type.
+
+Python does not check the annotations of a dataclass, and a rate limit that is text, or a title that is a number, would
+fail only when a page is made of all tools.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What the host knows of each plugin that it found."""
+"""What the host knows of each plugin that it found, and why one did not load, in a line that an operator can read.
+
+Nothing here trusts what it is given: an exception's own `__str__` may fail, and a message may have a million lines.
+"""
 
 from __future__ import annotations
 

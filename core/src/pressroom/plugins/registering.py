@@ -1,4 +1,4 @@
-"""Importing a plugin's module, and undoing it where that fails."""
+"""Importing a plugin's module and registering its hooks, and undoing both where that fails."""
 
 from __future__ import annotations
 

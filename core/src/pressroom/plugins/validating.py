@@ -1,4 +1,4 @@
-"""What plugins cannot settle among themselves: equal names, and plugins that need others."""
+"""Checking the records of one plugin by themselves, and settling what plugins claim twice or need of each other."""
 
 from __future__ import annotations
 

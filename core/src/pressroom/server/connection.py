@@ -1,4 +1,4 @@
-"""How many connections one client may have open, and how many requests under way where a proxy is between."""
+"""One connection: Sanic's, with deadlines that no byte renews, chunks read by the letter, and shares of clients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Did you mean …?"""
+"""Showing input in messages, safely, and what might have been meant instead.
+
+What a client sent may be long, may hold terminal escapes, and may try to look like part of the message. Everything
+that a message repeats goes through here: it is cut, quoted as JSON, and holds printable characters only.
+"""
 
 from __future__ import annotations
 

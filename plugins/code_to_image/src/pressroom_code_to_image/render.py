@@ -1,4 +1,4 @@
-"""ASCII code in the fixed grid of its cells, drawn in one go, which costs less than drawing its words one by one."""
+"""From parameters to the image; ASCII code is drawn in one go, in the fixed grid of its cells."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The token of an Admin API key: a JWT (RFC 7519) that is valid for five minutes."""
+"""One Ghost site, with the token of an Admin API key (JWT, RFC 7519) and forms with a file (RFC 7578)."""
 
 from __future__ import annotations
 

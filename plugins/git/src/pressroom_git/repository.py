@@ -1,4 +1,4 @@
-"""The files that are checked out beside a repository: a commit to their branch is checked out too."""
+"""What sites need of a repository, and the files that are checked out beside it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Choosing the data mask of a symbol (ISO/IEC 18004:2015, 7.8), on whole symbols at once.
+"""From a text to the modules of its symbol, with the best data mask (ISO/IEC 18004:2015).
 
 A symbol is held in one integer, a bit a module, so that a rule is counted for all modules by a few shifts. Bit
 `row * stride + column` is a module, and `stride` is `GAP` more than a row has modules: the bits between two rows

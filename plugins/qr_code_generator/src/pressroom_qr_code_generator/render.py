@@ -1,4 +1,4 @@
-"""PNG files of two colours (W3C PNG, third edition): a bit a pixel, compressed quickly."""
+"""From parameters to the file; PNG files have two colours, a bit a pixel (W3C PNG, third edition)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signatures of Standard Webhooks 1.0, section "Signature scheme"."""
+"""Sending signed events (Standard Webhooks 1.0), with what had no effect told apart from what may have had one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes to the provider with the browser, and what is known of a person that comes back."""
+"""Sending people to an OpenID provider and taking them back (OpenID Connect Core 1.0, authorization code with PKCE)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Documents of the provider, remembered for a while."""
+"""Requests to the provider: bounded in size and time; its documents are kept for a while."""
 
 from __future__ import annotations
 

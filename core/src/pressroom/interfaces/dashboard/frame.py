@@ -1,4 +1,4 @@
-"""Forms that work once: a page that is loaded again does not do the same thing again."""
+"""What all account pages share: who asks, how pages and errors are answered, and forms that work once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Browsers in which people have signed in before: whoever guesses their passwords elsewhere does not lock them out."""
+"""`/setup`, `/sign-in`, `/sign-up`, `/sign-out`, and the cookie of browsers in which people have signed in before."""
 
 from __future__ import annotations
 

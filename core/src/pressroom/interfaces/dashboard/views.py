@@ -1,4 +1,4 @@
-"""Times, names and numbers as people say them."""
+"""What the templates of the dashboard are given: values worked out, times and numbers as people say them."""
 
 from __future__ import annotations
 

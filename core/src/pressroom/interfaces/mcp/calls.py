@@ -1,4 +1,4 @@
-"""Results of `tools/call`: text and images for the model to read, and the same as an object."""
+"""`tools/call`: one call through the pipeline, and its result as the model reads it: text, images, an object."""
 
 from __future__ import annotations
 

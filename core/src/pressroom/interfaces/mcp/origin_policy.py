@@ -1,4 +1,9 @@
-"""What a client hears that has no valid credential (interface contract, sections 2.3 and 5.3)."""
+"""Who may call the endpoint: the web pages that may, and the challenge to a client without a valid credential.
+
+A page on any site can make a browser send requests to this server. Browsers say in `Origin` where the page is from;
+programs send none. On a loopback address a page can also pose as this server, once its own name resolves to that IP
+address (DNS rebinding); then `Host` still has the page's name.
+"""
 
 from __future__ import annotations
 

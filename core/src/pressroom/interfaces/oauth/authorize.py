@@ -1,4 +1,4 @@
-"""What a person is told of a client that asks for access. Nothing a client says of itself is proven."""
+"""`/oauth/authorize`: a person learns who asks for access, and allows it or does not (RFC 6749, section 4.1)."""
 
 from __future__ import annotations
 

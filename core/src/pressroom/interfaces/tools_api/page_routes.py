@@ -1,4 +1,4 @@
-"""The images of a generator's examples, which its page shows."""
+"""The routes of the pages for people, and the images of examples that these pages show."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The envelopes of the Tools API (interface contract, sections 2.6, 2.7 and 2.9)."""
+"""The HTTP interface of generators: one call, the catalog, the descriptors, and the envelopes that answers have."""
 
 from __future__ import annotations
 

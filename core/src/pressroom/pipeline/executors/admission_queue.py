@@ -1,4 +1,4 @@
-"""Who may run in an executor, who waits, and who is turned away."""
+"""Who may run in an executor, who waits and who is turned away, and the base class of executors with such a queue."""
 
 from __future__ import annotations
 

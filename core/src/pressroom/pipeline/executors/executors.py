@@ -1,4 +1,4 @@
-"""The async executor: coroutines on the server's own event loop."""
+"""The executors of a server: each call runs in the one that its tool declares. Threads and coroutines are here."""
 
 from __future__ import annotations
 

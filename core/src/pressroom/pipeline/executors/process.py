@@ -1,4 +1,4 @@
-"""One worker process, as the server sees it."""
+"""The process executor: tools that compute, in worker processes that can be limited and killed."""
 
 from __future__ import annotations
 

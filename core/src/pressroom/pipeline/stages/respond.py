@@ -1,4 +1,4 @@
-"""What is said of a file that a call made, whatever the interface."""
+"""What the caller gets of a file: its bytes, or a URL that expires, and what is said of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connections through a pooler that lends a connection to the server for each transaction, such as PgBouncer.
+"""Whether the database answers, asked beside the calls, and connections through a pooler.
 
 The next transaction may be on another connection to the server, where named prepared statements of other clients are,
 and those of this one are not. So every statement is prepared without a name, within the transaction that runs it:

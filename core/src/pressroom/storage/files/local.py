@@ -1,4 +1,4 @@
-"""A memory of keys that were seen a short time ago."""
+"""Files in a folder of this machine."""
 
 from __future__ import annotations
 

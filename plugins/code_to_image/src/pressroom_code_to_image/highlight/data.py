@@ -1,4 +1,4 @@
-"""Rules for JSON and SQL."""
+"""Rules for JSON and SQL, and sessions of a shell: prompts, commands, and what the commands wrote."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words and marks of JavaScript and TypeScript."""
+"""The words and marks of JavaScript and TypeScript, and looking around in a text of them."""
 
 from __future__ import annotations
 

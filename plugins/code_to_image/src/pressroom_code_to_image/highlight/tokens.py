@@ -1,4 +1,4 @@
-"""What a piece of code is, as far as its colour is concerned."""
+"""Tokens as the rules see them: Pygments' tokens in a common form, each with a role for its colour."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parts of a long text, cut where a reader would."""
+"""Lists of articles, the search in them, and parts of a long text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The versions of articles."""
+"""The versions of articles, and what changed between two of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a provider of licensed images is asked."""
+"""How a provider of licensed images is asked, and where publishing gets the files of an article's images from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading the JSON of other people's servers."""
+"""Requests to other people's JSON APIs: one way to send and read them, and a policy for what goes wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Language tags (BCP 47, RFC 5646)."""
+"""Language tags (BCP 47, RFC 5646), and where words and sentences begin and end, in every script."""
 
 from __future__ import annotations
 

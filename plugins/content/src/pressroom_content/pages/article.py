@@ -1,4 +1,4 @@
-"""An article as its owner reads it in the dashboard: sanitised, and without anything that other servers send."""
+"""The dashboard's pages of one article: the text as it will be read, sanitised, and how it is judged."""
 
 from __future__ import annotations
 

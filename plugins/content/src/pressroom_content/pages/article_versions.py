@@ -1,4 +1,4 @@
-"""What differs between two versions of an article, as rows of a table: lines, and the words in them that changed."""
+"""The dashboard's pages of an article's versions: what each changed, two side by side as a table, and the way back."""
 
 from __future__ import annotations
 

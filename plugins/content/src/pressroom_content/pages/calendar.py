@@ -1,4 +1,4 @@
-"""A month as a grid of weeks, in a time zone."""
+"""The dashboard's calendar, `/dashboard/calendar`: what goes out when, in a grid of weeks, and ideas for what might."""
 
 from __future__ import annotations
 

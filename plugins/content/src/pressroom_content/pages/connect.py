@@ -1,4 +1,4 @@
-"""What the pages of this plugin have in common."""
+"""The page on which people enter the credential of a site, `/dashboard/connect/<token>`, and what such pages share."""
 
 from __future__ import annotations
 

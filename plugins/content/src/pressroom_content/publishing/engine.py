@@ -1,4 +1,4 @@
-"""The background work of publishing."""
+"""The background work of publishing: one step after the other, from where the last process stopped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An article's body in the forms in which platforms take it."""
+"""What an article comes to on a website: its body in the platform's form, the post, and what cannot be in it."""
 
 from __future__ import annotations
 

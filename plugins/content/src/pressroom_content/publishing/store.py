@@ -1,4 +1,8 @@
-"""Telling those who wait for a publication, in the same process, that an attempt has come to something."""
+"""Publications as rows: every change is one short transaction, and counts only while who makes it holds the lock.
+
+Who works on a publication holds its lock: the job that does, or whoever takes its post down. A process whose lease has
+passed to another changes nothing any more, and sends nothing.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a publication stands on its site at this moment."""
+"""How a publication is on its site at this moment: by the platform's API, and looked at as a visitor does."""
 
 from __future__ import annotations
 

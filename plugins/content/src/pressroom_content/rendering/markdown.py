@@ -1,4 +1,4 @@
-"""Bounds on texts: what would take parsers minutes is refused before they begin."""
+"""Markdown to HTML: CommonMark with tables, strikethrough, task lists and footnotes, within bounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What HTML may hold: elements, attributes and URLs, where much of it is kept and where little is."""
+"""Making HTML safe to show by rules of what it may hold, and saying what that took away."""
 
 from __future__ import annotations
 

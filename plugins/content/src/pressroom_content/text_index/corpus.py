@@ -1,4 +1,8 @@
-"""Texts as the index knows them: stems, shingles and fingerprints."""
+"""Texts as the index knows them: stems, shingles and fingerprints.
+
+Broder, "On the resemblance and containment of documents" (1997), with one permutation and densification after
+Shrivastava and Li, "Densifying One Permutation Hashing" (2014): a hash for each shingle is enough.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finding any of many terms in a text, in one pass over its words."""
+"""Checking a text against a writing guide: rules that need no judgement, and terms found in one pass."""
 
 from __future__ import annotations
 

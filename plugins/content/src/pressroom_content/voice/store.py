@@ -1,4 +1,4 @@
-"""How easy a text is to read."""
+"""The writing guides of websites, and how easy a text is to read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether this host has the keys that sites' credentials in the database are encrypted with."""
+"""What people may set for a website, and whether this host has the keys of its credentials."""
 
 from __future__ import annotations
 

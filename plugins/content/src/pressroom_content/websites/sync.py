@@ -1,4 +1,4 @@
-"""The terms that exist on a site, remembered for ten minutes."""
+"""Bringing what is on a site already into the index, and the terms that exist there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What licences allow, and the line that credits an image.
+"""A search over several providers at once, and what the licences of its results allow.
 
 Sources: the deeds of Creative Commons (creativecommons.org/licenses), and the licences that Unsplash, Pexels and
 Pixabay publish on their sites. The codes are those of SPDX where it has one.

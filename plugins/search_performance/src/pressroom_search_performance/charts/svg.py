@@ -1,4 +1,9 @@
-"""Charts as SVG: axes, lines and bars."""
+"""Charts as SVG: axes, lines and bars.
+
+What is drawn stretches with its place (`preserveAspectRatio="none"`; strokes keep their width), so it holds no text:
+the labels of the axes are beside it as HTML. Colours and dashes are those of the design system, by class. Every value
+has its own `<title>`, which browsers show to people who point at it; for everyone else the page has a table.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The keys with which websites prove to IndexNow that they are asked by their owner."""
+"""Telling search engines which URLs changed (IndexNow, indexnow.org), and the keys that prove the owner."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Access tokens for Google's APIs: from a service account (RFC 7523) or from a refresh token (RFC 6749, section 6)."""
+"""Google Search Console: search figures, index status and sitemaps, and the access tokens for its APIs."""
 
 from __future__ import annotations
 

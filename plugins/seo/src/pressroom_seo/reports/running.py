@@ -1,4 +1,4 @@
-"""Forgetting what was read of websites that are connected no more."""
+"""The job that crawls a site: it continues where a process was killed, and forgets disconnected websites."""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""Form fields, as the templates draw them, from parameter descriptors."""
+"""Form fields, as the templates draw them, from what a generator declares; and where in a text a message points to.
+
+A page's descriptor has members beside those of the interface contract, section 2.10: `page`, with `gallery`, `modes`
+(titles) and `snippets`, and `sampleData`, a sample of the response's `data`. A parameter has the members of
+`pressroom.catalog.schema.form_parameters`, and `mode`, the number of its mode.
+
+A message names the place as `line 3, column 12`, or quotes what is wrong between straight quotation marks, or names a
+`property` or an `attribute`. `places.js` finds the same places.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a page says of itself to search engines, link previews and feed readers."""
+"""The pages of the tools: the list, a page for each, its form in sections, and its metadata for search engines."""
 
 from __future__ import annotations
 
