@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from pressroom import errors
 from pressroom.errors import OAuthError
+from pressroom.http.errors import STATUS
 from pressroom.interfaces.mcp import jsonrpc
-from pressroom.interfaces.tools_api.routes import STATUS
 from support.doc_examples import DOCS, ROOT
 from support.reference_interface import GENERATORS
 

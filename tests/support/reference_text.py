@@ -21,7 +21,7 @@ import click
 from pressroom import errors, hookspecs, sdk
 from pressroom.cli import pressroom as command
 from pressroom.errors import CallError
-from pressroom.interfaces.tools_api.routes import STATUS
+from pressroom.http.errors import STATUS
 from pressroom.observability.metrics import Metrics
 from pressroom.plugins.contributions import RECORD_TYPES
 from pressroom_content import contract as content_contract

@@ -7,10 +7,10 @@ import json
 from typing import Any
 
 import pytest
+from pressroom.http.errors import STATUS
 from pressroom.http.page_frame import PageFrame
 from pressroom.interfaces.tools_api.pages import FormState, Pages
 from pressroom.interfaces.tools_api.pages.views import ERRORS
-from pressroom.interfaces.tools_api.routes import STATUS
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 from support.page_server import branding, meta
 from support.tool_descriptors import ALL, CODE, FAVICON, IMAGE, QR, param

@@ -76,20 +76,6 @@ def checked_answer(answer: object) -> HttpResponse:
 EncodedHeaders = tuple[tuple[bytes, bytes], ...]
 """Headers as they are sent."""
 
-CORS_HEADERS: Final[Mapping[str, str]] = {
-    "Access-Control-Allow-Origin": "*",
-    "Access-Control-Expose-Headers": (
-        "Accept-Ranges, Content-Disposition, Content-Range, ETag, RateLimit-Limit, RateLimit-Remaining, "
-        "RateLimit-Reset, Retry-After, X-Cache, X-Request-Id, X-Warnings"
-    ),
-}
-
-PREFLIGHT_HEADERS: Final[Mapping[str, str]] = {
-    "Access-Control-Allow-Origin": "*",
-    "Access-Control-Allow-Headers": "Accept, Authorization, Content-Type, If-None-Match, Range, X-Request-Id",
-    "Access-Control-Max-Age": "86400",
-}
-
 SECURITY_HEADERS: Final[Mapping[str, str]] = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "strict-origin-when-cross-origin",
@@ -239,13 +225,3 @@ def logged_path(request: Request) -> str:
     """Return the path of a request as the log shows it: without its query, and with the secrets in it masked."""
     paths: SecretPaths | None = getattr(request.app.ctx, MASKED_PATHS, None)
     return request.path if paths is None else paths.masked(request.path)
-
-
-def preflight(*methods: str) -> Handler:
-    """Return the handler that answers a CORS preflight (Fetch standard) for these methods."""
-    headers = {**PREFLIGHT_HEADERS, "Access-Control-Allow-Methods": ", ".join((*methods, "OPTIONS"))}
-
-    async def answer(_request: Request, **_path: Any) -> HTTPResponse:
-        return HTTPResponse(status=204, headers=dict(headers))
-
-    return answer

@@ -31,6 +31,8 @@ from pressroom.errors import (
 from pressroom.host.host import Host
 from pressroom.http.browser_sessions import BrowserSessions
 from pressroom.http.compression import Compression
+from pressroom.http.cors import TOOLS_API
+from pressroom.http.errors import error_headers, status_of
 from pressroom.http.page_frame import PageFrame
 from pressroom.http.responses import (
     BODY_LIMIT,
@@ -42,7 +44,6 @@ from pressroom.http.responses import (
     logged_path,
     mark_public_text,
     plugin_failures,
-    preflight,
     receive_body,
 )
 from pressroom.interfaces.dashboard.routes import Dashboard
@@ -50,7 +51,7 @@ from pressroom.interfaces.mcp.routes import McpEndpoint
 from pressroom.interfaces.oauth.routes import OAuthEndpoints
 from pressroom.interfaces.tools_api.openapi import openapi_document
 from pressroom.interfaces.tools_api.page_routes import Gallery, ToolPages
-from pressroom.interfaces.tools_api.routes import STATUS, ToolsApi, error_headers, json_response, pretty
+from pressroom.interfaces.tools_api.routes import ToolsApi, json_response, pretty
 from pressroom.observability.secrets import SecretPaths
 from pressroom.sdk import HttpRequest, Route
 from pressroom.server.connection import CLIENT_BOUNDS, UNREAD, ClientBounds, ServedRequest, body_limit
@@ -144,11 +145,11 @@ class _Application:
     def _add_tools_api(self) -> None:
         api = self._api
         self._add("/tools/<slug:str>/api/generate", ("POST",), api.generate)
-        self._add("/tools/<slug:str>/api/generate", ("OPTIONS",), preflight("POST"))
+        self._add("/tools/<slug:str>/api/generate", ("OPTIONS",), TOOLS_API.preflight("POST"))
         self._add("/tools/<slug:str>/api", ("GET",), api.descriptor)
-        self._add("/tools/<slug:str>/api", ("OPTIONS",), preflight("GET"))
+        self._add("/tools/<slug:str>/api", ("OPTIONS",), TOOLS_API.preflight("GET"))
         self._add("/tools/api", ("GET",), api.catalog)
-        self._add("/tools/api", ("OPTIONS",), preflight("GET"))
+        self._add("/tools/api", ("OPTIONS",), TOOLS_API.preflight("GET"))
 
     def _add_pages(self, site: PageFrame) -> None:
         pages = self._pages
@@ -168,7 +169,7 @@ class _Application:
 
         health, index = Health(self._host), TextIndex(self._host)
         self._add("/openapi.json", ("GET",), openapi)
-        self._add("/openapi.json", ("OPTIONS",), preflight("GET"))
+        self._add("/openapi.json", ("OPTIONS",), TOOLS_API.preflight("GET"))
         self._add("/llms.txt", ("GET",), index.short)
         self._add("/llms-full.txt", ("GET",), index.full)
         self._add("/healthz", ("GET",), health.alive)
@@ -178,7 +179,7 @@ class _Application:
         store = self._host.services.files
         if isinstance(store, LocalFileStore):
             self._add("/files/<tool:str>/<name:str>", ("GET",), SignedFiles(store).serve)
-            self._add("/files/<tool:str>/<name:str>", ("OPTIONS",), preflight("GET"))
+            self._add("/files/<tool:str>/<name:str>", ("OPTIONS",), TOOLS_API.preflight("GET"))
 
     def _add_plugin_routes(self) -> None:
         for contribution in self._host.compiled.plugins.contributions.of(Route):
@@ -228,7 +229,7 @@ class _Application:
     def _explain(self, request: Request, exception: Exception) -> tuple[CallError, int]:
         match exception:
             case CallError():
-                return exception, STATUS.get(exception.code, 500)
+                return exception, status_of(exception)
             case SanicMethodNotAllowed() if allowed := self._methods_of(request.path):
                 method = request.method.encode("ascii", "replace").decode()[:_MAX_METHOD_LENGTH]
                 return MethodNotAllowed(method, allowed), 405

@@ -10,7 +10,8 @@ from typing import Final
 from sanic import HTTPResponse, Request
 
 from pressroom.errors import BackendError, FileMissing
-from pressroom.http.responses import CORS_HEADERS, INERT_CONTENT, content_type, matches_etag
+from pressroom.http.cors import TOOLS_API
+from pressroom.http.responses import INERT_CONTENT, content_type, matches_etag
 from pressroom.sdk import StoredFile
 from pressroom.storage.files.keys import content_disposition, is_key, url_path
 from pressroom.storage.files.local import LocalFileStore
@@ -48,7 +49,7 @@ class SignedFiles:
     async def _found(self, request: Request, file: StoredFile) -> HTTPResponse:
         etag = f'"{file.key.rpartition("/")[2].partition(".")[0]}"'
         headers = {
-            **CORS_HEADERS,
+            **TOOLS_API.headers(),
             "Accept-Ranges": "bytes",
             "Cache-Control": "private, max-age=10800, immutable",
             "Content-Disposition": content_disposition(file.key),
@@ -97,6 +98,6 @@ def _plain(status: int, message: str, headers: dict[str, str] | None = None) -> 
     return HTTPResponse(
         message + "\n",
         status=status,
-        headers={**CORS_HEADERS, "Cache-Control": "no-store", **kept},
+        headers={**TOOLS_API.headers(), "Cache-Control": "no-store", **kept},
         content_type="text/plain; charset=utf-8",
     )

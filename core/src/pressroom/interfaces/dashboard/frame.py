@@ -16,12 +16,10 @@ from pressroom.columns import new_id
 from pressroom.errors import (
     BackendError,
     CallError,
-    CallTimeout,
-    Overloaded,
-    RateLimited,
 )
 from pressroom.host.host import Host
 from pressroom.http.browser_sessions import MAX_FORM_BYTES, BrowserSessions, Fields, sign_in_path
+from pressroom.http.errors import error_headers
 from pressroom.http.page_frame import Head, PageFrame, private_page, see_other, sentence
 from pressroom.http.responses import Endpoint, Handler, begin, logged_path
 from pressroom.sdk import Limiter, Rate, Route
@@ -209,7 +207,7 @@ class DashboardFrame:
     def _refusal(self, request: Request, error: CallError) -> HTTPResponse:
         status, title = _STATUS.get(error.code, (500, "Something failed"))
         response = self._problem(request, status, title, error.message)
-        response.headers.update(retry_headers(error))
+        response.headers.update(error_headers(error))
         return response
 
     def _outage(self, request: Request) -> HTTPResponse:
@@ -230,13 +228,6 @@ class DashboardFrame:
             link_path=DASHBOARD,
             link_title="Go to the dashboard",
         )
-
-
-def retry_headers(error: CallError) -> dict[str, str]:
-    """Return the header that says when to come again, where the error knows."""
-    if isinstance(error, RateLimited | Overloaded | CallTimeout):
-        return {"Retry-After": str(error.retry_after)}
-    return {}
 
 
 def _address_of(request: Request) -> str:

@@ -24,9 +24,10 @@ from pressroom.errors import (
     SignInFailed,
 )
 from pressroom.http.browser_sessions import BrowserSessions, CookieCipher, Fields, return_path
+from pressroom.http.errors import error_headers
 from pressroom.http.page_frame import sentence
 from pressroom.http.responses import Endpoint
-from pressroom.interfaces.dashboard.frame import DASHBOARD, DashboardFrame, first, retry_headers
+from pressroom.interfaces.dashboard.frame import DASHBOARD, DashboardFrame, first
 from pressroom.validation.echo import waiting_time
 
 _COOKIE: Final = "known"
@@ -218,7 +219,7 @@ class SignInPages:
             is_new=is_new,
         )
         if error is not None:
-            response.headers.update(retry_headers(error))
+            response.headers.update(error_headers(error))
         return response
 
     async def _is_new(self) -> bool:

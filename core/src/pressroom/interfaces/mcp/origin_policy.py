@@ -16,6 +16,7 @@ from sanic import Request
 
 from pressroom.config.models import Settings
 from pressroom.errors import Rejected
+from pressroom.http.cors import MCP
 from pressroom.http.responses import EncodedHeaders, encode_headers
 from pressroom.interfaces.mcp.jsonrpc import UNAUTHORIZED, RpcError
 from pressroom.oauth.records import RESOURCE_METADATA_PATH
@@ -66,16 +67,6 @@ _LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 
-_EXPOSED: Final = {"Access-Control-Expose-Headers": "Retry-After, WWW-Authenticate, X-Request-Id"}
-_PREFLIGHT: Final = {
-    "Access-Control-Allow-Methods": "POST, OPTIONS",
-    "Access-Control-Allow-Headers": (
-        "Accept, Authorization, Content-Type, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, "
-        "Mcp-Session-Id, X-Request-Id"
-    ),
-    "Access-Control-Max-Age": "86400",
-}
-
 
 class OriginPolicy:
     """Knows the server's own origins and names, and the origins that the operator allows."""
@@ -110,18 +101,18 @@ class OriginPolicy:
         if not origin:
             return ()
         if self._anyone:
-            return encode_headers({"Access-Control-Allow-Origin": "*", **_EXPOSED})
+            return encode_headers(MCP.headers())
         if origin.lower() not in self._origins:
             raise RpcError(
                 UNAUTHORIZED,
                 f"Origin {quoted(origin)} may not call this endpoint; the operator can add it to [mcp] allowed_origins",
                 status=403,
             )
-        return encode_headers({"Access-Control-Allow-Origin": origin, "Vary": "Origin", **_EXPOSED})
+        return encode_headers(MCP.headers(origin))
 
     def preflight(self, request: Request) -> EncodedHeaders:
         """Return the headers of the answer to a CORS preflight. Raises `RpcError` like `check`."""
-        return (*self.check(request), *encode_headers({**_PREFLIGHT, "Allow": "POST, OPTIONS"}))
+        return (*self.check(request), *encode_headers({**MCP.preflight_headers("POST"), "Allow": "POST, OPTIONS"}))
 
 
 def _is_loopback(host: str) -> bool:

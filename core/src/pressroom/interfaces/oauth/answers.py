@@ -10,24 +10,14 @@ import structlog
 from sanic import HTTPResponse, Request
 
 from pressroom.errors import BackendError, CallError, InvalidClient, OAuthError, RateLimited
+from pressroom.http.cors import OAUTH
+from pressroom.http.errors import error_headers
 from pressroom.http.responses import Handler
 from pressroom.sdk import Caller
 
 log = structlog.get_logger()
 
-CORS: Final[Mapping[str, str]] = {
-    "Access-Control-Allow-Origin": "*",
-    "Access-Control-Expose-Headers": "Retry-After, WWW-Authenticate, X-Request-Id",
-}
-
-_PREFLIGHT: Final[Mapping[str, str]] = {
-    "Access-Control-Allow-Origin": "*",
-    # MCP clients send their protocol version with every request, also with those for metadata.
-    "Access-Control-Allow-Headers": "Accept, Authorization, Content-Type, MCP-Protocol-Version, X-Request-Id",
-    "Access-Control-Max-Age": "86400",
-}
-
-_NO_STORE: Final[Mapping[str, str]] = {**CORS, "Cache-Control": "no-store", "Pragma": "no-cache"}
+_NO_STORE: Final[Mapping[str, str]] = {**OAUTH.headers(), "Cache-Control": "no-store", "Pragma": "no-cache"}
 _RETRY_SECONDS: Final = 5
 
 Admit = Callable[[str, Any], Caller]
@@ -35,7 +25,7 @@ Admit = Callable[[str, Any], Caller]
 
 def document(body: bytes, max_age: int) -> HTTPResponse:
     """Return a JSON document that may be kept for some seconds."""
-    headers = {**CORS, "Cache-Control": f"public, max-age={max_age}"}
+    headers = {**OAUTH.headers(), "Cache-Control": f"public, max-age={max_age}"}
     return HTTPResponse(body, headers=headers, content_type="application/json")
 
 
@@ -65,16 +55,6 @@ def description(error: OAuthError | CallError) -> str:
     return "".join(character if " " <= character <= "~" else "?" for character in text)
 
 
-def preflight(*methods: str) -> Handler:
-    """Return the handler that answers a CORS preflight (Fetch standard) for these methods."""
-    headers = {**_PREFLIGHT, "Access-Control-Allow-Methods": ", ".join((*methods, "OPTIONS"))}
-
-    async def handle(_request: Request) -> HTTPResponse:
-        return HTTPResponse(status=204, headers=dict(headers))
-
-    return handle
-
-
 def for_programs(handler: Callable[[Request], Awaitable[HTTPResponse]], admit: Admit) -> Handler:
     """Return the handler that learns the client's IP address, and answers every error as OAuth has it."""
 
@@ -86,7 +66,7 @@ def for_programs(handler: Callable[[Request], Awaitable[HTTPResponse]], admit: A
             return refusal(error)
         except RateLimited as error:
             members = {"error": "temporarily_unavailable", "error_description": error.message}
-            return answer(members, 429, {"Retry-After": str(error.retry_after)})
+            return answer(members, 429, error_headers(error))
         except BackendError as error:
             log.warning("an OAuth request could not be answered", path=request.path, error=str(error))
             members = {

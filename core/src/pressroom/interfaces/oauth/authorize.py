@@ -24,6 +24,7 @@ from pressroom.errors import (
 )
 from pressroom.host.host import Host
 from pressroom.http.browser_sessions import MAX_FORM_BYTES, BrowserSessions, sign_in_path
+from pressroom.http.errors import error_headers
 from pressroom.http.page_frame import Head, PageFrame, clip, private_page, see_other, sentence
 from pressroom.http.responses import Endpoint, Handler
 from pressroom.interfaces.oauth.answers import description
@@ -222,9 +223,7 @@ class AuthorizationEndpoint:
                 message = f"{sentence(error.message)} Start again from the program that sent you here"
                 response = self._refused(400, _CANNOT_BE_USED, message)
             except RateLimited as error:
-                response = self._refused(
-                    429, "Too many programs at once", error.message, headers={"Retry-After": str(error.retry_after)}
-                )
+                response = self._refused(429, "Too many programs at once", error.message, headers=error_headers(error))
             except CallError as error:
                 status = 403 if isinstance(error, Forbidden) else 400
                 response = self._refused(status, "That did not work", error.message)

@@ -9,8 +9,9 @@ import orjson
 from sanic import HTTPResponse, Request
 
 from pressroom.host.host import Host
+from pressroom.http.cors import OAUTH
 from pressroom.http.responses import Endpoint, Handler
-from pressroom.interfaces.oauth.answers import document, for_programs, preflight
+from pressroom.interfaces.oauth.answers import document, for_programs
 from pressroom.oauth.records import (
     AUTH_METHODS,
     AUTHORIZE_PATH,
@@ -70,7 +71,7 @@ class Discovery:
 
 def _readable(path: str, handler: Handler) -> Iterator[Endpoint]:
     yield Endpoint(path, ("GET",), handler)
-    yield Endpoint(path, ("OPTIONS",), preflight("GET"))
+    yield Endpoint(path, ("OPTIONS",), OAUTH.preflight("GET"))
 
 
 def resource_metadata(addresses: EndpointUrls, name: str) -> dict[str, Any]:

@@ -13,8 +13,9 @@ from sanic import HTTPResponse, Request
 from pressroom.config.values import parse_rate
 from pressroom.errors import BackendError, InvalidClientMetadata, InvalidInput, InvalidJson, RateLimited
 from pressroom.host.host import Host
+from pressroom.http.cors import OAUTH
 from pressroom.http.responses import Endpoint
-from pressroom.interfaces.oauth.answers import answer, for_programs, preflight, refusal
+from pressroom.interfaces.oauth.answers import answer, for_programs, refusal
 from pressroom.oauth.clients import RegisteredClient
 from pressroom.oauth.metadata import check_metadata
 from pressroom.oauth.records import REGISTER_PATH, SCOPE, ClientMetadata
@@ -75,7 +76,7 @@ class Registration:
     def endpoints(self) -> Iterator[Endpoint]:
         """Yield the routes to serve."""
         yield Endpoint(REGISTER_PATH, ("POST",), for_programs(self.register, self._admit))
-        yield Endpoint(REGISTER_PATH, ("OPTIONS",), preflight("POST"))
+        yield Endpoint(REGISTER_PATH, ("OPTIONS",), OAUTH.preflight("POST"))
 
     async def register(self, request: Request) -> HTTPResponse:
         """Register a client, or return the public one that has the same metadata."""

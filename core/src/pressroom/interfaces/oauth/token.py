@@ -12,8 +12,9 @@ from sanic import HTTPResponse, Request
 
 from pressroom.errors import InvalidClient, InvalidRequest, UnsupportedGrantType
 from pressroom.host.host import Host
+from pressroom.http.cors import OAUTH
 from pressroom.http.responses import Endpoint
-from pressroom.interfaces.oauth.answers import answer, empty, for_programs, preflight
+from pressroom.interfaces.oauth.answers import answer, empty, for_programs
 from pressroom.oauth.records import (
     AUTHORIZATION_CODE,
     GRANT_TYPES,
@@ -43,7 +44,7 @@ class TokenEndpoints:
         """Yield the routes to serve."""
         for path, handler in ((TOKEN_PATH, self.token), (REVOKE_PATH, self.revoke)):
             yield Endpoint(path, ("POST",), for_programs(handler, self._admit))
-            yield Endpoint(path, ("OPTIONS",), preflight("POST"))
+            yield Endpoint(path, ("OPTIONS",), OAUTH.preflight("POST"))
 
     async def token(self, request: Request) -> HTTPResponse:
         """Give tokens for a code or a refresh token."""

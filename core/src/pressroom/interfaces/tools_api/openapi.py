@@ -9,6 +9,7 @@ from pressroom.catalog.descriptor import generator_of
 from pressroom.catalog.schema import RESPONSE_SCHEMA, input_schema
 from pressroom.catalog.tool import ANONYMOUS, PlanTool
 from pressroom.host.loaded_app import LoadedApp
+from pressroom.http.errors import STATUS
 from pressroom.interfaces.tools_api.openapi_parts import (
     COMMON_HEADERS,
     HEADERS,
@@ -19,7 +20,7 @@ from pressroom.interfaces.tools_api.openapi_parts import (
     error_envelope,
     success_envelope,
 )
-from pressroom.interfaces.tools_api.routes import STATUS, VERSION
+from pressroom.interfaces.tools_api.routes import VERSION
 from pressroom.sdk import Generator
 
 _REASONS: Final = {

@@ -20,10 +20,11 @@ from pressroom.catalog.tool import ANONYMOUS, PlanTool
 from pressroom.errors import CallError, InternalError, NotFound, Overloaded, UnsupportedMediaType
 from pressroom.host.host import Host
 from pressroom.http.assets import IMMUTABLE
+from pressroom.http.errors import error_headers, status_of
 from pressroom.http.page_frame import PageFrame
 from pressroom.http.responses import INERT_CONTENT, matches_etag
 from pressroom.interfaces.tools_api.pages import FormState, Pages, input_from_form, page_descriptor, parse_form
-from pressroom.interfaces.tools_api.routes import STATUS, ToolsApi, error_headers, file_of, read_beside
+from pressroom.interfaces.tools_api.routes import ToolsApi, file_of, read_beside
 from pressroom.pipeline.context import RefusedCall, ValidatedCall
 from pressroom.sdk import Generator
 from pressroom.validation.echo import nearest
@@ -189,7 +190,7 @@ class ToolPages:
         envelopes = self._api.envelopes
         if isinstance(outcome, RefusedCall):
             body = envelopes.failure(outcome.error, slug, GENERATE, outcome.limit_status)
-            status, headers, preview_url = STATUS.get(outcome.error.code, 500), error_headers(outcome.error), ""
+            status, headers, preview_url = status_of(outcome.error), error_headers(outcome.error), ""
         else:
             body = envelopes.success(outcome, file_of(outcome), GENERATE)
             status, headers, preview_url = 200, {}, outcome.preview_url
@@ -214,7 +215,7 @@ class ToolPages:
         try:
             picture = await self._gallery.picture(slug, int(number) if _NUMBER.fullmatch(number) else -1)
         except CallError as error:
-            response = self.error(STATUS.get(error.code, 500), "No image", error.message)
+            response = self.error(status_of(error), "No image", error.message)
             response.headers.update(error_headers(error))
             return response
         version = request.args.get("v", "")

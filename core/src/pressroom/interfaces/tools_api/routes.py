@@ -8,7 +8,7 @@ import math
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, get_args
+from typing import Any, Final, get_args
 from urllib.parse import quote
 
 import orjson
@@ -21,15 +21,15 @@ from pressroom.errors import (
     CallError,
     CallTimeout,
     InvalidInput,
-    MethodNotAllowed,
     NotFound,
     Overloaded,
     RateLimited,
     UnsupportedMediaType,
 )
 from pressroom.host.host import Host
+from pressroom.http.cors import TOOLS_API
+from pressroom.http.errors import error_headers, status_of
 from pressroom.http.responses import (
-    CORS_HEADERS,
     INERT_CONTENT,
     EncodedHeaders,
     RawResponse,
@@ -51,27 +51,7 @@ from pressroom.sdk import EXTENSIONS, CacheEntry, LimitStatus
 from pressroom.validation.echo import nearest, shown
 from pressroom.validation.json import QUICK_BYTES, Parsed, parse_object
 
-if TYPE_CHECKING:
-    from pressroom.http.responses import EncodedHeaders
-
-
 VERSION: Final = "1.0"
-
-STATUS: Final[Mapping[str, int]] = {
-    "invalid_json": 400,
-    "validation_error": 400,
-    "unauthorized": 401,
-    "forbidden": 403,
-    "not_found": 404,
-    "method_not_allowed": 405,
-    "payload_too_large": 413,
-    "unsupported_media_type": 415,
-    "rate_limited": 429,
-    "internal_error": 500,
-    "overloaded": 503,
-    "timeout": 503,
-}
-"""The HTTP status of each error code."""
 
 _MAX_WARNING_LENGTH: Final = 300
 _MAX_WARNINGS_LENGTH: Final = 4000
@@ -161,8 +141,8 @@ def _cut(warning: str) -> str:
 
 DELIVERIES: Final[tuple[Delivery, ...]] = get_args(Delivery)
 
-_JSON_HEADERS: Final = encode_headers({**CORS_HEADERS, "Cache-Control": "no-store"})
-_FILE_HEADERS: Final = encode_headers({**CORS_HEADERS, "Content-Security-Policy": INERT_CONTENT})
+_JSON_HEADERS: Final = encode_headers({**TOOLS_API.headers(), "Cache-Control": "no-store"})
+_FILE_HEADERS: Final = encode_headers({**TOOLS_API.headers(), "Content-Security-Policy": INERT_CONTENT})
 _JSON_SUFFIX: Final = re.compile(r"application/[a-z0-9.+-]+\+json", re.ASCII)
 
 
@@ -246,15 +226,6 @@ def file_of(call: ValidatedCall) -> RenderedFile:
     return call.file
 
 
-def error_headers(error: CallError) -> dict[str, str]:
-    """Return the headers that say when to come again, or which methods there are."""
-    if isinstance(error, RateLimited | Overloaded | CallTimeout):
-        return {"Retry-After": str(error.retry_after)}
-    if isinstance(error, MethodNotAllowed):
-        return {"Allow": ", ".join(error.allowed)}
-    return {}
-
-
 def _preview_link(call: ValidatedCall) -> EncodedHeaders:
     """Return the header that names an image of the file (RFC 8288, with the relation of RFC 6903), if there is one."""
     if not call.preview_url:
@@ -264,7 +235,7 @@ def _preview_link(call: ValidatedCall) -> EncodedHeaders:
 
 
 def _refusal(error: CallError, body: bytes, limits: EncodedHeaders) -> HTTPResponse:
-    status = STATUS.get(error.code, 500)
+    status = status_of(error)
     return RawResponse(body, status=status, encoded=_JSON_HEADERS + limits, headers=error_headers(error))
 
 

@@ -242,7 +242,7 @@ class SqlDatabase:
         arguments: dict[str, Any] = {"timeout": connect_timeout, "command_timeout": command_timeout}
         try:
             if self.behind_pooler:
-                from pressroom.storage.database.probe import POOLED_ARGUMENTS  # noqa: PLC0415 - few need it
+                from pressroom.storage.database.pooled import POOLED_ARGUMENTS  # noqa: PLC0415 - few need it
 
                 arguments |= POOLED_ARGUMENTS
             return create_async_engine(self.url, connect_args=arguments, **pool)

@@ -1,0 +1,69 @@
+"""Cross-origin requests (Fetch standard): what web pages of other origins may send to an interface, and read of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sanic import HTTPResponse, Request
+
+from pressroom.http.responses import Handler
+
+_MAX_AGE: Final = "86400"
+
+
+@dataclass(frozen=True, slots=True)
+class CorsPolicy:
+    """What pages of other origins may do: send the headers `accepted`, and read the headers `exposed`."""
+
+    accepted: str
+    exposed: str
+
+    def headers(self, origin: str = "*") -> dict[str, str]:
+        """Return the headers of an answer to a page of that origin."""
+        vary = {} if origin == "*" else {"Vary": "Origin"}
+        return {"Access-Control-Allow-Origin": origin, **vary, "Access-Control-Expose-Headers": self.exposed}
+
+    def preflight_headers(self, *methods: str) -> dict[str, str]:
+        """Return the headers of an answer to a preflight for these methods, but for the origin."""
+        return {
+            "Access-Control-Allow-Methods": ", ".join((*methods, "OPTIONS")),
+            "Access-Control-Allow-Headers": self.accepted,
+            "Access-Control-Max-Age": _MAX_AGE,
+        }
+
+    def preflight(self, *methods: str) -> Handler:
+        """Return the handler that answers preflights of any page for these methods."""
+        headers: Mapping[str, str] = {"Access-Control-Allow-Origin": "*", **self.preflight_headers(*methods)}
+
+        async def answer(_request: Request, **_path: Any) -> HTTPResponse:
+            return HTTPResponse(status=204, headers=dict(headers))
+
+        return answer
+
+
+TOOLS_API: Final = CorsPolicy(
+    accepted="Accept, Authorization, Content-Type, If-None-Match, Range, X-Request-Id",
+    exposed=(
+        "Accept-Ranges, Content-Disposition, Content-Range, ETag, RateLimit-Limit, RateLimit-Remaining, "
+        "RateLimit-Reset, Retry-After, X-Cache, X-Request-Id, X-Warnings"
+    ),
+)
+"""Tools, files and documents: any page may call and read them."""
+
+OAUTH: Final = CorsPolicy(
+    # MCP clients send their protocol version with every request, also with those for metadata.
+    accepted="Accept, Authorization, Content-Type, MCP-Protocol-Version, X-Request-Id",
+    exposed="Retry-After, WWW-Authenticate, X-Request-Id",
+)
+"""The endpoints of the authorization server that programs call."""
+
+MCP: Final = CorsPolicy(
+    accepted=(
+        "Accept, Authorization, Content-Type, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, "
+        "Mcp-Session-Id, X-Request-Id"
+    ),
+    exposed="Retry-After, WWW-Authenticate, X-Request-Id",
+)
+"""The MCP endpoint, for pages of allowed origins."""

@@ -1,0 +1,38 @@
+"""Errors as HTTP: the status of each error code, and the headers that say when to come again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from pressroom.errors import CallError, CallTimeout, MethodNotAllowed, Overloaded, RateLimited
+
+STATUS: Final[Mapping[str, int]] = {
+    "invalid_json": 400,
+    "validation_error": 400,
+    "unauthorized": 401,
+    "forbidden": 403,
+    "not_found": 404,
+    "method_not_allowed": 405,
+    "payload_too_large": 413,
+    "unsupported_media_type": 415,
+    "rate_limited": 429,
+    "internal_error": 500,
+    "overloaded": 503,
+    "timeout": 503,
+}
+"""The HTTP status of each error code of the Tools API (interface contract, section 2.9)."""
+
+
+def status_of(error: CallError) -> int:
+    """Return the HTTP status of an error."""
+    return STATUS.get(error.code, 500)
+
+
+def error_headers(error: CallError) -> dict[str, str]:
+    """Return the headers that say when to come again, or which methods there are."""
+    if isinstance(error, RateLimited | Overloaded | CallTimeout):
+        return {"Retry-After": str(error.retry_after)}
+    if isinstance(error, MethodNotAllowed):
+        return {"Allow": ", ".join(error.allowed)}
+    return {}
