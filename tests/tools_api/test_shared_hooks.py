@@ -513,7 +513,7 @@ async def page_by_post(request):
         assert page.headers["content-type"] == "text/html; charset=utf-8"
         assert page.headers["x-content-type-options"] == "nosniff"
         (seen,) = plugins.module.SEEN
-        assert (seen.method, seen.path, seen.query, seen.address) == ("GET", "/colophon/a", {"x": "2"}, "203.0.113.9")
+        assert (seen.method, seen.path, seen.query, seen.client_ip) == ("GET", "/colophon/a", {"x": "2"}, "203.0.113.9")
         assert seen.headers["x-own"] == "Yes"
         assert seen.request_id == page.headers["x-request-id"]
         assert http.head("/colophon/a").headers["content-length"] == "17"
