@@ -20,11 +20,11 @@ class SeoConfig(PluginConfig):
 
     crawl_pages: dict[str, Pages] = Field(
         default_factory=dict,
-        description="How many addresses of a site one crawl asks for, by the name of the account's plan.",
+        description="How many URLs of a site one crawl requests, by the name of the account's plan.",
     )
     crawl_pages_default: Pages = Field(500, description="The same for plans that `crawl_pages` does not name.")
     crawl_links: int = Field(
-        500, ge=0, le=20_000, description="How many pictures, files and links to other sites one crawl looks at."
+        500, ge=0, le=20_000, description="How many images, files and links to other sites one crawl checks."
     )
     own_hosts: tuple[Host, ...] = Field(
         (),
@@ -37,7 +37,7 @@ class SeoConfig(PluginConfig):
         60,
         ge=1,
         le=600,
-        description="Seconds for which a silent process is waited for before another goes on with its crawl.",
+        description="Seconds without a sign of life from a process before another one takes over its crawl.",
     )
     kept_reports: int = Field(
         24, ge=1, le=1000, description="Reports of a site whose scores are kept; details are kept of the newest one."

@@ -11,7 +11,7 @@ from pressroom_seo.config import CHECK_LINKS, CRAWL, TIDY, SeoConfig
 
 _DAY: Final = 86_400.0
 _ATTEMPT: Final = 21_600.0
-"""Seconds that one attempt at a crawl may take; the next one goes on from its last checkpoint."""
+"""Seconds that one attempt at a crawl may take; the next one resumes from its last checkpoint."""
 
 _ATTEMPTS: Final = 12
 

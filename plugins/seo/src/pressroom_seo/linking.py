@@ -37,7 +37,7 @@ _ERRORS: Final = 400
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """What is to be looked at: by address, where it was found. `site` is whose links they are, if that is known."""
+    """What to check: by URL, where it was found. `site` is whose links they are, if known."""
 
     found: Mapping[str, Sequence[str]]
     site: SiteScope | None = None
@@ -61,7 +61,7 @@ async def links_of_article(plugin: PluginContext, user_id: str, content_id: str)
 
 
 def link_targets(article: ScoringArticle) -> dict[str, str]:
-    """Return the links of an article: the normalised address by what stands in the body, at most `MAX_LINKS`."""
+    """Return the links of an article: the normalised URL by the link as written in the body, at most `MAX_LINKS`."""
     body = clean_text(article.body)
     document = document_from_html(body) if article.format == "html" else document_from_markdown(body)
     written = [one.href for one in document.links if one.href] + [one.src for one in document.images if one.src]
@@ -111,7 +111,7 @@ async def look(
 
 
 async def statuses(fetcher: Fetcher, article: ScoringArticle, seconds: float) -> dict[str, LinkStatus]:
-    """Return what the links of an article answer, by what stands in the body, as far as it is known in time.
+    """Return the status of the links of an article, by the link as written in the body, as far as known in time.
 
     An answer that only says that programs are kept out is left out.
     """
@@ -135,9 +135,9 @@ async def statuses(fetcher: Fetcher, article: ScoringArticle, seconds: float) ->
 async def canonical_page(
     fetcher: Fetcher, article: ScoringArticle, seconds: float
 ) -> tuple[dict[str, LinkStatus], bool | None]:
-    """Return what the article's one canonical address answers, and whether the page there says noindex.
+    """Return the status of the article's one canonical URL, and whether the page there says noindex.
 
-    Both say nothing where the address is the article's own or relative, or where no answer came in time.
+    Both are empty if the URL is the article's own or relative, or if no answer came in time.
     """
     written = list(dict.fromkeys(one.strip() for one in article.canonicals if one.strip()))
     target = normalise(written[0]) if len(written) == 1 else None

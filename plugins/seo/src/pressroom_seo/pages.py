@@ -45,7 +45,7 @@ class LivePageReport:
 
 
 async def live_page(plugin: PluginContext, url: str, keyphrase: str) -> LivePageReport:
-    """Fetch a page and judge it. Raises `InvalidInput` where the address may not be fetched."""
+    """Fetch a page and check it. Raises `InvalidInput` if the URL may not be fetched."""
     address(url)
     began = time.monotonic()
     visitor = _Keeping(plugin.services.fetcher, ASKED)
@@ -77,17 +77,15 @@ async def structured_data_of(plugin: PluginContext, url: str) -> Validation:
 
 
 def address(url: str) -> str:
-    """Return an address, normalised. Raises `InvalidInput` where it is no http or https address."""
+    """Return a URL, normalised. Raises `InvalidInput` if it is not an http or https URL."""
     known = normalise(url)
     if known is None:
-        raise InvalidInput(
-            "url", "must be a whole http or https address without a user name, such as https://a.example/b"
-        )
+        raise InvalidInput("url", "must be a full http or https URL without a user name, such as https://a.example/b")
     return known
 
 
 async def llms_txt_of(plugin: PluginContext, user_id: str, website_id: str | None, url: str | None) -> LlmsReport:
-    """Look at what a website, or the site of an address, says to language models.
+    """Check what a website, or the site of a URL, says to language models.
 
     Raises `NotFound`, and `InvalidInput` where the site cannot be asked.
     """

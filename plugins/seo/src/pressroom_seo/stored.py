@@ -87,7 +87,7 @@ async def _website(content: ContentServices, stored: StoredArticle) -> Website |
 
 
 async def _published_at(content: ContentServices, stored: StoredArticle) -> tuple[str, str]:
-    """Return the address and the website of a published article; the website that it is meant for if it is there."""
+    """Return the URL and the website of a published article; the website that it is meant for if it is there."""
     posts = await content.publications.of_article(stored.user_id, stored.id)
     found = [post for post in posts if post.status == "published" and post.url]
     own = [post for post in found if post.website_id == stored.website_id]
@@ -100,7 +100,7 @@ def _expected_at(website: Website | None, stored: StoredArticle) -> str:
 
 
 async def _featured(content: PluginContext, stored: StoredArticle) -> tuple[str, ImageFacts | None, str | None]:
-    """Return the address, the facts and the alternative text of the featured image."""
+    """Return the URL, the facts and the alternative text of the featured image."""
     if not stored.featured_media_id:
         return "", None, None
     for _, library in content.extensions.of("pressroom_media_libraries"):

@@ -32,7 +32,7 @@ class CrawlRow(SeoBase):
     `active` is the website while the crawl is not over: it is unique. `host` is the host while requests are made to it,
     unique as well: two accounts may have the same site. `start` is the first page. `counts` are the open findings by
     check, `trend` what changed since the report before, `severities` the open findings by severity, `notes` sentences
-    about how it went. `state` is from where an interrupted crawl goes on.
+    about how it went. An interrupted crawl resumes from `state`.
     """
 
     __tablename__ = "seo_crawls"
@@ -65,7 +65,7 @@ class CrawlRow(SeoBase):
 
 
 class CrawledPageRow(SeoBase):
-    """An address that a crawl asked for. `counted` tells whether it counts for the score without any finding.
+    """A URL that a crawl requested. `counted` tells whether it counts for the score without any finding.
 
     `inlinks`, `depth` and `orphan` are known once the crawl is over. `structured` are items of structured data.
     """
@@ -106,7 +106,7 @@ class LinkRow(SeoBase):
 
 
 class FindingRow(SeoBase):
-    """What a check found at an address; where `url` is empty, what it found on the whole site, in a number.
+    """What a check found at a URL; where `url` is empty, what it found on the whole site, in a number.
 
     `id` is the same in every crawl of the website, `group_id` is that of the check's row for the whole site.
     """

@@ -1,7 +1,7 @@
-"""One spelling for every address (URL standard, RFC 3986 section 6), so that no page is fetched twice.
+"""One spelling for every URL (URL standard, RFC 3986 section 6), so that no page is fetched twice.
 
-Addresses are read as browsers read them; `ada_url` is the parser of a browser-like runtime. Whether an address may be
-fetched at all is decided elsewhere, by the host's fetcher, which reads the normalised form once more.
+URLs are read as browsers read them; `ada_url` is the parser of a browser-like runtime. Whether a URL may be fetched
+at all is decided elsewhere, by the host's fetcher, which reads the normalised form once more.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ada_url import URL
 from pressroom_seo.document.markup import clean_text
 
 MAX_URL_LENGTH: Final = 2048
-"""How many characters an address may have."""
+"""How many characters a URL may have."""
 
 TRACKING: Final = re.compile(
     r"utm_[a-z_]+|[dgm]clid|[gw]braid|gclsrc|fbclid|msclkid|yclid|igshid|mc_[ce]id|_ga|_gl|_hs(?:enc|mi)|mkt_tok"
@@ -35,7 +35,7 @@ _SCHEMES = ("http:", "https:")
 
 
 def normalise(reference: str, base: str | None = None) -> str | None:
-    """Return the one spelling of an address, without its fragment.
+    """Return the one spelling of a URL, without its fragment.
 
     Scheme and host are lower case, the host in its ASCII form (UTS #46), a default port is left out, dot segments are
     resolved, escapes are upper case and only where they are needed; parameters of tracking and sessions are dropped.
@@ -46,7 +46,7 @@ def normalise(reference: str, base: str | None = None) -> str | None:
         base: what a relative one is relative to.
 
     Returns:
-        `None` where it is no http or https address, has a user name or password, or is too long.
+        `None` if it is not an http or https URL, has a user name or password, or is too long.
     """
     if len(reference) > 4 * MAX_URL_LENGTH:
         return None
@@ -89,7 +89,7 @@ def _is_of_a_visit(name: str) -> bool:
 
 
 def has_session(url: str) -> bool:
-    """Return whether an address, as it is written, names a visitor's session."""
+    """Return whether a URL, as written, contains a visitor's session ID."""
     if _SESSION_SEGMENT.search(url):
         return True
     query = url.partition("#")[0].partition("?")[2]
@@ -97,7 +97,7 @@ def has_session(url: str) -> bool:
 
 
 def shape(url: str) -> str:
-    """Return what addresses of one kind have in common: the path with its numbers as `#`, and the parameters' names.
+    """Return what URLs of one kind have in common: the path with its numbers as `#`, and the parameters' names.
 
     Calendars, listings and other things that a program makes without end have one shape.
     """
@@ -107,47 +107,47 @@ def shape(url: str) -> str:
 
 
 def host_of(url: str) -> str:
-    """Return the host of a normalised address, with its port where it has one."""
+    """Return the host of a normalised URL, with its port where it has one."""
     return urlsplit(url).netloc
 
 
 def origin_of(url: str) -> str:
-    """Return scheme, host and port of a normalised address: `https://www.example.org`."""
+    """Return scheme, host and port of a normalised URL: `https://www.example.org`."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}"
 
 
 @dataclass(frozen=True, slots=True)
 class SiteScope:
-    """Which addresses belong to a site: its host with and without `www.`, by http and https, or a folder of it."""
+    """Which URLs belong to a site: its host with and without `www.`, by http and https, or a folder of it."""
 
     origin: str
     """Scheme, host and port that the site is known by."""
 
     folder: str = "/"
-    """The path that all of its addresses are under, with a slash at its end."""
+    """The path above all of its URLs, with a trailing slash."""
 
     @classmethod
     def at(cls, url: str) -> SiteScope:
-        """Return the site that a normalised address belongs to: all of its host."""
+        """Return the site that a normalised URL belongs to: its whole host."""
         return cls(origin_of(url))
 
     @classmethod
     def under(cls, url: str) -> SiteScope:
-        """Return the site whose first page a normalised address is: what lies under its path."""
+        """Return the site whose first page is at a normalised URL: everything below its path."""
         return cls(origin_of(url), f"{urlsplit(url).path.rstrip('/')}/")
 
     @property
     def home(self) -> str:
-        """The address of the site's first page."""
+        """The URL of the site's first page."""
         return f"{self.origin}{self.folder}"
 
     def contains(self, url: str) -> bool:
-        """Return whether a normalised address belongs to the site."""
+        """Return whether a normalised URL belongs to the site."""
         return self.is_host_of(url) and f"{urlsplit(url).path}/".startswith(self.folder)
 
     def is_host_of(self, url: str) -> bool:
-        """Return whether a normalised address is of the site's host."""
+        """Return whether a normalised URL is on the site's host."""
         return _bare(host_of(url)) == _bare(host_of(self.origin))
 
 
@@ -156,7 +156,7 @@ def _bare(host: str) -> str:
 
 
 def split_address(address: str) -> SplitResult | None:
-    """Return an address taken apart, or None where it is none."""
+    """Return the parts of a URL, or None if the text is not a URL."""
     try:
         parts = urlsplit(clean_text(address).strip())
         _ = parts.hostname, parts.port

@@ -182,7 +182,7 @@ def test_one_crawl_of_a_site_at_a_time_and_only_new_ones_count(ada: ToolClient) 
         report = ada.data("get_seo_report", website_id=website)
         assert report["pages"] == 3
         assert not report["complete"]
-        assert "its bound" in " ".join(report["notes"])
+        assert "its limit" in " ".join(report["notes"])
         for _ in range(2):
             crawl(ada, website)
         assert "seo_reports" in ada.refusal("get_seo_report", website_id=website, refresh=True)
@@ -228,8 +228,8 @@ def test_only_websites_of_the_account_and_only_sites_of_its_own(ada: ToolClient,
         website = connect(ada, site.origin)
         for tool in ("get_seo_report", "find_orphan_pages", "check_links", "check_llms_txt"):
             assert "no website" in eve.refusal(tool, website_id=website)
-    assert "platform's own" in ada.refusal("get_seo_report", website_id=connect(ada, "https://dev.to"), refresh=True)
-    assert "no address" in ada.refusal("get_seo_report", website_id=connect(ada, ""), refresh=True)
+    assert "URL of the platform" in ada.refusal("get_seo_report", website_id=connect(ada, "https://dev.to"), refresh=True)
+    assert "no URL" in ada.refusal("get_seo_report", website_id=connect(ada, ""), refresh=True)
 
 
 def test_arguments_that_make_no_sense_are_explained(ada: ToolClient) -> None:

@@ -1,1 +1,1 @@
-"""A crawler for sites whose owners ask for it: polite, bounded, and able to go on after a restart."""
+"""A crawler for sites whose owners ask for it: polite, bounded, and able to resume after a restart."""

@@ -45,15 +45,15 @@ class CrawlPlan:
 
     Args:
         start: the site's first page, normalised.
-        max_pages: how many addresses of the site are asked for; the plan's page cap.
+        max_pages: how many URLs of the site are requested; the plan's page cap.
         politeness: what the site is owed.
         elsewhere: what other hosts are owed, whose pages the site links to.
-        max_links: how many pictures, files and links to other sites are looked at.
+        max_links: how many images, files and links to other sites are checked.
         limits: where the frontier ends; left out, the usual limits.
         seconds: how long one answer may take.
         max_bytes: how large one answer may be.
-        plain_url: the first page by plain http, for sites that do not lie on port 443.
-        whole_host: whether the site is all of its host; otherwise it is what lies under the path of `start`.
+        plain_url: the first page by plain http, for sites that are not on port 443.
+        whole_host: whether the site is the whole host; otherwise it is everything below the path of `start`.
         patience: seconds that the crawl waits for the site; where it has to wait longer, it pauses.
         turn: seconds after which it pauses, so that others have their turn.
     """
@@ -87,16 +87,16 @@ class Crawl:
     Args:
         fetcher: the host's guarded fetcher.
         plan: what is to be done.
-        page: takes every record of a page. After a restart some come a second time: the address is the key.
-        link: takes every record of what was only looked at.
+        page: takes every record of a page. After a restart some arrive a second time: the URL is the key.
+        link: takes every record of a URL that was only checked.
         progress: told how far the crawl is, 0 to 1; it may raise to end it.
-        checkpoint: takes plain JSON data from which the crawl can go on: every 50 addresses, more seldom where it is
+        checkpoint: takes plain JSON data from which the crawl can resume: every 50 URLs, less often where the data is
             large.
         state: what `checkpoint` took last.
         clock: what waiting goes by.
 
     Raises:
-        ValueError: `plan.start` is no normalised address, or `state` is of another version or site.
+        ValueError: `plan.start` is not a normalised URL, or `state` is of another version or site.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class Crawl:
         clock: Clock | None = None,
     ) -> None:
         if normalise(plan.start) != plan.start:
-            raise ValueError(f"{plan.start} is not a normalised http or https address")
+            raise ValueError(f"{plan.start} is not a normalised http or https URL")
         self._plan = plan
         self._site = plan.site
         self._clock = clock or SystemClock()
@@ -212,13 +212,13 @@ class Crawl:
         return self._facts
 
     def _leave_for_later(self, url: str, wait: float | None) -> bool:
-        """Return whether the survey leaves an address for when the crawl continues."""
+        """Return whether the survey leaves a URL for when the crawl continues."""
         if wait is None:
             return self._must_pause(url)
         return wait <= self._plan.politeness.longest_wait and self._ask_later(url, wait)
 
     def _must_pause(self, url: str) -> bool:
-        """Return whether the crawl pauses before it asks for an address."""
+        """Return whether the crawl pauses before it requests a URL."""
         wait = self._visitor.gate(host_of(url)).wait
         if wait > self._plan.patience:
             self._pause = max(self._pause or 0.0, wait)
@@ -227,7 +227,7 @@ class Crawl:
         return self._pause is not None
 
     def state(self) -> dict[str, Any]:
-        """Return plain JSON data from which the crawl can go on."""
+        """Return plain JSON data from which the crawl can resume."""
         return {
             "version": _VERSION,
             "start": self._plan.start,
@@ -315,7 +315,7 @@ class Crawl:
         await self._tell(_PAGES_BEGIN + share * (_PAGES_END - _PAGES_BEGIN), f"{self._pages} pages read")
 
     def _ask_later(self, url: str, wait: float) -> bool:
-        """Return whether an address is to be asked again after a wait, in which the crawl does nothing."""
+        """Return whether to request a URL again after a wait, during which the crawl does nothing."""
         if wait > self._plan.politeness.longest_wait:
             self._busy = wait
             return True
@@ -327,15 +327,15 @@ class Crawl:
         return True
 
     async def _may_ask(self, url: str, robots: Robots) -> bool:
-        """Return whether robots.txt of an address's own host allows it; the site has up to four (RFC 9309, 2.3)."""
+        """Return whether the robots.txt of a URL's own host allows it; the site has up to four (RFC 9309, 2.3)."""
         if origin_of(url) == self._site.origin:
             return robots.allows(url)
         other = await self._visitor.robots(origin_of(url))
-        # Where not even robots.txt has an answer, the address has none either, and that is worth saying.
+        # If not even robots.txt is answered, the URL will not be either, and that is worth reporting.
         return not other.status or other.allows(url)
 
     def _follow(self, record: PageRecord) -> None:
-        """Take in where a page leads. A redirect leads no deeper than the address that it stands for."""
+        """Queue what a page links to. The target of a redirect has the depth of the redirect."""
         if record.location and self._site.contains(record.location):
             self._add(record.location, record.depth, record.url)
         page = record.page
@@ -347,7 +347,7 @@ class Crawl:
             if not self._site.contains(link.url):
                 self._target(link.url)
             elif followed and not link.nofollow:
-                # A page that only a sitemap names is no way to anywhere from the first page.
+                # A page that only a sitemap lists is not on any path from the first page.
                 self._add(link.url, depth, record.url)
         if page.refresh and self._site.contains(page.refresh):
             self._add(page.refresh, record.depth, record.url)

@@ -1,7 +1,7 @@
-"""Which addresses of a site are still to be asked for, and which never will be.
+"""Which URLs of a site are still to be requested, and which never will be.
 
-Sites make addresses without end: calendars that go on for ever, filters that can be combined, relative links that
-grow with every click. What is refused is counted with its reason, so that a report can say so.
+Sites generate URLs without end: calendars that never stop, filters that can be combined, relative links that grow
+with every click. Refused URLs are counted by reason, so that a report can say so.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 from pressroom_seo.urls import SiteScope, shape
 
 Reason = Literal["deep", "repetitive", "parameters", "queries", "alike", "full"]
-"""Why an address is refused: too many links away, segments that repeat, too many parameters, too many queries of one
-path, pages that differ in numbers only, more addresses than are kept."""
+"""Why a URL is refused: too many links away, segments that repeat, too many parameters, too many queries of one
+path, pages that differ only in numbers, more URLs than are kept."""
 
 _VERSION: Final = 1
 _SAMPLES = 5
@@ -31,9 +31,9 @@ class Limits:
     """Where a crawl ends.
 
     Args:
-        pages: how many addresses are asked for.
+        pages: how many URLs are requested.
         depth: how many links away from the first page.
-        known: how many addresses are kept; left at 0, ten times the pages and at least 5000.
+        known: how many URLs are kept; left at 0, ten times the pages and at least 5000.
         queries: how many queries of one path.
         parameters: how many parameters a query may have.
         segments: how many segments a path may have.
@@ -50,13 +50,13 @@ class Limits:
 
     @property
     def most_known(self) -> int:
-        """How many addresses are kept."""
+        """How many URLs are kept."""
         return self.known or max(5000, 10 * self.pages)
 
 
 @dataclass(frozen=True, slots=True)
 class FrontierItem:
-    """An address to ask for."""
+    """A URL to request."""
 
     url: str
     depth: int | None
@@ -64,9 +64,9 @@ class FrontierItem:
 
 
 class Frontier:
-    """The addresses of one site: those that pages link to first, nearest first, then those of sitemaps.
+    """The URLs of one site: those that pages link to first, nearest first, then those of sitemaps.
 
-    `state` is plain JSON data; a frontier made of it goes on where that one was, what was under way included.
+    `state` is plain JSON data; a frontier made from it resumes where this one was, including the requests under way.
     """
 
     def __init__(self, site: SiteScope, limits: Limits) -> None:
@@ -82,26 +82,26 @@ class Frontier:
         self._refused: dict[str, list[Any]] = {}
 
     def __len__(self) -> int:
-        """Return how many addresses wait."""
+        """Return how many URLs are waiting."""
         return len(self._found_on)
 
     @property
     def known(self) -> int:
-        """How many addresses were ever taken in."""
+        """How many URLs were ever accepted."""
         return len(self._depths)
 
     @property
     def under_way(self) -> int:
-        """How many addresses were handed out and are not done."""
+        """How many URLs were handed out and are not done yet."""
         return len(self._under_way)
 
     @property
     def refused(self) -> Mapping[str, tuple[int, tuple[str, ...]]]:
-        """By their reason: how many addresses were refused, and samples of them."""
+        """How many URLs were refused, with samples, by reason."""
         return {reason: (count, tuple(samples)) for reason, (count, samples) in self._refused.items()}
 
     def add(self, url: str, depth: int | None, found_on: str = "") -> bool:
-        """Take in an address, normalised and of the site. Returns whether it waits now and did not before.
+        """Add a normalised URL of the site. Returns whether it is waiting now and was not before.
 
         `depth` is `None` where only a sitemap names it; a link to it moves it forward.
         """
@@ -120,7 +120,7 @@ class Frontier:
         return True
 
     def take(self) -> FrontierItem | None:
-        """Hand out the next address.
+        """Hand out the next URL.
 
         `None` where none waits, or only such that sitemaps name while pages are under way that may link to them.
         """
@@ -140,13 +140,13 @@ class Frontier:
         return None
 
     def done(self, item: FrontierItem, form: str = "") -> None:
-        """Note that an address was asked for. `form` is the page's `form_hash`, where it is a page."""
+        """Note that a URL was requested. `form` is the `form_hash` of the page, if it is one."""
         self._under_way.pop(item.url, None)
         if form:
             self._shape(item.url).note(form)
 
     def put_back(self, item: FrontierItem) -> None:
-        """Let an address wait again, as the next one."""
+        """Put a URL back in the queue, as the next one."""
         self._under_way.pop(item.url, None)
         self._found_on[item.url] = item.found_on
         self._queue.appendleft(item.url)
@@ -194,7 +194,7 @@ class Frontier:
         return self._shapes.setdefault(key, _Shape())
 
     def state(self) -> dict[str, Any]:
-        """Return everything that is needed to go on later, as plain JSON data."""
+        """Return everything that is needed to resume later, as plain JSON data."""
         return {
             "version": _VERSION,
             "depths": dict(self._depths),
@@ -208,7 +208,7 @@ class Frontier:
 
     @classmethod
     def from_state(cls, site: SiteScope, limits: Limits, state: Mapping[str, Any]) -> Frontier:
-        """Return a frontier that goes on. Raises `ValueError` where the state is of another version."""
+        """Return a frontier that resumes from a state. Raises `ValueError` if the state is of another version."""
         if state.get("version") != _VERSION:
             raise ValueError(f"the state of the frontier is of version {state.get('version')}, not {_VERSION}")
         frontier = cls(site, limits)
@@ -225,7 +225,7 @@ class Frontier:
 
 
 class _Shape:
-    """The pages of one shape of address, and how many of the last ones said something new."""
+    """The pages whose URLs have one shape, and how many of the last ones had something new."""
 
     def __init__(self, forms: Iterable[str] = (), recent: str = "") -> None:
         self._forms = dict.fromkeys(forms)

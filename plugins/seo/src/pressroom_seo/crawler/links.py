@@ -1,4 +1,4 @@
-"""Looking at addresses without reading them: is something there, and where does it lead?"""
+"""Checks URLs without reading them: is something there, and where does it lead?"""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class LinkReport:
 
     url: str
     status: int
-    """Of the address where its redirects end; 0 where there was no answer."""
+    """Of the URL where its redirects end; 0 if there was no answer."""
 
     location: str
     """Where its redirects end; empty where it does not redirect."""
@@ -40,20 +40,20 @@ class LinkReport:
 
 
 class LinkChecker:
-    """Looks at addresses with `HEAD`, and with `GET` where a server does not know that."""
+    """Checks URLs with `HEAD`, and with `GET` if a server does not support that."""
 
     def __init__(self, visitor: Visitor) -> None:
         self._visitor = visitor
 
     async def check(self, url: str, *, image: bool = False) -> LinkRecord:
-        """Return what is at an address. Redirects are followed; a loop of them has no status."""
+        """Return what is at a URL. Redirects are followed; a loop of them has no status."""
         first = ""
         seen: set[str] = set()
         at: str | None = url
         while at is not None and at not in seen and len(seen) <= MAX_REDIRECTS:
             seen.add(at)
             robots = await self._visitor.robots(origin_of(at))
-            # Where not even robots.txt has an answer, the address has none either, and that is worth saying.
+            # If not even robots.txt is answered, the URL will not be either, and that is worth reporting.
             if robots.status and not (robots.allows(at) and not self._visitor.delays(robots, at)):
                 message = "robots.txt of the host disallows it, or asks for too long a pause"
                 return LinkRecord(url, 0, "disallowed", message, location=first and at, image=image)
@@ -97,9 +97,9 @@ async def check_links(
     """Yield what is behind every link, in the order in which the answers come.
 
     Args:
-        checker: what looks at them.
-        links: by their address, as it is written, where they were found.
-        site: whose links they are; with `external` false only its own are looked at.
+        checker: what checks them.
+        links: where they were found, by their URL as it is written.
+        site: whose links they are; with `external` false only its own are checked.
         external: whether links to other sites are looked at.
         progress: told how far it is, 0 to 1.
     """

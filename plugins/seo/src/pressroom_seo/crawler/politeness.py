@@ -21,7 +21,7 @@ class Clock(Protocol):
         """Return the seconds since 1970 (UTC)."""
 
     async def sleep(self, seconds: float) -> None:
-        """Wait so many seconds."""
+        """Wait this many seconds."""
 
 
 class SystemClock:
@@ -90,11 +90,11 @@ class HostGate:
         return max(0.0, self._next - self._clock.monotonic())
 
     def slow_to(self, interval: float) -> None:
-        """Leave at least so many seconds between requests from now on."""
+        """Leave at least this many seconds between requests from now on."""
         self._interval = max(self._interval, interval)
 
     def pause(self, seconds: float) -> None:
-        """Let nothing through for so many seconds."""
+        """Let nothing through for this many seconds."""
         self._next = max(self._next, self._clock.monotonic() + seconds)
 
     @asynccontextmanager

@@ -13,12 +13,12 @@ from pydantic import TypeAdapter
 from pressroom_seo.document.model import PageFacts
 
 Failure = Literal["", "failed", "refused", "disallowed"]
-"""Why there is no answer: the host gave none, the address is not allowed, robots.txt disallows it."""
+"""Why there is no answer: the host did not respond, the URL is not allowed, or robots.txt disallows it."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageRecord:
-    """One address of a site that was asked for, and the answer."""
+    """One URL of a site that was requested, and the answer."""
 
     url: str
     depth: int | None
@@ -74,19 +74,19 @@ class PageRecord:
 
     @property
     def canonical(self) -> str:
-        """The address that the page calls its own; empty without one."""
+        """The URL that the page calls its own; empty without one."""
         found = self.page.canonicals if self.page is not None else ()
         return found[0] if found else ""
 
     @property
     def indexable(self) -> bool:
-        """Whether search engines may show this address: a page that does not ask otherwise or names another."""
+        """Whether search engines may show this URL: it has no noindex and does not name another URL as canonical."""
         return self.is_page and not self.noindex and self.canonical in ("", self.url)
 
 
 @dataclass(frozen=True, slots=True)
 class LinkRecord:
-    """An address that pages name and that was only looked at, not read: a picture, or a page of another site."""
+    """A URL in a page that was only checked, not read: an image, or a page of another site."""
 
     url: str
     status: int
@@ -115,10 +115,10 @@ def to_json(record: PageRecord | LinkRecord) -> dict[str, Any]:
 
 
 def page_from_json(data: dict[str, Any]) -> PageRecord:
-    """Return the record that `to_json` made. Raises `ValueError` where the data is none."""
+    """Return the record that `to_json` made. Raises `ValueError` if the data is not one."""
     return _PAGES.validate_python(data)
 
 
 def link_from_json(data: dict[str, Any]) -> LinkRecord:
-    """Return the record that `to_json` made. Raises `ValueError` where the data is none."""
+    """Return the record that `to_json` made. Raises `ValueError` if the data is not one."""
     return _LINKS.validate_python(data)

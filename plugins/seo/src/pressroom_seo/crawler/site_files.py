@@ -47,7 +47,7 @@ class Robots:
     def read(cls, status: int, content: bytes, *, truncated: bool = False) -> Robots:
         """Return the rules of an answer (RFC 9309, section 2.3.1).
 
-        A status of the 400s means that there are none; one of the 500s, or no answer at all, that nothing is allowed.
+        A 4xx status means that everything is allowed; a 5xx status, or no answer at all, that nothing is.
         """
         if status == 0 or status >= 500:
             return cls(status, unreachable=True)
@@ -57,7 +57,7 @@ class Robots:
         return cls(status, text=text, truncated=truncated or len(content) > MAX_ROBOTS_BYTES, rules=Protego.parse(text))
 
     def allows(self, url: str, agent: str = AGENT) -> bool:
-        """Return whether an address may be fetched."""
+        """Return whether a URL may be fetched."""
         if self.unreachable:
             return False
         return self.rules is None or bool(self.rules.can_fetch(url, agent))
@@ -70,7 +70,7 @@ class Robots:
 
     @property
     def sitemaps(self) -> list[str]:
-        """The addresses of sitemaps, as they are written."""
+        """The URLs of sitemaps, as written."""
         return [] if self.rules is None else list(dict.fromkeys(self.rules.sitemaps))[:_MAX_SITEMAPS]
 
     def problems(self) -> list[str]:
@@ -86,17 +86,17 @@ class Robots:
             if ":" not in rule or name not in _KNOWN:
                 found.append(f"line {number}: {rule[:80]}")
             elif name in ("allow", "disallow") and not grouped:
-                found.append(f"line {number}: {rule[:80]} stands before any user-agent")
+                found.append(f"line {number}: {rule[:80]} comes before any user-agent")
             if len(found) >= _MAX_PROBLEMS:
                 break
         return found
 
 
 MAX_URLS: Final = 50_000
-"""How many addresses one sitemap may list; the protocol's own bound."""
+"""How many URLs one sitemap may list; the limit of the protocol."""
 
 MAX_SITEMAP_BYTES: Final = 52_428_800
-"""How many bytes one sitemap may have unpacked; the protocol's own bound."""
+"""How many bytes one sitemap may have unpacked; the limit of the protocol."""
 
 _SPACE_OF_NAMES = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
 _CHUNK = 65_536
@@ -111,7 +111,7 @@ Kind = Literal["urlset", "index", "text", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class SitemapEntry:
-    """One address of a sitemap, normalised, with its `lastmod` as it is written."""
+    """One URL of a sitemap, normalised, with its `lastmod` as written."""
 
     url: str
     lastmod: str = ""
@@ -125,7 +125,7 @@ class Sitemap:
     kind: Kind = "unknown"
     entries: list[SitemapEntry] = field(default_factory=list)
     unreadable: int = 0
-    """How many of its addresses are none."""
+    """How many of its entries are not URLs."""
 
     too_large: bool = False
     problem: str = ""
@@ -137,7 +137,7 @@ def read_sitemap(url: str, content: bytes, *, whole: bool = True, most_urls: int
     No document type, no entity and nothing outside of the document is ever read.
 
     Args:
-        url: where it was found; relative addresses are relative to it.
+        url: where it was found; relative URLs are resolved against it.
         content: as it was sent; gzip is recognised by its first bytes.
         whole: whether `content` is all of it.
         most_urls: where reading ends.
@@ -165,7 +165,7 @@ def _read_text(sitemap: Sitemap, content: bytes, most: int) -> None:
     sitemap.kind = "text"
     if not sitemap.entries:
         sitemap.kind = "unknown"
-        sitemap.problem = "it is neither XML nor a list of addresses"
+        sitemap.problem = "it is neither XML nor a list of URLs"
 
 
 def _read_xml(sitemap: Sitemap, content: bytes, most: int) -> None:
@@ -183,7 +183,7 @@ def _read_xml(sitemap: Sitemap, content: bytes, most: int) -> None:
     except DefusedXmlException:
         sitemap.problem = "it has a document type or entities, which a sitemap must not have"
     except ParseError as error:
-        sitemap.problem = f"it is no well-formed XML: {error}"[:200]
+        sitemap.problem = f"it is not well-formed XML: {error}"[:200]
     except (ValueError, LookupError) as error:
         sitemap.problem = f"its encoding cannot be read: {error}"[:200]
     except _Enough as reason:
@@ -197,7 +197,7 @@ class _Enough(Exception):
 
 
 class _Target:
-    """Takes the parser's events and keeps only addresses: no tree is built."""
+    """Handles the parser's events and keeps only URLs, so that no tree is built."""
 
     def __init__(self, sitemap: Sitemap, most: int) -> None:
         self._sitemap = sitemap

@@ -1,4 +1,4 @@
-"""What a crawler asks of a site besides its pages: robots.txt, sitemaps, llms.txt, a few addresses that tell much."""
+"""What a crawler requests from a site besides its pages: robots.txt, sitemaps, llms.txt, and a few telling URLs."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class SitemapFile:
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """The answer to an address that is asked for what the answer tells."""
+    """The answer to a URL that is requested only to see how the site responds."""
 
     url: str
     status: int
@@ -62,9 +62,9 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class SurveyRequest:
-    """One address that a survey asks: a sitemap, a probe, or llms.txt. `kind` is also where its answer is kept.
+    """One URL that a survey requests: a sitemap, a probe, or llms.txt. `kind` is also where its answer is kept.
 
-    Of a sitemap, `named` is the address that it was named by, before redirects; `depth` is how many indexes led to it.
+    For a sitemap, `named` is the URL that it was listed under, before redirects; `depth` is how many indexes led to it.
     """
 
     kind: Literal["sitemap", "missing", "plain", "other_host", "llms"]
@@ -85,19 +85,19 @@ class SiteFacts:
 
     sitemaps: list[SitemapFile] = field(default_factory=list)
     listed: dict[str, str] = field(default_factory=dict)
-    """The site's addresses in its sitemaps, with their `lastmod`."""
+    """The site's URLs in its sitemaps, with their `lastmod`."""
 
     listed_whole: bool = True
     """Whether these are all: sitemaps may be damaged, too large or too many."""
 
     foreign: list[str] = field(default_factory=list)
-    """Addresses of other hosts in the sitemaps; samples."""
+    """URLs of other hosts in the sitemaps; samples."""
 
     bad_dates: list[str] = field(default_factory=list)
-    """Addresses whose `lastmod` is no date, or one that has not come yet; samples."""
+    """URLs whose `lastmod` is not a date, or is in the future; samples."""
 
     missing: Probe | None = None
-    """What the site answers to an address that cannot exist."""
+    """How the site responds to a URL that cannot exist."""
 
     plain: Probe | None = None
     """What it answers to plain http."""
@@ -108,7 +108,7 @@ class SiteFacts:
     llms: LlmsTxt | None = None
     llms_status: int = 0
     pages: int = 0
-    """How many addresses were asked for."""
+    """How many URLs were requested."""
 
     complete: bool = True
     """Whether every page that could be found was asked for."""
@@ -123,7 +123,7 @@ class SiteFacts:
     """Seconds after which a crawl may continue that is paused, or that the host was too busy for."""
 
     refused: dict[str, tuple[int, tuple[str, ...]]] = field(default_factory=dict)
-    """By their reason: how many addresses the frontier refused, and samples of them."""
+    """How many URLs the frontier refused, with samples, by reason."""
 
 
 _SURVEYED: Final = ("surveyed", "listed", "listed_whole", "foreign", "bad_dates", "llms_status")
@@ -148,7 +148,7 @@ def survey_to_json(facts: SiteFacts) -> dict[str, Any]:
 
 
 def survey_from_json(site: SiteScope, data: Mapping[str, Any]) -> SiteFacts:
-    """Return what `survey_to_json` kept. Raises `ValueError`, `KeyError` or `TypeError` where the data is none."""
+    """Return what `survey_to_json` kept. Raises `ValueError`, `KeyError` or `TypeError` for other data."""
     status, text, truncated = data["robots"]
     return SiteFacts(
         site,
@@ -216,10 +216,10 @@ async def survey(
     Args:
         visitor: what asks.
         facts: what is known; it takes what is found.
-        now: the time, for dates that have not come yet.
-        most_urls: how many addresses of sitemaps are kept.
-        later: called with an address before it is asked, and with the seconds that its host asks for where it is busy;
-            returns whether the address is left for later. Left out, none is.
+        now: the current time, to recognise dates in the future.
+        most_urls: how many URLs of sitemaps are kept.
+        later: called before each request with the URL, and with the seconds that its host wants if it is busy;
+            returns whether to leave the URL for later. By default none is left.
     """
     most_urls = min(most_urls, MAX_URLS)
     while facts.todo:

@@ -1,4 +1,4 @@
-"""Asking for addresses politely, saying plainly what came back, and what is kept of it."""
+"""Requests URLs politely, says plainly what came back, and decides what is kept of it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _ROBOTS_REDIRECTS = 5
 
 @dataclass(frozen=True, slots=True)
 class CrawlResponse:
-    """What came back from one address; redirects are not followed."""
+    """What came back from one URL; redirects are not followed."""
 
     url: str
     status: int = 0
@@ -53,7 +53,7 @@ class CrawlResponse:
     failure: Failure = ""
     message: str = ""
     busy: float | None = None
-    """Seconds after which the address may be asked again, where that is longer than the crawler waits."""
+    """Seconds after which the URL may be requested again, if that is longer than the crawler waits."""
 
     def header(self, name: str) -> str:
         """Return a header's values, joined by commas; empty where it is not there."""
@@ -71,7 +71,7 @@ class CrawlResponse:
 
     @property
     def location(self) -> str | None:
-        """Where it leads, normalised; `None` where that is no address, or it leads nowhere."""
+        """Where it redirects to, normalised; `None` if that is not a URL, or there is no redirect."""
         written = next((value for key, value in self.headers if key == "location"), "")
         return normalise(_as_utf_8(written.strip()), self.url) if self.is_redirect else None
 
@@ -80,7 +80,7 @@ class Visitor:
     """Asks hosts, each at its own pace.
 
     Args:
-        fetcher: the host's guarded fetcher: every address is checked by it, that of a redirect too.
+        fetcher: the host's guarded fetcher, which checks every URL, redirects included.
         politeness: what every host is owed.
         own: hosts that are owed something else, such as one whose owner asks.
         clock: what waiting goes by.
@@ -131,7 +131,7 @@ class Visitor:
         method: Literal["GET", "HEAD"] = "GET",
         max_bytes: int | None = None,
     ) -> CrawlResponse:
-        """Return the answer of an address, after as many tries as is polite.
+        """Return the answer to a URL, after as many tries as is polite.
 
         A host that is busy (429 or 503) is left alone for as long as its `Retry-After` says, or for a time that
         doubles. A connection that fails is tried once more. Nothing is raised: a failure is an answer too.
@@ -193,7 +193,7 @@ class Visitor:
             self.gate(host).slow_to(robots.crawl_delay)
 
     async def allowed(self, url: str) -> bool:
-        """Return whether robots.txt of an address's host allows it, without too long a pause between requests."""
+        """Return whether the robots.txt of a URL's host allows it, without too long a pause between requests."""
         robots = await self.robots(origin_of(url))
         return robots.allows(url) and not self.delays(robots, url)
 
@@ -203,9 +203,9 @@ class Visitor:
         return owed.crawl_delay and robots.crawl_delay > owed.longest_delay
 
     async def follow(self, url: str, *, accept: str = PAGES) -> list[CrawlResponse]:
-        """Return the answers on the way from an address to where its redirects end, the last one last.
+        """Return the answers from a URL to the end of its redirects, in that order.
 
-        A loop ends where an address comes a second time; at most ten redirects are followed.
+        A loop ends when a URL comes up a second time; at most ten redirects are followed.
         """
         answers = [await self.visit(url, accept=accept)]
         seen = {url}
@@ -331,7 +331,7 @@ def _is_html(answer: CrawlResponse) -> bool:
 
 
 def _with_header(page: PageFacts, answer: CrawlResponse) -> PageFacts:
-    """Add the canonical address of the header `Link` (RFC 6596), where the page has none itself."""
+    """Add the canonical URL from the `Link` header (RFC 6596) if the page itself has none."""
     match = _CANONICAL.search(answer.header("link")[:4000])
     if match is None or page.canonicals:
         return page

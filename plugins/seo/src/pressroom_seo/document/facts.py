@@ -47,7 +47,7 @@ def read_page(content: bytes, content_type: str, url: str) -> PageFacts:
     Args:
         content: its bytes, unpacked.
         content_type: the header's whole value; it may name the encoding.
-        url: where it lies; relative addresses are relative to it.
+        url: where it is; relative URLs are resolved against it.
     """
     cut = len(content) > _MAX_BYTES
     decoded = decode(_whole_letters(content[:_MAX_BYTES]) if cut else content, content_type)
@@ -138,7 +138,7 @@ class _Page:
         ]
         return {
             "language": _tidy(root.attributes.get("lang"), 40) if root is not None else "",
-            # Pictures in SVG have titles too.
+            # SVG images have titles too.
             "titles": _few(node.text() for node in self._css("title") if _parent(node) != "svg"),
             "canonicals": tuple(self._absolute(href) or "" for href in canonicals),
             "canonical_relative": any("://" not in href for href in canonicals),

@@ -27,7 +27,7 @@ class Block:
     """A piece of text between two breaks of the layout.
 
     `level` is 1 to 6 for headings and 0 else; `number` counts the blocks of its kind from 1; `section` is the text of
-    the heading that it stands under. `text` has single blanks, and a line feed where the author forced a new line.
+    the heading above it. `text` has single blanks, and a line feed where the author forced a new line.
     """
 
     kind: BlockKind
@@ -159,7 +159,7 @@ class PageFacts:
     """Where a `meta refresh` leads, normalised; `None` without one."""
 
     canonicals: tuple[str, ...] = ()
-    """Normalised; one that is no address is an empty text."""
+    """Normalised; one that is not a URL becomes an empty string."""
 
     canonical_relative: bool = False
     headings: tuple[tuple[int, str], ...] = ()
@@ -179,7 +179,7 @@ class PageFacts:
     """Links that lead nowhere without a script, as they are written."""
 
     unreadable: tuple[str, ...] = ()
-    """Links that are no addresses, as they are written."""
+    """Links that are not URLs, as written."""
 
     with_session: tuple[str, ...] = ()
     images: tuple[PageImage, ...] = ()
@@ -189,7 +189,7 @@ class PageFacts:
     twitter: dict[str, str] = field(default_factory=dict)
     structured: tuple[StructuredData, ...] = ()
     insecure: tuple[str, ...] = ()
-    """Scripts, styles, frames and pictures that come by plain http."""
+    """Scripts, styles, frames and images that are loaded over plain http."""
 
     insecure_forms: tuple[str, ...] = ()
     elements: int = 0

@@ -274,7 +274,7 @@ _MAX_MARKS: Final = 1_500
 """A paragraph with more brackets, stars and the like is read as plain text: pairing them takes quadratic time."""
 
 _ALL_MARKS: Final = 60_000
-"""And so are all paragraphs after so many marks."""
+"""After this many marks, every paragraph is read as plain text."""
 
 _MARKS: Final = "[]*_`<!&\\~"
 

@@ -54,7 +54,7 @@ def distance(one: int, other: int) -> int:
 
 
 def near_pairs(fingerprints: Mapping[str, int], most: int = NEAR) -> Iterator[tuple[str, str]]:
-    """Yield the pairs of names whose fingerprints differ in at most `most` bits (0 to 7); a fingerprint of 0 is none.
+    """Yield the pairs of names whose fingerprints differ in at most `most` bits (0 to 7), except fingerprints of 0.
 
     Of the eight bytes one must be equal in such a pair, so that only names with an equal byte are compared, and of
     these the last 200.

@@ -78,7 +78,7 @@ def _notes(facts: SiteFacts) -> list[str]:
     if facts.robots.unreachable:
         return ["robots.txt of the site could not be read, which forbids crawling; see the issues."]
     if not facts.complete:
-        return [f"The crawl ended at {facts.pages} addresses, its bound; the site has more."]
+        return [f"The crawl stopped at its limit of {facts.pages} URLs; the site has more."]
     return []
 
 

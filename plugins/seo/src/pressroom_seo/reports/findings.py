@@ -1,4 +1,4 @@
-"""What checks found on a site, how much of it is open, and the score that it comes to."""
+"""What checks found on a site, which findings are open, and the resulting score."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pressroom_seo.site_checks.registry import CHECKS
 from pressroom_seo.tables import CrawledPageRow, CrawlRow, FindingRow, MarkRow, upsert
 
 MAX_EVIDENCE: Final = 5
-"""How many things that one check found at one address are kept."""
+"""How many findings of one check at one URL are kept."""
 
 _LETTERS: Final = 22
 
@@ -37,7 +37,7 @@ def issue_id(website_id: str, check_id: str, url: str = "") -> str:
 
 
 def finding_rows(crawl_id: str, website_id: str, issues: Iterable[Issue]) -> list[dict[str, Any]]:
-    """Return the rows of issues: one for each check and address."""
+    """Return the rows of issues: one for each check and URL."""
     rows: dict[str, dict[str, Any]] = {}
     for one in issues:
         id_ = issue_id(website_id, one.check_id, one.url)
@@ -60,7 +60,7 @@ def finding_rows(crawl_id: str, website_id: str, issues: Iterable[Issue]) -> lis
 
 
 async def add_groups(session: AsyncSession, crawl: CrawlRow) -> None:
-    """Add a row for each check that found something on the site, with the number of addresses."""
+    """Add a row for each check that found something on the site, with the number of URLs."""
     counting = (
         select(FindingRow.check_id, func.count())
         .where(FindingRow.crawl_id == crawl.id, FindingRow.url != "")
@@ -140,7 +140,7 @@ async def tally(session: AsyncSession, crawl: CrawlRow) -> Tally:
 
 
 async def _healths(session: AsyncSession, by_url: Any) -> tuple[list[float], int]:
-    """Return the healths of the addresses at which something is open, and how many of them count anyway."""
+    """Return the healths of the URLs with open findings, and how many of them count in any case."""
     healths: list[float] = []
     counted = 0
     last: str | None = None

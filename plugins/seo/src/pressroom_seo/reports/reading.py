@@ -18,7 +18,7 @@ from pressroom_seo.site_checks.registry import CHECKS
 from pressroom_seo.tables import CrawledPageRow, CrawlRow, FindingRow, LinkRow
 
 SAMPLES: Final = 5
-"""How many addresses a list of issues names for each check."""
+"""How many URLs a list of issues names for each check."""
 
 MAX_DEPTH: Final = 4
 """Links from the first page; pages further away are too deep."""
@@ -26,7 +26,7 @@ MAX_DEPTH: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class CrawlFinding:
-    """What a check found: on the whole site, or at one address. `status` is `open`, `fixed` or `ignored`."""
+    """What a check found: on the whole site, or at one URL. `status` is `open`, `fixed` or `ignored`."""
 
     issue_id: str
     check_id: str
@@ -91,7 +91,7 @@ class CrawlReport:
     async def addresses(
         self, check_id: str, *, limit: int, cursor: str | None
     ) -> tuple[list[CrawlFinding], str | None]:
-        """Return the addresses at which a check found something, with what people said of it."""
+        """Return the URLs at which a check found something, with their status and notes."""
         last = place_of(self._crawl, cursor)
         wanted = with_marks(select(FindingRow, Own, Group), self._crawl)
         wanted = wanted.where(FindingRow.crawl_id == self._crawl.id, FindingRow.check_id == check_id)
@@ -107,7 +107,7 @@ class CrawlReport:
         return found, cursor_of(self._crawl, rows[limit - 1][0].url) if len(rows) > limit else None
 
     async def pages(self, *, limit: int, cursor: str | None) -> tuple[list[dict[str, Any]], str | None]:
-        """Return the addresses that were asked for, each with the number of open issues."""
+        """Return the URLs that were requested, each with the number of open issues."""
         rows, more = await self._page_rows((), limit, cursor)
         counting = with_marks(select(FindingRow.url, func.count()), self._crawl).where(*self._open())
         counting = counting.where(FindingRow.url.in_([row.url for row in rows])).group_by(FindingRow.url)

@@ -42,14 +42,14 @@ class CrawlRecords:
             await self._write()
 
     async def link(self, record: LinkRecord) -> None:
-        """Take in an address that was only looked at."""
+        """Add a URL that was only checked."""
         self._report.add_link(record)
         self._links[record.url] = record
         if len(self._links) >= BATCH:
             await self._write()
 
     async def checkpoint(self, state: dict[str, Any]) -> None:
-        """Keep from where the crawl can go on, and everything until there."""
+        """Save the state from which the crawl can resume, with all records up to it."""
         await self._write({"state": state, "pages": state["pages"]})
 
     async def forget(self) -> None:

@@ -62,7 +62,7 @@ _ELSEWHERE: Final = Politeness(longest_delay=PATIENCE, longest_wait=PATIENCE, re
 
 
 async def crawl_website(plugin: PluginContext, run: JobRun) -> Mapping[str, Any] | Pause:
-    """Crawl a website, and return what came of it. It is safe to repeat: it goes on from the last checkpoint."""
+    """Crawl a website, and return the result. Safe to repeat: it resumes from the last checkpoint."""
     crawls = Crawls(plugin)
     row = await crawls.read(str(run.payload["crawl_id"]))
     if row is None or row.active is None:
@@ -135,7 +135,7 @@ async def _crawl(plugin: PluginContext, run: JobRun, row: CrawlRow) -> tuple[Sit
 
 
 async def _wait(crawls: Crawls, row: CrawlRow, pause: timedelta) -> Mapping[str, Any]:
-    """Let a crawl go on later, in a job of its own."""
+    """Continue a crawl later, in a job of its own."""
     if row.restarts >= MAX_WAITS * 6:
         await crawls.fail(row.id, "Another crawl of the same host takes too long. Ask again later.")
         return {"crawl_id": row.id, "status": "failed", "message": "another crawl of the same host takes too long"}

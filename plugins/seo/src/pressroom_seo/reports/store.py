@@ -26,13 +26,13 @@ _SHARED: Final = frozenset({"dev.to", "hashnode.com", "medium.com", "github.com"
 
 
 def start_of(website: Website) -> str:
-    """Return the address of a website's first page, normalised. Raises `InvalidInput` where it has none of its own."""
+    """Return the URL of a website's first page, normalised. Raises `InvalidInput` if it has none of its own."""
     start = normalise(website.url) if website.url else None
     if start is None:
-        raise InvalidInput("website_id", f"{website.name} has no address that visitors could open; set one first")
+        raise InvalidInput("website_id", f"{website.name} has no URL that visitors can open; set one first")
     parts = urlsplit(start)
     if (parts.hostname or "").removeprefix("www.") in _SHARED and parts.path == "/":
-        raise InvalidInput("website_id", f"{parts.hostname} is the platform's own address, not that of your site")
+        raise InvalidInput("website_id", f"{parts.hostname} is the URL of the platform, not of your site")
     return start
 
 
@@ -90,7 +90,7 @@ class Crawls:
     async def request(self, user_id: str, website: Website, plan: str) -> tuple[CrawlRow, bool]:
         """Queue a crawl of a website, and tell whether it is a new one: there is one at a time.
 
-        Raises `InvalidInput` where the website has no address of its own.
+        Raises `InvalidInput` if the website has no URL of its own.
         """
         start = start_of(website)
         row = CrawlRow(
@@ -127,7 +127,7 @@ class Crawls:
         return job_id
 
     async def read(self, crawl_id: str) -> CrawlRow | None:
-        """Return a crawl with the state from which it goes on."""
+        """Return a crawl with the state from which it resumes."""
         wanted = select(CrawlRow).where(CrawlRow.id == crawl_id).options(undefer(CrawlRow.state))
         async with self._database.reading() as session:
             row: CrawlRow | None = await session.scalar(wanted)
@@ -139,7 +139,7 @@ class Crawls:
             await session.execute(update(CrawlRow).where(CrawlRow.id == crawl_id).values(**values))
 
     async def fail(self, crawl_id: str, why: str) -> None:
-        """Let a crawl be over that cannot go on."""
+        """End a crawl that cannot continue."""
         values = {"status": "failed", "active": None, "host": None, "state": None, "notes": [why]}
         over = update(CrawlRow).where(CrawlRow.id == crawl_id, CrawlRow.active.is_not(None))
         async with self._database.writing() as session:

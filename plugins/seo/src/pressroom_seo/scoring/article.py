@@ -29,7 +29,7 @@ class ImageFacts:
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Who wrote an article. `url` is the address of a page about them."""
+    """Who wrote an article. `url` is a page about them."""
 
     name: str
     url: str = ""
@@ -41,9 +41,9 @@ class ScoringArticle:
 
     Fields that are None are not known, and what needs them is skipped: `robots` are the directives of the robots meta
     tag and header, such as `noindex`; `social` the Open Graph and Twitter tags by name; `structured_data` the JSON-LD
-    documents of the page. `title` is the headline, `seo_title` what stands in `<title>` where it differs; `url` is the
-    article's address, `original_url` the one that a syndicated article was first published under; `images` is keyed
-    by the addresses in the body, `featured_image` is an address too. `breadcrumbs` are names and addresses, from the
+    documents of the page. `title` is the headline, `seo_title` the content of `<title>` if it differs; `url` is the
+    article's URL, `original_url` the one that a syndicated article was first published under; `images` is keyed
+    by the URLs in the body, `featured_image` is a URL too. `breadcrumbs` are names and URLs, from the
     home page to the article's parent.
     """
 
@@ -93,7 +93,7 @@ class OtherArticle:
 
 @dataclass(frozen=True, slots=True)
 class LinkStatus:
-    """What came back from a linked address: the HTTP status, 0 for no answer, and where it was redirected to."""
+    """The response to a linked URL: the HTTP status, 0 for no answer, and the target of a redirect."""
 
     status: int
     redirected_to: str = ""
@@ -103,9 +103,9 @@ class LinkStatus:
 class World:
     """What is known of the world around an article. What is None is not known, and what needs it is skipped.
 
-    `others` are the site's other articles; `link_status` is keyed by the links as they stand in the body;
-    `robots_blocked` whether robots.txt forbids the article's address; `canonical_noindex` whether the canonical page
-    says noindex; `markdown_twin` is the text found at `<article>.md`, empty where there is none; `llms_txt` the text
+    `others` are the site's other articles; `link_status` is keyed by the links as written in the body;
+    `robots_blocked` whether robots.txt forbids the article's URL; `canonical_noindex` whether the canonical page
+    says noindex; `markdown_twin` is the text found at `<article>.md`, empty if there is nothing; `llms_txt` the text
     of the site's `/llms.txt`, likewise; `listed` whether this server's own text index names the article, which is
     asked before `llms_txt`.
     """

@@ -101,7 +101,7 @@ class Context:
 
     @cached_property
     def address(self) -> SplitResult | None:
-        """The article's own address, taken apart."""
+        """The article's own URL, parsed."""
         return split_address(self.article.url)
 
     def is_internal(self, link: Link) -> bool:
@@ -140,7 +140,7 @@ def _same_page(one: SplitResult, other: SplitResult) -> bool:
 
 
 def slug_of(article: ScoringArticle) -> str:
-    """Return the slug: the one given, else the last part of the path of the article's address; decoded."""
+    """Return the slug: the one given, else the last part of the path of the article's URL; decoded."""
     if article.slug.strip():
         return clean_text(unquote(article.slug, errors="replace")).strip().strip("/").rpartition("/")[2]
     parts = split_address(article.url)

@@ -28,7 +28,7 @@ _SHORT: Final = 3
 _MAX_WORD_LENGTH: Final = 60
 
 _LINKS: Final = ("", "e", "en", "ens", "er", "es", "n", "s")
-"""What may stand between the stems of two words that are written as one: `Wärmepumpe` and `Kosten` in German are
+"""What may join the stems of two words that are written as one: `Wärmepumpe` and `Kosten` in German are
 `Wärmepumpenkosten`."""
 
 _QUOTES: Final = {'"': '"', "“": "”", "„": "“", "«": "»", "»": "«", "”": "”"}

@@ -29,7 +29,7 @@ class _Head:
 def article_from_page(html: str, url: str = "", *, keyphrase: str = "", robots_header: str = "") -> ScoringArticle:
     """Return the article of a whole page: body, title and description, robots, canonical, social tags, JSON-LD.
 
-    `url` is the page's address, `robots_header` the response's `X-Robots-Tag`. It takes any text.
+    `url` is the page's URL, `robots_header` the response's `X-Robots-Tag`. It takes any text.
     """
     from selectolax.lexbor import LexborHTMLParser  # noqa: PLC0415
 

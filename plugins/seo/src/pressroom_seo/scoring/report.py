@@ -27,7 +27,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a judgement is about: a piece of the article, and where it stands."""
+    """What a judgement is about: a piece of the article, and its place."""
 
     text: str
     place: str = ""

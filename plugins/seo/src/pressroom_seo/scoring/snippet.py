@@ -1,9 +1,9 @@
-"""How a search result will look: title, address and description with their widths, and where they are cut.
+"""How a search result will look: title, URL and description with their widths, and where they are cut.
 
 Search engines cut by pixels, and change their layouts without notice. The limits here are those that are commonly
 measured on Google's result pages: a title line of 600 px at 20 px Arial on desktops, descriptions of about 160
-characters there and 120 on phones. They are a preview, no promise: Google rewrites titles and descriptions as it likes.
-Phones cut nearly every description, so that is shown and is no warning: what matters goes to its front.
+characters there and 120 on phones. This is a preview, not a promise: Google rewrites titles and descriptions at will.
+Phones cut nearly every description, so the cut is shown without a warning: what matters belongs at the front.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class SnippetPreview:
 
 
 def preview_snippet(title: str, description: str = "", url: str = "") -> SnippetPreview:
-    """Return how a page with this title, meta description and address looks in search results. It takes any text."""
+    """Return how a page with this title, meta description and URL looks in search results. It takes any text."""
     title, description = _flat(title), _flat(description)
     shown_url = displayed_url(url)
     desktop = _preview(DESKTOP, title, description, shown_url)
@@ -95,7 +95,7 @@ def preview_snippet(title: str, description: str = "", url: str = "") -> Snippet
 
 
 def displayed_url(url: str) -> str:
-    """Return an address as search results show it: the host, then the parts of the path as a trail."""
+    """Return a URL as search results show it: the host, then the parts of the path as a trail."""
     parts = split_address(url[:_READ])
     if parts is None:
         return ""
@@ -139,7 +139,7 @@ def _warnings(title: str, description: str, url: str, desktop: DeviceSnippet, mo
     found = [*_title_warnings(title, desktop, mobile), *_description_warnings(description, desktop)]
     parts = split_address(url)
     if url.strip() and (parts is None or parts.scheme not in {"http", "https"} or not parts.hostname):
-        found.append("url: is no web address with https and a host; the trail is shown as far as it goes.")
+        found.append("url: is not a URL with https and a host; the trail is shown as far as possible.")
     elif not url.strip():
         found.append("url: is not given, so its line is empty.")
     return found

@@ -77,7 +77,7 @@ class Sentence:
     """A sentence.
 
     `words` are in lower case; `block` is the number of its block in the document; `number` counts the
-    sentences of the block from 1; `offset` is how many words of the document stand before it.
+    sentences of the block from 1; `offset` is how many words of the document come before it.
     """
 
     text: str

@@ -18,7 +18,7 @@ _SOURCES = 5
 
 @dataclass(frozen=True, slots=True)
 class SiteIndexEntry:
-    """One address of the site."""
+    """One URL of the site."""
 
     url: str
     status: int
@@ -37,7 +37,7 @@ class SiteIndexEntry:
     words: int
     alternates: tuple[tuple[str, str], ...]
     links: array[int] = field(repr=False)
-    """Numbers of the addresses that it links to, each once; `SiteIndex.url` names them."""
+    """Numbers of the URLs that it links to, without duplicates; `SiteIndex.url` resolves them."""
 
     images: array[int] = field(repr=False)
     follows: bool
@@ -51,11 +51,11 @@ class SiteIndexEntry:
 
 @dataclass(frozen=True, slots=True)
 class RedirectPath:
-    """Where an address leads in the end."""
+    """Where a URL leads in the end."""
 
     source: str
     hops: tuple[str, ...]
-    """The addresses after the first one, the last one last."""
+    """The URLs after the first one, in order."""
 
     status: int
     """Of the first answer."""
@@ -115,7 +115,7 @@ class SiteIndex:
         )
 
     def add_link(self, record: LinkRecord) -> None:
-        """Take in an address that was only looked at."""
+        """Add a URL that was only checked."""
         self.looked_at[record.url] = record
 
     def finish(self, facts: SiteFacts) -> None:
@@ -123,7 +123,7 @@ class SiteIndex:
         self._facts = facts
 
     def url(self, number: int) -> str:
-        """Return the address of a number."""
+        """Return the URL with a number."""
         return self._urls[number]
 
     def _numbered(self, urls: Collection[str]) -> array[int]:
@@ -152,12 +152,12 @@ class SiteIndex:
         return counts
 
     def inlinks(self, url: str) -> int:
-        """Return how many other pages link to an address."""
+        """Return how many other pages link to a URL."""
         number = self._numbers.get(url)
         return 0 if number is None else self._inlinks[number]
 
     def found_in(self, urls: Collection[str], *, images: bool = False) -> dict[str, list[str]]:
-        """Return, for each of these addresses, up to five pages that link to it, or show it."""
+        """Return, for each of these URLs, up to five pages that link to it, or show it."""
         wanted = {self._numbers[url]: url for url in urls if url in self._numbers}
         found: dict[str, list[str]] = {url: [] for url in urls}
         for entry in self.entries.values():
@@ -168,7 +168,7 @@ class SiteIndex:
 
     @cached_property
     def linked(self) -> frozenset[str]:
-        """All addresses that other pages link to, redirect to or name as canonical."""
+        """All URLs that other pages link to, redirect to or name as canonical."""
         urls = {self._urls[number] for number, count in self._inlinks.items() if count}
         for entry in self.entries.values():
             urls |= {url for url in (entry.location, entry.canonical) if url and url != entry.url}
@@ -176,7 +176,7 @@ class SiteIndex:
 
     @cached_property
     def depths(self) -> dict[str, int]:
-        """Links from the first page, by the shortest way; a redirect is no step."""
+        """Number of links from the first page on the shortest path; a redirect does not count."""
         found = {self.start: 0}
         queue = deque([self.start])
         while queue:

@@ -34,7 +34,7 @@ class LlmsReport:
     checks: tuple[LlmsCheck, ...]
     entries: int
     missing: tuple[str, ...]
-    """Addresses of the sitemap that llms.txt does not name; at most 100."""
+    """URLs of the sitemap that llms.txt does not name; at most 100."""
 
 
 async def check_llms_txt(visitor: Visitor, site: SiteScope, listed: Collection[str]) -> LlmsReport:
@@ -43,7 +43,7 @@ async def check_llms_txt(visitor: Visitor, site: SiteScope, listed: Collection[s
     Args:
         visitor: what asks.
         site: the site.
-        listed: the addresses of its sitemaps; see `pressroom_seo.crawler.survey`.
+        listed: the URLs of its sitemaps; see `pressroom_seo.crawler.survey`.
     """
     url = f"{site.origin}/llms.txt"
     answer = await _last(visitor, url)
@@ -70,7 +70,7 @@ async def check_llms_txt(visitor: Visitor, site: SiteScope, listed: Collection[s
 
 
 def twins(url: str) -> tuple[str, ...]:
-    """Return where a page's Markdown may lie by the convention: under its address with `.md`, or in its folder."""
+    """Return where a page's Markdown may be by convention: at its URL with `.md`, or in its folder."""
     path = url.partition("?")[0]
     if path.endswith("/"):
         return f"{path}index.html.md", f"{path}index.md", f"{path.rstrip('/')}.md"
@@ -108,10 +108,10 @@ def _matches(absent: list[str], listed: Collection[str]) -> LlmsCheck:
         return LlmsCheck(
             "llms_txt_matches_sitemap",
             passed=False,
-            message=f"{len(absent)} of {len(listed)} addresses of the sitemap are not named",
+            message=f"{len(absent)} of {len(listed)} URLs of the sitemap are not named",
             fix="Name the pages that a reader needs; leaving others out is fine.",
         )
-    return LlmsCheck("llms_txt_matches_sitemap", passed=True, message=f"all {len(listed)} addresses are named")
+    return LlmsCheck("llms_txt_matches_sitemap", passed=True, message=f"all {len(listed)} URLs are named")
 
 
 async def _links(visitor: Visitor, site: SiteScope, llms: LlmsTxt) -> LlmsCheck:
@@ -154,7 +154,7 @@ async def _twins(visitor: Visitor, listed: Collection[str]) -> LlmsCheck:
         return LlmsCheck(
             "markdown_twins",
             passed=False,
-            message=f"{len(without)} of {len(pages)} pages cannot be had as Markdown, such as {without[0]}",
-            fix="Serve every page as Markdown too, under its address with .md.",
+            message=f"{len(without)} of {len(pages)} pages are not available as Markdown, such as {without[0]}",
+            fix="Serve every page as Markdown too, at its URL with .md.",
         )
     return LlmsCheck("markdown_twins", passed=True, message=f"{len(pages)} pages looked at")

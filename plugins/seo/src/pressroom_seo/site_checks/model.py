@@ -1,8 +1,8 @@
 """What a check is and what it finds, and what a site's health is as a number.
 
-Every address starts with 1 and loses 0.3 for each critical check that finds something there, 0.05 for each warning and
-0.01 for each notice, down to 0. The health of the site is the mean over its addresses. The score is 100 times that,
-rounded; a check counts once for an address, however much it finds there. Addresses that only redirect, ones that
+Every URL starts with 1 and loses 0.3 for each critical check that finds something there, 0.05 for each warning and
+0.01 for each notice, down to 0. The health of the site is the mean over its URLs. The score is 100 times that,
+rounded; a check counts once for a URL, however much it finds there. URLs that only redirect, ones that
 robots.txt disallows and files such as robots.txt itself count only where something was found. A site none of whose
 pages was read has a score of 0.
 
@@ -86,7 +86,7 @@ class SiteCheck(CrawlCheck):
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """Something that a check found at an address."""
+    """Something that a check found at a URL."""
 
     check_id: str
     severity: Severity
@@ -105,14 +105,14 @@ def when(condition: object, **evidence: Any) -> Evidence | None:
 
 
 def found_by(check: RecordCheck | PageCheck, record: PageRecord) -> Evidence | None:
-    """Return what a check finds at one address; `None` where it finds nothing, or does not apply."""
+    """Return what a check finds at one URL; `None` where it finds nothing, or does not apply."""
     if isinstance(check, RecordCheck):
         return check.find(record)
     return check.find(record, record.page) if record.is_page and record.page is not None else None
 
 
 def issues_of(checks: Iterable[RecordCheck | PageCheck], record: PageRecord) -> Iterator[Issue]:
-    """Yield what checks find at one address."""
+    """Yield what checks find at one URL."""
     for check in checks:
         evidence = found_by(check, record)
         if evidence is not None:
@@ -120,7 +120,7 @@ def issues_of(checks: Iterable[RecordCheck | PageCheck], record: PageRecord) -> 
 
 
 LOSS: Final[Mapping[Severity, float]] = {"critical": 0.3, "warning": 0.05, "notice": 0.01}
-"""What one check costs an address."""
+"""How much one failed check costs a URL."""
 
 CAPS: Final[Mapping[str, int]] = {
     "home_unreachable": 10,
@@ -132,7 +132,7 @@ CAPS: Final[Mapping[str, int]] = {
 
 
 def health(severities: Iterable[Severity]) -> float:
-    """Return what is left of an address's 1, given the severities of the checks that found something there."""
+    """Return the health of a URL, 0 to 1, given the severities of the checks that found something there."""
     return max(0.0, 1.0 - sum(LOSS[severity] for severity in severities))
 
 
@@ -140,7 +140,7 @@ def score(healths: Iterable[float], failed: Iterable[str]) -> int:
     """Return the score of a site, 0 to 100.
 
     Args:
-        healths: of its addresses; a site without any has a score of 0.
+        healths: of its URLs; a site without any has a score of 0.
         failed: ids of the checks that found something anywhere.
     """
     known = list(healths)

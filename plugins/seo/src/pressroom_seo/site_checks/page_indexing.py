@@ -1,4 +1,4 @@
-"""Checks of what a page tells search engines about itself: canonical address, robots, languages."""
+"""Checks of what a page tells search engines about itself: canonical URL, robots, languages."""
 
 from __future__ import annotations
 
@@ -45,15 +45,15 @@ CHECKS: Final = (
         "canonical_missing",
         "notice",
         "indexing",
-        "The page does not name its canonical address.",
-        'Add <link rel="canonical" href="…"> with the page\'s own address.',
+        "The page does not name its canonical URL.",
+        'Add <link rel="canonical" href="…"> with the page\'s own URL.',
         lambda record, page: when(not page.canonicals),
     ),
     PageCheck(
         "canonical_multiple",
         "warning",
         "indexing",
-        "The page names several canonical addresses; search engines ignore them all.",
+        "The page names several canonical URLs; search engines ignore them all.",
         "Keep one; two plugins or templates may each write one.",
         lambda record, page: when(len(set(page.canonicals)) > 1, canonicals=page.canonicals),
     ),
@@ -61,24 +61,24 @@ CHECKS: Final = (
         "canonical_invalid",
         "warning",
         "indexing",
-        "The canonical address is none.",
-        "Write a whole https address.",
+        "The canonical link is not a valid URL.",
+        "Write a full https URL.",
         lambda record, page: when(page.canonicals and not _canonical(page)),
     ),
     PageCheck(
         "canonical_relative",
         "notice",
         "indexing",
-        "The canonical address is relative.",
-        "Write the whole address, with https:// and the host.",
+        "The canonical URL is relative.",
+        "Write the full URL, with https:// and the host.",
         lambda record, page: when(page.canonical_relative and _canonical(page), canonical=_canonical(page)),
     ),
     PageCheck(
         "canonical_insecure",
         "warning",
         "indexing",
-        "The page comes by https and names an http address as canonical.",
-        "Name the https address.",
+        "The page is served over https and names an http URL as canonical.",
+        "Name the https URL.",
         lambda record, page: when(
             record.url.startswith("https:") and _canonical(page).startswith("http:"), canonical=_canonical(page)
         ),
@@ -87,7 +87,7 @@ CHECKS: Final = (
         "canonical_elsewhere",
         "notice",
         "indexing",
-        "The page names an address of another site as canonical; it will not be found itself.",
+        "The page names a URL of another site as canonical; it will not be found itself.",
         "Keep it only where the text was first published there.",
         _elsewhere,
     ),
@@ -104,7 +104,7 @@ CHECKS: Final = (
         "warning",
         "indexing",
         "The page asks to be left out (noindex) and names another page as canonical; the two contradict each other.",
-        "Keep the canonical address and remove noindex.",
+        "Keep the canonical URL and remove noindex.",
         lambda record, page: when(
             record.noindex and _canonical(page) not in ("", record.url), canonical=_canonical(page)
         ),
@@ -129,16 +129,16 @@ CHECKS: Final = (
         "hreflang_invalid",
         "warning",
         "languages",
-        "An hreflang names no language, or no address.",
-        "Use codes such as en, en-gb or x-default (ISO 639-1 and ISO 3166-1), and whole addresses.",
+        "An hreflang has no valid language or no URL.",
+        "Use codes such as en, en-gb or x-default (ISO 639-1 and ISO 3166-1), and full URLs.",
         _invalid_languages,
     ),
     PageCheck(
         "hreflang_conflict",
         "warning",
         "languages",
-        "The same hreflang leads to several addresses.",
-        "Name one address for every language.",
+        "The same hreflang leads to several URLs.",
+        "Name one URL for every language.",
         _conflicting_languages,
     ),
     PageCheck(

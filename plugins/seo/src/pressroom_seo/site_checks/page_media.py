@@ -1,4 +1,4 @@
-"""Checks of links, pictures, structured data and what social networks show."""
+"""Checks of links, images, structured data and what social networks show."""
 
 from __future__ import annotations
 
@@ -96,23 +96,23 @@ CHECKS: Final = (
         "link_insecure",
         "warning",
         "links",
-        "The page links to its own site by plain http.",
-        "Link to the https addresses.",
+        "The page links to its own site over plain http.",
+        "Link to the https URLs.",
         _insecure_links,
     ),
     PageCheck(
         "link_private",
         "warning",
         "links",
-        "The page links to an address that only its author can reach.",
-        "Link to the public address.",
+        "The page links to a URL that only its author can open.",
+        "Link to the public URL.",
         _private_links,
     ),
     PageCheck(
         "link_unreadable",
         "warning",
         "links",
-        "The page has links that are no addresses.",
+        "The page has links that are not URLs.",
         "Fix the spelling of these links.",
         lambda record, page: when(page.unreadable, links=page.unreadable),
     ),
@@ -121,7 +121,7 @@ CHECKS: Final = (
         "notice",
         "links",
         "The page has links without a text.",
-        "Write what is behind the link, or give its picture an alt text.",
+        "Write what is behind the link, or give its image an alt text.",
         lambda record, page: when(
             [link for link in page.links if not link.text], links=[link.url for link in page.links if not link.text][:5]
         ),
@@ -131,7 +131,7 @@ CHECKS: Final = (
         "notice",
         "links",
         "The text of some links does not say where they lead.",
-        "Write what is behind the link in place of “click here”.",
+        "Write what is behind the link instead of “click here”.",
         _generic_text,
     ),
     PageCheck(
@@ -147,15 +147,15 @@ CHECKS: Final = (
         "notice",
         "links",
         "Some links lead nowhere without JavaScript.",
-        "Give every link an href with an address.",
+        "Give every link an href with a URL.",
         lambda record, page: when(page.uncrawlable, links=page.uncrawlable),
     ),
     PageCheck(
         "image_alt_missing",
         "warning",
         "images",
-        "Pictures have no alt text.",
-        'Say in alt what the picture shows; alt="" where it only decorates.',
+        "Images have no alt text.",
+        'Say in alt what the image shows; use alt="" for decoration.',
         lambda record, page: when(
             [image for image in page.images if image.alt is None],
             images=[image.url for image in page.images if image.alt is None][:5],
@@ -165,7 +165,7 @@ CHECKS: Final = (
         "image_alt_long",
         "notice",
         "images",
-        f"The alt text of a picture has more than {_MAX_ALT_LENGTH} characters.",
+        f"The alt text of an image has more than {_MAX_ALT_LENGTH} characters.",
         "Shorten it, and say the rest in the text.",
         lambda record, page: when(
             [image for image in page.images if len(image.alt or "") > _MAX_ALT_LENGTH],
@@ -176,7 +176,7 @@ CHECKS: Final = (
         "image_without_size",
         "notice",
         "images",
-        "Pictures do not say their size; the page jumps while they load.",
+        "Images have no size; the page jumps while they load.",
         "Give every img its width and height.",
         lambda record, page: when(
             [image for image in page.images if not image.sized],
@@ -227,8 +227,8 @@ CHECKS: Final = (
         "open_graph_image",
         "notice",
         "social",
-        "There is no picture for when the page is shared, or its address is relative.",
-        "Add og:image with a whole https address, of 1200 by 630 pixels.",
+        "The page has no image for sharing, or its URL is relative.",
+        "Add og:image with a full https URL; 1200 by 630 pixels is best.",
         lambda record, page: when(
             page.open_graph and not page.open_graph.get("og:image", "").startswith("https://"),
             image=page.open_graph.get("og:image", ""),
@@ -238,8 +238,8 @@ CHECKS: Final = (
         "open_graph_url",
         "notice",
         "social",
-        "The address for sharing (og:url) is not the canonical one.",
-        "Name the canonical address in og:url.",
+        "The URL for sharing (og:url) is not the canonical one.",
+        "Name the canonical URL in og:url.",
         _other_og_url,
     ),
     PageCheck(

@@ -25,7 +25,7 @@ OF_PAGES: Final[tuple[RecordCheck | PageCheck, ...]] = (
     *page_media.CHECKS,
     *page_delivery.CHECKS,
 )
-"""Checks of one address, made while the site is read."""
+"""Checks of one URL, made while the site is read."""
 
 OF_SITES: Final[tuple[SiteCheck, ...]] = (
     *site_links.CHECKS,

@@ -27,12 +27,12 @@ from pressroom_seo.site_checks.registry import CHECKS, OF_PAGES, OF_SITES
 from pressroom_seo.urls import normalise
 
 SAMPLES: Final = 10
-"""How many addresses a summary names of every check."""
+"""How many URLs a summary lists for each check."""
 
 
 @dataclass(frozen=True, slots=True)
 class IssueSummary:
-    """What one check found on a site. `count` is the number of addresses."""
+    """What one check found on a site. `count` is the number of URLs."""
 
     check_id: str
     severity: Severity
@@ -53,16 +53,16 @@ class Summary:
     """The most severe first, then the most frequent."""
 
     def counts(self) -> dict[str, int]:
-        """Return the number of addresses by check, as a later report compares it."""
+        """Return the number of URLs by check, as a later report compares it."""
         return {one.check_id: one.count for one in self.issues}
 
 
 class SiteReport:
-    """Takes the records of one crawl. After a restart, put the stored records in again and go on.
+    """Takes the records of one crawl. After a restart, add the stored records again and continue.
 
     Args:
         start: the site's first page, normalised.
-        take: takes every issue, in the order in which they are found; one address may come twice for one check, where
+        take: takes every issue, in the order in which they are found; a URL may come twice for one check, if
             it found two things there.
     """
 
@@ -86,7 +86,7 @@ class SiteReport:
         return found
 
     def add_link(self, record: LinkRecord) -> None:
-        """Take in an address that was only looked at."""
+        """Add a URL that was only checked."""
         self.index.add_link(record)
 
     def finish(self, facts: SiteFacts) -> Iterator[Issue]:
@@ -99,7 +99,7 @@ class SiteReport:
                 yield found
 
     def summary(self, samples: int = SAMPLES) -> Summary:
-        """Return the score and what was found, with so many sample addresses of every check."""
+        """Return the score and the findings, with up to `samples` URLs for each check."""
         issues = [
             IssueSummary(
                 check_id=check_id,
@@ -163,7 +163,7 @@ class PageCheckOutcome:
 
     check: CrawlCheck
     status: Status
-    """`skipped` where the answer is no HTML page and the check looks at pages."""
+    """`skipped` if the answer is not an HTML page and the check looks at pages."""
 
     evidence: dict[str, Any]
 
@@ -175,7 +175,7 @@ class PageReport:
     score: int
     record: PageRecord
     redirects: tuple[tuple[str, int], ...]
-    """The addresses that redirected, with their statuses, in their order."""
+    """The URLs that redirected, in order, each with its status."""
 
     loop: bool
     results: tuple[PageCheckOutcome, ...]
@@ -184,18 +184,18 @@ class PageReport:
 async def check_page(visitor: Visitor, url: str) -> PageReport:
     """Fetch a page, follow its redirects and check what is at their end.
 
-    The score is `round(100 · health)` of that address (see `pressroom_seo.site_checks.model`); a loop has 0.
+    The score is `round(100 · health)` of that URL (see `pressroom_seo.site_checks.model`); a loop has 0.
 
     Args:
         visitor: what asks.
-        url: an http or https address.
+        url: an http or https URL.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is not.
     """
     start = normalise(url)
     if start is None:
-        raise ValueError(f"{url[:200]} is no http or https address")
+        raise ValueError(f"{url[:200]} is not an http or https URL")
     answers = await visitor.follow(start)
     last = answers[-1]
     record = await asyncio.to_thread(record_of, last, 0)

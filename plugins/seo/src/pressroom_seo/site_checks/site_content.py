@@ -105,7 +105,7 @@ CHECKS: Final = (
         "warning",
         "content",
         "Several pages have the same text.",
-        "Keep one, and redirect the others or name it as their canonical address.",
+        "Keep one, and redirect the others or name it as their canonical URL.",
         _same_body,
     ),
     SiteCheck(
@@ -120,7 +120,7 @@ CHECKS: Final = (
         "slash_variants",
         "warning",
         "urls",
-        "The page can be had with and without a slash at its end.",
+        "The page is available with and without a trailing slash.",
         "Redirect one to the other.",
         _slash_variants,
     ),
@@ -137,7 +137,7 @@ CHECKS: Final = (
         "warning",
         "languages",
         "The page names one in another language that cannot be found.",
-        "Name pages that answer with 200, may be indexed and are their own canonical address.",
+        "Name pages that answer with 200, may be indexed and name themselves as canonical.",
         _bad_alternates,
     ),
 )

@@ -1,4 +1,4 @@
-"""Checks of canonical addresses and sitemaps."""
+"""Checks of canonical URLs and sitemaps."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _canonical_targets(wrong: Callable[[SiteIndexEntry], bool]) -> Callable[[Sit
 
 
 def _listed(wrong: Callable[[SiteIndexEntry], bool]) -> Callable[[SiteIndex], Found]:
-    """Make a check of the addresses that sitemaps name."""
+    """Make a check of the URLs in sitemaps."""
 
     def find(index: SiteIndex) -> Found:
         for url in index.facts.listed:
@@ -98,15 +98,15 @@ CHECKS: Final = (
         "canonical_to_redirect",
         "warning",
         "indexing",
-        "The page names an address as canonical that redirects.",
-        "Name the address that it leads to.",
+        "The canonical URL redirects.",
+        "Name the URL that it redirects to.",
         _canonical_targets(lambda target: bool(target.location)),
     ),
     SiteCheck(
         "canonical_to_error",
         "critical",
         "indexing",
-        "The page names an address as canonical that is not there.",
+        "The canonical URL does not exist.",
         "Name a page that exists, such as the page itself.",
         _canonical_targets(lambda target: target.is_error),
     ),
@@ -114,7 +114,7 @@ CHECKS: Final = (
         "canonical_to_noindex",
         "warning",
         "indexing",
-        "The page names one as canonical that asks to be left out (noindex).",
+        "The canonical page asks to be left out (noindex).",
         "Remove noindex there, or name the page itself.",
         _canonical_targets(lambda target: target.noindex),
     ),
@@ -122,8 +122,8 @@ CHECKS: Final = (
         "canonical_chain",
         "warning",
         "indexing",
-        "The page names one as canonical that names another one.",
-        "Name the last one at once.",
+        "The canonical page names yet another page as canonical.",
+        "Name the last one directly.",
         _canonical_targets(_points_elsewhere),
     ),
     SiteCheck(
@@ -138,7 +138,7 @@ CHECKS: Final = (
         "sitemap_invalid",
         "warning",
         "sitemaps",
-        "A sitemap cannot be read whole.",
+        "A sitemap cannot be read completely.",
         "Write well-formed XML of the sitemaps.org protocol, without a document type.",
         _sitemap_broken,
     ),
@@ -146,16 +146,16 @@ CHECKS: Final = (
         "sitemap_url_unreadable",
         "warning",
         "sitemaps",
-        "A sitemap names things that are no addresses.",
-        "Write whole https addresses.",
+        "A sitemap has entries that are not URLs.",
+        "Write full https URLs.",
         _sitemap_unreadable,
     ),
     SiteCheck(
         "sitemap_too_large",
         "warning",
         "sitemaps",
-        "A sitemap has more than 50,000 addresses or 10 MB; the rest is not read.",
-        "Split it, and name the parts in an index.",
+        "A sitemap has more than 50,000 URLs or 10 MB; the rest is not read.",
+        "Split it, and list the parts in an index.",
         _sitemap_too_large,
     ),
     SiteCheck(
@@ -170,15 +170,15 @@ CHECKS: Final = (
         "sitemap_other_site",
         "warning",
         "sitemaps",
-        "A sitemap names addresses of another site.",
-        "Name only addresses of the site itself.",
+        "A sitemap lists URLs of another site.",
+        "List only URLs of the site itself.",
         _sitemap_foreign,
     ),
     SiteCheck(
         "sitemap_dates",
         "notice",
         "sitemaps",
-        "A lastmod is no date, or has not come yet; search engines then trust none.",
+        "A lastmod is not a date, or is in the future; search engines then trust none of them.",
         "Write when the page's text last changed, such as 2026-03-31.",
         _sitemap_dates,
     ),
@@ -186,47 +186,47 @@ CHECKS: Final = (
         "sitemap_error",
         "warning",
         "sitemaps",
-        "A sitemap names an address that is not there.",
-        "Take it out of the sitemap.",
+        "A sitemap lists a URL that does not exist.",
+        "Remove it from the sitemap.",
         _listed(lambda entry: entry.is_error),
     ),
     SiteCheck(
         "sitemap_redirect",
         "warning",
         "sitemaps",
-        "A sitemap names an address that redirects.",
-        "Name the address that it leads to.",
+        "A sitemap lists a URL that redirects.",
+        "Name the URL that it redirects to.",
         _listed(lambda entry: bool(entry.location)),
     ),
     SiteCheck(
         "sitemap_noindex",
         "warning",
         "sitemaps",
-        "A sitemap names a page that asks to be left out (noindex).",
-        "Take it out of the sitemap, or remove noindex.",
+        "A sitemap lists a page that asks to be left out (noindex).",
+        "Remove it from the sitemap, or remove noindex.",
         _listed(lambda entry: entry.is_page and entry.noindex),
     ),
     SiteCheck(
         "sitemap_not_canonical",
         "warning",
         "sitemaps",
-        "A sitemap names a page whose canonical address is another one.",
-        "Name the canonical address.",
+        "A sitemap lists a page that names another one as canonical.",
+        "List the canonical URL.",
         _listed(_points_elsewhere),
     ),
     SiteCheck(
         "sitemap_blocked",
         "warning",
         "sitemaps",
-        "A sitemap names an address that robots.txt disallows.",
-        "Allow it, or take it out of the sitemap.",
+        "A sitemap lists a URL that robots.txt disallows.",
+        "Allow it, or remove it from the sitemap.",
         _listed(lambda entry: entry.failure == "disallowed"),
     ),
     SiteCheck(
         "not_in_sitemap",
         "notice",
         "sitemaps",
-        "No sitemap names the page.",
+        "The page is not in any sitemap.",
         "Add it to the sitemap.",
         _not_in_sitemap,
     ),

@@ -1,4 +1,4 @@
-"""Checks of what belongs to no page: robots.txt, llms.txt, the first page, traps."""
+"""Checks of what does not belong to any page: robots.txt, llms.txt, the first page, traps."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ CHECKS: Final = (
         "critical",
         "status",
         "The site's first page cannot be reached, or leads to another site.",
-        "Look whether the server is up and what its first page redirects to.",
+        "Check that the server is up, and what its first page redirects to.",
         _home_fails,
     ),
     SiteCheck(
@@ -181,7 +181,7 @@ CHECKS: Final = (
         "missing_page_found",
         "warning",
         "status",
-        "The site answers with 200 to an address that does not exist.",
+        "The site answers with 200 to a URL that does not exist.",
         "Answer with 404, so that search engines do not collect empty pages.",
         _missing_page,
     ),
@@ -189,15 +189,15 @@ CHECKS: Final = (
         "http_not_redirected",
         "warning",
         "security",
-        "The site answers by plain http and does not redirect to https.",
-        "Redirect every http address to https with 301.",
+        "The site answers over plain http and does not redirect to https.",
+        "Redirect every http URL to https with 301.",
         _plain_http,
     ),
     SiteCheck(
         "host_variants",
         "warning",
         "urls",
-        "The site can be had with and without www.",
+        "The site is available with and without www.",
         "Redirect one to the other.",
         _two_hosts,
     ),
@@ -229,7 +229,7 @@ CHECKS: Final = (
         "crawl_trap",
         "warning",
         "crawl",
-        "The site makes addresses without end.",
+        "The site generates URLs without end.",
         "Link only to pages that exist: a calendar to months with events, relative links from the root.",
         _refused("alike", "deep", "repetitive"),
     ),
@@ -237,7 +237,7 @@ CHECKS: Final = (
         "query_explosion",
         "notice",
         "crawl",
-        "A page can be had with very many queries.",
+        "A page is available under very many query strings.",
         "Name the page without parameters as canonical, or disallow the parameters in robots.txt.",
         _refused("queries", "parameters"),
     ),

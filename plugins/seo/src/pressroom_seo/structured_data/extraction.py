@@ -40,7 +40,7 @@ class PageStructuredData:
 
 
 def extract_structured_data(html: str, base: str = "") -> PageStructuredData:
-    """Return the structured data of a page; relative addresses of microdata are read against `base`.
+    """Return the structured data of a page; relative URLs in microdata are resolved against `base`.
 
     It takes any text.
     """
@@ -220,7 +220,7 @@ def _json_ld(text: str) -> Iterator[StructuredData]:
     except RecursionError:
         yield StructuredData("json-ld", (), "it is nested too deep")
     except ValueError as error:
-        yield StructuredData("json-ld", (), f"it is no JSON: {error}"[:160])
+        yield StructuredData("json-ld", (), f"it is not valid JSON: {error}"[:160])
     else:
         yield from _crawled_items(data)
 

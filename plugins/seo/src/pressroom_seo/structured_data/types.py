@@ -112,7 +112,7 @@ class TypeRule:
 
 
 def rule_for(type_name: str) -> TypeRule | None:
-    """Return the rule of a schema.org type or of its parent, or None where there is none."""
+    """Return the rule of a schema.org type or of its parent, or None if neither has one."""
     return _rules().get(_PARENTS.get(type_name, type_name))
 
 
@@ -169,7 +169,7 @@ def is_number(value: object) -> bool:
 
 
 def is_web_address(text: str) -> bool:
-    """Tell whether a text is an absolute address with http or https."""
+    """Tell whether a text is an absolute http or https URL."""
     parts = split_address(text)
     return parts is not None and parts.scheme in {"http", "https"} and bool(parts.hostname)
 

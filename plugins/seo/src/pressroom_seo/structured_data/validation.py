@@ -247,7 +247,7 @@ def _form_fault(name: str, value: object) -> tuple[str, str] | None:
     if name in DURATIONS and not is_duration(value):
         return "is not a duration", "Write it as PT1H30M (ISO 8601)."
     if name in URLS and not is_web_address(value):
-        return "is not an absolute web address", "Write it in full, with https."
+        return "is not an absolute URL", "Write it in full, with https."
     return None
 
 
@@ -271,7 +271,7 @@ def _check_trail(node: Mapping[str, Any], path: str, found: _Findings) -> None:
     for number, one in enumerate(entries, 1):
         place = f"{path}.itemListElement[{number - 1}]"
         if number < len(entries) and not _has(one, "item"):
-            found.error(place, f"{place} lacks item; only the last may.", "Add the address of that page.")
+            found.error(place, f"{place} lacks item; only the last may.", "Add the URL of that page.")
         if is_number(one.get("position")) and str(one["position"]) != str(number):
             found.error(place, f"{place} has position {one['position']}, not {number}.", "Number them from 1.")
 

@@ -42,7 +42,7 @@ class ArticleInput(Params):
     secondary_phrases: Terms = Field(default=[], description="Other phrases that it is to be found by.")
     canonical_url: str = Field(default="", max_length=2048, description="Where the original is, if elsewhere.")
     author: str = Field(default="", max_length=200, description="Whom the text is by.")
-    featured_image: str = Field(default="", max_length=2048, description="The address of the featured image.")
+    featured_image: str = Field(default="", max_length=2048, description="The URL of the featured image.")
     featured_alt: str | None = Field(default=None, max_length=2000, description="Its alternative text.")
 
 
@@ -51,8 +51,8 @@ class SeoCheckParams(Params):
 
     content_id: ContentId | None = Field(default=None, description="A stored article; or give article.")
     article: ArticleInput | None = Field(default=None, description="An article that is not stored; or give content_id.")
-    keyphrase: Phrase | None = Field(default=None, description="In the place of the article's own keyphrase.")
-    synonyms: Terms | None = Field(default=None, description="In the place of the article's own synonyms.")
+    keyphrase: Phrase | None = Field(default=None, description="Replaces the article's own keyphrase.")
+    synonyms: Terms | None = Field(default=None, description="Replaces the article's own synonyms.")
     profile: Literal["default", "cornerstone", "news", "product"] = Field(
         default="default", description="What kind of text it is: thresholds and weights differ."
     )
@@ -119,8 +119,8 @@ class SeoReportOut(BaseModel):
         "description, structure, readability, links, images and more. Give content_id of a stored article, which is "
         "compared with the account's other articles too, or article with the fields themselves. Use it before "
         "publishing and after larger changes. Returns score, rating, groups, every check with what was seen, and "
-        "next_actions: what would raise the score most. check_links tries the links and the canonical address, which "
-        "takes some seconds. Nothing is changed."
+        "next_actions: what would raise the score most. check_links tries the links and the canonical URL, which "
+        "takes a few seconds. Nothing is changed."
     ),
     result=SeoReportOut,
     annotations=Annotations(read_only=True, idempotent=True),
@@ -252,9 +252,9 @@ class SnippetParams(Params):
     """What to show."""
 
     content_id: ContentId | None = Field(default=None, description="A stored article whose fields are used.")
-    title: str | None = Field(default=None, max_length=2000, description="In the place of the article's title.")
-    description: str | None = Field(default=None, max_length=5000, description="In the place of its description.")
-    url: str | None = Field(default=None, max_length=2048, description="In the place of its address.")
+    title: str | None = Field(default=None, max_length=2000, description="Replaces the article's title.")
+    description: str | None = Field(default=None, max_length=5000, description="Replaces its description.")
+    url: str | None = Field(default=None, max_length=2048, description="Replaces its URL.")
 
 
 class LineRow(BaseModel):
@@ -287,7 +287,7 @@ class SnippetAnswer(BaseModel):
     name="preview_search_snippet",
     title="Preview a search result",
     description=(
-        "Shows how title, address and description will look in search results on desktops and phones: the width in "
+        "Shows how title, URL and description will look in search results on desktops and phones: their width in "
         "pixels, and where they are cut. Give content_id, or title and description; what is given besides content_id "
         "takes the place of the stored field, so that variants can be tried before anything is saved. Returns desktop, "
         "mobile and warnings."

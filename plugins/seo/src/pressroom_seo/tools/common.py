@@ -10,7 +10,7 @@ from pydantic import Field
 ContentId = Annotated[str, Field(min_length=1, max_length=64, description="The article, as list_content names it.")]
 WebsiteId = Annotated[str, Field(min_length=1, max_length=64, description="The website, as list_websites names it.")]
 Url = Annotated[
-    str, Field(min_length=1, max_length=2048, description="A whole address with https:// or http://, on the internet.")
+    str, Field(min_length=1, max_length=2048, description="A full URL on the internet, with https:// or http://.")
 ]
 Phrase = Annotated[str, Field(max_length=200, description="What the text is to be found by.")]
 

@@ -40,7 +40,7 @@ class FetchedRow(BaseModel):
     url: str = Field(description="Where redirects ended.")
     status: int = Field(description="0 where there was no answer.")
     message: str = Field(description="Why there was no answer; empty where there was one.")
-    redirects: list[str] = Field(description="The addresses that redirected, in their order.")
+    redirects: list[str] = Field(description="The URLs that redirected, in order.")
     bytes: int = Field(description="Of the content, unpacked.")
     ms: int = Field(description="How long it took, redirects included.")
 
@@ -50,7 +50,7 @@ class PageAnswer(BaseModel):
 
     score: int = Field(description="From 0 to 100: the mean of technical and on_page where there are both.")
     technical: int
-    on_page: int | None = Field(description="Null where the address has no HTML page.")
+    on_page: int | None = Field(description="Null if the URL does not lead to an HTML page.")
     checks: list[PageCheckRow] = Field(description="What is not right, the worst first.")
     passed: list[str] = Field(description="Ids of the checks that are passed.")
     skipped: list[str] = Field(description="Ids of the checks that do not apply.")
@@ -152,7 +152,7 @@ class LlmsParams(Params):
     """Which site."""
 
     website_id: WebsiteId | None = Field(default=None, description="A connected website; or give url.")
-    url: Url | None = Field(default=None, description="Any address of a site on the internet; or give website_id.")
+    url: Url | None = Field(default=None, description="Any URL of a site on the internet; or give website_id.")
 
 
 class LlmsCheckRow(BaseModel):
@@ -168,8 +168,8 @@ class LlmsAnswer(BaseModel):
     """The answer of `check_llms_txt`."""
 
     checks: list[LlmsCheckRow]
-    entries: int = Field(description="How many pages llms.txt names.")
-    missing: list[str] = Field(description="Addresses of the sitemap that it does not name; at most 100.")
+    entries: int = Field(description="How many pages llms.txt lists.")
+    missing: list[str] = Field(description="URLs in the sitemap that it does not list; at most 100.")
 
 
 @mcp_tool(

@@ -36,7 +36,10 @@ class ReportParams(Params):
     )
     severity: Severity | None = Field(default=None, description="Only issues that are so severe.")
     check_id: str | None = Field(
-        default=None, min_length=1, max_length=64, description="With section issues: every address of this one check."
+        default=None,
+        min_length=1,
+        max_length=64,
+        description="With section issues: every URL at which this check found something.",
     )
     limit: Integer = Field(default=50, ge=1, le=200, description="How many entries to return at most.")
     cursor: str | None = Field(
@@ -48,22 +51,22 @@ class ReportParams(Params):
 
 
 class IssueRow(BaseModel):
-    """What a check found: on the whole site, or at one address where check_id was given."""
+    """What a check found: on the whole site, or at one URL where check_id was given."""
 
     issue_id: str = Field(description="For set_seo_issue_status.")
     check_id: str
     severity: Severity
-    count: int = Field(description="At how many addresses.")
+    count: int = Field(description="Number of URLs.")
     sample_urls: list[str]
     message: str = Field(description="What is wrong.")
     fix: str
     status: IssueStatus = "open"
     note: str = ""
-    evidence: list[dict[str, Any]] = Field(default=[], description="What was seen at the address.")
+    evidence: list[dict[str, Any]] = Field(default=[], description="What was seen at the URL.")
 
 
 class PageOut(BaseModel):
-    """An address that was read."""
+    """A URL that was read."""
 
     url: str
     status: int
@@ -79,7 +82,7 @@ class LinkOut(BaseModel):
 
     url: str
     status: int = Field(description="0 where there was no answer.")
-    location: str = Field(description="Where redirects end; empty where there are none.")
+    location: str = Field(description="Where redirects end; empty without a redirect.")
     found_in: list[str]
     problems: list[str] = Field(description="broken, redirected, insecure.")
     message: str = ""
@@ -99,7 +102,7 @@ class TrendRow(BaseModel):
     score: int = Field(description="By how much the score changed.")
     new: list[str] = Field(description="Checks that find something now and did not before.")
     fixed: list[str] = Field(description="Checks that found something before and do not now.")
-    changes: dict[str, dict[str, int]] = Field(description="Addresses before and now, by check.")
+    changes: dict[str, dict[str, int]] = Field(description="URLs before and now, by check.")
 
 
 class PastRow(BaseModel):
@@ -116,9 +119,9 @@ class ReportAnswer(BaseModel):
     website_id: str
     score: int | None = Field(description="From 0 to 100; null while there is no report.")
     crawled_at: datetime | None
-    pages: int = Field(description="How many addresses were asked for.")
+    pages: int = Field(description="How many URLs were requested.")
     complete: bool = Field(description="Whether all pages that could be found were read.")
-    severities: dict[str, int] = Field(description="Open issues by severity, counted by address.")
+    severities: dict[str, int] = Field(description="Open issues by severity, counted by URL.")
     issues: list[IssueRow]
     page_rows: list[PageOut] = Field(description="With section pages.")
     links: list[LinkOut] = Field(description="With section links.")
@@ -126,7 +129,7 @@ class ReportAnswer(BaseModel):
     trend: TrendRow | None = Field(description="Against the report before; null for the first.")
     history: list[PastRow] = Field(description="In the summary: the last reports, newest first.")
     notes: list[str]
-    job_id: str | None = Field(description="The crawl that is under way, for get_job; null where there is none.")
+    job_id: str | None = Field(description="The crawl under way, for get_job; null if no crawl is running.")
     next_cursor: str | None
 
 
@@ -140,7 +143,7 @@ def _counts(params: Params) -> bool:
     description=(
         "Shows the health of a connected website from its last crawl: a score, issues by severity with what to do, and "
         "what changed since the report before. section lists issues, pages, broken and redirected links, or structured "
-        "data, a page at a time; section issues with check_id names every address of a check and its issue_id. "
+        "data, a page at a time; section issues with check_id lists every URL of a check with its issue_id. "
         "refresh=true begins a new crawl in the background, politely and at most one at a time: ask get_job with the "
         "job_id, then call this again without refresh."
     ),
@@ -189,7 +192,7 @@ def _check_arguments(params: ReportParams) -> None:
         from difflib import get_close_matches  # noqa: PLC0415
 
         close = get_close_matches(params.check_id, CHECKS, 1)
-        raise InvalidInput("check_id", "is no check" + (f"; did you mean {close[0]}?" if close else ""))
+        raise InvalidInput("check_id", "is not a check" + (f"; did you mean {close[0]}?" if close else ""))
 
 
 def _head(website_id: str, newest: CrawlRow | None, active: CrawlRow | None) -> ReportAnswer:
@@ -266,7 +269,7 @@ def _lines(answer: ReportAnswer, *, begun: bool) -> Iterator[str]:
         return
     at = f"{answer.crawled_at:%Y-%m-%d %H:%M} UTC" if answer.crawled_at else "?"
     change = f" ({answer.trend.score:+d} since the report before)" if answer.trend else ""
-    yield f"Score {answer.score} of 100{change}, {answer.pages} addresses, crawled {at}."
+    yield f"Score {answer.score} of 100{change}, {answer.pages} URLs, crawled {at}."
     yield "Open issues: " + ", ".join(f"{count} {name}" for name, count in answer.severities.items()) + "."
     yield from answer.notes
     for issue in answer.issues:
@@ -307,7 +310,7 @@ class MarkAnswer(BaseModel):
     description=(
         "Marks an issue of a website's report as fixed or ignored, so that it stops counting, or opens it again. "
         "issue_id from the summary means the check on the whole site; from section issues with a check_id it means one "
-        "address. ignored lasts for all later crawls; an issue that is marked fixed counts again once a later crawl "
+        "URL. ignored lasts for all later crawls; an issue that is marked fixed counts again once a later crawl "
         "finds it. Returns the issue and the new score. Safe to repeat."
     ),
     result=MarkAnswer,

@@ -21,7 +21,9 @@ def markdown_twin(context: Context, rule: Rule) -> Verdict:
     if twin is None:
         return skipped("Whether the article is there as Markdown is not known.")
     if not twin.strip():
-        return bad("There is no Markdown at the article's address with .md.", 0, fix="Publish the article as Markdown.")
+        return bad(
+            "There is no Markdown version at the article's URL with .md.", 0, fix="Publish the article as Markdown."
+        )
     own = set(context.words_of(context.document.prose))
     other = set(context.words_of(document_from_markdown(clean_text(twin)).prose))
     percent = round(100 * len(own & other) / len(own)) if own else 100
@@ -49,7 +51,7 @@ def llms_entry(context: Context, rule: Rule) -> Verdict:
         return bad(fault, False, fix="Publish /llms.txt with an H1 and links to the articles.")
     own = split_address(context.article.url)
     if own is None or not own.netloc:
-        return skipped("The article's address is not known.")
+        return skipped("The article's URL is not known.")
     links = re.findall(r"\]\(\s*<?([^)\s>]{1,2000})", clean_text(text))
     if any(_leads_to(link, own.netloc, own.path) for link in links):
         return good("The article is listed in /llms.txt.", True)

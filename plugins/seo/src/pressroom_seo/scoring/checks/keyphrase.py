@@ -62,7 +62,7 @@ def keyphrase_density(context: Context, rule: Rule) -> Verdict:
 
 
 def is_stuffed(context: Context, rule: Rule, limit: float) -> bool:
-    """Tell whether the density is over the limit of the gate. One use in a very short text is none too many."""
+    """Tell whether the density is over the limit of the gate. A single use in a very short text is fine."""
     number = sum(uses for _, uses, _ in context.uses)
     return bool(context.keyphrase) and context.density > limit and not _is_right(context, rule, number)
 
@@ -219,7 +219,7 @@ def keyphrase_in_meta(context: Context, rule: Rule) -> Verdict:
 
 @keyphrase_check
 def keyphrase_in_slug(context: Context, rule: Rule) -> Verdict:
-    """Is it in the address?"""
+    """Is it in the URL?"""
     del rule
     slug = slug_of(context.article)
     if not slug:
@@ -235,7 +235,7 @@ def keyphrase_in_slug(context: Context, rule: Rule) -> Verdict:
         f"The slug has {number} of {plural(total, 'content word')} of the keyphrase.",
         number,
         fix=f"Put the keyphrase into the slug, such as “{'-'.join(fold(word) for word in content)}”; "
-        "redirect the old address if the article is published.",
+        "redirect the old URL if the article is published.",
         evidence=[Evidence(slug, "slug")],
     )
 

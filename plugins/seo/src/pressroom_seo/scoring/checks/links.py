@@ -30,7 +30,7 @@ def internal_links(context: Context, rule: Rule) -> Verdict:
     if found:
         return ok(message, len(followed), fix=fix, evidence=evidence)
     if context.address is None and any(map(context.is_outbound, context.document.links)):
-        message += " The article's own address is not known, so only relative links count as the site's."
+        message += " The article's own URL is not known, so only relative links count as internal."
     return bad(message, 0, fix=fix)
 
 
@@ -84,23 +84,23 @@ def crawlable_links(context: Context, rule: Rule) -> Verdict:
     return bad(
         f"{plural(len(wrong), 'link')} cannot be followed.",
         len(wrong),
-        fix="Give each link the public address of a page.",
+        fix="Give each link the public URL of a page.",
         evidence=[Evidence(f"{one.text or '(no text)'}: {one.href or ''}", problem) for one, problem in wrong],
     )
 
 
 def _fault(link: Link) -> str:
     if not link.href:
-        return "no address"
+        return "no URL"
     parts = split_address(link.href)
     if parts is None:
-        return "not an address"
+        return "not a URL"
     scheme = parts.scheme.lower()
     if scheme not in _SCHEMES:
-        return f"{scheme}: is not an address of a page"
+        return f"{scheme}: does not lead to a page"
     if scheme in {"http", "https"} and not parts.hostname:
         return "no host"
-    return "an address of this machine or of a private network" if _is_private(parts.hostname or "") else ""
+    return "points to this machine or a private network" if _is_private(parts.hostname or "") else ""
 
 
 def _is_private(host: str) -> bool:
@@ -135,7 +135,7 @@ def broken_links(context: Context, rule: Rule) -> Verdict:
         return ok(
             f"{plural(len(moved), 'link is', 'links are')} redirected.",
             len(moved),
-            fix="Link to the final addresses.",
+            fix="Link to the final URLs directly.",
             evidence=[Evidence(one.href or "", f"to {status.redirected_to}") for one, status in moved],
         )
     return good(f"All of {plural(len(tried), 'link')} answer.", 0)

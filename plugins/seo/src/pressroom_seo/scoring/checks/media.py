@@ -133,4 +133,4 @@ def _with_facts(context: Context) -> list[tuple[str, ImageFacts]]:
 
 
 def _sources(images: list[Image]) -> list[Evidence]:
-    return [Evidence(image.src or "(no address)", "image") for image in images]
+    return [Evidence(image.src or "(no URL)", "image") for image in images]

@@ -94,14 +94,14 @@ def _unique(context: Context, text: str, field: str) -> Verdict:
 
 @check
 def slug_quality(context: Context, rule: Rule) -> Verdict:
-    """Is the address short and readable?"""
+    """Is the URL short and readable?"""
     slug = slug_of(context.article)
     if not slug:
         return skipped("The article has no slug yet.")
     evidence = [Evidence(slug, "slug")]
     problem = _slug_fault(slug, rule)
     if problem:
-        fix = "Use lower-case words with hyphens; redirect the old address if the article is published."
+        fix = "Use lower-case words with hyphens; redirect the old URL if the article is published."
         return bad(f"The slug {problem}.", len(slug), fix=fix, evidence=evidence)
     weakness = _slug_weakness(context, slug, rule)
     if weakness:
@@ -132,36 +132,36 @@ def _slug_weakness(context: Context, slug: str, rule: Rule) -> str:
 
 @check
 def canonical(context: Context, rule: Rule) -> Verdict:
-    """Does the canonical address name the page that is to be indexed?"""
+    """Does the canonical URL name the page to be indexed?"""
     del rule
     given = [one.strip() for one in context.article.canonicals if one.strip()]
     if not given:
-        return good("There is no canonical address: the article's own counts.")
+        return good("There is no canonical URL, so the article's own counts.")
     evidence = [Evidence(one, "canonical") for one in given]
     fault = _canonical_fault(context, given)
     if fault:
-        fix = "Give one canonical address: the article's own, with https."
+        fix = "Give one canonical URL: the article's own, with https."
         return bad(fault, given[0], fix=fix, evidence=evidence)
     parts = split_address(given[0])
     if parts is None or not parts.netloc:
-        fix = "Write the canonical address in full, with https and the host."
-        return ok("The canonical address is relative.", given[0], fix=fix, evidence=evidence)
+        fix = "Write the canonical URL in full, with https and the host."
+        return ok("The canonical URL is relative.", given[0], fix=fix, evidence=evidence)
     chosen = [one for one in (context.article.url, context.article.original_url) if one]
     if chosen and not any(_same_address(given[0], one) for one in chosen):
-        fix = "Point it to the article's own address, or name the original where the article was first published."
-        return ok("The canonical address is another page's.", given[0], fix=fix, evidence=evidence)
-    return good("The canonical address is whole.", given[0], evidence)
+        fix = "Point it to the article's own URL, or name the original where the article was first published."
+        return ok("The canonical URL is that of another page.", given[0], fix=fix, evidence=evidence)
+    return good("The canonical URL is absolute.", given[0], evidence)
 
 
 def _canonical_fault(context: Context, given: list[str]) -> str:
     if len(set(given)) > 1:
-        return f"There are {len(set(given))} canonical addresses."
+        return f"There are {len(set(given))} canonical URLs."
     parts = split_address(given[0])
     if parts is None or parts.scheme.lower() not in {"", "http", "https"} or (parts.scheme and not parts.hostname):
-        return "The canonical address is not one that can be followed."
+        return "The canonical URL cannot be followed."
     status = (context.world.link_status or {}).get(given[0])
     if status is not None and not 0 < status.status < 400:
-        return f"The canonical address is broken: {status.status or 'no answer'}."
+        return f"The canonical URL is broken: {status.status or 'no answer'}."
     return "The canonical page says noindex." if context.world.canonical_noindex else ""
 
 

@@ -31,7 +31,7 @@ def indexable(context: Context, rule: Rule) -> Verdict:
     shown = ", ".join(sorted(robots or ()))
     evidence = [Evidence(shown, "robots")] if shown else []
     if blocked:
-        return bad("robots.txt forbids the address.", False, fix="Allow the address in robots.txt.", evidence=evidence)
+        return bad("robots.txt disallows the URL.", False, fix="Allow the URL in robots.txt.", evidence=evidence)
     if is_noindex(context):
         return bad("The page says noindex.", False, fix="Take noindex away to be found.", evidence=evidence)
     limits = sorted(_LIMITING.intersection(robots or ()))
@@ -81,7 +81,7 @@ def language(context: Context, rule: Rule) -> Verdict:
 
 @check
 def social_tags(context: Context, rule: Rule) -> Verdict:
-    """Does a shared link have a title, a text and a large picture?"""
+    """Does a shared link have a title, a text and a large image?"""
     social = context.article.social
     if social is None:
         return skipped("The page's social tags are not known.")

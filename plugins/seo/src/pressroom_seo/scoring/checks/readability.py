@@ -110,7 +110,7 @@ def reading_ease(context: Context, rule: Rule) -> Verdict:
 
 
 def _is_label(sentence: Sentence) -> bool:
-    """Tell whether a sentence is no sentence: an entry of a list, without a verb most likely."""
+    """Tell whether a sentence is only a label, such as an entry of a list, most likely without a verb."""
     return len(sentence.words) < 4 and sentence.text[-1:] not in ".!?…"
 
 
