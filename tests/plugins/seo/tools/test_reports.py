@@ -228,7 +228,9 @@ def test_only_websites_of_the_account_and_only_sites_of_its_own(ada: ToolClient,
         website = connect(ada, site.origin)
         for tool in ("get_seo_report", "find_orphan_pages", "check_links", "check_llms_txt"):
             assert "no website" in eve.refusal(tool, website_id=website)
-    assert "URL of the platform" in ada.refusal("get_seo_report", website_id=connect(ada, "https://dev.to"), refresh=True)
+    assert "URL of the platform" in ada.refusal(
+        "get_seo_report", website_id=connect(ada, "https://dev.to"), refresh=True
+    )
     assert "no URL" in ada.refusal("get_seo_report", website_id=connect(ada, ""), refresh=True)
 
 

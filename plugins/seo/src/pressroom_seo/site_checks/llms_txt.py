@@ -34,7 +34,7 @@ class LlmsReport:
     checks: tuple[LlmsCheck, ...]
     entries: int
     missing: tuple[str, ...]
-    """URLs of the sitemap that llms.txt does not name; at most 100."""
+    """URLs in the sitemap that llms.txt does not list; at most 100."""
 
 
 async def check_llms_txt(visitor: Visitor, site: SiteScope, listed: Collection[str]) -> LlmsReport:
@@ -59,7 +59,7 @@ async def check_llms_txt(visitor: Visitor, site: SiteScope, listed: Collection[s
     named = {entry.url for entry in llms.entries}
     absent = [one for one in listed if one not in named and not named.intersection(twins(one))]
     checks = [
-        LlmsCheck("llms_txt_exists", passed=True, message=f"{url} is there"),
+        LlmsCheck("llms_txt_exists", passed=True, message=f"{url} exists"),
         _parses(llms),
         _matches(absent, listed),
         await _links(visitor, site, llms),
@@ -108,10 +108,10 @@ def _matches(absent: list[str], listed: Collection[str]) -> LlmsCheck:
         return LlmsCheck(
             "llms_txt_matches_sitemap",
             passed=False,
-            message=f"{len(absent)} of {len(listed)} URLs of the sitemap are not named",
-            fix="Name the pages that a reader needs; leaving others out is fine.",
+            message=f"{len(absent)} of {len(listed)} URLs of the sitemap are not listed",
+            fix="List the pages that a reader needs; leaving others out is fine.",
         )
-    return LlmsCheck("llms_txt_matches_sitemap", passed=True, message=f"all {len(listed)} URLs are named")
+    return LlmsCheck("llms_txt_matches_sitemap", passed=True, message=f"all {len(listed)} URLs are listed")
 
 
 async def _links(visitor: Visitor, site: SiteScope, llms: LlmsTxt) -> LlmsCheck:
@@ -119,9 +119,9 @@ async def _links(visitor: Visitor, site: SiteScope, llms: LlmsTxt) -> LlmsCheck:
     broken = [url for url in own if (await _last(visitor, url)).status != 200]
     if broken:
         return LlmsCheck(
-            "llms_txt_links", passed=False, message=f"not there: {', '.join(broken)}", fix="Fix or remove these links."
+            "llms_txt_links", passed=False, message=f"not found: {', '.join(broken)}", fix="Fix or remove these links."
         )
-    return LlmsCheck("llms_txt_links", passed=True, message=f"{len(own)} links looked at")
+    return LlmsCheck("llms_txt_links", passed=True, message=f"{len(own)} links checked")
 
 
 async def _full(visitor: Visitor, site: SiteScope) -> LlmsCheck:
@@ -132,7 +132,7 @@ async def _full(visitor: Visitor, site: SiteScope) -> LlmsCheck:
         else CrawlResponse(url)
     )
     if _is_text(answer):
-        return LlmsCheck("llms_full_txt_exists", passed=True, message=f"{url} is there")
+        return LlmsCheck("llms_full_txt_exists", passed=True, message=f"{url} exists")
     return LlmsCheck(
         "llms_full_txt_exists",
         passed=False,
@@ -157,4 +157,4 @@ async def _twins(visitor: Visitor, listed: Collection[str]) -> LlmsCheck:
             message=f"{len(without)} of {len(pages)} pages are not available as Markdown, such as {without[0]}",
             fix="Serve every page as Markdown too, at its URL with .md.",
         )
-    return LlmsCheck("markdown_twins", passed=True, message=f"{len(pages)} pages looked at")
+    return LlmsCheck("markdown_twins", passed=True, message=f"{len(pages)} pages checked")

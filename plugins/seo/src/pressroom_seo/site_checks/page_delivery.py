@@ -8,7 +8,7 @@ from pressroom_seo.crawler.records import PageRecord
 from pressroom_seo.site_checks.model import PageCheck, when
 
 SLOW_FIRST_BYTE: Final = 0.8
-"""Seconds until the first byte; beyond this it is not good any more (web.dev, Time to First Byte)."""
+"""Seconds until the first byte; beyond this it is no longer good (web.dev, Time to First Byte)."""
 
 _WORTH_COMPRESSING: Final = 1400
 _LARGE_PAGE: Final = 500_000
@@ -86,7 +86,7 @@ CHECKS: Final = (
         "referrer_policy_missing",
         "notice",
         "security",
-        "Nothing says what other sites are told about where readers come from (Referrer-Policy).",
+        "Nothing limits what other sites learn about where readers come from (Referrer-Policy).",
         "Send Referrer-Policy: strict-origin-when-cross-origin.",
         lambda record, page: when("referrer-policy" not in record.headers),
     ),
@@ -103,7 +103,7 @@ CHECKS: Final = (
         "warning",
         "speed",
         "The page is sent without compression.",
-        "Switch gzip, br or zstd on for text.",
+        "Enable gzip, br or zstd for text.",
         lambda record, page: when(
             record.size > _WORTH_COMPRESSING and "content-encoding" not in record.headers, size=record.size
         ),
@@ -128,7 +128,7 @@ CHECKS: Final = (
         "render_blocking",
         "notice",
         "speed",
-        f"More than {_MAX_BLOCKING} scripts and styles must arrive before anything is drawn.",
+        f"More than {_MAX_BLOCKING} scripts and styles must load before anything is shown.",
         "Load scripts with defer, and join styles.",
         lambda record, page: when(page.blocking > _MAX_BLOCKING, count=page.blocking),
     ),

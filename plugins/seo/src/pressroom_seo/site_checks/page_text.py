@@ -24,7 +24,7 @@ DESCRIPTION_WIDTHS: Final = (400, 985)
 """Pixels; beyond the second figure search results cut a description."""
 
 MIN_WORDS: Final = 100
-"""Below this many words there is little that a page could be found by."""
+"""Below this many words there is little for search engines to find a page by."""
 
 
 def _title(page: PageFacts) -> str:

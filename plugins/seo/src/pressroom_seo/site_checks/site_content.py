@@ -55,7 +55,7 @@ def _slash_variants(index: SiteIndex) -> Found:
 
 
 def _alternates(index: SiteIndex) -> Iterator[tuple[SiteIndexEntry, SiteIndexEntry]]:
-    """Yield pages with the pages that they name in other languages, as far as these belong to the site."""
+    """Yield pages with their versions in other languages, as far as these belong to the site."""
     for entry in index.pages():
         for _, url in entry.alternates:
             other = index.entries.get(url)
@@ -128,7 +128,7 @@ CHECKS: Final = (
         "hreflang_no_return",
         "warning",
         "languages",
-        "The page names another one as itself in another language, and that one does not name it.",
+        "The page names another one as its version in another language, but that one does not name it.",
         "Let both pages name each other, or search engines ignore it.",
         _no_return,
     ),
@@ -136,7 +136,7 @@ CHECKS: Final = (
         "hreflang_target",
         "warning",
         "languages",
-        "The page names one in another language that cannot be found.",
+        "The page names a version in another language that search engines cannot index.",
         "Name pages that answer with 200, may be indexed and name themselves as canonical.",
         _bad_alternates,
     ),

@@ -195,7 +195,7 @@ CHECKS: Final = (
         "warning",
         "sitemaps",
         "A sitemap lists a URL that redirects.",
-        "Name the URL that it redirects to.",
+        "List the URL that it redirects to.",
         _listed(lambda entry: bool(entry.location)),
     ),
     SiteCheck(

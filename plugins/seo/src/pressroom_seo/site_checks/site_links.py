@@ -122,7 +122,7 @@ CHECKS: Final = (
         "redirect_to_error",
         "critical",
         "links",
-        "A redirect leads nowhere.",
+        "A redirect leads to a page that does not exist.",
         "Redirect to a page that exists.",
         _dead_redirects,
     ),
@@ -139,7 +139,7 @@ CHECKS: Final = (
         "warning",
         "links",
         "The page links to a page of another site that does not exist.",
-        "Find where the page went, or remove the link.",
+        "Find out where the page has moved, or remove the link.",
         _broken_external,
     ),
     SiteCheck(
@@ -147,7 +147,7 @@ CHECKS: Final = (
         "notice",
         "links",
         "The page links to a URL of the site that redirects.",
-        "Link to where it leads.",
+        "Link to the final URL.",
         _links_to_redirects,
     ),
     SiteCheck(

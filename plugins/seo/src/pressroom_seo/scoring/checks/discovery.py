@@ -19,7 +19,7 @@ def markdown_twin(context: Context, rule: Rule) -> Verdict:
     """Is the article there as Markdown, too?"""
     twin = context.world.markdown_twin
     if twin is None:
-        return skipped("Whether the article is there as Markdown is not known.")
+        return skipped("It is not known whether the article is available as Markdown.")
     if not twin.strip():
         return bad(
             "There is no Markdown version at the article's URL with .md.", 0, fix="Publish the article as Markdown."
@@ -31,7 +31,7 @@ def markdown_twin(context: Context, rule: Rule) -> Verdict:
         Status.GOOD if percent >= rule["good"] else Status.BAD,
         f"The Markdown has {percent} % of the article's words.",
         percent,
-        fix="Publish the Markdown anew: it is not the article as it is now.",
+        fix="Publish the Markdown again: it differs from the current article.",
     )
 
 

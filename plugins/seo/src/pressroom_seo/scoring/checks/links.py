@@ -118,16 +118,16 @@ def broken_links(context: Context, rule: Rule) -> Verdict:
     del rule
     statuses = context.world.link_status
     if statuses is None:
-        return skipped("The links were not tried; ask for it with check_links.")
+        return skipped("The links were not checked; set check_links to check them.")
     tried = [(one, statuses[one.href]) for one in context.document.links if one.href and one.href in statuses]
     if not tried:
-        return skipped("There are no links that were tried.")
+        return skipped("No links were checked.")
     broken = [(one, status) for one, status in tried if not 0 < status.status < 400]
     if broken:
         return bad(
             f"{plural(len(broken), 'link is', 'links are')} broken.",
             len(broken),
-            fix="Correct or remove the links that are broken.",
+            fix="Fix or remove the broken links.",
             evidence=[Evidence(one.href or "", str(status.status or "no answer")) for one, status in broken],
         )
     moved = [(one, status) for one, status in tried if status.redirected_to]

@@ -100,7 +100,7 @@ def image_credit(context: Context, rule: Rule) -> Verdict:
         return skipped("No image is known to need a credit.")
     missing = [(source, facts) for source, facts in owed if not _has_credit(context.document.prose, facts)]
     if not missing:
-        return good(f"{plural(len(owed), 'image carries', 'images carry')} the credit that is owed.", 0)
+        return good(f"{plural(len(owed), 'image carries', 'images carry')} the required credit.", 0)
     return bad(
         f"{plural(len(missing), 'image lacks', 'images lack')} the credit that the licence asks for.",
         len(missing),

@@ -33,7 +33,9 @@ def indexable(context: Context, rule: Rule) -> Verdict:
     if blocked:
         return bad("robots.txt disallows the URL.", False, fix="Allow the URL in robots.txt.", evidence=evidence)
     if is_noindex(context):
-        return bad("The page says noindex.", False, fix="Take noindex away to be found.", evidence=evidence)
+        return bad(
+            "The page says noindex.", False, fix="Remove noindex so that the page can be found.", evidence=evidence
+        )
     limits = sorted(_LIMITING.intersection(robots or ()))
     if limits:
         fix = f"Take {', '.join(limits)} away, unless it is meant."

@@ -140,7 +140,7 @@ def word_complexity(context: Context, rule: Rule) -> Verdict:
         at_most(percent, rule["good"], rule["good"]),
         f"{percent:.1f} % of the words have {pack.complex_syllables} syllables or more.",
         round(percent, 1),
-        fix="Use plainer words where there are some.",
+        fix="Use plainer words where they exist.",
         evidence=[Evidence(", ".join(most), "complex words")] if most else [],
     )
 
@@ -199,7 +199,7 @@ def transition_words(context: Context, rule: Rule) -> Verdict:
         f"{len(sentences) - len(without)} of {plural(len(sentences), 'sentence')} have a transition word: "
         f"{percent:.1f} %.",
         round(percent, 1),
-        fix="Say how sentences hang together, such as with because, however, for example, then.",
+        fix="Connect sentences with words such as because, however, for example, then.",
         evidence=(Evidence(one.text, context.text.place(one)) for one in shown),
     )
 
@@ -236,7 +236,7 @@ def inclusive_language(context: Context, rule: Rule) -> Verdict:
     """Do its words leave anybody out? Advice, and only when asked for."""
     del rule
     if "inclusive_language" not in context.asked:
-        return skipped("Off by default; name it in “checks” to have it.")
+        return skipped("Off by default; list it in “checks” to run it.")
     pack = context.pack
     if pack is None or pack.inclusive is None:
         return unsupported(context, "inclusive language")

@@ -125,7 +125,7 @@ def scannable(context: Context, rule: Rule) -> Verdict:
     """Do lists, tables and short headings let the eye rest?"""
     words = context.text.words
     if words < rule["from"]:
-        return good(f"The text has {plural(words, 'word')}: short enough to be taken in at once.", words)
+        return good(f"The text has {plural(words, 'word')}: short enough to take in at once.", words)
     anchors = set(context.document.anchors)
     longest, length, start = 0, 0, 0
     began = 0
