@@ -29,7 +29,7 @@ MAX_REPORTED: Final = 200
 """How many links with problems a job's result names."""
 
 ASKED: Final = Politeness(interval=0.25, connections=2, longest_wait=5.0, retries=1)
-"""What hosts are owed while somebody waits for the answer to a few requests."""
+"""How to treat hosts while a caller waits for the answer to a few requests."""
 
 
 _ERRORS: Final = 400

@@ -25,7 +25,7 @@ _FOUND: Final = 200
 
 
 class _Keeping(Visitor):
-    """Keeps the last answer, so that a page need not be asked for twice."""
+    """Keeps the last answer, so that no page is requested twice."""
 
     last: CrawlResponse = CrawlResponse("")
 

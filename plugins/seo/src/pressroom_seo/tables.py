@@ -126,7 +126,7 @@ class FindingRow(SeoBase):
 
 
 class MarkRow(SeoBase):
-    """What somebody said of a finding: `fixed` or `ignored`. It outlives the crawl."""
+    """The mark of a finding: `fixed` or `ignored`. It outlives the crawl."""
 
     __tablename__ = "seo_marks"
 

@@ -41,21 +41,21 @@ _TOO_SLOW: Final = "the host asks for too long a pause between requests"
 
 @dataclass(frozen=True, slots=True)
 class CrawlPlan:
-    """What a crawl is to do.
+    """The settings of a crawl.
 
     Args:
         start: the site's first page, normalised.
         max_pages: how many URLs of the site are requested; the plan's page cap.
-        politeness: what the site is owed.
-        elsewhere: what other hosts are owed, whose pages the site links to.
+        politeness: how to treat the site.
+        elsewhere: how to treat other hosts, whose pages the site links to.
         max_links: how many images, files and links to other sites are checked.
-        limits: where the frontier ends; left out, the usual limits.
+        limits: the limits of the frontier; by default the usual ones.
         seconds: how long one answer may take.
         max_bytes: how large one answer may be.
-        plain_url: the first page by plain http, for sites that are not on port 443.
+        plain_url: the first page over plain http, for sites that are not on port 443.
         whole_host: whether the site is the whole host; otherwise it is everything below the path of `start`.
-        patience: seconds that the crawl waits for the site; where it has to wait longer, it pauses.
-        turn: seconds after which it pauses, so that others have their turn.
+        patience: seconds that the crawl waits for the site; it pauses if it has to wait longer.
+        turn: seconds after which it pauses to give others a turn.
     """
 
     start: str
@@ -82,18 +82,18 @@ async def _nowhere(*_: Any) -> None:
 
 
 class Crawl:
-    """One crawl of one site. `run` it once; where it was broken off, make another one of its last checkpoint.
+    """One crawl of one site. `run` it once; after an interruption, make another one from its last checkpoint.
 
     Args:
         fetcher: the host's guarded fetcher.
-        plan: what is to be done.
+        plan: what to do.
         page: takes every record of a page. After a restart some arrive a second time: the URL is the key.
         link: takes every record of a URL that was only checked.
         progress: told how far the crawl is, 0 to 1; it may raise to end it.
         checkpoint: takes plain JSON data from which the crawl can resume: every 50 URLs, less often where the data is
             large.
         state: what `checkpoint` took last.
-        clock: what waiting goes by.
+        clock: the clock for waiting.
 
     Raises:
         ValueError: `plan.start` is not a normalised URL, or `state` is of another version or site.
@@ -390,7 +390,7 @@ class Crawl:
             if self._links % _CHECKPOINT_EVERY == 0:
                 await self._checkpoint(self.state())
             share = self._links / len(waiting)
-            await self._tell(_PAGES_END + share * (1 - _PAGES_END) * 0.99, f"{self._links} links looked at")
+            await self._tell(_PAGES_END + share * (1 - _PAGES_END) * 0.99, f"{self._links} links checked")
 
     async def _tell(self, fraction: float, message: str) -> None:
         """Tell how far it is: never less than before, and not more often than people can see."""

@@ -36,7 +36,7 @@ class LinkReport:
     """Why there was no answer; empty where there was one."""
 
     checked: bool = True
-    """Whether it could be looked at: robots.txt may disallow it, or it is not on the public internet."""
+    """Whether it could be checked: robots.txt may disallow it, or it is not on the public internet."""
 
 
 class LinkChecker:

@@ -40,7 +40,7 @@ class Robots:
     text: str = ""
     truncated: bool = False
     busy: float | None = None
-    """Seconds after which it may be asked for again, where the host was busy for longer than the crawler waits."""
+    """Seconds after which it may be requested again, if the host was busy for longer than the crawler waits."""
     rules: Protego | None = None
 
     @classmethod

@@ -81,7 +81,7 @@ class SiteFacts:
     site: SiteScope
     robots: Robots
     surveyed: bool = False
-    """Whether more than robots.txt was asked for: a host may forbid it, or ask for too long a pause."""
+    """Whether more than robots.txt was requested: a host may forbid it, or ask for too long a pause."""
 
     sitemaps: list[SitemapFile] = field(default_factory=list)
     listed: dict[str, str] = field(default_factory=dict)
@@ -111,7 +111,7 @@ class SiteFacts:
     """How many URLs were requested."""
 
     complete: bool = True
-    """Whether every page that could be found was asked for."""
+    """Whether every page that could be found was requested."""
 
     todo: list[SurveyRequest] = field(default_factory=list)
     """What the survey still has to ask."""
@@ -254,7 +254,7 @@ def _other(host: str) -> str:
 
 
 def _take_sitemap(facts: SiteFacts, step: SurveyRequest, answer: CrawlResponse, *, now: float, most_urls: int) -> None:
-    """Take in the answer to a sitemap: what it lists, or where it leads."""
+    """Record the answer to a sitemap: what it lists, or where it redirects to."""
     if answer.location is not None and step.hops < MAX_REDIRECTS and answer.location != step.url:
         facts.todo.insert(0, replace(step, url=answer.location, hops=step.hops + 1))
         return

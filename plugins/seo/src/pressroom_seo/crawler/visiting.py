@@ -105,7 +105,7 @@ class Visitor:
         self._seconds = seconds
         self._max_bytes = max_bytes
         self.patience = math.inf
-        """Seconds that one wait may last, where that is shorter than politeness allows."""
+        """Seconds that one wait may last, if that is shorter than politeness allows."""
         self._gates: OrderedDict[str, HostGate] = OrderedDict()
         self._robots: OrderedDict[str, asyncio.Task[Robots]] = OrderedDict()
 
@@ -161,12 +161,12 @@ class Visitor:
             tries += 1
 
     def take_robots(self, origin: str, robots: Robots) -> None:
-        """Take the rules of a host that was asked for them before."""
+        """Set the rules of a host that were fetched before."""
         self._robots[origin] = asyncio.ensure_future(_known(robots))
         self._keep_pace(origin, robots)
 
     async def robots(self, origin: str) -> Robots:
-        """Return the rules of a host; they are asked for once. Up to five redirects are followed (RFC 9309)."""
+        """Return the rules of a host, which are requested only once. Up to five redirects are followed (RFC 9309)."""
         task = self._robots.get(origin)
         if task is None or (task.done() and task.cancelled()):
             task = self._robots[origin] = asyncio.ensure_future(self._ask_for_robots(origin))

@@ -78,7 +78,7 @@ def _inflate(content: bytes, most: int) -> UnpackedContent:
 Source = Literal["bom", "http", "meta", "guess"]
 
 _PRESCAN: Final = 1024
-"""How many bytes are looked at for a declaration; the standard's own number."""
+"""How many bytes are searched for a declaration; the number is from the standard."""
 
 _BOMS: Final = ((b"\xef\xbb\xbf", "utf-8"), (b"\xfe\xff", "utf-16be"), (b"\xff\xfe", "utf-16le"))
 _SPACE = b"\t\n\x0c\r /"

@@ -58,7 +58,7 @@ async def finish(session: AsyncSession, row: CrawlRow) -> None:
 
 
 async def recount(session: AsyncSession, row: CrawlRow) -> None:
-    """Work the score out anew, after a crawl or where somebody said something of a finding."""
+    """Compute the score again, after a crawl or when a finding was marked."""
     await session.flush()
     counted = await tally(session, row)
     row.counts, row.severities, row.score = dict(counted.counts), dict(counted.severities), counted.score

@@ -86,7 +86,7 @@ def with_marks(wanted: Any, crawl: CrawlRow) -> Any:
 
 
 def is_open(crawl: CrawlRow) -> ColumnElement[bool]:
-    """Return the condition for findings that count: nobody ignores them, or calls them fixed since the crawl began."""
+    """Return the condition for findings that count: not ignored, nor marked as fixed since the crawl began."""
     return and_(_counts(Own, crawl), _counts(Group, crawl))
 
 

@@ -20,7 +20,7 @@ MAX_NOTE_LENGTH: Final = 1000
 async def mark(
     plugin: PluginContext, user_id: str, issue_id: str, status: str, note: str
 ) -> tuple[CrawlFinding, CrawlRow]:
-    """Keep what somebody says of a finding, and count anew. Safe to repeat.
+    """Store the mark of a finding, and count again. Safe to repeat.
 
     Raises `NotFound` where the newest report of none of the account's websites has it.
     """

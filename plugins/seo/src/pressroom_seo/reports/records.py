@@ -31,7 +31,7 @@ class CrawlRecords:
         self._writing = asyncio.Lock()
 
     async def page(self, record: PageRecord) -> None:
-        """Take in a page."""
+        """Add a page."""
         async with self._checking:
             found = await asyncio.to_thread(self._report.add_page, record)
         if record.url in self._pages:

@@ -61,7 +61,7 @@ class RedirectPath:
     """Of the first answer."""
 
     end_status: int | None
-    """Of the last answer; `None` where it was not asked for."""
+    """Of the last answer; `None` if it was not requested."""
 
     loop: bool
 
@@ -90,7 +90,7 @@ class SiteIndex:
         return self._facts
 
     def add_page(self, record: PageRecord) -> None:
-        """Take in a page."""
+        """Add a page."""
         page = record.page if record.is_page else None
         self.entries[record.url] = SiteIndexEntry(
             url=record.url,
@@ -119,7 +119,7 @@ class SiteIndex:
         self.looked_at[record.url] = record
 
     def finish(self, facts: SiteFacts) -> None:
-        """Take in what is known of the site; after this it can be asked about."""
+        """Add the facts about the site; after this the index can be queried."""
         self._facts = facts
 
     def url(self, number: int) -> str:

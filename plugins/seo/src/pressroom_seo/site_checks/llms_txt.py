@@ -19,7 +19,7 @@ _MAX_MISSING = 100
 
 @dataclass(frozen=True, slots=True)
 class LlmsCheck:
-    """One thing that was looked at. `message` says what was seen; `fix` what to do, empty where it is right."""
+    """One thing that was checked. `message` says what was found; `fix` what to do, empty if nothing."""
 
     id: str
     passed: bool

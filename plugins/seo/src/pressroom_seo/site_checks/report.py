@@ -74,7 +74,7 @@ class SiteReport:
         self._counted: set[str] = set()
 
     def add_page(self, record: PageRecord) -> list[Issue]:
-        """Take in a page, and return what is wrong with it on its own."""
+        """Add a page, and return what is wrong with it on its own."""
         for check_id in self._failed.pop(record.url, ()):
             del self._urls[check_id][record.url]
         self.index.add_page(record)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pressroom_seo.crawler.links import LinkReport
 
 _AT_ONCE: Final = 40
-"""How many links are looked at while the caller waits; more become a job."""
+"""How many links are checked while the caller waits; more become a job."""
 
 _PATIENCE: Final = 25.0
 _SAME_JOB: Final = 600

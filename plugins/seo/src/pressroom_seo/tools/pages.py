@@ -156,7 +156,7 @@ class LlmsParams(Params):
 
 
 class LlmsCheckRow(BaseModel):
-    """One thing that was looked at."""
+    """One thing that was checked."""
 
     id: str
     passed: bool

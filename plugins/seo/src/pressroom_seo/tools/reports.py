@@ -155,7 +155,7 @@ def _counts(params: Params) -> bool:
     counts=_counts,
 )
 async def get_seo_report(params: ReportParams, call: Call) -> ToolResult:
-    """Return a part of a website's report, and begin a crawl where that is asked for."""
+    """Return a part of a website's report, and start a crawl on request."""
     from pressroom_content.contract import content_services  # noqa: PLC0415
 
     from pressroom_seo.reports.store import Crawls  # noqa: PLC0415 - the parsers load with the first report
@@ -318,7 +318,7 @@ class MarkAnswer(BaseModel):
     tags=("seo",),
 )
 async def set_seo_issue_status(params: MarkParams, call: Call) -> ToolResult:
-    """Keep what somebody says of an issue."""
+    """Mark an issue."""
     from pressroom_seo.reports.marks import mark  # noqa: PLC0415
 
     found, crawl = await mark(context(call), call.caller.subject, params.issue_id, params.status, params.note)
