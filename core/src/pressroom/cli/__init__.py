@@ -33,7 +33,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "keys": "pressroom.cli.keys:keys",
     "clients": "pressroom.cli.clients:clients",
     "secrets": "pressroom.cli.secrets:secrets",
-    "new": "pressroom.cli.scaffolding:new",
+    "new": "pressroom.cli.new:new",
     "x": "pressroom.cli.extensions:extensions",
 }
 """The commands, in the order in which `--help` lists them, and where each of them is defined."""

@@ -1,16 +1,12 @@
-"""`pressroom new`: a new plugin, made from the template in the repository's `plugin-template`."""
+"""New plugins, made from the template in the repository's `plugin-template`."""
 
 from __future__ import annotations
 
 import re
-import shlex
 import tempfile
 from pathlib import Path
 from typing import Final
 
-import click
-
-from pressroom.cli.options import Invocation, command_options
 from pressroom.errors import PressroomError
 from pressroom.plugins.select import BUILTIN_DISTRIBUTIONS
 from pressroom.sdk.plugin import PLUGIN_ID
@@ -110,33 +106,3 @@ def _render(template: Path, name: str, into: Path) -> Path:
     context = generate_context(str(template / "cookiecutter.json"), extra_context={"name": name})
     context["cookiecutter"].update(prompt_for_config(context, no_input=True))
     return Path(generate_files(str(template), context, str(into), accept_hooks=False))
-
-
-@click.command()
-@click.argument("name")
-@click.option(
-    "--into",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path(),
-    help="Folder to create it in.",
-    show_default="the current one",
-)
-@command_options
-def new(invocation: Invocation, name: str, into: Path) -> None:
-    """Create a plugin called NAME (lower-case words joined by hyphens), ready to test, build and publish."""
-    try:
-        made = render_template(name, into)
-    except InvalidName as error:
-        raise click.UsageError(f"{error.message}: {error.hint}") from error
-    if invocation.json:
-        invocation.output.data({"folder": str(made), "plugin": plugin_id(name)})
-        return
-    invocation.output.line(f"Made {made}. Next:")
-    for command in (
-        f"cd {shlex.quote(str(made))}",
-        "python -m pip install -e '.[test]'",
-        "python -m pytest",
-        "pressroom serve",
-    ):
-        invocation.output.line(f"  {command}")
-    invocation.output.line(f"To use it elsewhere, add [plugins.{plugin_id(name)}] to the configuration there.")

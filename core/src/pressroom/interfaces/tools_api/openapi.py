@@ -14,13 +14,13 @@ from pressroom.interfaces.tools_api.openapi_parts import (
     COMMON_HEADERS,
     HEADERS,
     RATE_LIMIT_HEADERS,
+    VERSION,
     brand_schema,
     descriptor_schema,
     envelope_meta,
     error_envelope,
     success_envelope,
 )
-from pressroom.interfaces.tools_api.routes import VERSION
 from pressroom.sdk import Generator
 
 _REASONS: Final = {

@@ -11,6 +11,9 @@ _TEXTS: Final = {"type": "array", "items": _TEXT}
 _FLAG: Final = {"type": "boolean"}
 _TIME: Final = {"type": "string", "format": "date-time"}
 
+VERSION: Final = "1.0"
+"""The version of the Tools API."""
+
 HEADERS: Final[dict[str, Any]] = {
     "Allow": {"description": "The methods that the path takes.", "schema": _TEXT},
     "Content-Disposition": {"description": "A file name (`response: binary`).", "schema": _TEXT},

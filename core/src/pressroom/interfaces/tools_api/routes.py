@@ -37,6 +37,7 @@ from pressroom.http.responses import (
     encode_headers,
     mark_public_text,
 )
+from pressroom.interfaces.tools_api.openapi_parts import VERSION
 from pressroom.pipeline.context import (
     CallRequest,
     Delivery,
@@ -50,8 +51,6 @@ from pressroom.pipeline.stages.respond import file_data, iso_time
 from pressroom.sdk import EXTENSIONS, CacheEntry, LimitStatus
 from pressroom.validation.echo import nearest, shown
 from pressroom.validation.json import QUICK_BYTES, Parsed, parse_object
-
-VERSION: Final = "1.0"
 
 _MAX_WARNING_LENGTH: Final = 300
 _MAX_WARNINGS_LENGTH: Final = 4000
