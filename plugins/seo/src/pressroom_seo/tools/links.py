@@ -33,14 +33,14 @@ class LinksParams(Params):
 
     content_id: ContentId | None = Field(default=None, description="A stored article; or give website_id.")
     website_id: WebsiteId | None = Field(default=None, description="A website with a report; or give content_id.")
-    external: bool = Field(default=True, description="Whether links to other sites are looked at too.")
+    external: bool = Field(default=True, description="Whether to check links to other sites too.")
 
 
 class LinksAnswer(BaseModel):
     """The answer of `check_links`."""
 
     links: list[LinkOut] = Field(description="Broken, redirected and insecure links, broken ones first; at most 200.")
-    checked: int = Field(description="How many links were looked at; of a website, 0 until the job is done.")
+    checked: int = Field(description="How many links were checked; for a website, 0 until the job is done.")
     crawled_at: datetime | None = Field(description="Of a website: when the crawl ended that links is from.")
     job_id: str | None = Field(description="The live check in the background, for get_job; null where it is done.")
 
@@ -50,9 +50,9 @@ class LinksAnswer(BaseModel):
     title="Check links",
     description=(
         "Finds broken, redirected and insecure links of an article (content_id) or of a website (website_id). An "
-        "article with few links is answered at once. For one with many, and for a website, the links are looked at "
+        "article with few links is answered at once. For one with many, and for a website, the links are checked "
         "live in the background: ask get_job with job_id, whose result holds the links; for a website links already "
-        "holds what its last crawl found. Sites that keep programs out do not count as broken."
+        "holds what its last crawl found. Sites that block bots do not count as broken."
     ),
     result=LinksAnswer,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
@@ -69,7 +69,7 @@ async def check_links(params: LinksParams, call: Call) -> ToolResult:
         data = await _of_website(plugin, user_id, params.website_id or "", external=params.external)
     lines = [f"- {', '.join(one.problems)}: {one.url} ({one.status or 'no answer'})" for one in data.links]
     if data.job_id:
-        lines.append(f"The links are looked at in the background; get_job {data.job_id} says what came of it.")
+        lines.append(f"The links are being checked in the background; get_job {data.job_id} returns the result.")
     elif not lines:
         lines.append(f"All of {data.checked} links are in order.")
     return ToolResult("\n".join(lines), data)
