@@ -99,7 +99,7 @@ class Pipeline:
         }
 
     async def __call__(self, received: ReceivedCall | IdentifiedCall) -> Outcome:
-        """Run one call, and return what came of it. Nothing but a cancellation is raised.
+        """Run one call and return its outcome. Nothing but a cancellation is raised.
 
         An interface that has asked `identify` hands over an `IdentifiedCall`, and nobody asks again. A call that is
         refused costs nothing, and still learns the state of its limit.
@@ -127,8 +127,8 @@ class Pipeline:
     async def run_internally(self, tool_name: str, arguments: Mapping[str, Any], request_id: str) -> ValidatedCall:
         """Run a generator for the server itself, and return the call with the file's bytes.
 
-        Nobody is asked: no limit, no quota, no observer counts it. It is for content that the server knows beforehand,
-        such as a generator's examples.
+        No limit or quota applies, and no observer counts it. It is for content that the server knows in advance, such
+        as a generator's examples.
 
         Raises:
             CallError: it could not be made.

@@ -154,4 +154,4 @@ class RefusedCall:
 
 
 Outcome = ValidatedCall | RefusedCall
-"""What comes of a call."""
+"""The outcome of a call."""

@@ -46,7 +46,7 @@ class SingleFlight:
         return task
 
     async def settle(self, seconds: float) -> None:
-        """Wait at most this long until every render in flight has ended, whatever came of it."""
+        """Wait at most this long until every render in flight has ended, successfully or not."""
         if in_flight := {*self._tasks.values(), *self._alone}:
             await asyncio.wait(in_flight, timeout=seconds)
 

@@ -81,11 +81,11 @@ class AdmissionQueue:
         return max(1, min(MAX_RETRY_SECONDS, math.ceil(estimate)))
 
     def close(self) -> None:
-        """Let nobody in who is not waiting already."""
+        """Admit only those who are waiting already."""
         self._closed = True
 
     def cut_off(self) -> None:
-        """Let nobody in any more: those who wait are turned away as places become free."""
+        """Admit nobody any more: those who wait are turned away as places become free."""
         self._closed = self._cut_off = True
 
     async def drained(self) -> None:

@@ -29,7 +29,7 @@ _HOST_SETTINGS = "PRESSROOM_"
 
 
 class Reply(NamedTuple):
-    """What a worker answers.
+    """A worker's reply.
 
     `payload` is a pickle of the result (`done`) or of the error that the tool raised on purpose (`refused`), and a
     traceback in UTF-8 otherwise.
@@ -65,7 +65,7 @@ def prepare(niceness: int, font_folders: tuple[Path, ...] = (), setup: tuple[str
 def execute(reference: str, arguments: bytes, memory_mib: int) -> Reply:
     """Run the function that `reference` names.
 
-    `arguments` is a pickle of the tuple of what it is called with, for a tool (params, call). Nothing is raised,
+    `arguments` is a pickle of the tuple of its arguments; for a tool, that is (params, call). Nothing is raised,
     whatever the function does.
     """
     try:

@@ -105,7 +105,7 @@ class Worker:
         self.open()
 
     async def close(self) -> None:
-        """Kill the process and wait until it is gone, but not for ever."""
+        """Kill the process and wait a bounded time until it is gone."""
         self._discard()
         if self._stopping:
             await asyncio.wait(self._stopping, timeout=_STUCK_AFTER)

@@ -1,4 +1,4 @@
-"""Worker processes for what plugins do beside tools: reading, rendering and comparing what people wrote or sent."""
+"""Worker processes for what plugins do besides tools: parsing, rendering and comparing untrusted content."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ T = TypeVar("T")
 
 _MAX_DEFAULT_PROCESSES: Final = 2
 _PATIENCE: Final = 60.0
-"""Seconds that work waits for its turn at most."""
+"""The longest that work waits for its turn, in seconds."""
 
 _MAX_CALLS_OF_OWNER: Final = 16
-"""How much work of one owner runs and waits at most."""
+"""The maximum of one owner's work, running and waiting."""
 
 _APPLIED: Final = "pressroom.pipeline.executors.child:applied"
 _TIMED_OUT: Final = b"timed out"
@@ -38,7 +38,7 @@ _TIMED_OUT: Final = b"timed out"
 
 @dataclass(slots=True)
 class _Work:
-    """A function that is to be run. `pickled` holds it, and what it is called with."""
+    """A function to run. `pickled` holds the function and its arguments."""
 
     name: str
     pickled: bytes
@@ -49,7 +49,7 @@ class _Work:
 
 
 class _Turn:
-    """How much of an owner's work runs, and how much there is at all."""
+    """An owner's running work, and all of it."""
 
     def __init__(self, places: int) -> None:
         self.places = asyncio.Semaphore(places)

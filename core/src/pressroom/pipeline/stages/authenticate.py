@@ -26,11 +26,11 @@ class Admit(CallStage[ReceivedCall, AdmittedCall]):
         self._secret = server.forwarded_secret.get_secret_value() if server.forwarded_secret else None
 
     async def enter(self, call: ReceivedCall) -> AdmittedCall:
-        """Return the call with an anonymous caller at that address."""
+        """Return the call with an anonymous caller at the client's IP address."""
         return AdmittedCall(call.request, self.anonymous(call.connection_ip, call.headers), call.headers)
 
     def anonymous(self, connection_ip: str, headers: Headers) -> Caller:
-        """Return a caller of whom nothing is known but the IP address."""
+        """Return a caller known only by the IP address."""
         return _anonymous(client_ip_of(connection_ip, headers, self._trusted_proxies, self._secret))
 
 
@@ -51,7 +51,7 @@ class Authenticate(CallStage[AdmittedCall, IdentifiedCall]):
         return IdentifiedCall(call.request, await self.identify(call.caller, call.headers))
 
     async def identify(self, anonymous: Caller, headers: Headers) -> Caller:
-        """Return whom the credential belongs to; the anonymous caller, where nobody recognises it or there is none.
+        """Return whom the credential belongs to, or the anonymous caller if it is missing or nobody recognises it.
 
         Raises `Rejected`.
         """

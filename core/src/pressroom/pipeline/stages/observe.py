@@ -22,13 +22,13 @@ log = structlog.get_logger()
 OBSERVER_SECONDS = 30.0
 
 MAX_WAITING = 10_000
-"""How many calls may wait for an observer; beyond that it misses calls, which is counted as its failure."""
+"""The maximum of calls waiting for an observer. Beyond it the observer misses calls, which counts as its failure."""
 
 MAX_CONCURRENT = 64
-"""How many calls an observer deals with at the same time."""
+"""The maximum of calls that an observer handles at the same time."""
 
 TRACED: Final = ("website_id",)
-"""Arguments that the list of calls can be searched by."""
+"""Arguments by which the list of calls can be searched."""
 
 
 class Observe(CallStage[Outcome, Outcome]):
@@ -73,7 +73,7 @@ class Observe(CallStage[Outcome, Outcome]):
         return request.tool_name if known else ""
 
     async def settle(self, seconds: float) -> None:
-        """Wait at most so long until the observers have been told of everything so far, then cut them off."""
+        """Wait at most this long until the observers have been told of everything so far, then cut them off."""
         tasks = {task for audience in self._audiences for task in audience.tasks}
         if not tasks:
             return

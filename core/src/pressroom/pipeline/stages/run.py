@@ -27,7 +27,7 @@ from pressroom.validation.echo import counted
 log = structlog.get_logger()
 
 OUTAGE_SECONDS: Final = 5
-"""When it is worth to try again what met an outage."""
+"""How long clients should wait before they retry a call that failed in an outage."""
 
 
 class Run(CallStage[ValidatedCall, ValidatedCall]):
@@ -139,17 +139,17 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
 
 
 def storage_failure(message: str, error: BackendError) -> CallError:
-    """Return what a client is told of a store that failed: when to come again, if it is only away."""
+    """Return the client's error for a failure of the store. If the store is only unavailable, it says when to retry."""
     if isinstance(error, Unavailable):
         return Overloaded(message, retry_after=OUTAGE_SECONDS)
     return InternalError(message)
 
 
 class _RunPlaces:
-    """Counts the generator runs that each caller has under way, those that wait for a worker too.
+    """Counts each caller's generator runs, including those that wait for a worker.
 
-    A caller without an account is known by the IP address; that of IPv6 is a /64 network already. The server's own
-    calls have no address, and no bound.
+    A caller without an account is identified by IP address; for IPv6 that is already a /64 network. The server's own
+    calls have no IP address, and no limit.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -183,7 +183,7 @@ def _nothing() -> None:
 
 
 def _share_of(caller: Caller) -> AbstractContextManager[Share]:
-    """Return what the fetches of a call count against; the server's own have no address, and keep their owner's."""
+    """Return what a call's fetches count against. The server's own calls keep the current share."""
     if caller.subject:
         return shared_by(caller.subject, "call")
     return shared_by(caller.client_ip, "anonymous") if caller.client_ip else nullcontext(current_share())
@@ -227,7 +227,7 @@ def _check(artifact: object, tool: Tool) -> None:
     elif artifact.media_type not in declaration.produces:
         problem = f"made {artifact.media_type}, which it does not declare"
     elif artifact.preview is not None and not _is_picture(artifact.preview[0]):
-        problem = f"made a preview of type {artifact.preview[0]}, which is no picture"
+        problem = f"made a preview of type {artifact.preview[0]}, which is not an image type"
     elif declaration.details is not None and not isinstance(artifact.details, declaration.details):
         problem = f"returned details of type {type(artifact.details).__name__}"
     else:

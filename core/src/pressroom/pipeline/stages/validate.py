@@ -15,13 +15,13 @@ from pressroom.pipeline.stages.base import CallStage
 from pressroom.validation.messages import input_error
 
 HOST_PARAMS: Final = ("response",)
-"""Parameters of the host that stand beside a tool's own over HTTP."""
+"""Parameters of the host that HTTP calls accept in addition to the tool's own."""
 
 CONTENT_ID_LENGTH: Final = 32
 
 
 class Validate(CallStage[ResolvedCall, ValidatedCall]):
-    """Validates the arguments with the tool's model, and names the content that they stand for."""
+    """Validates the arguments with the tool's model and derives the content id from them."""
 
     name = "validate"
     internal = True
