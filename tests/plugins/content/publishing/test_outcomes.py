@@ -39,7 +39,7 @@ async def publish(plugin: PluginContext, article: str, website: str, **options: 
 
 
 async def ended(plugin: PluginContext, publication: Publication) -> Publication:
-    """Return the publication once it is not tried again by itself."""
+    """Return the publication once it is no longer retried automatically."""
     found = publication
     for _ in range(400):
         found = await Publications(plugin).wait(publication, 0.1)
@@ -125,7 +125,7 @@ async def test_a_site_that_is_down_answers_at_once_that_it_goes_on_by_itself(
     website, article = await connect(plugin, "http://127.0.0.1:1", platform.token), await write(plugin)
     waiting = await publish(plugin, article, website)
     assert waiting.status == "queued"
-    assert "tried again by itself" in waiting.error
+    assert "retried automatically" in waiting.error
 
 
 async def test_a_credential_that_is_revoked_midway_loses_nothing(

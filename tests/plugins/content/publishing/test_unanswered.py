@@ -174,4 +174,4 @@ async def test_a_site_that_says_when_is_asked_no_sooner(idle: PluginContext, pla
     waiting = await Publications(idle).get(ADA, begun.id)
     assert waiting.due_at is not None
     assert waiting.due_at - before >= timedelta(seconds=45)
-    assert waiting.error == "the stand-in is overloaded. It is tried again by itself."
+    assert waiting.error == "the stand-in is overloaded. It is retried automatically."

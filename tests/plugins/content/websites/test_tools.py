@@ -172,7 +172,7 @@ def test_loops_and_chains_are_followed_without_fetching() -> None:
         ({"mode": "schedule"}, "publish_at: is missing"),
         ({"publish_at": "2099-01-01T00:00:00Z", "mode": "publish"}, "only goes with the mode schedule"),
         ({"mode": "schedule", "publish_at": "2020-02-30T00:00:00Z"}, "must be a time"),
-        ({"mode": "schedule", "publish_at": "2020-01-01T00:00:00Z"}, "lies in the past"),
+        ({"mode": "schedule", "publish_at": "2020-01-01T00:00:00Z"}, "is in the past"),
         ({"mode": "schedule", "publish_at": "2020-01-01"}, "needs a time of day"),
         ({"mode": "schedule", "publish_at": "2999-01-01T00:00:00Z"}, "five years"),
         ({"options": {"tags": "news"}}, "options.tags"),

@@ -1,4 +1,4 @@
-"""Comparing what a site shows with what it was sent: platforms drop things and say nothing."""
+"""Comparing what a site shows with what it was sent: platforms drop things silently."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _WORD = re.compile(r"\w+")
 _MARKDOWN_IMAGE = re.compile(r"!\[(?:[^\[\]]|(?<!!)\[)*+\]\(")
 _TAG = re.compile(r"<[^<>]*+>")
 _TOLERATED: Final = 0.02
-"""The share of words that may be others: platforms turn quotes, add captions and join lines."""
+"""The share of words that may differ: platforms curl quotes, add captions and join lines."""
 
 _FIELDS: Final[Mapping[str, str]] = {
     "title": "title",
     "excerpt": "excerpt",
     "meta_title": "meta title",
     "meta_description": "meta description",
-    "canonical_url": "canonical address",
+    "canonical_url": "canonical URL",
 }
 _ELEMENTS: Final[Mapping[str, str]] = {
     "img": "image",
@@ -35,7 +35,7 @@ _ELEMENTS: Final[Mapping[str, str]] = {
 
 
 def differences(post: Post, remote: RemotePost) -> list[str]:
-    """Return what of a post is not on the site as it was sent, a sentence each."""
+    """Return how the post on the site differs from what was sent, a sentence each."""
     return [*_in_body(post, remote), *_in_fields(post, remote), *_in_lists(post, remote)]
 
 
@@ -56,7 +56,7 @@ def fingerprint(remote: RemotePost) -> bytes:
 def text_of(html: str) -> str:
     """Return the words of HTML, with spaces between elements.
 
-    Tags are cut out as they stand, since what a site answers may be made to keep a parser busy for minutes.
+    Tags are cut out as text, without a parser: a response may be crafted to keep a parser busy for minutes.
     """
     return html_module.unescape(_TAG.sub(" ", "".join(_without_comments(html))))
 
@@ -133,7 +133,7 @@ def _words(text: str) -> Iterator[str]:
 
 
 def plain(value: Any) -> str:
-    """Return a field without what platforms do to it: entities, tags, white space, quotes turned, case."""
+    """Return a field without what platforms do to it: entities, tags, white space, curled quotes, case."""
     text = html_module.unescape(_TAG.sub("", str(value)))
     return " ".join(_WORD.findall(text.lower()))
 

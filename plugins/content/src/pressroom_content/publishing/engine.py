@@ -55,7 +55,7 @@ def utc_now() -> datetime:
 class Engine:
     """Works on publications of one server.
 
-    `clock` says when a site is tried again that is away or does not answer, and `chance`, from 0 to 1, spreads that.
+    `clock` decides when a site that is away or does not answer is tried again; `chance`, from 0 to 1, spreads retries.
     """
 
     def __init__(
@@ -199,7 +199,7 @@ class Engine:
         await Articles(self._plugin).rescored(newest)
 
     async def _unknown(self, held: LeasedPublication, work: PublicationWork | None, error: UnknownOutcome) -> None:
-        """Look soon what became of a request, then with growing patience; give up in the end, and say what to do."""
+        """Check the outcome of a request soon, then ever less often. Give up in the end, and say what to do."""
         if work is not None:
             work.note("unknown")
         tries = held.row.tries or 0
@@ -210,11 +210,11 @@ class Engine:
         if tries == 0 and work is not None:
             seconds = min(seconds, work.first_look())
         due_at = self._clock() + timedelta(seconds=seconds)
-        told = f"{_told(error)} It is looked for there before anything is sent again."
+        told = f"{_told(error)} Pressroom looks for it there before it sends anything again."
         await self._release(held, status="unknown", due_at=due_at, error=told, tries=tries + 1)
 
     async def _away(self, held: LeasedPublication, work: PublicationWork | None, error: SiteUnavailable) -> None:
-        """Try again later, with growing patience; what was sent and never answered stays unknown all the while."""
+        """Try again later, at growing intervals. The outcome of an unanswered request stays unknown meanwhile."""
         tries = held.row.tries or 0
         seconds = pause(tries, self._chance())
         if seconds is None:
@@ -223,7 +223,7 @@ class Engine:
         seconds = max(seconds, min(error.retry_after or 0.0, MAX_RETRY_AFTER_SECONDS))
         due_at = self._clock() + timedelta(seconds=seconds)
         status = "unknown" if _is_unknown(held) else "queued"
-        told = f"{_told(error)} It is tried again by itself."
+        told = f"{_told(error)} It is retried automatically."
         note = _noting_error(held, error)
         await self._release(held, note, status=status, due_at=due_at, error=told, tries=tries + 1)
 
@@ -240,7 +240,7 @@ class Engine:
         await self._release(held, *also, status=status, due_at=None, error=_told(error))
 
     async def _release(self, held: LeasedPublication, *also: Write, **values: Any) -> None:
-        """End the attempt: write how the publication stands, and when work on it continues."""
+        """End the attempt: write the publication's status, and when work on it continues."""
         warnings: list[str] = []
         for step in held.steps.values():
             warnings += step.detail.get("warnings", [])
@@ -274,12 +274,12 @@ def _is_unknown(held: LeasedPublication) -> bool:
 
 
 def _never_answered(error: UnknownOutcome, times: int, *, lost: bool) -> UnknownOutcome:
-    """Return the last word on a request that the site was sent so many times without an answer."""
+    """Return the final error for a request that the site never answered in this number of tries."""
     what = "whether the post is there is not known" if lost else "what it did of that is not known"
     return UnknownOutcome(
-        f"{error.message.rstrip('.')}; that was so {times} times in a row, and {what}",
-        hint="Nothing more is sent by itself. Look at the site, fix what keeps it from answering, then use "
-        "retry_publication: it looks there first, and goes on at this step",
+        f"{error.message.rstrip('.')}; that happened {times} times in a row, and {what}",
+        hint="Nothing more is sent automatically. Look at the site, fix what keeps it from answering, then use "
+        "retry_publication: it checks the site first, and continues at this step",
     )
 
 
@@ -296,7 +296,7 @@ _MIN_LEASE_SECONDS: Final = 1.0
 
 
 def jobs(plugin: PluginContext) -> Sequence[Job]:
-    """Return the job that works on one publication, until nothing is left to do by itself."""
+    """Return the job that works on one publication until nothing is left to do without the user."""
 
     async def publish(run: JobRun) -> Mapping[str, Any] | Pause | Reschedule:
         publication_id = str(run.payload["publication_id"])

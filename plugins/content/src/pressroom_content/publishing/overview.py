@@ -16,11 +16,11 @@ from pressroom_content.records import PublicationStatus
 from pressroom_content.tables import ArticleRow, PublicationRow
 
 MAX_ENTRIES: Final = 400
-"""Entries of a calendar at most, the first ones."""
+"""The maximum of entries in a calendar; later ones are left out."""
 
 _AHEAD: Final = ("queued", "publishing", "draft", "scheduled", "failed", "unknown")
 _SLACK: Final = timedelta(days=1)
-"""How much earlier than it was published a row may say it was changed, where clocks differ."""
+"""By how much a row's time of change may precede its time of publication, where clocks differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Placement:
 
     @property
     def link(self) -> str:
-        """The address that people can open, nothing where there is none."""
+        """The URL that people can open, empty if it has none."""
         return self.url if self.status == "published" and self.url.startswith(("https://", "http://")) else ""
 
 

@@ -1,4 +1,4 @@
-"""The images of an article on their way to a website: which ones there are, where they may lie, who is to be named."""
+"""The images of an article on their way to a website: which ones it has, where they may be hosted, whom to credit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pressroom.sdk import BackendError, NotFound, PluginContext
 from pressroom_content.contract import MediaFile, MediaLibrary, RemoteMedia, SiteUnavailable
 
 MAX_IMAGES: Final = 100
-"""Images of one article that are sent at most."""
+"""The maximum of images sent for one article."""
 
 _ID = re.compile(r"(?<![0-9A-Za-z])m_[0-9A-Za-z]{22}(?![0-9A-Za-z])", re.ASCII)
 _IMG = re.compile(r'<img\b(?:[^<>"]|"[^"<>]*+")*+>')
@@ -22,7 +22,7 @@ _IMG = re.compile(r'<img\b(?:[^<>"]|"[^"<>]*+")*+>')
 
 _MARKDOWN_IMAGE = re.compile(r"!\[(?:[^\[\]\n]|(?<!!)\[)*+\]\([^()\n]*+\)")
 _NO_URL: Final = frozenset("()\"'<>")
-"""What ends an address in HTML and in markdown, beside white space."""
+"""What ends a URL in HTML and in Markdown, besides white space."""
 
 _REST_OF_URL = re.compile(r"[^\s()\"'<>]*+")
 _ALONE = re.compile(r'<p>\s*+((?:<a\b(?:[^<>"]|"[^"<>]*+")*+>)?+<img\b(?:[^<>"]|"[^"<>]*+")*+>(?:</a>)?+)\s*+</p>')
@@ -40,14 +40,14 @@ Way = Literal["upload", "link", "leave_out"]
 
 @dataclass(frozen=True, slots=True)
 class PostImage:
-    """An image of the account's library, and the way that it takes to the website."""
+    """An image of the account's library, and how it gets to the website."""
 
     file: MediaFile
     way: Way
 
     @property
     def credit_html(self) -> str:
-        """The line that has to stand by it, made safe."""
+        """The credit line that has to accompany it, made safe."""
         return nh3.clean(self.file.credit_html, tags=_CREDIT_TAGS) if self.file.credit_html else ""
 
     @property
@@ -56,14 +56,14 @@ class PostImage:
         return " ".join(self.file.caption.split())
 
     def at(self, uploaded: Mapping[str, RemoteMedia]) -> RemoteMedia | None:
-        """Return where it lies, or `None` where it lies nowhere."""
+        """Return where it is hosted, or `None` if it is nowhere."""
         if self.way == "upload":
             return uploaded.get(self.file.id)
         return RemoteMedia("", self.file.url) if self.way == "link" else None
 
 
 def inline_ids(html: str) -> Sequence[str]:
-    """Return the ids of the library's images that stand in a text, each once, in their order."""
+    """Return the ids of the library's images that a text contains, each once, in their order."""
     found = (identifier for tag in _IMG.findall(html) for identifier in _ID.findall(tag))
     return list(dict.fromkeys(found))
 
@@ -103,7 +103,7 @@ def placed(
     *,
     figures: bool = True,
 ) -> tuple[str, str]:
-    """Return a text, in both its forms, with the images where they lie now, their captions and credits below them.
+    """Return a text, in both its forms, with the images' current URLs, and their captions and credits below them.
 
     `figures` tells whether HTML may have figures.
     """
@@ -153,7 +153,7 @@ async def _read(
 
 
 def _way(file: MediaFile, policy: Policy, *, can_upload: bool) -> Way:
-    """Return how an image comes to a site. One that may only be hotlinked is never copied."""
+    """Return how an image gets to a site. One that may only be hotlinked is never copied."""
     linkable = bool(file.url)
     if policy == "none":
         return "leave_out"
@@ -165,7 +165,7 @@ def _way(file: MediaFile, policy: Policy, *, can_upload: bool) -> Way:
 
 
 def _moved(text: str, identifier: str, url: str) -> Iterator[str]:
-    """Yield the parts of a text in which every address that holds an id is another address."""
+    """Yield the parts of a text in which a new URL replaces every URL that contains an id."""
     end = 0
     for match in _ID.finditer(text):
         start = match.start()
@@ -193,7 +193,7 @@ def _says(markdown: str, line: str) -> bool:
 
 
 def _as_markdown(text: str) -> str:
-    """Return plain text as markdown that shows it as it is."""
+    """Return plain text as Markdown that shows it literally."""
     return _MARKED.sub(r"\\\1", escape(text, quote=False))
 
 
@@ -206,9 +206,9 @@ def _without(html: str, identifier: str) -> str:
 
 
 def _credited(html: str, identifier: str, picture: PostImage) -> str:
-    """Put the credit behind an image, into its caption if it has one, and behind the link that it stands in.
+    """Put the credit after an image: into its caption if it has one, and after the link that encloses it.
 
-    Links cannot stand inside each other.
+    Links cannot be nested.
     """
     credit, text = picture.credit_html, escape(picture.file.credit_text, quote=False)
     if not credit or credit in html or (text and text in html):
@@ -225,7 +225,7 @@ def _credited(html: str, identifier: str, picture: PostImage) -> str:
 
 
 def _captioned(html: str, identifier: str, caption: str, *, figures: bool) -> str:
-    """Put a caption below every place of an image that has none: a figure where the image stands alone."""
+    """Put a caption below each occurrence of an image without one: in a figure if the image is alone in a paragraph."""
     if f">{caption}<" in html:
         return html
     below = f"<figcaption>{caption}</figcaption>"

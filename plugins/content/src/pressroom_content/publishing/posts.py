@@ -25,7 +25,7 @@ from pressroom_content.rendering.sanitising import COMMENTS, Sanitiser, render
 from pressroom_content.websites import settings as site_settings
 
 _HARMLESS: Final = frozenset({COMMENTS})
-"""What may stay in markdown: generators have comments such as `<!--more-->`."""
+"""What Markdown may keep: generators have comments such as `<!--more-->`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What people do with publications: publish, update, take down, move, and ask how they stand."""
+"""What people do with publications: publish, update, take down, reschedule, and ask for their status."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Publications:
             return list((await steps_of(session, publication_id)).values())
 
     async def note_verified(self, seen: Publication, facts: Mapping[str, Any], warnings: Sequence[str]) -> None:
-        """Keep what was found on the page just now, instead of what was found before, unless work goes on meanwhile."""
+        """Replace earlier findings on the page by those of just now, unless work on it has continued meanwhile."""
         async with self._database.writing() as session:
             row = await owned(session, seen.user_id, seen.id, lock=True)
             step = next((one for one in await step_rows(session, row.id) if one.name == "verify"), None)
@@ -168,9 +168,9 @@ class Publications:
         request_id: str | None = None,
         canonical_of: str | None = None,
     ) -> tuple[Publication, bool]:
-        """Begin to bring an article to a website. Return the publication, one for the pair, and whether it is news.
+        """Begin to bring an article to a website. Return the publication, one for the pair, and whether it is new.
 
-        What is there already, or on its way there, is not begun again: that is no news.
+        An article that is there already, or on its way there, is not begun again: its publication is not new.
 
         Raises:
             NotFound: the account has no such article or website.
@@ -216,7 +216,7 @@ class Publications:
             return record(row)
 
     async def retry(self, user_id: str, publication_id: str) -> Publication:
-        """Go on with a failed publication at the step that failed. Raises `NotFound` and `InvalidInput`."""
+        """Continue a failed publication at the step that failed. Raises `NotFound` and `InvalidInput`."""
         async with self._database.writing() as session:
             row = await owned(session, user_id, publication_id, lock=True)
             now = await now_of(session)
@@ -226,7 +226,7 @@ class Publications:
             return record(row)
 
     async def wait(self, publication: Publication, seconds: float) -> Publication:
-        """Return the publication once an attempt has come to something, or the time is over."""
+        """Return the publication once an attempt has ended, or the time is over."""
         now = asyncio.get_running_loop().time
         deadline = now() + seconds
         latest = datetime.now(UTC) + timedelta(seconds=seconds)
@@ -234,7 +234,7 @@ class Publications:
             while True:
                 ended.clear()
                 found = await self.get(publication.user_id, publication.id)
-                # What the site was away for goes on by itself, later than anybody waits.
+                # Where the site was away, work continues automatically, later than anybody waits.
                 away = found.status == "queued" and bool(found.error)
                 later = found.due_at is None or found.due_at > latest or away
                 over = found.status not in UNDER_WAY or (found.status != "publishing" and later)
@@ -309,7 +309,7 @@ class Publications:
             return await session.scalar(wanted) is not None
 
     def _is_news(self, row: PublicationRow, asked: Mapping[str, Any], request_id: str | None) -> bool:
-        """Tell whether something else is asked for than what is there. Raises `InvalidInput` while that cannot be."""
+        """Tell whether the request differs from what is there. Raises `InvalidInput` while that is impossible."""
         same = all(getattr(row, name) == value for name, value in asked.items())
         if (request_id is not None and row.request_id == request_id) or (
             same and row.status in ("published", "draft", "scheduled", "publishing")
@@ -346,11 +346,13 @@ def _refuse_busy(publication: Publication) -> None:
         what = "its last request was never answered" if publication.status == "unknown" else "it is on its way"
         raise InvalidInput(
             "publication_id",
-            f"{publication.id} is {publication.status}: {what}. Ask get_publication_status until it has ended, or use "
+            f"{publication.id} is {publication.status}: {what}. Call get_publication_status until it has ended, or use "
             "retry_publication, then repeat this",
         )
 
 
 def busy(publication_id: str) -> InvalidInput:
     """Return the error for a publication that a process works on at the moment."""
-    return InvalidInput("publication_id", f"{publication_id} is being worked on just now; repeat this in some seconds")
+    return InvalidInput(
+        "publication_id", f"{publication_id} is being worked on at the moment; repeat this in a few seconds"
+    )

@@ -25,7 +25,7 @@ def moment(text: str, zone: ZoneInfo, *, now: datetime, name: str = "publish_at"
     when clocks go back, is the first of the two.
 
     Raises:
-        InvalidInput: it is no moment, is skipped where clocks go forward, lies in the past or too far ahead.
+        InvalidInput: it is not a time, is skipped where clocks go forward, or is in the past or too far ahead.
     """
     try:
         read = datetime.fromisoformat(text)
@@ -40,7 +40,7 @@ def moment(text: str, zone: ZoneInfo, *, now: datetime, name: str = "publish_at"
         told = "" if read.tzinfo is not None else f" ({zone.key})"
         raise InvalidInput(
             name,
-            f"lies in the past: {text[:40]}{told} is {at:%Y-%m-%d %H:%M} UTC, and it is {now:%Y-%m-%d %H:%M} UTC now. "
+            f"is in the past: {text[:40]}{told} is {at:%Y-%m-%d %H:%M} UTC, and it is {now:%Y-%m-%d %H:%M} UTC now. "
             "Give a later time, or use the mode publish",
         )
     if at - now > LATEST:
@@ -56,17 +56,17 @@ def _local(read: datetime, zone: ZoneInfo, name: str) -> datetime:
 
 
 PATIENCE: Final = (5.0, 30.0, 120.0, 600.0, 1800.0)
-"""Seconds after which a site is tried again, each time; then it is not tried any more."""
+"""The pauses between tries of a site, in seconds; after the last one it is not tried again."""
 
 MAX_RETRY_AFTER_SECONDS: Final = 3600.0
-"""Seconds that a site may ask for with `Retry-After`; it is not waited for longer."""
+"""The longest `Retry-After` of a site that is heeded, in seconds."""
 
 SPREAD: Final = 0.25
-"""The share of a pause that is added by chance, so that what failed together does not come back together."""
+"""The share of a pause that is added at random, so that what failed together does not retry together."""
 
 
 def pause(tries: int, chance: float) -> float | None:
-    """Return the seconds to wait after so many tries before this one, or `None` where it was the last.
+    """Return the seconds to wait after this number of earlier tries, or `None` if this one was the last.
 
     `chance` is from 0 to 1.
     """
@@ -76,10 +76,10 @@ def pause(tries: int, chance: float) -> float | None:
 
 
 CLASH: Final = timedelta(hours=1)
-"""Publications of one website that are closer to each other than this take each other's readers."""
+"""Publications of one website that are closer together than this compete for readers."""
 
 GAP_DAYS: Final = 7
-"""So many days without anything are a gap."""
+"""The shortest gap: this many days without a post."""
 
 
 @dataclass(frozen=True, slots=True)

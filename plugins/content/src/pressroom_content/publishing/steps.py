@@ -1,4 +1,4 @@
-"""The steps of a publication. Each can be done again after it was broken off at any point."""
+"""The steps of a publication. Each can be repeated after it was interrupted at any point."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pressroom_content.publishing.verifying import verify
 from pressroom_content.publishing.work import Postponement, PublicationWork
 
 MIN_NOTICE: Final = timedelta(seconds=90)
-"""Platforms publish at once what they are to publish within a minute: then we wait ourselves."""
+"""Platforms publish a post at once if its time is within a minute: then we wait ourselves."""
 
 MAX_EXTERNAL_ID_LENGTH: Final = 200
 _MAX_EDITS: Final = 5
@@ -121,7 +121,7 @@ async def _rewrite(work: PublicationWork) -> Postponement | None:
 
 
 async def _write(work: PublicationWork, remote: RemotePost) -> RemotePost:
-    """Write over a post, unless somebody else edited it. Writing the same twice makes no second post."""
+    """Overwrite a post, unless somebody else edited it. Writing the same twice never makes a second post."""
     post, row = await work.post(), work.row
     known = _short(remote.revision) == row.revision or fingerprint(remote) == row.sent_hash
     edited = bool(row.sent_hash) and not known
@@ -219,14 +219,14 @@ def _seen(work: PublicationWork, remote: RemotePost) -> dict[str, Any]:
 
 
 def _short(revision: str) -> str:
-    """Return a revision, or what stands for one that is too long to be kept."""
+    """Return a revision, or a hash of one that is too long to be kept."""
     return (
         revision if len(revision) <= MAX_EXTERNAL_ID_LENGTH else sha256(revision.encode("utf-8", "replace")).hexdigest()
     )
 
 
 def path_of(work: PublicationWork, url: str) -> str:
-    """Return the path of a page of a built-in site, nothing for a page elsewhere, whatever URL its site names."""
+    """Return the path of a page of a built-in site; empty for a page elsewhere, whatever URL its site names."""
     if work.website.platform != BUILTIN or not url.startswith(f"{work.website.url}/"):
         return ""
     return url.removeprefix(work.plugin.base_url)[:500]

@@ -26,7 +26,7 @@ _waiting: dict[tuple[int, str], set[asyncio.Event]] = {}
 
 @contextmanager
 def listening(publication_id: str) -> Iterator[asyncio.Event]:
-    """Give an event that is set whenever an attempt ends that this event loop runs."""
+    """Yield an event that is set whenever an attempt that this event loop runs has ended."""
     key, ended = _key(publication_id), asyncio.Event()
     _waiting.setdefault(key, set()).add(ended)
     try:
@@ -71,7 +71,7 @@ class PublicationStep:
 class LeasedPublication:
     """A publication that this process works on alone, and what was noted of it and is not written yet.
 
-    `lease` is that of the job that works on it, or of the lock of who changes it.
+    `lease` is that of the job that works on it, or of the lock of whoever changes it.
     """
 
     database: Database
@@ -132,7 +132,7 @@ def lock_of(publication_id: str) -> str:
 
 
 async def work_on(plugin: PluginContext, session: AsyncSession, publication_id: str, user_id: str, at: datetime) -> str:
-    """Have a job work on a publication at a time, if the transaction comes to be, and return the job's id.
+    """Have a job work on a publication at a time, if the transaction commits, and return the job's id.
 
     Keep it in the publication's row: of several jobs only that one is in charge.
     """
@@ -141,7 +141,7 @@ async def work_on(plugin: PluginContext, session: AsyncSession, publication_id: 
 
 
 async def begin_attempt(session: AsyncSession, row: PublicationRow, *, resume: bool) -> None:
-    """Set up the steps of an attempt. With `resume` it goes on at the step where the last one ended.
+    """Set up the steps of an attempt. With `resume` it continues at the step where the last one ended.
 
     What was uploaded is kept, and so is every mark of a request whose outcome is not known.
     """

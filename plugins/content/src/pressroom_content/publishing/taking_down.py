@@ -1,4 +1,4 @@
-"""Changing what is on a site already, or waits to be: taking it down, moving it, cancelling it."""
+"""Changing what is on a site or scheduled for it: taking it down, rescheduling it, cancelling it."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ async def reschedule(
             status = "draft" if row.external_id else "unpublished"
             await held.save(status=status, mode="draft", publish_at=None, due_at=None, error="")
         else:
-            # Work goes on at once where the site's own scheduler is to be told.
+            # Work continues at once where the site's own scheduler has to be told.
             at_once = native and publish_at - row.updated_at >= MIN_NOTICE
             due_at = row.updated_at if at_once else publish_at
             values = {"status": "scheduled", "publish_at": publish_at, "due_at": due_at, "error": ""}
@@ -97,7 +97,7 @@ async def reschedule(
 async def _changing(plugin: PluginContext, user_id: str, publication_id: str) -> AsyncIterator[LeasedPublication]:
     """Give a publication under its lock; where the block fails, it is as it was.
 
-    Whoever works on it just now is waited for a little. Raises `NotFound`, and `InvalidInput` where they keep it.
+    It waits a little for anybody who works on it. Raises `NotFound`, and `InvalidInput` if they are not done then.
     """
     await Publications(plugin).get(user_id, publication_id)
     database, seconds = plugin.services.database, float(plugin.config.lease_seconds)
@@ -131,5 +131,5 @@ async def _set_state(site: Site, post_id: str, state: Literal["draft", "trashed"
         except SiteGone:
             found = "gone"
         if found != state:
-            raise SiteUnavailable("the site did not answer, and has not done it so far; repeat this") from None
+            raise SiteUnavailable("the site did not answer, and has not done this so far; repeat the call") from None
         return None

@@ -32,7 +32,7 @@ _BEING_BUILT: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What was found at an address: members for `verified`, and what is wrong, a sentence each."""
+    """What was found at a URL: members for `verified`, and what is wrong, a sentence each."""
 
     facts: Mapping[str, Any]
     warnings: tuple[str, ...] = ()
@@ -41,12 +41,12 @@ class Verification:
 async def verify(
     plugin: PluginContext, url: str, *, title: str, canonical_url: str = "", built: bool = False
 ) -> Verification:
-    """Look at a live page. Nothing is raised: what cannot be seen is a warning.
+    """Check a live page. Nothing is raised: what cannot be checked is a warning.
 
-    `built` tells that the page appears once its site was built, so that it may not be there yet.
+    `built` tells that the site has to be built first, so that the page may not be there yet.
     """
     if not url:
-        return Verification({}, ("the site gave no address for the post, so it was not looked at",))
+        return Verification({}, ("the site gave no URL for the post, so its page was not checked",))
     own = f"{plugin.base_url}/sites/"
     try:
         if url.startswith(own):
@@ -67,7 +67,7 @@ async def verify(
 
 
 async def _own_page(plugin: PluginContext, url: str) -> Fetched:
-    """Return a page of a built-in site without the way through the network, where this server may not reach itself."""
+    """Return a page of a built-in site without the network, through which this server may not reach itself."""
     from pressroom_content.builtin_site.serving import BuiltinPages  # noqa: PLC0415 - templates load with the first
 
     return await BuiltinPages(plugin).fetched(url)
@@ -76,9 +76,9 @@ async def _own_page(plugin: PluginContext, url: str) -> Fetched:
 async def _judged(plugin: PluginContext, page: Fetched, url: str, title: str, canonical_url: str) -> Verification:
     facts: dict[str, Any] = {"url": page.url, "http_status": page.status, "checked_at": _now()}
     if page.status != 200:
-        return Verification(facts, (f"the address of the post answers with the status {page.status}",))
+        return Verification(facts, (f"the URL of the post answers with the status {page.status}",))
     if page.media_type not in ("text/html", "application/xhtml+xml"):
-        return Verification(facts, (f"the address of the post is no web page but {page.media_type or 'of no type'}",))
+        return Verification(facts, (f"the URL of the post is not a web page but {page.media_type or 'of no type'}",))
     try:
         said = await plugin.services.workers.run(read_live_page, page.content, what="the page", seconds=_READ_SECONDS)
     except CallError as error:
@@ -101,9 +101,9 @@ def _warnings(facts: Mapping[str, Any], url: str, canonical_url: str) -> list[st
         found.append("the page tells search engines not to index it (noindex)")
     wanted = canonical_url or url
     if facts["canonical"] and facts["canonical"].rstrip("/") != wanted.rstrip("/"):
-        found.append(f"the page's canonical address is {facts['canonical'][:200]}, not {wanted[:200]}")
+        found.append(f"the page's canonical URL is {facts['canonical'][:200]}, not {wanted[:200]}")
     if canonical_url and not facts["canonical"]:
-        found.append("the page does not show the canonical address that was set")
+        found.append("the page does not have the canonical URL that was set")
     return found
 
 
@@ -121,7 +121,7 @@ class RemoteState:
 
 
 async def author_warnings(plugin: PluginContext, website: Website, post: Post) -> tuple[str, ...]:
-    """Return what is to be said of a post's author before it is sent. Nothing on the site changes."""
+    """Return the warnings about a post's author before it is sent. Nothing on the site changes."""
     able = capabilities_of(website, connector_of(plugin, website.platform))
     if not lacks_author(post, able, {}):
         return ()

@@ -1,4 +1,4 @@
-"""What the steps of one publication work with, and how something is sent once and not twice."""
+"""What the steps of one publication work with, and how something is sent exactly once."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class PublicationWork:
 
     @property
     def force(self) -> bool:
-        """Whether edits that were made on the site are to be written over."""
+        """Whether edits made on the site are to be overwritten."""
         return bool((self.row.options or {}).get("force"))
 
     def uploaded(self) -> dict[str, RemoteMedia]:
@@ -107,26 +107,26 @@ class PublicationWork:
         return (await self.manuscript()).completed(ids, self.uploaded())
 
     def note(self, state: StepState, detail: dict[str, Any] | None = None, **values: Any) -> None:
-        """Note how the current step stands. `values` are changes of the publication.
+        """Note the state of the current step. `values` are changes of the publication.
 
         It is written together with what comes next: a step that is not written as done can be done again.
         """
         self.held.note(self.current, state, detail, **values)
 
     def done(self, detail: dict[str, Any] | None = None, **values: Any) -> None:
-        """Note that the current step has ended, with new patience for the next."""
+        """Note that the current step has ended, and reset the tries for the next."""
         self.note("done", detail, tries=0, **values)
 
     async def once(
         self, key: str, *, look: Callable[[], Awaitable[Made | None]], send: Callable[[], Awaitable[Made]]
     ) -> tuple[Made, bool] | Postponement:
-        """Send something that must not be there twice; return what came of it, and whether it had been there before.
+        """Send something that must not be there twice; return the result, and whether it had been there before.
 
         A postponement is returned where it is not there, and the site may still be acting on an earlier request.
 
-        That it is sent is noted before. Where a note is found, an earlier request went out and nobody knows what
-        became of it: then it is looked for at the site, and sent again only if it is not there although the site had
-        time enough to act. The note stays until the step's end is written together with what was made.
+        A note is written before it is sent. If there is a note already, an earlier request went out and its outcome is
+        unknown: then it is looked for at the site, and sent again only if it is not there although the site had enough
+        time to act. The note stays until the step's end is written together with what was made.
 
         Raises:
             LeaseLost: somebody else works on the publication by now; it was not sent.
@@ -171,5 +171,5 @@ class PublicationWork:
         return Postponement(
             "unknown",
             min(datetime.now(UTC) + timedelta(seconds=self.first_look()), settled),
-            "the site did not answer; it is not there so far, and is looked for again before anything is sent",
+            "the site did not answer; it is not there so far. Pressroom looks again before it sends anything",
         )
