@@ -104,7 +104,7 @@ def test_a_template_has_its_own_size(http: httpx.Client, template: str) -> None:
         ({"html": '<img src="file:///etc/passwd">'}, "file:///etc/passwd"),
         (
             {"html": "".join(f'<img src="https://example.com/{number}.png">' for number in range(11))},
-            "html: has 11 pictures with an address; at most 10 may be",
+            "html: has 11 images with a URL; at most 10 are allowed",
         ),
     ],
 )
@@ -119,7 +119,7 @@ def test_what_is_wrong_is_a_400_that_costs_nothing(http: httpx.Client, body: dic
 @pytest.mark.parametrize(
     ("html", "named"),
     [
-        ("<div>" * 900 + "x", "stand inside each other"),
+        ("<div>" * 900 + "x", "nested inside each other"),
         ("<i></i>" * 1400 + "</i>" * 40, ""),
         ('<div style="background:url(http://example.com/a.png)">x</div>', "http://example.com/a.png"),
         ('<div style="background:url(https://example.com/a.png)">x</div>', "https://example.com/a.png"),

@@ -68,7 +68,7 @@ async def test_pictures_are_fetched_at_once_and_failures_are_told(
         found = await ImageFetcher().fetch(fetcher, [*good, *bad, good[0]], "html")
     assert found.contents == {**dict.fromkeys(good, PNG), **dict.fromkeys(bad)}
     assert [warning.partition(" is missing: ")[2] for warning in found.warnings] == [
-        "it is no PNG, JPEG, GIF, WebP, AVIF or SVG.",
+        "it is not a PNG, JPEG, GIF, WebP, AVIF or SVG image.",
         f"{NAME} sends more than 1000 bytes.",
         "169.254.169.254 is not on the public internet.",
         "its server answered with status 404.",
@@ -85,7 +85,7 @@ async def test_one_that_never_answers_does_not_hold_up_the_others(
         found = await ImageFetcher().fetch(fetcher, addresses, "html")
         await asyncio.wait_for(running.left.wait(), 10)
     assert list(found.contents.values()) == [PNG, None]
-    assert found.warnings == (f"The picture {addresses[1]} is missing: it was not there in time.",)
+    assert found.warnings == (f"The image {addresses[1]} is missing: it did not arrive in time.",)
 
 
 async def test_a_picture_is_used_again_for_a_short_time(authority: Authority, tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ async def test_a_failure_is_not_kept(authority: Authority, tmp_path: Path) -> No
 async def test_more_than_ten_are_refused_before_any_is_fetched(authority: Authority, tmp_path: Path) -> None:
     async with serving(authority, tmp_path) as (running, fetcher):
         addresses = [at(running, f"/ok{number}") for number in range(11)]
-        with pytest.raises(InvalidInput, match="html: has 11 pictures with an address; at most 10 may be"):
+        with pytest.raises(InvalidInput, match="html: has 11 images with a URL; at most 10 are allowed"):
             await ImageFetcher().fetch(fetcher, addresses, "html")
         assert not running.visits
         found = await ImageFetcher().fetch(fetcher, [*addresses[:10], *addresses[:10]], "html")

@@ -341,4 +341,4 @@ def test_a_template_does_without_pictures_that_cannot_be_drawn(template: str) ->
     drawn = render_params(ImageParams.model_validate({"template": template, "props": broken}), fetched)
     assert drawn.content == plain.content
     assert len(drawn.warnings) == 3
-    assert all(warning.startswith("The picture ") for warning in drawn.warnings)
+    assert all(warning.startswith("The image ") for warning in drawn.warnings)

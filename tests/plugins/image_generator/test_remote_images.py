@@ -112,7 +112,7 @@ def test_one_that_is_missing_has_a_placeholder_and_a_warning(pictures: tuple[Ori
     address = at(running, "/gone")
     html = f'<img src="{address}" style="width:400px;height:200px">'
     _, warnings = made(client, html=html, width=400, height=200)
-    assert warnings == [f"The picture {address} is missing: its server answered with status 404."]
+    assert warnings == [f"The image {address} is missing: its server answered with status 404."]
 
 
 @pytest.mark.parametrize("template", ["og", "twitter-header", "linkedin-banner", "square", "story"])

@@ -17,7 +17,7 @@ HTML = (
     ("message", "marked"),
     [
         (
-            '<img src> at line 3, column 23 names "http://example.com/a.png"; only https:// addresses',
+            '<img src> at line 3, column 23 names "http://example.com/a.png"; only https:// and data:image/ URLs',
             "http://example.com/a.png",
         ),
         ("<img> at line 3, column 2 is not allowed", "img"),

@@ -2,14 +2,14 @@
 
 A template is given these names:
 
-- `props`: the texts and addresses, see `TemplateProps`. A picture that could not be fetched is left out.
+- `props`: the texts and URLs, see `TemplateProps`. An image that could not be fetched is left out.
 - `colors`: the theme's colours, see `Palette`.
-- `width`, `height`: the size of the picture in pixels.
-- `unit`: how many pixels one pixel of the template's own size is now.
-- `px(number)`: a length at the template's own size as a CSS length.
-- `right_to_left`: whether the title is written so.
-- `scale(largest, smallest, …)`: how large texts may be, see `Scale`; sizes at the template's own size.
-- `set_copy(width, height, scale)`: eyebrow, title and subtitle in a place of so many pixels, see `Copy`.
+- `width`, `height`: the size of the image in pixels.
+- `unit`: how many pixels one pixel at the template's own size is now.
+- `px(number)`: a CSS length, from a length at the template's own size.
+- `right_to_left`: whether the title is written from right to left.
+- `scale(largest, smallest, …)`: the range of text sizes, see `Scale`; given at the template's own size.
+- `set_copy(width, height, scale)`: eyebrow, title and subtitle, fitted into an area of this size in pixels, see `Copy`.
 - `one_line(text, width, size, weight=400, tracking=0)`: a line, cut where it is too wide, see `Lines`.
 - `line_width(lines)`: how wide it is.
 """
@@ -38,7 +38,7 @@ def expand(folder: Path, props: TemplateProps, size: Size, natural: Size) -> str
     Args:
         folder: holds `template.html`.
         props: what it shows.
-        size: the size of the picture.
+        size: the size of the image.
         natural: the template's own size.
 
     Raises:
@@ -66,7 +66,7 @@ def expand(folder: Path, props: TemplateProps, size: Size, natural: Size) -> str
 
 
 def _promoted(props: TemplateProps) -> TemplateProps:
-    """Let the next text take the title's place where there is none."""
+    """Use the next text as the title if it is missing."""
     for name in ("title", "subtitle", "siteName", "author", "eyebrow"):
         if text := getattr(props, name):
             return props.model_copy(update={name: "", "title": text})

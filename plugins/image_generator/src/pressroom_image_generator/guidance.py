@@ -1,4 +1,4 @@
-"""What clients are told: how to write HTML that renders well, and examples, which are the gallery of the page."""
+"""Guidance for clients: how to write HTML that renders well, and the examples in the page's gallery."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ EXAMPLE: Final = (
     '<div style="display:flex;font-size:84px;font-weight:800;line-height:1.1;letter-spacing:-2px">'
     "A title that fits on two lines</div></div>"
 )
-"""A picture that keeps to every rule below."""
+"""An image that follows every rule below."""
 
 GUIDANCE: Final = f"""\
-Makes a picture (PNG or JPEG) for links, social networks, banners and stories. Returns a link that works for \
-three hours, and the picture itself: look at it before you pass it on, and fix what its warnings name. It \
+Makes an image (PNG or JPEG) for links, social networks, banners and stories. Returns a link that works for \
+three hours, and the image itself: look at it before you pass it on, and fix what its warnings name. It \
 counts as one generated image.
 Give template or html, never both.
 1. template: og (1200x630), twitter-header, linkedin-banner, square or story, with props such as title, \
@@ -27,7 +27,7 @@ width and height out; each template has its own.
 2. html, at most 10,000 characters, for a design of your own. The canvas is 1200x630 unless you give width and \
 height. Rules that make it look right:
 - One root <div> with display:flex;width:100%;height:100%, a background of its own and padding of 60 to 100px.
-- Style attributes alone: no <style>, classes, scripts or media queries. Write display:flex and flex-direction \
+- Style attributes only: no <style>, classes, scripts or media queries. Write display:flex and flex-direction \
 on every element that has elements in it, and space them with gap, justify-content and align-items, not with \
 margins or <br>.
 - Sizes in px. Titles: 56 to 96px, font-weight 700 to 900, line-height 1.05 to 1.2, letter-spacing -1 to -3px, \
@@ -38,8 +38,8 @@ decoration.
 scripts work.
 - Also drawn: linear-, radial- and conic-gradient, border-radius, borders, box-shadow, text-shadow, opacity, \
 transform, filter, background-clip:text, position:absolute for decoration, simple grids, inline <svg>.
-- Pictures: <img> with an https:// or data:image/ address, and with width, height and object-fit:cover; at most \
-10. url() in styles takes data:image/ alone.
+- Images: <img> with an https:// or data:image/ URL, and with width, height and object-fit:cover; at most \
+10. url() in styles takes data:image/ only.
 Example: {EXAMPLE}"""
 
 

@@ -1,4 +1,4 @@
-"""The pictures that somebody's HTML names: fetched by the server, before the drawing."""
+"""The images that a client's HTML names: fetched by the server before it is drawn."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True, slots=True)
 class RemoteImages:
-    """What became of the addresses: their contents, `None` for one that failed, and a sentence on each of those."""
+    """The outcome of the fetches: the content by URL, `None` for one that failed, and a warning for each of those."""
 
     contents: Mapping[str, bytes | None] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
@@ -40,11 +40,11 @@ NO_IMAGES: Final = RemoteImages()
 
 
 class ImageFetcher:
-    """Fetches pictures, and keeps the last ones for a short time.
+    """Fetches images, and keeps the latest ones for a short time.
 
     Args:
-        kept_seconds: how long a picture is used again.
-        kept_bytes: how large all pictures together may be that are kept.
+        kept_seconds: how long an image is reused.
+        kept_bytes: the maximum size of all kept images together.
     """
 
     def __init__(self, *, kept_seconds: float = _KEPT_SECONDS, kept_bytes: int = _KEPT_BYTES) -> None:
@@ -54,14 +54,14 @@ class ImageFetcher:
         self._bytes = 0
 
     async def fetch(self, fetcher: Fetcher, addresses: Sequence[str], field_name: str) -> RemoteImages:
-        """Return what lies at the addresses, all fetched at once.
+        """Return the content at the URLs, all fetched at once.
 
         Raises:
             InvalidInput: there are too many; the error names the field.
         """
         wanted = tuple(dict.fromkeys(addresses))
         if len(wanted) > MAX_IMAGES:
-            raise InvalidInput(field_name, f"has {len(wanted)} pictures with an address; at most {MAX_IMAGES} may be")
+            raise InvalidInput(field_name, f"has {len(wanted)} images with a URL; at most {MAX_IMAGES} are allowed")
         tasks = {address: asyncio.create_task(self._one(fetcher, address)) for address in wanted}
         try:
             if tasks:
@@ -72,14 +72,14 @@ class ImageFetcher:
         contents: dict[str, bytes | None] = {}
         warnings = []
         for address, task in tasks.items():
-            outcome = task.result() if task.done() and not task.cancelled() else "it was not there in time"
+            outcome = task.result() if task.done() and not task.cancelled() else "it did not arrive in time"
             contents[address] = outcome if isinstance(outcome, bytes) else None
             if isinstance(outcome, str):
-                warnings.append(f"The picture {_shown(address)} is missing: {outcome}.")
+                warnings.append(f"The image {_shown(address)} is missing: {outcome}.")
         return RemoteImages(contents, tuple(warnings))
 
     async def _one(self, fetcher: Fetcher, address: str) -> bytes | str:
-        """Return a picture, or why there is none."""
+        """Return an image, or why it is missing."""
         kept = self._recall(address)
         if kept is not None:
             return kept
@@ -90,7 +90,7 @@ class ImageFetcher:
         if fetched.status != 200:
             return f"its server answered with status {fetched.status}"
         if not is_picture(fetched.content):
-            return "it is no PNG, JPEG, GIF, WebP, AVIF or SVG"
+            return "it is not a PNG, JPEG, GIF, WebP, AVIF or SVG image"
         self._keep(address, fetched.content)
         return fetched.content
 
@@ -115,7 +115,7 @@ class ImageFetcher:
 
 
 def is_picture(content: bytes) -> bool:
-    """Tell by its first bytes whether a content is of a kind that can be drawn, whatever its sender called it."""
+    """Tell from its first bytes whether content is of a kind that can be drawn, whatever type its sender declared."""
     head = content[:2048]
     return (
         head.startswith((b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a"))

@@ -30,10 +30,10 @@ _SNOW: Final = parse_color("#f7f6f3")
 
 @dataclass(frozen=True, slots=True)
 class Palette:
-    """The colours of a picture, as `#rrggbb`, but for `background`, which may be any CSS background.
+    """The colours of an image, as `#rrggbb`, except for `background`, which may be any CSS background.
 
-    `text`, `muted` and `accent_text` can be read on all that lies under texts, but for hairlines, and `on_accent` on
-    `accent`. `shape` is for decoration under texts, `line` for hairlines, `surface` stands where a picture is missing.
+    `text`, `muted` and `accent_text` are legible on everything below texts except hairlines, and `on_accent` on
+    `accent`. `shape` is for decoration below texts, `line` for hairlines, `surface` for the area of a missing image.
     """
 
     background: str
@@ -101,7 +101,7 @@ def _gradient(accent: Color) -> Palette:
     text, base = (_INK, max(lightness, 0.78)) if lightness > _LIGHT_ACCENT else (WHITE, min(max(lightness, 0.36), 0.54))
     if chroma > _GREY:
         chroma = max(chroma, 0.11)
-    # Analogous hues, turned away from the olive that lies between yellow and green.
+    # Analogous hues, turned away from the olive between yellow and green.
     turn = -52.0 if hue < 125 or hue > 330 else 52.0
     stops = [
         _readable(_from_oklch(base + lift, chroma, hue + turn * part), (text,), enough=_ON_GRADIENT)

@@ -1,4 +1,4 @@
-"""What a picture is made from, and what is said of it."""
+"""The parameters of an image, and its details in the response."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _picture_address(value: str) -> str:
 
 
 def _visible(value: str) -> str:
-    """Return a text with its white space as one line; what has no visible character is as good as left out."""
+    """Return a text as one line; one without a visible character counts as left out."""
     text = " ".join(value.split())
     return text if any(unicodedata.category(character) not in _INVISIBLE for character in text) else ""
 
@@ -68,7 +68,7 @@ PictureAddress = Annotated[
 
 
 class TemplateProps(Params):
-    """What a template shows. Everything may be left out; no template leaves a hole for it."""
+    """What a template shows. Everything is optional; no template leaves a gap for a missing value."""
 
     title: Annotated[str, Field(max_length=200), AfterValidator(_visible)] = Field(
         default="", description="The headline. A long one shrinks, then ends in an ellipsis.", examples=["Hello, world"]
@@ -88,29 +88,29 @@ class TemplateProps(Params):
     theme: Theme = Field(default="light", description="Light, dark, gradient, minimal or bold.", examples=["dark"])
     accentColor: HexColor = Field(  # noqa: N815 - the contract's name
         default="#b9502a",
-        description="The brand's colour. Colours of texts are chosen so that they can be read beside it.",
+        description="The brand colour. Text colours are chosen to be legible with it.",
         examples=["#0f766e"],
     )
-    align: Align = Field(default="left", description="Where the texts stand.", examples=["center"])
+    align: Align = Field(default="left", description="How the text is aligned.", examples=["center"])
     logoUrl: PictureAddress | None = Field(  # noqa: N815 - the contract's name
         default=None,
-        description="Address of a logo: https:// or data:image/.",
+        description="URL of a logo: https:// or data:image/.",
         examples=["https://example.com/logo.png"],
     )
     imageUrl: PictureAddress | None = Field(  # noqa: N815 - the contract's name
         default=None,
-        description="Address of a large picture: https:// or data:image/.",
+        description="URL of a large image: https:// or data:image/.",
         examples=["https://example.com/cover.jpg"],
     )
     avatarUrl: PictureAddress | None = Field(  # noqa: N815 - the contract's name
         default=None,
-        description="Address of the author's picture: https:// or data:image/.",
+        description="URL of the author's photo: https:// or data:image/.",
         examples=["https://example.com/ada.jpg"],
     )
 
 
 class ImageParams(Params):
-    """The parameters of a picture: exactly one of `html` and `template`."""
+    """The parameters of an image: exactly one of `html` and `template`."""
 
     html: str | None = Field(
         default=None,
@@ -142,7 +142,7 @@ class ImageParams(Params):
     height: Pixels | None = Field(
         default=None,
         description=(
-            "Height in pixels; instead of it aspectRatio may be given. Without both, html is 630/1200 as high as wide, "
+            "Height in pixels; give this or aspectRatio. Without both, html is 630/1200 as high as wide, "
             "and a template keeps its own ratio."
         ),
         examples=[630],
@@ -170,20 +170,20 @@ class ImageParams(Params):
         return self
 
     def _settle(self, size: Size) -> None:
-        """Put the size in place of what it follows from, so that equal pictures have equal parameters."""
+        """Replace what determines the size by the size itself, so that equal images have equal parameters."""
         self.__dict__.update(width=size.width, height=size.height, aspectRatio=None)
 
     def size(self, natural: Size) -> Size:
-        """Return the size of the picture, where `natural` is that of a picture of which nothing is said.
+        """Return the size of the image; `natural` is its size if no parameter gives one.
 
-        Raises `InvalidInput` where the height that follows is out of bounds.
+        Raises `InvalidInput` if the resulting height is out of bounds.
         """
         width = natural.width if self.width is None else self.width
         return computed_size(width, self.height, self.aspectRatio, natural)
 
 
 class ImageDetails(BaseModel):
-    """What the answer says of the file, besides its address."""
+    """What the response says of the file, besides its URL."""
 
     width: int = Field(description="Width in pixels.")
     height: int = Field(description="Height in pixels.")

@@ -40,8 +40,8 @@ PLUGIN = Plugin(
 MCP = Mcp(name="generate_image", quota="images_generated", description=GUIDANCE)
 
 PROMO = Promo(
-    tagline="Pictures from HTML, or from templates that look designed.",
-    description="Open Graph images, banners, squares and stories, in any brand's colour, as PNG or JPEG.",
+    tagline="Images from HTML, or from designed templates.",
+    description="Open Graph images, banners, squares and stories, in any brand colour, as PNG or JPEG.",
     use_cases=(
         "Open Graph images for every page of a site",
         "Headers for profiles",
@@ -50,7 +50,7 @@ PROMO = Promo(
     ),
     llm_instructions=(
         "POST a JSON object with `template` and `props`, or with `html`, to the generate endpoint; every other "
-        "parameter has a default. The answer's data.url is the picture. Use response=binary to receive the bytes."
+        "parameter has a default. The response's data.url is the image. Use response=binary to receive the bytes."
     ),
     related_features=("code-to-image", "qr-code-generator", "favicon-generator"),
 )
@@ -80,8 +80,8 @@ PAGE = Page(
 
 NOTES = (
     "What cannot be drawn is left out and named in data.warnings and in the header X-Warnings.",
-    "Pictures are fetched from public https addresses: at most 10, of 5 MB each, within 8 seconds together.",
-    "The same parameters give the same file for as long as it is cached, even if a picture at an address changes.",
+    "Images are fetched from public https URLs: at most 10, of 5 MB each, within 8 seconds in total.",
+    "The same parameters give the same file for as long as it is cached, even if an image at a URL changes.",
     "Emoji are Twemoji's, copyright Twitter and other contributors, CC-BY 4.0: keep that notice with them.",
 )
 
@@ -105,7 +105,7 @@ NOTES = (
     page=PAGE,
 )
 def generate(params: ImageParams, call: Call) -> Artifact:
-    """Draws HTML with inline styles, or one of the templates with your texts, as a picture of an exact size."""
+    """Draws HTML with inline styles, or one of the templates with your texts, as an image of an exact size."""
     from pressroom_image_generator.rendering import render  # noqa: PLC0415 - fonts load in the worker
 
     return render(params, call.prepared or WorkerInput())

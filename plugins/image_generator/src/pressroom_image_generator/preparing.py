@@ -118,7 +118,7 @@ def _addresses_in(html: str) -> tuple[str, ...]:
     # `<img` and its old name `<image` cannot be written in any other way; most HTML has neither.
     if "<im" not in html.lower():
         return ()
-    from pressroom_image_generator.engine import image_addresses  # noqa: PLC0415 - loads with the first picture
+    from pressroom_image_generator.engine import image_addresses  # noqa: PLC0415 - loads with the first image
 
     return tuple(image_addresses(html))
 

@@ -24,7 +24,7 @@ MAX_WARNINGS: Final = 20
 
 
 def render(params: ImageParams, prepared: WorkerInput) -> Artifact:
-    """Return the picture that the parameters describe.
+    """Return the image that the parameters describe.
 
     Raises:
         InvalidInput: the HTML cannot be drawn.
@@ -46,7 +46,7 @@ def render(params: ImageParams, prepared: WorkerInput) -> Artifact:
 
 
 def _from_template(params: ImageParams, prepared: WorkerInput) -> tuple[str, Size, engine.RenderedImage]:
-    """Return a template's HTML, its size and the picture. It has a look without the pictures that cannot be drawn."""
+    """Return a template's HTML, its size and the image. Images that cannot be drawn are left out of the layout."""
     if prepared.template is not None:
         folder, natural = prepared.template.folder, prepared.template.size
     else:
@@ -69,7 +69,7 @@ def _missing(props: TemplateProps, contents: Mapping[str, bytes | None]) -> dict
 
 
 def _others(warnings: Sequence[str], images: RemoteImages) -> list[str]:
-    """Return the engine's warnings as sentences, without those on pictures whose failure is told already."""
+    """Return the engine's warnings as sentences, without those on images whose failure has been reported already."""
     failed = [shown(address) for address, content in images.contents.items() if content is None]
     return [f"{one[:1].upper()}{one[1:]}." for one in warnings if not any(address in one for address in failed)]
 

@@ -1,4 +1,4 @@
-"""How large a picture becomes."""
+"""The size of an image."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ MAX_EDGE: Final = 2400
 
 
 class Size(NamedTuple):
-    """The size of a picture in pixels."""
+    """The size of an image in pixels."""
 
     width: int
     height: int
 
 
 HTML_SIZE: Final = Size(1200, 630)
-"""The size of HTML of which nothing is said: what link previews show whole."""
+"""The default size of HTML: link previews show it uncropped."""
 
 
 def computed_size(width: int, height: int | None, aspect_ratio: str | None, natural: Size) -> Size:
-    """Return the size of a picture; a height that follows from the width is rounded half up.
+    """Return the size of an image; a height computed from the width is rounded half up.
 
     Args:
         width: the width in pixels.

@@ -43,7 +43,7 @@ _MIN_EYEBROW: Final = 0.7
 
 _TRACKING: Final = -0.02
 _PLAIN_FAMILY: Final = "Inter"
-"""Stands beside every other script: there are no serifs for those, nor letters that are set closer."""
+"""Goes with every other script: those have no serifs, and their letters are not set closer."""
 
 _PLAIN_WEIGHT: Final = 700
 _JOINER: Final = "\u2060"
@@ -92,7 +92,7 @@ class TypesetText:
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """The texts in the middle of a card. `gap` is what lies between two of them; those that are missing are empty."""
+    """The texts in the middle of a card. `gap` is the space between two of them; missing ones are empty."""
 
     eyebrow: TypesetText
     title: TypesetText

@@ -180,7 +180,7 @@ async def test_a_refusal_is_marked_in_the_editor_and_leads_there(browser: Browse
         await editor.fill(BROKEN)
         await generate(page)
         await expect(editor).to_have_attribute("aria-invalid", "true")
-        await expect(editor).to_have_accessible_description(re.compile("only https:// addresses"))
+        await expect(editor).to_have_accessible_description(re.compile("only https:// and data:image/ URLs"))
         await expect(page.locator(".code-under mark")).to_have_text("http://example.com/a.png")
         await expect(page.locator(".has-wrong")).to_have_count(1)
         await page.get_by_role("button", name="Line 3, column 13").click()

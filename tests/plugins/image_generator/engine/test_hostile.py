@@ -17,7 +17,7 @@ from support.sizes import examples
 BOMB = "".join(f'<g id="a{level}">' + f'<use href="#a{level + 1}"/>' * 10 + "</g>" for level in range(9))
 
 REFUSED = [
-    ("<div>" * 900 + "x", "stand inside each other"),
+    ("<div>" * 900 + "x", "nested inside each other"),
     ('<img src="http://example.com/a.png">', "http://example.com/a.png"),
     ('<p>\n<img src="file:///etc/passwd">', "line 2, column 11"),
     ('<img src="data:text/html,x">', "data:text/html"),
@@ -104,7 +104,7 @@ def test_missing_pictures_are_drawn_as_an_area_and_named() -> None:
     html = '<img src="https://example.com/a.png" alt="A picture" style="width:200px;height:100px">'
     assert image_addresses(html) == ("https://example.com/a.png",)
     rendered = render(html, 200, 200, images={"https://example.com/a.png": None})
-    assert rendered.warnings == ('the picture "https://example.com/a.png" could not be loaded',)
+    assert rendered.warnings == ('the image "https://example.com/a.png" could not be loaded',)
     alphas = rendered.picture.getchannel("A").crop((0, 0, 200, 100)).getextrema()
     assert alphas[0] == 64
 

@@ -1,7 +1,7 @@
-"""The engine: HTML with inline styles to a picture, in four steps.
+"""The engine: from HTML with inline styles to an image, in four steps.
 
-`parse` makes elements of the text, `cascade` computes their styles (each property stands in `properties`), `boxes` and
-`layout` find where everything stands, `paint` draws it.
+`parse` turns the text into elements, `cascade` computes their styles (each property is defined in `properties`),
+`boxes` and `layout` determine the position of everything, `paint` draws it.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ _NO_IMAGES: Final[Mapping[str, ImageSource]] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class RenderedImage:
-    """A picture, `RGB` where nothing shines through and else `RGBA`, and what could not be done as it was asked."""
+    """An image, `RGB` if it is opaque and `RGBA` otherwise, and warnings of what could not be drawn as requested."""
 
     picture: Image.Image
     warnings: tuple[str, ...]
 
 
 def image_addresses(html: str) -> tuple[str, ...]:
-    """Return the `https` addresses that `<img src>` names, each once and in the order of the document.
+    """Return the `https` URLs that `<img src>` names, each once and in the order of the document.
 
     Raises:
-        InvalidInput: the text holds what is refused, an address of another kind for one.
+        InvalidInput: the text contains something that is refused, such as a URL of another kind.
     """
     sources = image_sources(parse_html(html, Notes()))
     return tuple(dict.fromkeys(source for source in sources if source.lower().startswith("https://")))
@@ -62,17 +62,17 @@ def render(
     images: Mapping[str, ImageSource] = _NO_IMAGES,
     fonts: FontLibrary | None = None,
 ) -> RenderedImage:
-    """Return the picture of an HTML text on a canvas of that many pixels.
+    """Return the image of an HTML text on a canvas of this size in pixels.
 
     Args:
         html: elements with `style` attributes.
         width: of the canvas.
         height: of the canvas; what reaches beyond is cut off.
-        images: the bytes behind the addresses that `image_addresses` names; what is missing is drawn as a neutral area.
+        images: the bytes by URL, for the URLs that `image_addresses` names; a missing one is drawn as a neutral area.
         fonts: those of the installed packages by default.
 
     Raises:
-        InvalidInput: the text holds what is refused, or more than can be drawn; the message says what and where.
+        InvalidInput: the text contains something refused, or more than can be drawn; the message says what and where.
     """
     notes = Notes()
     library = fonts or default_library()
@@ -104,7 +104,7 @@ def _covered(fragment: Fragment, x: float, y: float, width: int, height: int) ->
 
 
 def _opaque_picture(style: Style) -> bool:
-    """Tell whether the lowest picture of a background is a gradient that lets nothing through."""
+    """Tell whether the lowest image of a background is an opaque gradient."""
     lowest = style.background_image[-1]
     if isinstance(lowest, (str, UrlImage)):
         return False

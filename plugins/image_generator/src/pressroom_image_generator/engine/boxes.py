@@ -1,4 +1,4 @@
-"""From styled elements to boxes: what is a block, a flex container, a paragraph of inline content, a picture."""
+"""From styled elements to boxes: blocks, flex containers, paragraphs of inline content, images."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ class BoxBuilder:
         return [Inline("open", style), *parts, Inline("close", style)]
 
     def _marker(self, style: Style, number: int) -> Box:
-        """Return the bullet or the number that stands beside a list item."""
+        """Return the bullet or the number of a list item."""
         marker = Style(style)
         marker.set("display", "block")
         marker.set("position", "absolute")

@@ -39,7 +39,7 @@ _STRUCTURED: Final = re.compile(r"""["'{}\[\]\\@]|/\*|url\(|--""", re.IGNORECASE
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """A declaration as it was written; `variables` tells whether `var()` stands in it."""
+    """A declaration as it was written; `variables` tells whether it contains `var()`."""
 
     name: str
     nodes: tuple[Node, ...]
@@ -88,7 +88,7 @@ class Cascade:
         """Return the style of an element.
 
         Raises:
-            InvalidInput: a `url()` names something else than a picture in a `data:` URL.
+            InvalidInput: a `url()` names something other than an image in a `data:` URL.
         """
         style = Style(parent)
         sheet = parsed_style(element.attributes.get("style", ""))
@@ -260,7 +260,7 @@ def _refuse_addresses(nodes: Iterable[Node], name: str) -> None:
         if (address := url_of(node)) is not None:
             if not address.lower().startswith("data:"):
                 raise InvalidInput(
-                    "html", f"{name}: url() names {shown(address)}; only data:image/ pictures are allowed in styles"
+                    "html", f"{name}: url() names {shown(address)}; only data:image/ URLs are allowed in styles"
                 )
             refuse_address(address, f"{name}: url()")
         elif node.type == "function" and node.lower_name in ("src", "image-set", "image", "element"):

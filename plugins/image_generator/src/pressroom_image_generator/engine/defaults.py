@@ -1,4 +1,4 @@
-"""What elements look like before they are styled (HTML Standard, section 15), as far as pictures need it."""
+"""What elements look like before they are styled (HTML Standard, section 15), as far as images need it."""
 
 from __future__ import annotations
 

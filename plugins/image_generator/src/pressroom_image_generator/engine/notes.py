@@ -1,4 +1,4 @@
-"""What a render tells its caller besides the picture."""
+"""What a render tells its caller besides the image."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Notes:
     def warn(self, text: str) -> None:
         """Add a warning, unless it was given before or there are too many.
 
-        What documents hold stands in warnings, in the middle of sentences: a sentence is kept on one line, printable,
-        and not too long.
+        Warnings quote what documents contain in the middle of sentences, so each is made one printable line of bounded
+        length.
         """
         if len(self._seen) < MAX_WARNINGS:
             self._seen.setdefault(_cut(_printable(text), _MAX_WARNING_LENGTH), None)

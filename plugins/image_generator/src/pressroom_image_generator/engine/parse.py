@@ -14,7 +14,7 @@ from pressroom_image_generator.engine.notes import Notes, shown
 
 MAX_ELEMENTS: Final = 5000
 MAX_DEPTH: Final = 100
-"""How many elements may stand inside each other."""
+"""The maximum depth of nested elements."""
 
 _REFUSED: Final = {
     "script": "scripts do not run here",
@@ -26,7 +26,7 @@ _REFUSED: Final = {
     "embed": "other documents cannot be embedded",
     "video": "videos cannot be shown; use an <img>",
     "audio": "sound cannot be shown",
-    "base": "there are no addresses to complete",
+    "base": "relative URLs are not supported",
 }
 _LEFT_OUT: Final = frozenset(
     {"head", "title", "meta", "template", "noscript", "source", "track", "param", "area", "map"}
@@ -54,7 +54,7 @@ def parse_html(html: str, notes: Notes) -> Element:
     """Return the tree of an HTML text under a root that stands for the canvas.
 
     Raises:
-        InvalidInput: the text holds what is refused, too many elements or too deep ones.
+        InvalidInput: the text contains something that is refused, too many elements, or elements nested too deeply.
     """
     parser = LexborHTMLParser(html, is_fragment=True)
     root = Element("canvas")
@@ -72,7 +72,9 @@ def parse_html(html: str, notes: Notes) -> Element:
         if elements > MAX_ELEMENTS:
             raise InvalidInput("html", f"it has more than {MAX_ELEMENTS} elements; draw fewer of them")
         if depth > MAX_DEPTH:
-            raise InvalidInput("html", f"more than {MAX_DEPTH} elements stand inside each other; nest fewer of them")
+            raise InvalidInput(
+                "html", f"more than {MAX_DEPTH} elements are nested inside each other; nest fewer of them"
+            )
         element = _element(node, html, notes)
         if element is None:
             continue
@@ -93,12 +95,12 @@ def image_sources(root: Element) -> Iterator[str]:
 
 
 def refuse_address(address: str, where: str, html: str = "") -> None:
-    """Raise `InvalidInput` for an address that is neither `https` nor a picture in a `data:` URL."""
+    """Raise `InvalidInput` for a URL that is neither `https` nor an image in a `data:` URL."""
     if address.lower().startswith("https://") or _IMAGE_DATA.match(address):
         return
     raise InvalidInput(
         "html",
-        f"{where}{_place(html, address)} names {shown(address)}; only https:// addresses and data:image/ "
+        f"{where}{_place(html, address)} names {shown(address)}; only https:// and data:image/ URLs "
         "(png, jpeg, gif, webp, avif, svg+xml) are allowed",
     )
 
@@ -128,7 +130,7 @@ def _element(node: Any, html: str, notes: Notes) -> Element | None:
 
 
 def _place(html: str, what: str) -> str:
-    """Return where a text first stands, for a message: the parser keeps no places."""
+    """Return where a text first occurs, for a message: the parser keeps no positions."""
     index = html.lower().find(what.lower()) if what else -1
     if index < 0:
         return ""

@@ -25,7 +25,7 @@ _HORIZONTAL, _VERTICAL = ("left", "right"), ("top", "bottom")
 
 @dataclass(frozen=True, slots=True)
 class UrlImage:
-    """A picture in a `data:` URL."""
+    """An image in a `data:` URL."""
 
     address: str
 
@@ -49,7 +49,7 @@ def layers(read_one: Reader[T]) -> Reader[tuple[T, ...]]:
 
 
 def url_of(node: Node) -> str | None:
-    """Return the address that a `url()` names."""
+    """Return the URL in a `url()`."""
     if isinstance(node, URLToken):
         return str(node.value)
     if isinstance(node, FunctionBlock) and node.lower_name == "url":

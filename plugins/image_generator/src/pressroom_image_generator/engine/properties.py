@@ -242,7 +242,7 @@ class Style:
     outline_offset = Property(0.0, pixels(negative=True))
     box_shadow = Property(_NO_SHADOWS, readers.shadows(spread=True))
 
-    # Pictures and effects
+    # Images and effects
     object_fit = Property("fill", keywords("fill", "contain", "cover", "none", "scale-down"))
     object_position = Property[Position](pictures.MIDDLE, pictures.position)
     image_rendering = Property(

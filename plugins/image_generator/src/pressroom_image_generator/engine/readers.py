@@ -1,4 +1,4 @@
-"""Readers of property values: each takes component values and units, and returns `None` for what is no value."""
+"""Readers of property values: each takes component values and units, and returns `None` for an invalid value."""
 
 from __future__ import annotations
 

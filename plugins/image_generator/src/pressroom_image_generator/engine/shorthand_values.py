@@ -26,7 +26,7 @@ def slash(node: Node) -> bool:
 
 
 def split_slash(nodes: Nodes) -> list[list[Node]]:
-    """Return what stands between the slashes of a value."""
+    """Return the parts of a value between its slashes."""
     parts: list[list[Node]] = [[]]
     for node in nodes:
         if slash(node):

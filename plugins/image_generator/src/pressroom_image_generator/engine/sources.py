@@ -1,4 +1,4 @@
-"""Pictures from bytes: `data:` URLs, fetched ones and SVG, decoded within bounds."""
+"""Images from bytes: `data:` URLs, fetched images and SVG, decoded within limits."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ _NEUTRAL: Final = (128, 128, 128, 64)
 _DATA: Final = re.compile(r"data:([^;,]*)((?:;[^;,]*)*),", re.IGNORECASE)
 
 ImageSource = bytes | None
-"""The bytes of a fetched picture, or `None` where it could not be fetched."""
+"""The bytes of a fetched image, or `None` where it could not be fetched."""
 
 
 class Source(Protocol):
-    """A picture that can be drawn at any size. `ratio` is width to height; sizes may be unknown."""
+    """An image that can be drawn at any size. `ratio` is width to height; sizes may be unknown."""
 
     width: float | None
     height: float | None
     ratio: float | None
 
     def image(self, width: int, height: int) -> Image.Image:
-        """Return the picture as `RGBA` or `RGB` of that many pixels."""
+        """Return the image as `RGBA` or `RGB` of that many pixels."""
         ...
 
 
@@ -47,7 +47,7 @@ class _Raster:
         self.ratio: float | None = picture.width / picture.height
 
     def image(self, width: int, height: int) -> Image.Image:
-        """Return the picture in another size; what has an alpha channel is mixed premultiplied."""
+        """Return the image in another size; an alpha channel is premultiplied for that."""
         picture = self._picture
         if picture.size == (width, height):
             return picture
@@ -77,7 +77,7 @@ class _Vector:
 
 
 class Sources:
-    """The pictures of one render: each is decoded once."""
+    """The images of one render: each is decoded once."""
 
     def __init__(self, fetched: Mapping[str, ImageSource], notes: Notes) -> None:
         self._fetched = fetched
@@ -86,7 +86,7 @@ class Sources:
         self._budget = VectorBudget()
 
     def named(self, address: str) -> Source | None:
-        """Return the picture at an address, or `None` (and a warning) where there is none."""
+        """Return the image at a URL; if it cannot be had, warn and return `None`."""
         if not address:
             self._notes.warn("an <img> has no src")
             return None
@@ -95,7 +95,7 @@ class Sources:
         return self._decoded[address]
 
     def inline_svg(self, markup: str, color: Color) -> Source | None:
-        """Return an `<svg>` element as a picture; `currentColor` in it is the text's colour."""
+        """Return an `<svg>` element as an image; `currentColor` in it is the text's colour."""
         red, green, blue, _ = color.rgba8
         paint = f"#{red:02x}{green:02x}{blue:02x}"
         if "xmlns=" not in markup[:2000].partition(">")[0]:
@@ -105,7 +105,7 @@ class Sources:
         return self._svg(re.sub("currentcolor", paint, markup, flags=re.IGNORECASE), "an <svg>")
 
     def _decode(self, address: str) -> Source | None:
-        what = f"the picture {shown(address)}"
+        what = f"the image {shown(address)}"
         if not address.startswith("data:") and not address.lower().startswith("data:"):
             content = self._fetched.get(address)
             if content is None:

@@ -1,4 +1,4 @@
-"""SVG pictures made safe: nothing is loaded, nothing grows beyond bounds, before resvg draws them."""
+"""SVG images made safe before resvg draws them: nothing is loaded, nothing grows beyond limits."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ MAX_BLUR: Final = 200.0
 
 
 class UnsafeSvg(ValueError):
-    """The picture cannot be read, or holds more than is drawn."""
+    """The image cannot be read, or contains more than is drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +68,11 @@ def safe_svg(text: str) -> Svg:
     """Return an SVG without anything that loads or runs.
 
     Raises:
-        UnsafeSvg: it is no SVG, declares entities, or is too large once its references are followed.
+        UnsafeSvg: it is not an SVG, declares entities, or is too large once its references are followed.
     """
     if len(text) > MAX_BYTES:
         raise UnsafeSvg("the SVG is too large")
-    # Entities are the one part of XML that grows and that reads files; no picture needs them.
+    # Entities are the one part of XML that grows and that reads files; no image needs them.
     if "<!ENTITY" in text or _declares(text):
         raise UnsafeSvg("the SVG declares entities")
     root = _parsed(text)

@@ -166,7 +166,7 @@ def _calculated(block: FunctionBlock) -> _Number | None:
 
 
 def _sum(nodes: Sequence[Node]) -> _Number | None:
-    """Return the value of products that are added; the signs must stand between white space (CSS Values 4, 10.1)."""
+    """Return the value of products that are added; the signs must be surrounded by white space (CSS Values 4, 10.1)."""
     terms: list[tuple[int, list[Node]]] = [(1, [])]
     for index, node in enumerate(nodes):
         if node.type == "literal" and node.value in "+-" and 0 < index < len(nodes) - 1:

@@ -1,6 +1,6 @@
 """Draws one SVG and ends: `vector_process.py WIDTH HEIGHT MEBIBYTES SECONDS`, from standard input to a PNG.
 
-It ends with status 1 where the drawing is none, and in any other way than with 0 where it takes too much.
+It exits with status 1 if the drawing is invalid, and with another status than 0 if it takes too much.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import sys
 
 
 def main(width: int, height: int, mebibytes: int, seconds: int) -> None:
-    """Draw within so much memory and so many seconds of a processor."""
+    """Draw within these limits of memory and processor seconds."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     bound = mebibytes * 2**20

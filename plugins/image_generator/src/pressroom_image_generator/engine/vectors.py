@@ -49,7 +49,7 @@ class VectorBudget:
         self._pixels = MAX_PIXELS
 
     def draw(self, svg: Svg, width: int, height: int) -> Image.Image:
-        """Return a drawing as an `RGBA` picture of that many pixels, at most 4096 each way before it is enlarged.
+        """Return a drawing as an `RGBA` image of that many pixels, at most 4096 each way before it is enlarged.
 
         Raises:
             TooCostly: it takes too long, or too much memory.

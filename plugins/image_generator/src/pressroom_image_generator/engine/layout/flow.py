@@ -117,13 +117,13 @@ def _horizontal(box: Box, fragment: Fragment, width: float, margins: Edges, *, r
 
 
 _DEFAULT_WIDTH, _DEFAULT_HEIGHT = 300.0, 150.0
-"""The size of a picture that has none (CSS Images 3, section 5.3)."""
+"""The size of an image without a size of its own (CSS Images 3, section 5.3)."""
 
 _MISSING_EDGE: Final = 24.0
 
 
 def natural_size(box: Box) -> tuple[float, float]:
-    """Return the size of a picture where nothing else decides."""
+    """Return the size of an image if nothing else determines it."""
     source = box.source
     if source is None:
         return _MISSING_EDGE, _MISSING_EDGE
@@ -136,7 +136,7 @@ def natural_size(box: Box) -> tuple[float, float]:
 
 
 def picture_widths(box: Box) -> tuple[float, float]:
-    """Return the content widths of a picture: both are its natural one, within what its heights allow."""
+    """Return the content widths of an image: both are its natural width, within what its heights allow."""
     width, height = natural_size(box)
     style = box.style
     ratio = width / height if height else 0.0
@@ -147,7 +147,7 @@ def picture_widths(box: Box) -> tuple[float, float]:
 
 
 def layout_picture(layout: LayoutContext, box: Box, space: Space) -> Fragment:
-    """Lay out a picture."""
+    """Lay out an image."""
     sizing = Sizing(layout, box, space)
     width = sizing.width()
     height = sizing.given_height()

@@ -20,7 +20,7 @@ def bounded(value: float) -> float:
     """Return a size or place that later arithmetic can bear."""
     if -FARTHEST <= value <= FARTHEST:
         return value
-    # What compares with nothing is no number.
+    # NaN is neither greater nor less than 0.
     return FARTHEST if value > 0 else -FARTHEST if value < 0 else 0.0
 
 

@@ -1,4 +1,4 @@
-"""Painting backgrounds: a colour and layers of pictures (CSS Backgrounds 3, section 2)."""
+"""Painting backgrounds: a colour and layers of images (CSS Backgrounds 3, section 2)."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _box(rect: Rect, edges: Edges) -> Rect:
 def _clip(
     canvas: Canvas, rect: Rect, border: Edges, padding: Edges, corners: Corners, name: str, text: Image.Image | None
 ) -> tuple[Rect, Image.Image | None]:
-    """Return the part of the page that a layer covers, and its mask where it is no plain rectangle."""
+    """Return the part of the page that a layer covers, and its mask if it is not a plain rectangle."""
     if name == "text":
         area = rect.within(canvas.rect)
         if text is None or area.empty:

@@ -1,4 +1,4 @@
-"""A picture with an origin on the page, onto which colours and pictures are laid. Nothing outside it costs anything."""
+"""An image with an origin on the page, onto which colours and images are painted. Nothing outside it costs anything."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pressroom.sdk import InvalidInput
 from pressroom_image_generator.engine.paint.rectangles import Corners, Rect, rounded_mask
 
 MAX_WORK: Final = 800_000_000
-"""How many pixels may be painted for one picture, layers, gradients and blurs counted several times."""
+"""The maximum of pixels painted for one image; layers, gradients and blurs count several times."""
 
 LAYER, GRADIENT, BLUR, OUTLINE, FINE = 4, 8, 6, 12, 24
 """How many painted pixels a pixel of a layer, a gradient, a blur, a box under a transform or a finer mask is worth."""
 
 
 class Budget:
-    """The work that one picture may take: hostile styles ask for hours of it."""
+    """The work that one image may take: hostile styles would take hours."""
 
     def __init__(self) -> None:
         self._left = MAX_WORK
@@ -39,7 +39,7 @@ class Budget:
 
 
 class Canvas:
-    """An `RGB` or `RGBA` picture whose first pixel is at `left` and `top` of the page."""
+    """An `RGB` or `RGBA` image whose first pixel is at `left` and `top` of the page."""
 
     def __init__(self, image: Image.Image, left: int = 0, top: int = 0, budget: Budget | None = None) -> None:
         self.image = image
@@ -102,7 +102,7 @@ class Canvas:
             mask = scaled(mask, alpha)
         place = (left - self.rect.left, top - self.rect.top)
         if self.image.mode == "RGB":
-            # A picture goes through a mask twice as fast as a colour.
+            # An image goes through a mask twice as fast as a colour.
             self.image.paste(Image.new("RGB", mask.size, (red, green, blue)), place, mask)
         else:
             layer = Image.new("RGBA", mask.size, (red, green, blue, 0))
@@ -110,7 +110,7 @@ class Canvas:
             self.image.alpha_composite(layer, place)
 
     def draw(self, picture: Image.Image, left: int, top: int, mask: Image.Image | None = None) -> None:
-        """Lay a picture over the page, through a mask of its size if one is given."""
+        """Lay an image over the page, through a mask of its size if one is given."""
         seen = Rect(left, top, left + picture.width, top + picture.height).within(self.rect)
         if seen.empty:
             return
@@ -148,7 +148,7 @@ def scaled(mask: Image.Image, alpha: int) -> Image.Image:
 
 
 def through(picture: Image.Image, mask: Image.Image) -> Image.Image:
-    """Return a picture in `RGBA` as a mask lets it through; its own alpha counts as well."""
+    """Return an image in `RGBA` under a mask; its own alpha counts as well."""
     seen = picture.convert("RGBA")
     seen.putalpha(ImageChops.multiply(seen.getchannel("A"), mask))
     return seen

@@ -38,7 +38,7 @@ def filter_reach(filters: Sequence[FilterFunction]) -> int:
 
 
 def filtered(picture: Image.Image, filters: Sequence[FilterFunction], current: Color) -> Image.Image:
-    """Return an `RGBA` or `RGB` picture under filters, in their order (Filter Effects 1)."""
+    """Return an `RGBA` or `RGB` image under filters, in their order (Filter Effects 1)."""
     for one in filters:
         if one.shadow is not None:
             picture = _dropped(picture, one, current)
@@ -180,7 +180,7 @@ def _radius(value: AnyLength | str, base: float, sides: list[float]) -> float:
 
 
 def blended(below: Image.Image, above: Image.Image, mode: str) -> Image.Image:
-    """Return the colours of two `RGB` pictures mixed (Compositing 1, section 9)."""
+    """Return the colours of two `RGB` images mixed (Compositing 1, section 9)."""
     match mode:
         case "multiply":
             return ImageChops.multiply(below, above)

@@ -124,7 +124,7 @@ def _through(picture: Image.Image, mask: Image.Image) -> None:
 
 
 def blend(canvas: Canvas, picture: Image.Image, place: Rect, mode: str) -> None:
-    """Lay a picture over the page, its colours mixed with those below."""
+    """Lay an image over the page, its colours mixed with those below."""
     part = canvas.part(place.within(canvas.rect))
     if part.rect != place:
         picture = picture.crop(

@@ -100,7 +100,7 @@ class Painter:
             self._flattened(canvas, PlacedFragment(x, y, fragment), box, matrix, rect)
 
     def _flattened(self, canvas: Canvas, placed: PlacedFragment, box: Rect, matrix: Matrix | None, rect: Rect) -> None:
-        """Paint a context as a picture, `rect` of it, and lay that over the canvas."""
+        """Paint a context as an image, `rect` of it, and lay that over the canvas."""
         style = placed.fragment.box.style
         layer = canvas.layer(rect)
         self._context(layer, placed.fragment, placed.x, placed.y)
@@ -215,7 +215,7 @@ class Painter:
         return mask
 
     def _content(self, canvas: Canvas, fragment: Fragment, x: float, y: float) -> None:
-        """Paint the picture, the inline boxes and the texts of a fragment."""
+        """Paint the image, the inline boxes and the texts of a fragment."""
         box = fragment.box
         if box.kind == "picture" and box.style.visibility == "visible":
             rect = snapped(x, y, fragment.width, fragment.height)

@@ -1,4 +1,4 @@
-"""Painting pictures into their boxes, and what stands in for missing ones."""
+"""Painting images into their boxes, and placeholders for missing ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_EDGE = 6000
 
 
 def paint_picture(canvas: Canvas, box: Box, rect: Rect, frame: Edges, corners: Corners, library: FontLibrary) -> None:
-    """Paint the picture of a box into its content box."""
+    """Paint the image of a box into its content box."""
     inner = Rect(
         rect.left + nearest(frame.left), rect.top + nearest(frame.top),
         rect.right - nearest(frame.right), rect.bottom - nearest(frame.bottom),
@@ -38,7 +38,7 @@ def paint_picture(canvas: Canvas, box: Box, rect: Rect, frame: Edges, corners: C
     seen = area.within(window)
     if seen.empty:
         return
-    # A picture that is far larger than what is seen of it is scaled to a bounded size only.
+    # An image far larger than its visible part is scaled to a bounded size only.
     canvas.budget.spend((min(area.width, MAX_EDGE), min(area.height, MAX_EDGE)), LAYER)
     drawn = box.source.image(min(area.width, MAX_EDGE), min(area.height, MAX_EDGE))
     part = (
@@ -52,7 +52,7 @@ def paint_picture(canvas: Canvas, box: Box, rect: Rect, frame: Edges, corners: C
 
 
 def _fitted(box: Box, inner: Rect) -> tuple[float, float, float, float]:
-    """Return the place and size of a picture in its content box (CSS Images 3, section 5.5)."""
+    """Return the position and size of an image in its content box (CSS Images 3, section 5.5)."""
     width, height = float(inner.width), float(inner.height)
     natural_width, natural_height = natural_size(box)
     fit = box.style.object_fit

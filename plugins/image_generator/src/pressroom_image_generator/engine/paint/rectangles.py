@@ -67,7 +67,7 @@ class Rect(NamedTuple):
         return [part for part in parts if not part.empty]
 
     def holds(self, other: Rect) -> bool:
-        """Tell whether another lies in it whole."""
+        """Tell whether another is entirely inside it."""
         return self.within(other) == other or other.empty
 
 

@@ -15,19 +15,19 @@ from pressroom_image_generator.engine.readers import ShadowStyle
 from pressroom_image_generator.engine.values import Edges
 
 _FINE_SIGMA: Final = 6.0
-"""Up to this sigma a picture is blurred pixel by pixel; a softer one looks the same from a smaller picture."""
+"""Up to this sigma an image is blurred at full size; a softer blur looks the same when made from a smaller image."""
 
 
 @dataclass(frozen=True, slots=True)
 class BlurredMask:
-    """A blurred picture of a part of the page, kept as small as its softness allows: `scale` pixels are one of it."""
+    """A blurred image of a part of the page, kept as small as its softness allows: one pixel of it covers `scale`."""
 
     small: Image.Image
     scale: int
     rect: Rect
 
     def part(self, window: Rect) -> Image.Image:
-        """Return what a window of the page shows; all is empty beyond the picture."""
+        """Return what a window of the page shows; everything outside the image is empty."""
         seen = window.within(self.rect)
         if seen.empty:
             return Image.new(self.small.mode, window.size)
@@ -46,7 +46,7 @@ class BlurredMask:
 
 
 def soft(picture: Image.Image, sigma: float, rect: Rect) -> BlurredMask:
-    """Return a mask, or a picture in premultiplied `RGBa`, under a Gaussian blur; `rect` is where it is."""
+    """Return a mask, or an image in premultiplied `RGBa`, under a Gaussian blur; `rect` is where it is."""
     if sigma <= 0 or rect.empty:
         return BlurredMask(picture, 1, rect)
     scale = 1
@@ -57,7 +57,7 @@ def soft(picture: Image.Image, sigma: float, rect: Rect) -> BlurredMask:
 
 
 def blurred(picture: Image.Image, sigma: float) -> Image.Image:
-    """Return a mask, or a picture in premultiplied `RGBa`, under a Gaussian blur."""
+    """Return a mask, or an image in premultiplied `RGBa`, under a Gaussian blur."""
     rect = Rect(0, 0, *picture.size)
     return picture if sigma <= 0 or rect.empty else soft(picture, sigma, rect).part(rect)
 

@@ -135,7 +135,7 @@ class TiltedCanvas(Canvas):
             self.under.tint(color, warped(mask, self.matrix, rect, target), target.left, target.top)
 
     def draw(self, picture: Image.Image, left: int, top: int, mask: Image.Image | None = None) -> None:
-        """Lay a picture over the page, through a mask of its size if one is given."""
+        """Lay an image over the page, through a mask of its size if one is given."""
         rect = Rect(left, top, left + picture.width, top + picture.height)
         target = self._target(rect)
         if target.empty or self._undone is None:
@@ -177,7 +177,7 @@ class TiltedCanvas(Canvas):
 
 
 def _framed(picture: Image.Image) -> Image.Image:
-    """Return a picture with its outermost pixels repeated once."""
+    """Return an image with its outermost pixels repeated once."""
     return Image.fromarray(np.pad(np.asarray(picture), ((1, 1), (1, 1), (0, 0)), mode="edge"))
 
 
