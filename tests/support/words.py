@@ -78,11 +78,6 @@ class WordList:
             Allowance(re.compile(one["text"], re.IGNORECASE), one.get("paths", ("*",)))
             for one in document.get("allow", ())
         ]
-        self._later = [path for one in document.get("later", ()) for path in one["paths"]]
-
-    def is_later(self, path: str) -> bool:
-        """Tell whether a file is one of those still to do."""
-        return any(fnmatchcase(path, glob) for glob in self._later)
 
     def found_in(self, text: str, path: str) -> Iterator[tuple[int, str, str]]:
         """Yield position, text and replacement of each word to avoid."""
@@ -150,8 +145,6 @@ def check(file: Path, words: WordList, root: Path = ROOT) -> Iterator[str]:
     """Yield a line for each find of a file below `root`."""
     path = str(file.relative_to(root))
     reader = _READERS.get(file.suffix.removesuffix(".jinja"), prose_of_markdown)
-    if words.is_later(path):
-        return
     for begin, prose in reader(file.read_text(encoding="utf-8")):
         for position, found, write in words.found_in(prose, path):
             line = begin + prose.count("\n", 0, position)
