@@ -16,6 +16,17 @@ def test_every_path_is_there() -> None:
     assert [path for path in sorted(paths) if not (REPOSITORY / path).exists()] == []
 
 
+def test_every_test_that_an_explanation_names_is_there() -> None:
+    tests = REPOSITORY / "tests"
+    named = {
+        name
+        for page in (REPOSITORY / "docs/explanation").glob("*.md")
+        for name in re.findall(r"`((?:[a-z_]+/)+test_[a-z_]+\.py)`", page.read_text("utf-8"))
+    }
+    assert len(named) > 10
+    assert [name for name in sorted(named) if not (tests / name).exists()] == []
+
+
 def test_every_room_of_the_host_is_in_the_table() -> None:
     table = PAGE[PAGE.index("| Room |") : PAGE.index("### Starting")]
     named = set(re.findall(r"`(\w+)`", "".join(line.split("|")[1] for line in table.splitlines() if line)))
