@@ -103,10 +103,10 @@ class StandInPlatform:
             self._acted.clear()
             assert self._acted.wait(20)
 
-    def wait_for_state(self, state: str) -> bool:
-        """Wait until a post was brought into a state; tell whether that came to be."""
+    def wait_for_state(self, state: str, times: int = 1) -> bool:
+        """Wait until posts were brought into a state that many times; tell whether that came to be."""
         with self._changed:
-            return self._changed.wait_for(lambda: any(one == state for _, one, _ in self.state_changes), 20)
+            return self._changed.wait_for(lambda: sum(one == state for _, one, _ in self.state_changes) >= times, 20)
 
     def edit(self, post_id: str, **fields: Any) -> None:
         """Change a post as a person does who sits at the platform."""
