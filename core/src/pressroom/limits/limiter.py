@@ -267,7 +267,7 @@ class MemoryWindows(WeightedWindows, MemoryStorage):
 
 
 class MovingWindowLimiter(MovingWindowRateLimiter):
-    """Counts requests in moving windows; keeps `pressroom.sdk.Limiter`.
+    """Counts requests in moving windows; implements `pressroom.sdk.Limiter`.
 
     It is the limits package's strategy of that name, with weighted requests. A key and a rate name a window: two
     rates on one key are counted apart.

@@ -84,7 +84,7 @@ class Paces:
 
 
 class PacedFetcher:
-    """Sends requests through another fetcher, at a pace. It keeps `pressroom.sdk.Fetcher`."""
+    """Sends requests through another fetcher, at a pace. It implements `pressroom.sdk.Fetcher`."""
 
     def __init__(self, fetcher: Fetcher, pace: Pace) -> None:
         self._fetcher = fetcher

@@ -26,7 +26,7 @@ _CONFLICT, _INVALID = "HTTP 409", "HTTP 422"
 
 
 class GitHubRepository:
-    """One branch of a repository on GitHub; it keeps `pressroom_git.repository.Repository`."""
+    """One branch of a repository on GitHub; it implements `pressroom_git.repository.Repository`."""
 
     def __init__(self, api: str, name: str, branch: str, token: str, fetcher: Fetcher) -> None:
         self._name = name

@@ -28,7 +28,7 @@ Made = TypeVar("Made")
 
 
 class LocalRepository:
-    """A repository that the operator listed; it keeps `pressroom_git.repository.Repository`."""
+    """A repository that the operator listed; it implements `pressroom_git.repository.Repository`."""
 
     def __init__(self, folder: Path, name: str, branch: str, author: str) -> None:
         self._folder = folder

@@ -45,7 +45,7 @@ _SKEW: Final = 60.0
 
 
 class WordPressSite:
-    """One WordPress site with an application password; it keeps `pressroom_content.contract.Site`."""
+    """One WordPress site with an application password; it implements `pressroom_content.contract.Site`."""
 
     def __init__(self, address: SiteAddress, credential: Mapping[str, str], fetcher: Fetcher) -> None:
         pair = f"{credential.get('username', '')}:{credential.get('application_password', '')}"

@@ -10,7 +10,7 @@ from pressroom.sdk.backends import CacheEntry
 
 
 class MemoryCacheIndex:
-    """Remembers results in this process; keeps `pressroom.sdk.CacheIndex`.
+    """Remembers results in this process; implements `pressroom.sdk.CacheIndex`.
 
     Args:
         max_entries: how many results are remembered; beyond that the least recently used ones are forgotten.

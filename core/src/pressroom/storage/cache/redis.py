@@ -13,7 +13,7 @@ FORMAT = 2
 
 
 class RedisCacheIndex:
-    """Remembers results in Redis, a JSON object for each; keeps `pressroom.sdk.CacheIndex`."""
+    """Remembers results in Redis, a JSON object for each; implements `pressroom.sdk.CacheIndex`."""
 
     def __init__(self, connection: RedisConnection) -> None:
         self._connection = connection
