@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from pressroom.accounts.records import Connection, User
+from pressroom.accounts.records import AccessChoice, Connection, User
 from pressroom.columns import new_id
 from pressroom.sdk import Credentials, Rejected
 from pressroom.testing import RunningHost
@@ -156,11 +156,91 @@ def test_tools_are_switched_off_and_on(host: RunningHost, person: User, signed_i
     csrf = page.fields(one, "tools")["csrf"]
     wanted = [name for name in names if name != "generate_qr_code"]
     page = signed_in.post(one, {"csrf": csrf, "action": "tools", "shown": names, "on": wanted})
-    assert "The switches are saved." in page.text
+    assert "What the app may do changes at once" in page.text
     assert connections(host, person)[0].disabled_tools == {"generate_qr_code"}
     assert "1 tool off" in signed_in.get(LIST).text
     signed_in.post(one, {"csrf": csrf, "action": "tools", "shown": names, "on": names})
     assert connections(host, person)[0].disabled_tools == frozenset()
+
+
+def test_a_key_may_do_what_was_chosen_for_it(host: RunningHost, person: User, signed_in: BrowserWithoutScreen) -> None:
+    form = signed_in.get(LIST)
+    assert [box.attributes["value"] for box in form.tree.css("input[name=access][checked]")] == ["drafts"]
+    fields = {**form.fields(LIST), "name": "Reader", "access": "read"}
+    shown = [str(box.attributes["value"]) for box in form.tree.css("input[name=set]")]
+    page = signed_in.post(LIST, {**fields, "shown_set": shown, "set": ["generators"]})
+    assert "Its access is Read only ." in page.text
+    (connection,) = connections(host, person)
+    assert connection.choice == AccessChoice("read", frozenset({"generators"}))
+    assert "Read only" in signed_in.get(LIST).one(".rows > li")
+
+
+def test_a_key_for_which_nothing_is_chosen_may_write_drafts(
+    host: RunningHost, person: User, signed_in: BrowserWithoutScreen
+) -> None:
+    make(signed_in, "Careful")
+    (connection,) = connections(host, person)
+    assert connection.choice == AccessChoice("drafts", None)
+
+
+def test_a_bad_name_keeps_the_choice(host: RunningHost, person: User, signed_in: BrowserWithoutScreen) -> None:
+    page = signed_in.submit(signed_in.get(LIST), LIST, name="", access="publish")
+    assert page.status == 400
+    assert [box.attributes["value"] for box in page.tree.css("input[name=access][checked]")] == ["publish"]
+    assert connections(host, person) == []
+
+
+def test_access_and_sets_are_changed_together_with_the_switches(
+    host: RunningHost, person: User, signed_in: BrowserWithoutScreen
+) -> None:
+    key = make(signed_in, "Changing").one("#key")
+    (connection,) = connections(host, person)
+    one = f"{LIST}/{connection.id}"
+    page = signed_in.get(one)
+    sets = [str(box.attributes["value"]) for box in page.tree.css("input[name=set]")]
+    names = [str(box.attributes["value"]) for box in page.tree.css("input[name=on]")]
+    assert len(names) == len(set(names)) == len(host.host.compiled.catalog.plan("free").mcp_tools)
+    fields = {"csrf": page.fields(one, "tools")["csrf"], "action": "tools"}
+    chosen = {"access": "full", "shown_set": sets, "set": ["account"], "shown": names, "on": names[1:]}
+    page = signed_in.post(one, {**fields, **chosen})
+    (changed,) = connections(host, person)
+    assert changed.choice == AccessChoice("full", frozenset({"account"}))
+    assert changed.disabled_tools == {names[0]}
+    assert [box.attributes["value"] for box in page.tree.css("input[name=set][checked]")] == ["account"]
+    identity = host.run(host.host.accounts.api_keys.authenticate(Credentials(key, "127.0.0.1", {})))
+    assert identity is not None
+    assert identity.access == "full"
+
+
+@pytest.mark.parametrize("wrong", [{"access": "superuser"}, {"shown_set": "../x"}, {"set": "all"}])
+def test_what_no_page_offers_changes_nothing(
+    host: RunningHost, person: User, signed_in: BrowserWithoutScreen, wrong: dict[str, str]
+) -> None:
+    make(signed_in, "Steady")
+    (connection,) = connections(host, person)
+    one = f"{LIST}/{connection.id}"
+    csrf = signed_in.get(one).fields(one, "tools")["csrf"]
+    assert signed_in.post(one, {"csrf": csrf, "action": "tools", **wrong}).status == 400
+    assert connections(host, person) == [connection]
+
+
+def test_sets_and_tools_say_when_they_were_last_used_and_what_they_need(tmp_path: Path) -> None:
+    with RunningHost(settings_for_test({}, tmp_path)) as host, BrowserWithoutScreen(host) as browser:
+        person = add_person(host)
+        browser.enter(host, person)
+        fill(host, person)
+        (chat,) = (one for one in connections(host, person) if one.name == "ChatGPT")
+        host.run(host.host.accounts.connections.set_access(person.id, chat.id, "publish", None))
+        page = browser.get(f"{LIST}/{chat.id}")
+    assert [box.attributes["value"] for box in page.tree.css("input[name=set][checked]")] == ["core"]
+    generators = next(item for item in page.tree.css(".tool-sets > li") if item.css("[value=generators]"))
+    text = " ".join(generators.text(separator=" ").split())
+    assert "4 tools · used 35 minutes ago" in text
+    assert text.count("Used 35 minutes ago") == 1
+    assert text.count("Not used") == 3
+    tools = {str(one.css_first("[name=on]").attributes["value"]): one.text() for one in page.tree.css("[data-switch]")}  # type: ignore[union-attr]
+    assert "needs the access “Everything”" in tools["disconnect_website"]
+    assert "needs the access" not in tools["publish_content"]
 
 
 def test_a_tool_that_the_page_did_not_show_keeps_its_switch(

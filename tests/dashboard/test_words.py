@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pressroom.interfaces.dashboard.views import ago, browser_name, day, duration, moment_text, title_of
+from pressroom.http.page_frame import title_of
+from pressroom.interfaces.dashboard.views import ago, browser_name, day, duration, moment_text
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 

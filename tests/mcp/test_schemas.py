@@ -5,9 +5,10 @@ from typing import Annotated, Any, Literal
 
 import pytest
 from jsonschema import Draft202012Validator
+from pressroom.catalog.mcp_schema import mcp_schema
 from pressroom.catalog.schema import file_schema, input_schema, output_schema
 from pressroom.errors import PluginError
-from pressroom.sdk import Params
+from pressroom.sdk import Artifact, Call, Generator, Mcp, Params, generator, per_hour
 from pydantic import BaseModel, Field, model_serializer
 
 
@@ -78,3 +79,81 @@ def test_the_schema_is_made_once(model: type[BaseModel]) -> None:
     first: Any = output_schema(model)
 
     assert output_schema(model) is first
+
+
+class Frame(Params):
+    color: str = Field("", max_length=9, description="The colour of the frame.", examples=["#fff"])
+
+
+class Poster(Params):
+    """A poster."""
+
+    text: str = Field(description="What it says, in a sentence for people.", examples=["Hello"])
+    dpi: int | None = Field(None, ge=72, json_schema_extra={"default": 300}, description="Density.")
+    frame: Frame | None = Field(None, description="Its frame.")
+
+
+def poster(**mcp: Any) -> Generator:
+    made = generator(
+        slug="poster",
+        name="Poster",
+        summary="Makes a poster.",
+        rate_limit=per_hour(1),
+        produces=("image/png",),
+        mcp=Mcp(name="make_poster", **mcp),
+    )
+    return made(make_poster)
+
+
+def make_poster(params: Poster, call: Call) -> Artifact:
+    return Artifact(b"", "image/png")
+
+
+def test_models_read_the_descriptions_that_are_for_them() -> None:
+    made = poster(descriptions={"text": "Text.", "frame.color": "Hex."}, hide=("dpi",))
+
+    assert made.problems() == []
+    assert mcp_schema(made, Poster) == {
+        "properties": {
+            "text": {"type": "string", "description": "Text."},
+            "frame": {
+                "type": "object",
+                "description": "Its frame.",
+                "properties": {"color": {"type": "string", "description": "Hex."}},
+                "additionalProperties": False,
+            },
+        },
+        "required": ["text"],
+        "additionalProperties": False,
+        "type": "object",
+    }
+
+
+def test_programs_read_the_whole_schema() -> None:
+    before = str(input_schema(Poster))
+    mcp_schema(poster(descriptions={"frame.color": "Hex."}, hide=("dpi", "frame.color")), Poster)
+
+    assert str(input_schema(Poster)) == before
+    assert input_schema(Poster)["properties"]["dpi"]["default"] == 300
+    assert "default" not in mcp_schema(poster(), Poster)["properties"]["dpi"]
+
+
+@pytest.mark.parametrize(
+    ("mcp", "problem"),
+    [
+        ({"hide": ("text",)}, "mcp: hide: 'text' is required"),
+        ({"hide": ("size",)}, "mcp: 'size' is not a parameter"),
+        ({"descriptions": {"size.width": "Pixels."}}, "mcp: 'size.width' is not a parameter"),
+    ],
+)
+def test_a_parameter_that_does_not_exist_cannot_be_described(mcp: dict[str, Any], problem: str) -> None:
+    made = poster(**mcp)
+
+    assert made.problems() == [problem]
+    with pytest.raises(PluginError, match="poster"):
+        mcp_schema(made, Poster)
+
+
+def test_a_member_that_does_not_exist_cannot_be_described() -> None:
+    with pytest.raises(PluginError, match=r"mcp of poster names frame\.width, which is not a parameter"):
+        mcp_schema(poster(descriptions={"frame.width": "Pixels."}), Poster)

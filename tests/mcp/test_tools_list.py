@@ -59,14 +59,13 @@ def test_every_tool_carries_what_a_client_shows_and_checks(peer: Peer) -> None:
         assert set(tool) == {"name", "title", "description", "inputSchema", "outputSchema", "annotations"}
         assert re.fullmatch(r"[A-Za-z0-9_-]{1,64}", tool["name"])
         assert tool["title"]
-        assert re.search(r"\n\nCost: .+\.$", tool["description"])
-        assert set(tool["annotations"]) == {
-            "title",
-            "readOnlyHint",
-            "destructiveHint",
-            "idempotentHint",
-            "openWorldHint",
-        }
+        assert tool["annotations"].items() <= {
+            ("readOnlyHint", True),
+            ("destructiveHint", False),
+            ("idempotentHint", True),
+            ("openWorldHint", False),
+        }, "a default of MCP is not sent"
+        assert "description" not in json.dumps(tool["outputSchema"]), "few clients show it to a model"
         for schema in (tool["inputSchema"], tool["outputSchema"]):
             Draft202012Validator.check_schema(schema)
             assert schema["type"] == "object"
@@ -79,25 +78,23 @@ def test_every_tool_carries_what_a_client_shows_and_checks(peer: Peer) -> None:
 
 @pytest.mark.parametrize("limit", [30, None], ids=["limited", "unlimited"])
 def test_every_tool_says_once_what_a_call_costs(tmp_path_factory: pytest.TempPathFactory, limit: int | None) -> None:
-    plugins: dict[str, Any] = {
-        name: {} for name in ("content", "account", "seo", "images", "search_performance", "wordpress")
-    }
     quotas = dict.fromkeys(QUOTAS, limit) if limit else {}
     plans = {"free": {"tools": ["*"], "quotas": quotas}}
-    settings = settings_for_test({"plugins": plugins, "plans": plans}, tmp_path_factory.mktemp("data"))
+    settings = settings_for_test({"plans": plans, "mcp": {"toolsets": ["all"]}}, tmp_path_factory.mktemp("data"))
     with RunningHost(settings) as host:
-        counted = {one.mcp_name: one.quota for one in host.host.compiled.catalog.tools.values() if one.quota}
+        catalog = host.host.compiled.catalog
+        counted = {one.mcp_name: one.quota for one in catalog.tools.values() if one.quota}
+        limited = {name for name, one in catalog.plan("free").mcp_tools.items() if one.advertised_rate}
         tools = Peer(host, account(host, "free")).tools()
-    assert len(tools) > 70
+    assert {tool["name"] for tool in tools} == set(catalog.mcp_tools)
     for tool in tools:
-        said, _, cost = tool["description"].rpartition("\n\n")
-        assert not re.search(r"(?i)\bcosts?\b|counts? against|(nothing|one) of the quota", said), tool["name"]
-        quota = counted.get(tool["name"])
-        if quota and limit:
-            assert f"one of the plan's 30 {quota} a month" in cost, tool["name"]
-        else:
-            assert cost.startswith("Cost: none") or "calls are limited to" in cost, tool["name"]
-        assert ("none" in cost) == (cost.startswith("Cost: none")), tool["name"]
+        said, own = tool["description"], counted.get(tool["name"])
+        uses = [f"Uses one of the plan's 30 {own} a month"] if own and limit else []
+        assert re.findall(r"Uses one of the plan's \d+ \w+ a month", said) == uses, tool["name"]
+        assert ("Limited to " in said) == (tool["name"] in limited), tool["name"]
+        for sentence in (*uses, "Limited to"):
+            said = said.replace(sentence, "")
+        assert not re.search(r"(?i)\bcosts?\b|counts? against|free of charge|\bcharged?\b", said), tool["name"]
 
 
 def test_the_order_is_that_of_the_names(peer: Peer) -> None:
@@ -111,22 +108,17 @@ def test_aliases_are_not_listed(peer: Peer) -> None:
     assert not {"wealthy"} & {tool["name"] for tool in peer.tools()}
 
 
-def test_a_description_says_what_a_call_costs(start: Start) -> None:
+def test_a_description_ends_with_what_a_call_costs(start: Start) -> None:
     host = start(plans=PLANS)
-    costs = {
-        plan: {
-            tool["name"]: tool["description"].rpartition("\n\n")[2] for tool in Peer(host, account(host, plan)).tools()
-        }
-        for plan in PLANS
+    said = {
+        plan: {tool["name"]: tool["description"] for tool in Peer(host, account(host, plan)).tools()} for plan in PLANS
     }
 
-    assert costs["pro"]["count_words"] == "Cost: none."
-    assert costs["pro"]["scarce"] == (
-        "Cost: a call uses one of the plan's 30 articles_created a month; calls are limited to 3 per hour."
+    assert said["pro"]["count_words"].endswith("Returns the number of words.")
+    assert said["pro"]["scarce"] == (
+        "Uses up a quota. Uses one of the plan's 30 articles_created a month. Limited to 3 per hour."
     )
-    assert costs["free"]["generate_qr_code"] == (
-        "Cost: calls are limited to 300 per hour; a file that was made before counts as 0.1 of a call."
-    )
+    assert said["free"]["generate_qr_code"].endswith(" Limited to 300 per hour; a repeat counts as 0.1.")
 
 
 def test_each_plan_has_its_own_list(start: Start) -> None:

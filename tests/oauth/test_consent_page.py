@@ -6,9 +6,12 @@ import secrets
 from collections.abc import AsyncIterator
 from typing import Any, Literal
 
+import httpx
 import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, BrowserContext, Page, Request, async_playwright
+from pressroom.accounts.records import AccessChoice
+from pressroom.catalog.access import allows
 from pressroom.testing import RunningHost
 from support.axe import violations
 from support.needs import headless_chromium
@@ -132,14 +135,74 @@ async def test_it_fits_small_screens_weighs_little_and_asks_nobody_else(
     await context.close()
 
 
-async def test_it_says_that_the_app_may_publish(
-    chromium: Browser, host: RunningHost, person: Person, address: str
+async def option(page: Page, title: str) -> str:
+    """Return all that an option says."""
+    return " ".join((await page.locator(".option", has_text=title).first.inner_text()).split())
+
+
+@pytest.fixture
+def websites(host: RunningHost, person: Person) -> str:
+    """Connect two websites, and return what their names begin with."""
+    key = host.run(host.host.accounts.api_keys.create(person.id, "setting up"))[1]
+    for name in ("Garden", "Kitchen"):
+        call = {"name": "connect_website", "arguments": {"platform": "builtin", "name": name}}
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+        headers = {"Authorization": f"Bearer {key}", "Accept": "application/json, text/event-stream"}
+        assert "isError" not in httpx.post(f"{host.url}/api/mcp", json=message, headers=headers).json()["result"]
+    return f"{host.url.partition('://')[2]}/sites"
+
+
+async def test_it_says_what_the_app_may_do_and_on_which_websites(
+    chromium: Browser, host: RunningHost, person: Person, address: str, websites: str
 ) -> None:
     context = await signed_in(chromium, host, person)
     page = await context.new_page()
     await page.goto(address)
-    rights = await page.locator(".consent-list li").first.inner_text()
-    tools = len(host.host.compiled.catalog.plan("free").mcp_tools)
-    assert rights.startswith(f"use all {tools} tools of your plan")
-    assert "including publishing on your connected websites" in rights
+    publishing = await option(page, "Write and publish")
+    assert publishing.endswith(f"on your live websites: {websites}/kitchen and {websites}/garden.")
+    assert await page.get_by_label("Write drafts").is_checked()
+    plan = host.host.compiled.catalog.plan("free").mcp_tools
+    assert f"Everything {len(plan)} tools" in await option(page, "Everything")
+    reading = sum(allows("read", entry.tool) for entry in plan.values())
+    assert f"Read only {reading} tools" in await option(page, "Read only")
+    await context.close()
+
+
+@pytest.mark.parametrize("scripting", [True, False], ids=["with JavaScript", "without JavaScript"])
+async def test_what_is_chosen_is_kept_and_shown_the_next_time(
+    chromium: Browser, host: RunningHost, person: Person, address: str, scripting: bool
+) -> None:
+    context = await signed_in(chromium, host, person, java_script_enabled=scripting)
+    page = await context.new_page()
+    await page.goto(address)
+    await page.get_by_label("Write and publish").check()
+    await page.get_by_text("Choose which tools it lists").click()
+    await page.get_by_label("SEO", exact=True).check()
+    assert "code=" in await answer_to(page, "Allow")
+    [connection] = host.run(host.host.accounts.connections.list(person.id))
+    assert connection.choice == AccessChoice("publish", frozenset({"core", "seo"}))
+
+    page = await context.new_page()
+    await page.goto(address)
+    assert await page.get_by_label("Write and publish").is_checked()
+    await page.get_by_text("Choose which tools it lists").click()
+    assert await page.get_by_label("SEO", exact=True).is_checked()
+    assert not await page.get_by_label("Writing", exact=True).is_checked()
+    assert await page.get_by_text("You have connected this app before.").is_visible()
+    assert "code=" in await answer_to(page, "Allow")
+    [again] = host.run(host.host.accounts.connections.list(person.id))
+    assert again.choice == connection.choice
+    await context.close()
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+async def test_the_toolsets_are_as_easy_to_read(
+    chromium: Browser, host: RunningHost, person: Person, address: str, scheme: Literal["light", "dark"]
+) -> None:
+    context = await signed_in(chromium, host, person, color_scheme=scheme, viewport={"width": 390, "height": 800})
+    page = await context.new_page()
+    await page.goto(address)
+    await page.get_by_text("Choose which tools it lists").click()
+    assert await violations(page) == []
+    assert await page.evaluate("document.documentElement.scrollWidth") == 390
     await context.close()

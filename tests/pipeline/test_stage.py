@@ -36,13 +36,7 @@ class Written(BaseModel):
     text: str
 
 
-async def is_repeat(params: WriteParams, call: Call) -> bool:
-    if params.way == "outage":
-        raise BackendError("the database is away")
-    return params.way == "again"
-
-
-@mcp_tool(name="write", title="Write", quota="articles_created", repeats=is_repeat)
+@mcp_tool(name="write", title="Write", quota="articles_created")
 async def write(params: WriteParams, call: Call) -> Written:
     """Writes an article."""
     if params.way == "fail":
@@ -165,14 +159,6 @@ async def test_a_call_that_is_cancelled_while_it_is_counted(
     with pytest.raises(asyncio.CancelledError):
         await waiting
     assert await used(host, caller) == {"articles_created": 0}
-
-
-async def test_a_repeat_is_answered_when_nothing_is_left(host: Host, caller: Caller) -> None:
-    for _ in range(20):
-        assert code(await call(host, caller, "write", way="again")) == "ok"
-    ends = {way: code(await call(host, caller, "write", way=way)) for way in ("do", "again", "outage")}
-    assert ends == {"do": "quota_exceeded", "again": "ok", "outage": "overloaded"}
-    assert await used(host, caller) == {"articles_created": 20}
 
 
 async def test_invalid_arguments_are_not_counted(host: Host, caller: Caller) -> None:

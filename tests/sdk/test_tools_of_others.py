@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
 from pressroom.errors import InvalidInput, NotFound
 from pressroom.pipeline.internal_calls import InternalCalls
@@ -30,3 +32,22 @@ def test_a_generator_makes_a_file_for_a_plugin(tmp_path: Path) -> None:
 async def test_tools_are_not_there_before_the_server() -> None:
     with pytest.raises(RuntimeError, match="once the server has started"):
         await InternalCalls().make_file("qr-code-generator", {"text": "hello"})
+
+
+def test_a_plugin_reads_a_file_of_this_server_by_its_signed_link(tmp_path: Path) -> None:
+    config: dict[str, Any] = {"plugins": {"qr_code_generator": {}}}
+    with RunningHost(settings_for_test(config, tmp_path)) as host, httpx.Client(base_url=host.url) as http:
+        made = http.post("/tools/qr-code-generator/api/generate", json={"text": "hello"}).json()["data"]
+        tools = host.host.compiled.plugins.services.tools
+
+        assert host.run(tools.read_file(made["url"])) == http.get(made["url"]).content
+        for url in (
+            made["url"][:-1] + ("A" if made["url"][-1] != "A" else "B"),
+            made["url"].partition("?")[0],
+            made["url"].replace(f"/{made['id']}", "/../secret.key"),
+            made["url"].replace(host.url, "https://example.org"),
+            f"{host.url}/files/",
+            "https://example.org/a.png",
+            "",
+        ):
+            assert host.run(tools.read_file(url)) is None, url

@@ -128,7 +128,9 @@ class Stage:
             categories=[f"Group {word}"],
             excerpt="In a few words.",
         )
-        self.call("set_featured_image", content_id=made["content_id"], media_id=self.media_id, alt_text="A field")
+        self.call(
+            "import_image", image_ref=self.media_id, content_id=made["content_id"], role="featured", alt_text="A field"
+        )
         return str(made["content_id"]), word
 
     def publish(self, content_id: str) -> None:
@@ -158,7 +160,7 @@ class Stage:
         """Return the publication of an article once it stands as wanted."""
         deadline = time.monotonic() + _SECONDS
         while True:
-            rows = self.call("get_publication_status", content_id=content_id)["publications"]
+            rows = self.call("list_publications", content_id=content_id)["publications"]
             if rows and rows[0]["status"] in wanted:
                 found: dict[str, Any] = rows[0]
                 return found
@@ -173,7 +175,7 @@ class Stage:
         assert held.over.wait(60)
         publication = self.stands(content_id, "unknown", "published")
         if publication["status"] == "unknown":
-            self.call("retry_publication", publication_id=publication["publication_id"])
+            self.call("publish_content", content_id=content_id, website_id=publication["website_id"])
 
     def check(self, content_id: str, word: str) -> None:
         """See that the article is published, and that there is one whole post of it."""
@@ -209,7 +211,11 @@ class Stage:
     def _ask(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
         assert self._server is not None
         body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
-        headers = {"authorization": f"Bearer {self.key}", "mcp-protocol-version": "2025-06-18"}
+        headers = {
+            "authorization": f"Bearer {self.key}",
+            "mcp-protocol-version": "2025-06-18",
+            "x-mcp-toolsets": "all",
+        }
         answer = self._client.post(f"{self._server.url}/api/mcp", json=body, headers=headers)
         assert answer.status_code == 200, answer.text
         result: dict[str, Any] = answer.json()["result"]

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import re
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -84,12 +85,18 @@ class Flow:
         """Open the consent page in the person's browser."""
         return self.browser.get(f"/oauth/authorize?{self.query(**changes) if query is None else query}")
 
-    def decide(self, decision: str = "allow", query: str | None = None, **changes: str | None) -> httpx.Response:
-        """Open the consent page and press one of its buttons."""
+    def decide(
+        self,
+        decision: str = "allow",
+        query: str | None = None,
+        chosen: Mapping[str, str | list[str]] | None = None,
+        **changes: str | None,
+    ) -> httpx.Response:
+        """Open the consent page, choose some of its fields, and press one of its buttons."""
         query = self.query(**changes) if query is None else query
         page = self.authorize(query)
         assert page.status_code == 200, page.text
-        form = {"csrf": csrf_in(page.text), "decision": decision}
+        form = {"csrf": csrf_in(page.text), "decision": decision, **(chosen or {})}
         return self.browser.post(f"/oauth/authorize?{query}", data=form)
 
     def code(self, **changes: str | None) -> str:

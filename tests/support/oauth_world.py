@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from pressroom.accounts.records import AccessChoice
 from pressroom.accounts.service import AccountServices
 from pressroom.columns import new_secret
 from pressroom.config import Settings
@@ -58,7 +59,7 @@ class World:
         registered = await self.server.clients.register(check_metadata({**default, **metadata}), "192.0.2.1")
         return registered.client
 
-    async def approve(self, user_id: str, client: Client) -> CodeExchange:
+    async def approve(self, user_id: str, client: Client, choice: AccessChoice | None = None) -> CodeExchange:
         """Let a person approve a client, and return the right token request."""
         verifier = new_secret()
         request = AuthorizationRequest(
@@ -70,12 +71,12 @@ class World:
             resource=self.server.addresses.resource,
             code_challenge=challenge_of(verifier),
         )
-        code = await self.server.grants.approve(user_id, request)
+        code = await self.server.grants.approve(user_id, request, choice)
         return CodeExchange(code, client.redirect_uris[0], verifier)
 
-    async def connect(self, user_id: str, client: Client) -> TokenSet:
+    async def connect(self, user_id: str, client: Client, choice: AccessChoice | None = None) -> TokenSet:
         """Approve a client and exchange the code."""
-        return await self.server.exchange_code(client, await self.approve(user_id, client), [])
+        return await self.server.exchange_code(client, await self.approve(user_id, client, choice), [])
 
 
 MakeWorld = Callable[..., World]

@@ -12,7 +12,7 @@ from pressroom.testing import RunningHost
 
 @dataclass(frozen=True, slots=True)
 class ToolClient:
-    """Calls tools at `/api/mcp` with an API key of an account."""
+    """Calls tools at `/api/mcp` with an API key of an account, whichever toolsets they are in."""
 
     host: RunningHost
     user_id: str
@@ -27,7 +27,11 @@ class ToolClient:
             "method": "tools/call",
             "params": {"name": name, "arguments": arguments},
         }
-        headers = {"authorization": f"Bearer {self.key}", "mcp-protocol-version": "2025-06-18"}
+        headers = {
+            "authorization": f"Bearer {self.key}",
+            "mcp-protocol-version": "2025-06-18",
+            "x-mcp-toolsets": "all",
+        }
         answer = httpx.post(f"{self.host.url}/api/mcp", json=body, headers=headers, timeout=60)
         assert answer.status_code == 200, answer.text
         result: dict[str, Any] = answer.json()["result"]

@@ -59,8 +59,9 @@ def test_an_article_goes_from_a_draft_to_a_page(host: RunningHost) -> None:
 def test_what_needs_a_credential_says_so_where_it_is_used(host: RunningHost) -> None:
     catalog = host.host.compiled.catalog
     assert "get_keyword_data" not in catalog.plan("free").mcp_tools
-    hidden = {one["name"]: one["reason"] for one in host.call_tool("get_account_usage")["hidden_tools"]}
-    assert "not available" in hidden["get_keyword_data"]
+    [hidden] = host.call_tool("get_account_usage")["hidden_tools"]
+    assert hidden["tools"] == ["get_keyword_data"]
+    assert "not available" in hidden["reason"]
 
 
 def test_search_sources_lead_a_new_person_to_websites(host: RunningHost) -> None:

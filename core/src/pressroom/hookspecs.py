@@ -21,12 +21,14 @@ from pressroom.sdk import (
     Check,
     Generator,
     IndexEntries,
+    Instructions,
     Job,
     Lifespan,
     McpTool,
     Models,
     Observer,
     PluginContext,
+    PublishingTargets,
     RateLimit,
     Route,
     SharedKeys,
@@ -78,6 +80,22 @@ def pressroom_mcp_tools(plugin: PluginContext) -> Iterable[McpTool]:
         @hookimpl
         def pressroom_mcp_tools():
             return [count_words]
+        ```
+    """
+
+
+@hookspec
+def pressroom_mcp_instructions(plugin: PluginContext) -> Iterable[Instructions]:
+    """Tell models how your tools go together: which comes first, and what only the user can do.
+
+    The texts of all plugins, in the order of plugin id, are joined with the host's own into the `instructions` of
+    `initialize`, unless the operator wrote others.
+
+    Example:
+        ```python
+        @hookimpl
+        def pressroom_mcp_instructions():
+            return [Instructions("Count words with count_words before you shorten a text.")]
         ```
     """
 
@@ -148,7 +166,7 @@ def pressroom_cache_rules(plugin: PluginContext) -> Iterable[CacheRule]:
     Example:
         ```python
         def never_for_secrets(tool: ToolInfo, plan: str) -> CachePolicy | None:
-            return CachePolicy(0) if "secret" in tool.tags else None
+            return CachePolicy(0) if "secret" in tool.toolsets else None
 
 
         @hookimpl
@@ -279,6 +297,25 @@ def pressroom_storage(plugin: PluginContext) -> Iterable[StorageKind]:
         @hookimpl
         def pressroom_storage():
             return [StorageKind("notes", "notes", measure, advice="delete notes with delete_note")]
+        ```
+    """
+
+
+@hookspec
+def pressroom_publishing_targets(plugin: PluginContext) -> Iterable[PublishingTargets]:
+    """Name what your tools publish on for an account, such as its websites.
+
+    The consent page shows the names to people before they let an app publish there.
+
+    Example:
+        ```python
+        async def newsletters(subject: str) -> list[str]:
+            return ["The Monday letter"]
+
+
+        @hookimpl
+        def pressroom_publishing_targets():
+            return [PublishingTargets("newsletters", newsletters)]
         ```
     """
 

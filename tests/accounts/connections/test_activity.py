@@ -5,9 +5,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from pressroom.accounts import activity
 from pressroom.accounts.activity import BATCH, MAX_WAITING, PRUNED_AT_ONCE, ActivityLog
 from pressroom.accounts.records import User
 from pressroom.accounts.service import AccountServices
+from pressroom.columns import new_id
 from pressroom.config import Settings
 from pressroom.errors import BackendError, InvalidInput
 from pressroom.sdk import Activity, Caller, CallRecord
@@ -132,6 +134,32 @@ async def test_filters(accounts: AccountServices, user: User) -> None:
 async def test_a_page_has_bounds(accounts: AccountServices, user: User, limit: int) -> None:
     with pytest.raises(InvalidInput, match="limit"):
         await accounts.activity(user.id, limit=limit)
+
+
+async def test_the_last_use_of_each_tool_is_that_of_one_connection(
+    accounts: AccountServices, user: User, other: User
+) -> None:
+    mine, another = new_id("c"), new_id("c")
+    await tell(accounts, *(call(user, tool, connection=mine) for tool in ("draw", "write", "draw")))
+    await tell(accounts, call(user, "publish", connection=another), call(other, "publish", connection=mine))
+    uses = await accounts.activity_log.last_uses(user.id, mine)
+    latest = {one.tool: one.at for one in reversed(await accounts.activity(user.id, connection=mine))}
+    assert uses.by_tool == latest
+    assert set(uses.by_tool) == {"draw", "write"}
+    assert uses.is_complete
+    assert (await accounts.activity_log.last_uses(user.id, new_id("c"))).by_tool == {}
+    assert (await accounts.activity_log.last_uses(user.id, "")).by_tool == {}
+
+
+async def test_a_tool_that_was_used_long_ago_is_not_called_unused(
+    accounts: AccountServices, user: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(activity, "LAST_USES_AMONG", 3)
+    mine = new_id("c")
+    await tell(accounts, *(call(user, tool, connection=mine) for tool in ("early", "draw", "draw", "draw")))
+    uses = await accounts.activity_log.last_uses(user.id, mine)
+    assert set(uses.by_tool) == {"draw"}
+    assert not uses.is_complete
 
 
 async def test_it_appears_by_itself(accounts: AccountServices, user: User) -> None:

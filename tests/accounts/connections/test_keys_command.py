@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pressroom.accounts.records import AccessChoice
 from pressroom.accounts.service import AccountServices
 from pressroom.cli import main
 from pressroom.errors import Rejected
@@ -87,8 +88,8 @@ def test_the_list_for_people(run: Run) -> None:
     assert run("keys", "list", EMAIL)[1] == f"{EMAIL} has no API key; make one with `pressroom keys create`.\n"
     key = run("keys", "create", EMAIL, "--name", "laptop")[1].strip()
     head, row = run("keys", "list", EMAIL)[1].splitlines()
-    assert head.split() == ["Id", "Name", "Ends", "with", "State", "Last", "used"]
-    assert row.split()[1:] == ["laptop", f"…{key[-4:]}", "active", "never"]
+    assert head.split() == ["Id", "Name", "Ends", "with", "Access", "State", "Last", "used"]
+    assert row.split()[1:] == ["laptop", f"…{key[-4:]}", "full", "active", "never"]
     assert key not in row
 
 
@@ -115,6 +116,31 @@ def test_what_cannot_be_done_is_said(run: Run, arguments: tuple[str, ...], words
     code, output, notes = run("keys", *arguments)
     assert (code, output) == (1, "")
     assert words in notes
+
+
+def test_a_key_may_do_what_it_was_made_for(run: Run, tmp_path: Path) -> None:
+    arguments = ("--access", "drafts", "--toolsets", "core, seo")
+    made = json.loads(run("keys", "create", EMAIL, "--name", "laptop", *arguments, "--json")[1])
+    assert (made["access"], made["toolsets"]) == ("drafts", ["core", "seo"])
+    identity = authenticate(tmp_path / "data", made["key"])
+    assert identity is not None
+    assert AccessChoice(identity.access, identity.toolsets) == AccessChoice("drafts", frozenset({"core", "seo"}))
+    (listed,) = keys(run)
+    assert (listed["access"], listed["toolsets"]) == ("drafts", ["core", "seo"])
+
+
+def test_a_key_may_do_everything_unless_it_is_told_otherwise(run: Run) -> None:
+    made = json.loads(run("keys", "create", EMAIL, "--name", "laptop", "--json")[1])
+    assert (made["access"], made["toolsets"]) == ("full", None)
+
+
+@pytest.mark.parametrize("arguments", [("--access", "superuser"), ("--toolsets", "Core"), ("--toolsets", "all")])
+def test_an_access_that_cannot_be_is_refused(run: Run, arguments: tuple[str, ...]) -> None:
+    code, output, notes = run("keys", "create", EMAIL, "--name", "laptop", *arguments)
+    assert code != 0
+    assert output == ""
+    assert arguments[1] in notes
+    assert keys(run) == []
 
 
 def test_a_key_needs_a_name(run: Run) -> None:

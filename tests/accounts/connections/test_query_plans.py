@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from pressroom.accounts.activity import listing
+from pressroom.accounts.activity import latest_uses, listing
 from pressroom.accounts.api_keys import key_owner
 from pressroom.accounts.connections import all_connections, live_connections
 from pressroom.accounts.quotas import used_in
@@ -121,6 +121,7 @@ async def test_no_table_is_read_whole(filled: SqlDatabase) -> None:
     by_key = str(key_owner(b"").compile()).partition("WHERE")[0] + f"WHERE api_keys.key_hash = {key}"
     statements: dict[str, ClauseElement] = {
         **{f"calls {filters}": listing("u_7", **filters).limit(50) for filters in FILTERS},
+        "the last uses of tools": latest_uses("u_7", "c_7"),
         "a key": text(by_key),
         "connections": live_connections("u_7").limit(25),
         "all connections": all_connections("u_7").limit(25),

@@ -135,7 +135,7 @@ async def _white_space(client: httpx.AsyncClient, world: World) -> None:
 
 
 async def _versions(client: httpx.AsyncClient, world: World) -> None:
-    await _tool(client, world.attacker_key, "list_content_versions", content_id=world.target, a=1, b=2)
+    await _tool(client, world.attacker_key, "get_content", content_id=world.target, version=2, compare_with=1)
 
 
 async def _nested_form(client: httpx.AsyncClient, _world: World) -> None:

@@ -126,12 +126,20 @@ async def test_from_the_one_time_link_to_a_revoked_key(browser: Browser, tmp_pat
         hello = json.loads(await asyncio.to_thread(mcp, host, await page.locator("#snippet-curl-1").inner_text()))
         assert hello["result"]["serverInfo"]["name"]
         tools = json.loads(await asyncio.to_thread(mcp, host, list_tools))["result"]["tools"]
+        assert "create_content" in [tool["name"] for tool in tools]
+        assert "generate_qr_code" not in [tool["name"] for tool in tools]
+
+        await page.get_by_role("link", name="Change its access").click()
+        await page.get_by_label("Generators", exact=True).check()
+        await page.get_by_role("button", name="Save", exact=True).click()
+        await expect(page.get_by_text("What the app may do changes at once")).to_be_visible()
+        tools = json.loads(await asyncio.to_thread(mcp, host, list_tools))["result"]["tools"]
         assert "generate_qr_code" in [tool["name"] for tool in tools]
 
-        await page.get_by_role("link", name="Choose its tools").click()
+        await page.get_by_text("Switch single tools of Generators").click()
         await page.get_by_label("QR code generator").uncheck()
         await page.get_by_role("button", name="Save", exact=True).click()
-        await expect(page.get_by_text("The switches are saved.")).to_be_visible()
+        await expect(page.get_by_text("What the app may do changes at once")).to_be_visible()
         tools = json.loads(await asyncio.to_thread(mcp, host, list_tools))["result"]["tools"]
         assert "generate_qr_code" not in [tool["name"] for tool in tools]
 
@@ -167,17 +175,18 @@ async def test_switches_are_filtered_and_set_together(
         await page.goto(host.url + connection)
         rows, count = page.locator("[data-switch]"), page.locator("[data-count]")
         total = await rows.count()
-        await expect(count).to_have_text(f"{total} of {total} on")
+        await expect(count).to_have_text(f"{total} of {total} tools on")
         await page.get_by_label("Filter the tools").fill("Number 2")
         await expect(rows.filter(visible=True)).to_have_count(2)  # 2 and 20
         await page.get_by_role("button", name="All off").click()
-        await expect(count).to_have_text(f"{total - 2} of {total} on")
+        await expect(count).to_have_text(f"{total - 2} of {total} tools on")
         await page.get_by_label("Filter the tools").fill("no such tool")
         await expect(page.get_by_text("No tool has that")).to_be_visible()
         await page.get_by_label("Filter the tools").fill("")
         await page.get_by_role("button", name="Save", exact=True).click()
-        await expect(page.get_by_text("The switches are saved.")).to_be_visible()
-        await expect(count).to_have_text(f"{total - 2} of {total} on")
+        await expect(page.get_by_text("What the app may do changes at once")).to_be_visible()
+        await expect(count).to_have_text(f"{total - 2} of {total} tools on")
+        await page.get_by_label("Filter the tools").fill("number 20")
         await expect(page.get_by_label("Add, number 20")).not_to_be_checked()
 
 
@@ -198,6 +207,20 @@ async def test_axe_finds_nothing_serious(
         for client in ("claude-desktop", "claude-code", "cursor", "vs-code", "chatgpt", "curl"):
             await page.locator(f"label[for=client-{client}]").click()
             assert await violations(page) == [], client
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+async def test_everything_that_a_connection_may_do_is_easy_to_read(
+    browser: Browser, host: RunningHost, person: User, connection: str, scheme: Scheme
+) -> None:
+    async with signed_in(browser, host, person, scheme=scheme) as page:
+        for path in (connection, "/dashboard/connections"):
+            await page.goto(host.url + path)
+            await page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+            assert await violations(page) == [], path
+            for width in (320, 390):
+                await page.set_viewport_size({"width": width, "height": 800})
+                assert await page.evaluate("document.documentElement.scrollWidth") == width, (path, width)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

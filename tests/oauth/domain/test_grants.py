@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 import pytest
+from pressroom.accounts.records import AccessChoice
 from pressroom.errors import InvalidClient, InvalidGrant, InvalidInput, InvalidTarget, Rejected, UnauthorizedClient
 from pressroom.oauth.records import Client, TokenSet
 from pressroom.sdk import Credentials, Identity
@@ -341,25 +343,117 @@ async def test_used_tokens_are_remembered_until_they_expire(world: World) -> Non
     assert not await is_valid(world, second.access_token)
 
 
+async def editor(world: World, port: int, **metadata: Any) -> Client:
+    """Return what a program becomes that registers anew, on another port, whenever it starts."""
+    default = {"client_name": "My editor", "redirect_uris": [f"http://127.0.0.1:{port}/callback"]}
+    return await world.client(**{**default, **metadata})
+
+
 async def test_a_program_that_registers_anew_leaves_no_connection_that_it_never_used(world: World) -> None:
     user = await world.user()
-
-    async def editor(port: int) -> Client:
-        return await world.client(client_name="My editor", redirect_uris=[f"http://127.0.0.1:{port}/callback"])
-
-    await world.approve(user, await editor(1001))  # the program never comes for its token
-    used = await world.connect(user, await editor(1002))
+    first = await editor(world, 1001)
+    never_fetched = await world.approve(user, first)
     await world.approve(user, await world.client(client_name="Another program"))
-    waiting = await editor(1003)
-    code = await world.approve(user, waiting)
-    assert await connected(world, user) == ["Another program", "My editor", "My editor", "My editor"]
-    world.clock.advance(seconds=61)  # a code is valid for a minute
-    again = await world.connect(user, await editor(1004))
-    assert await connected(world, user) == ["Another program", "My editor", "My editor"]
+    second = await world.connect(user, await editor(world, 1002))
+    assert await connected(world, user) == ["Another program", "My editor"]
+    third = await world.connect(user, await editor(world, 1003))
+    assert await connected(world, user) == ["Another program", "My editor"]
+    assert not await is_valid(world, second.access_token)
+    assert await is_valid(world, third.access_token)
+    with pytest.raises(InvalidGrant):
+        await world.server.exchange_code(first, never_fetched, [])
+
+
+async def test_a_connection_that_was_used_is_never_replaced(world: World) -> None:
+    user = await world.user()
+    used = await world.connect(user, await editor(world, 1001))
+    assert await is_valid(world, used.access_token)  # a moment ago: this use is not written yet
+    again = await world.connect(user, await editor(world, 1002))
+    assert await connected(world, user) == ["My editor", "My editor"]
     assert await is_valid(world, used.access_token)
     assert await is_valid(world, again.access_token)
+
+
+async def test_a_connection_that_was_refreshed_is_never_replaced(world: World) -> None:
+    user, client = await world.user(), await editor(world, 1001)
+    tokens = await world.connect(user, client)
+    await world.server.refresh(client, tokens.refresh_token, "", [])
+    await world.connect(user, await editor(world, 1002))
+    assert await connected(world, user) == ["My editor", "My editor"]
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"client_name": "My other editor"},
+        {"redirect_uris": ["http://127.0.0.1:1002/elsewhere"]},
+        {"redirect_uris": ["http://localhost:1002/callback"]},
+        {"redirect_uris": ["http://127.0.0.1:1002/callback", "https://editor.example/callback"]},
+        {"redirect_uris": ["https://127.0.0.1:1002/callback"]},
+    ],
+)
+async def test_a_program_of_another_name_or_redirect_uri_replaces_nothing(
+    world: World, metadata: dict[str, Any]
+) -> None:
+    user = await world.user()
+    unused = await world.connect(user, await editor(world, 1001))
+    await world.connect(user, await editor(world, 1002, **metadata))
+    assert len(await connected(world, user)) == 2
+    assert await is_valid(world, unused.access_token)
+
+
+async def test_the_twin_in_another_account_stays(world: World) -> None:
+    ada, bob = await world.user(), await world.user()
+    hers = await world.connect(ada, await editor(world, 1001))
+    await world.connect(bob, await editor(world, 1002))
+    assert await is_valid(world, hers.access_token)
+
+
+async def test_a_program_that_moved_leaves_no_connection_that_it_never_fetched_a_token_for(world: World) -> None:
+    user = await world.user()
+    waiting = await editor(world, 1001, redirect_uris=["http://127.0.0.1:1001/other"])
+    code = await world.approve(user, waiting)
+    await world.connect(user, await editor(world, 1002))
+    assert await connected(world, user) == ["My editor", "My editor"]
+    world.clock.advance(seconds=61)  # a code is valid for a minute
+    await world.connect(user, await editor(world, 1003, redirect_uris=["http://127.0.0.1:1003/third"]))
+    assert await connected(world, user) == ["My editor", "My editor"]
     with pytest.raises(InvalidGrant):
         await world.server.exchange_code(waiting, code, [])
+
+
+async def test_what_a_person_chooses_is_what_the_connection_may_do(world: World) -> None:
+    user, client = await world.user(), await world.client()
+    assert await world.server.grants.choice(user, client.id) is None
+    choice = AccessChoice("publish", frozenset({"core", "seo"}))
+    identity = await whose(world, (await world.connect(user, client, choice)).access_token)
+    assert identity is not None
+    assert AccessChoice(identity.access, identity.toolsets) == choice
+    assert await world.server.grants.choice(user, client.id) == choice
+
+
+async def test_a_person_who_chooses_nothing_lets_nobody_publish(world: World) -> None:
+    user, client = await world.user(), await world.client()
+    identity = await whose(world, (await world.connect(user, client)).access_token)
+    assert identity is not None
+    assert (identity.access, identity.toolsets) == ("drafts", None)
+
+
+async def test_approving_again_changes_the_choice_of_tokens_that_are_out_already(world: World) -> None:
+    user, client = await world.user(), await world.client()
+    tokens = await world.connect(user, client, AccessChoice("full"))
+    assert (await whose(world, tokens.access_token)).access == "full"  # type: ignore[union-attr]
+    await world.connect(user, client, AccessChoice("read"))
+    assert (await whose(world, tokens.access_token)).access == "read"  # type: ignore[union-attr]
+    await world.connect(user, client)
+    assert await world.server.grants.choice(user, client.id) == AccessChoice("read")
+
+
+async def test_a_choice_that_cannot_be_leaves_nothing_behind(world: World) -> None:
+    user, client = await world.user(), await world.client()
+    with pytest.raises(InvalidInput, match="toolsets"):
+        await world.approve(user, client, AccessChoice("read", frozenset({"all"})))
+    assert await count(world, ConnectionRow, TokenFamilyRow, CodeRow) == [0, 0, 0]
 
 
 async def connected(world: World, user: str) -> list[str]:

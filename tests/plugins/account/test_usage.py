@@ -35,12 +35,16 @@ def test_a_call_that_failed_is_not_counted(ada: ToolClient) -> None:
 def test_it_says_why_tools_are_missing(host: RunningHost, ada: ToolClient) -> None:
     accounts = host.host.accounts
     host.run(accounts.connections.set_disabled_tools(ada.user_id, ada.connection.id, ["get_job", "no_such_tool"]))
-    hidden = {one["name"]: one["reason"] for one in ada.data("get_account_usage")["hidden_tools"]}
+    groups = ada.data("get_account_usage")["hidden_tools"]
+    hidden = {name: one["reason"] for one in groups for name in one["tools"]}
+    assert len({one["reason"] for one in groups}) == len(groups)
     assert hidden["count_words"] == "in the plans Professional, Team"
-    assert hidden["get_job"].startswith("switched off for this connection; the user can switch it on at http")
+    assert hidden["get_job"].startswith("switched off for this connection; the user can switch them on at http")
     assert hidden["get_job"].endswith(f"/dashboard/connections/{ada.connection.id}")
     assert "no_such_tool" not in hidden
-    assert "- count_words: in the plans Professional, Team" in ada.call("get_account_usage")["content"][0]["text"]
+    told = ada.call("get_account_usage")["content"][0]["text"]
+    [line] = [line for line in told.splitlines() if line.endswith(": in the plans Professional, Team")]
+    assert "count_words" in line
 
 
 def test_what_is_hidden_is_refused_with_the_reason(host: RunningHost, ada: ToolClient) -> None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from time import monotonic, time_ns
 from typing import Any, Final, NamedTuple
 
 import structlog
-from sqlalchemy import ColumnElement, Select, delete, select, text
+from sqlalchemy import ColumnElement, Select, delete, func, select, text
 
 from pressroom.accounts.periodic import PeriodicTask
 from pressroom.columns import as_id
@@ -32,6 +33,9 @@ BATCH: Final = 2000
 
 PRUNED_AT_ONCE: Final = 500
 MAX_PAGE_SIZE: Final = 200
+
+LAST_USES_AMONG: Final = 2000
+"""Among how many of a connection's latest calls the last use of each tool is looked for."""
 
 _MAX_WEBSITE_ID_LENGTH: Final = 64
 _NOBODYS: Final = "-"
@@ -55,6 +59,14 @@ class _Waiting(NamedTuple):
     address: str
     request_id: str
     website_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class LastUses:
+    """When a connection last used each tool, by MCP name. `is_complete` tells whether all kept calls were read."""
+
+    by_tool: Mapping[str, datetime]
+    is_complete: bool
 
 
 class ActivityLog:
@@ -183,6 +195,15 @@ class ActivityLog:
             rows = (await session.execute(wanted.limit(limit))).all()
         return [_activity(row, name or "") for row, name in rows]
 
+    async def last_uses(self, user_id: str, connection_id: str) -> LastUses:
+        """Return when a connection last used each tool, by MCP name, among its latest calls."""
+        wanted = latest_uses(user_id, connection_id)
+        async with self._database.reading() as session:
+            rows = (await session.execute(wanted)).all()
+        return LastUses(
+            {tool: at for tool, at, _ in rows}, is_complete=sum(count for _, _, count in rows) < LAST_USES_AMONG
+        )
+
     async def _tidy(self) -> None:
         await self.flush()
         if monotonic() - self._pruned_at >= PRUNE_SECONDS:
@@ -196,6 +217,21 @@ class ActivityLog:
             # An account may have been removed since, and other authenticators know people who have none.
             known = set(await session.scalars(select(UserRow.id).where(UserRow.id.in_(users))))
             await insert_rows(session, _TABLE, _Waiting._fields, [row for row in batch if row.user_id in known])
+
+
+def latest_uses(user_id: str, connection_id: str) -> Select[str, datetime, int]:
+    """Return the statement that finds the last use of each tool and counts its calls, among a bounded number of calls.
+
+    The bound makes it read as many rows for a connection that makes millions of calls as for others.
+    """
+    latest = (
+        select(ActivityRow.tool, ActivityRow.at)
+        .where(ActivityRow.user_id == user_id, ActivityRow.connection_id == (as_id(connection_id) or _NOBODYS))
+        .order_by(ActivityRow.id.desc())
+        .limit(LAST_USES_AMONG)
+        .subquery()
+    )
+    return select(latest.c.tool, func.max(latest.c.at), func.count()).group_by(latest.c.tool)
 
 
 def listing(

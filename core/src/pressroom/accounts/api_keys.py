@@ -10,7 +10,7 @@ from sqlalchemy import Select, select
 
 from pressroom.accounts.connections import Connections, identity_of
 from pressroom.accounts.credential_cache import CredentialCache, cache_key
-from pressroom.accounts.records import Connection
+from pressroom.accounts.records import AccessChoice, Connection
 from pressroom.columns import BASE62, hash_of, random_text
 from pressroom.config.models import Settings
 from pressroom.errors import Rejected
@@ -25,6 +25,8 @@ CRC_LENGTH: Final = 6
 """62⁶ is the first power of 62 above 2³²."""
 
 HINT_LENGTH: Final = 4
+
+_EVERYTHING: Final = AccessChoice()
 
 
 def new_key(prefix: str) -> str:
@@ -68,16 +70,17 @@ class ApiKeys:
             rf"({self._beginning}[0-9A-Za-z]{{{RANDOM_LENGTH}}})_([0-9A-Za-z]{{{CRC_LENGTH}}})", re.ASCII
         )
 
-    async def create(self, user_id: str, name: str) -> tuple[Connection, str]:
+    async def create(self, user_id: str, name: str, choice: AccessChoice = _EVERYTHING) -> tuple[Connection, str]:
         """Make a key, and return its connection with the key itself, which nobody can read again.
 
         Raises:
-            InvalidInput: the name is empty or too long, or the account has as many connections as it may.
+            InvalidInput: the name is empty or too long, a toolset can be no toolset, or the account has as many
+                connections as it may.
             NotFound: there is no such account.
         """
         key = new_key(self._prefix)
         async with self._database.writing() as session:
-            connection_id = await self._connections.add(session, user_id, "api_key", name)
+            connection_id = await self._connections.add(session, user_id, "api_key", name, choice)
             session.add(ApiKeyRow(key_hash=hash_of(key), connection_id=connection_id, hint=key[-HINT_LENGTH:]))
         return await self._connections.get(user_id, connection_id), key
 

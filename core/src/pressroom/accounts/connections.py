@@ -9,16 +9,19 @@ from datetime import UTC, datetime
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+import structlog
 from sqlalchemy import Select, bindparam, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from pressroom.accounts.choices import choice_columns, choice_of
 from pressroom.accounts.credential_cache import CredentialCache
 from pressroom.accounts.periodic import PeriodicTask
-from pressroom.accounts.records import Connection, ConnectionKind
+from pressroom.accounts.records import AccessChoice, Connection, ConnectionKind
 from pressroom.columns import as_id, new_id
 from pressroom.config.models import Settings
 from pressroom.errors import InvalidInput, NotFound, Rejected
 from pressroom.sdk import Identity
+from pressroom.sdk.toolsets import Access
 from pressroom.storage.database import SqlDatabase
 from pressroom.storage.database.tables import ApiKeyRow, ClientRow, ConnectionRow, TokenFamilyRow, UserRow
 from pressroom.validation.echo import is_line
@@ -27,7 +30,10 @@ MAX_NAME_LENGTH: Final = 100
 MAX_DISABLED_TOOLS: Final = 1000
 FLUSH_SECONDS: Final = 3.0
 
+log = structlog.get_logger()
+
 _TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
+_EVERYTHING: Final = AccessChoice()
 
 
 class Connections:
@@ -51,14 +57,22 @@ class Connections:
         """Write the uses that are not written yet."""
         await self._writer.stop()
 
-    async def add(self, session: AsyncSession, user_id: str, kind: ConnectionKind, name: str) -> str:
+    async def add(
+        self,
+        session: AsyncSession,
+        user_id: str,
+        kind: ConnectionKind,
+        name: str,
+        choice: AccessChoice = _EVERYTHING,
+    ) -> str:
         """Make a connection in a writing transaction of the caller's, and return its id.
 
         Raises:
             NotFound: there is no such account.
-            InvalidInput: the name is empty or too long, or the account has as many connections as it may.
+            InvalidInput: the name is empty or too long, a toolset can be no toolset, or the account has as many
+                connections as it may.
         """
-        name = _checked_name(name)
+        name, chosen = _checked_name(name), choice_columns(choice)
         # The lock on the account makes two at once take turns, so that together they stay within the bound.
         if await session.scalar(select(UserRow.id).where(UserRow.id == user_id).with_for_update()) is None:
             raise NotFound("there is no such account")
@@ -68,7 +82,13 @@ class Connections:
                 "", f"this account has {self._most} connections, as many as it may have; revoke one that is not used"
             )
         row = ConnectionRow(
-            id=new_id("c"), user_id=user_id, kind=kind, name=name, disabled_tools=[], created_at=datetime.now(UTC)
+            id=new_id("c"),
+            user_id=user_id,
+            kind=kind,
+            name=name,
+            disabled_tools=[],
+            created_at=datetime.now(UTC),
+            **chosen,
         )
         session.add(row)
         await session.flush()
@@ -119,13 +139,31 @@ class Connections:
 
     async def set_disabled_tools(self, user_id: str, connection_id: str, names: Iterable[str]) -> Connection:
         """Switch these tools off, and all others on. Raises `InvalidInput` for what can be no tool's MCP name."""
-        wanted = sorted(set(names))
-        if len(wanted) > MAX_DISABLED_TOOLS:
-            raise InvalidInput("tools", f"at most {MAX_DISABLED_TOOLS} can be switched off (got {len(wanted)})")
-        for name in wanted:
-            if not _TOOL_NAME.fullmatch(name):
-                raise InvalidInput("tools", f"{name[:64]!r} can be no tool's name: those are 1 to 64 of A-Za-z0-9_-")
-        return await self._change(user_id, connection_id, disabled_tools=wanted)
+        return await self._change(user_id, connection_id, disabled_tools=_checked_tools(names))
+
+    async def set_access(
+        self,
+        user_id: str,
+        connection_id: str,
+        access: Access,
+        toolsets: Iterable[str] | None,
+        *,
+        disabled_tools: Iterable[str] | None = None,
+    ) -> Connection:
+        """Set what a connection may do, and the toolsets that it lists; `None` for the server's default.
+
+        `disabled_tools`, where they are given, are switched off in the same transaction, and all others on.
+
+        Raises:
+            InvalidInput: a name that can be no toolset's, or no tool's.
+        """
+        choice = AccessChoice(access, None if toolsets is None else frozenset(toolsets))
+        values = choice_columns(choice)
+        if disabled_tools is not None:
+            values["disabled_tools"] = _checked_tools(disabled_tools)
+        changed = await self._change(user_id, connection_id, **values)
+        log.info("the access of a connection was set", connection=connection_id, **choice_columns(choice))
+        return changed
 
     async def revoke(self, user_id: str, connection_id: str) -> None:
         """End a connection: at once here, elsewhere within the lifetime of the credential cache. Safe to repeat."""
@@ -246,6 +284,7 @@ class Connections:
         if pending is not None and (used_at is None or used_at.timestamp() < pending[0]):
             used_at, address = datetime.fromtimestamp(pending[0], UTC), pending[1]
         client_id, redirect_uris = client or ("", ())
+        choice = choice_of(row)
         return Connection(
             id=row.id,
             user_id=row.user_id,
@@ -259,6 +298,8 @@ class Connections:
             hint=hint,
             client_id=client_id,
             redirect_hosts=tuple(dict.fromkeys(_host(uri) for uri in redirect_uris)),
+            access=choice.access,
+            toolsets=choice.toolsets,
         )
 
 
@@ -271,12 +312,15 @@ def identity_of(connection: ConnectionRow, user: UserRow) -> Identity:
         )
     if user.disabled:
         raise Rejected("the account of this credential is locked; ask the operator of this server")
+    choice = choice_of(connection)
     return Identity(
         subject=user.id,
         plan=user.plan,
         connection=connection.id,
         disabled_tools=frozenset(connection.disabled_tools),
         connection_name=connection.name,
+        access=choice.access,
+        toolsets=choice.toolsets,
     )
 
 
@@ -324,6 +368,16 @@ def _checked_name(name: str) -> str:
     if not is_line(name):
         raise InvalidInput("name", "must be one line of printable characters")
     return name
+
+
+def _checked_tools(names: Iterable[str]) -> list[str]:
+    wanted = sorted(set(names))
+    if len(wanted) > MAX_DISABLED_TOOLS:
+        raise InvalidInput("tools", f"at most {MAX_DISABLED_TOOLS} can be switched off (got {len(wanted)})")
+    for name in wanted:
+        if not _TOOL_NAME.fullmatch(name):
+            raise InvalidInput("tools", f"{name[:64]!r} can be no tool's name: those are 1 to 64 of A-Za-z0-9_-")
+    return wanted
 
 
 def _unknown() -> NotFound:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Final, Literal
+
+from pressroom.sdk.toolsets import Access
 
 ConnectionKind = Literal["api_key", "oauth"]
 
@@ -29,11 +31,30 @@ class User:
 
 
 @dataclass(frozen=True, slots=True)
+class AccessChoice:
+    """What the owner of a connection chose for it: what it may do, and the toolsets that it lists.
+
+    `None` as `toolsets` stands for the server's default.
+    """
+
+    access: Access = "full"
+    toolsets: frozenset[str] | None = None
+
+
+PRESELECTED: Final = AccessChoice("drafts")
+"""What a person who chooses nothing gives to an app that they connect.
+
+It can do its work, and nothing that it does is seen by others before the person allows that.
+"""
+
+
+@dataclass(frozen=True, slots=True)
 class Connection:
     """An API key, or an OAuth client that the person approved.
 
     `hint` is the last four characters of a key; `client_id` and `redirect_hosts` belong to an OAuth client.
-    `disabled_tools` are MCP names.
+    `disabled_tools` are MCP names. `access` is what it may do, `toolsets` what it lists where a request says nothing
+    else; `None` stands for the server's default.
     """
 
     id: str
@@ -48,6 +69,13 @@ class Connection:
     hint: str = ""
     client_id: str = ""
     redirect_hosts: tuple[str, ...] = ()
+    access: Access = "full"
+    toolsets: frozenset[str] | None = None
+
+    @property
+    def choice(self) -> AccessChoice:
+        """What its owner chose for it."""
+        return AccessChoice(self.access, self.toolsets)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +96,13 @@ class PlanSummary:
     """What accounts are told of a plan.
 
     `quotas` has every class that its tools count against or that the operator bounds; `None` is not a bound. `tools`
-    are MCP names; `hidden_tools` are those of the other tools, each with the titles of the plans that have it.
+    are its tools by MCP name, each with the access level that it needs; `hidden_tools` are the other tools, each with
+    the titles of the plans that have it.
     `unavailable_tools` are those that cannot work on this server, each with the reason.
     """
 
     title: str
     quotas: Mapping[str, int | None]
-    tools: tuple[str, ...]
+    tools: Mapping[str, Access]
     hidden_tools: Mapping[str, tuple[str, ...]]
     unavailable_tools: Mapping[str, str] = field(default_factory=dict)

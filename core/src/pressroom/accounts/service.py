@@ -8,6 +8,7 @@ from typing import Final
 
 from pressroom.accounts.activity import ActivityLog
 from pressroom.accounts.api_keys import ApiKeys
+from pressroom.accounts.client_requests import ClientRequests
 from pressroom.accounts.connections import Connections
 from pressroom.accounts.credential_cache import CredentialCache
 from pressroom.accounts.periodic import PeriodicTask
@@ -21,13 +22,13 @@ from pressroom.sdk import AccountUsage, Activity, QuotaUse
 from pressroom.storage.database import SqlDatabase
 
 PRUNE_SECONDS: Final = 3600
-"""How often sessions that have ended are removed."""
+"""How often sessions that have ended, and old calls that clients could repeat, are removed."""
 
 
 class AccountServices:
     """Implements `pressroom.sdk.Accounts`, and holds the parts that the host's own interfaces use.
 
-    `open` starts what runs beside the calls (batched writes, removing old sessions), `close` writes what is left.
+    `open` starts what runs beside the calls (batched writes, removing what has expired), `close` writes what is left.
     `credentials` is what this process believes of API keys and access tokens.
     """
 
@@ -40,9 +41,10 @@ class AccountServices:
         self.connections = Connections(database, settings, self.credentials)
         self.api_keys = ApiKeys(database, settings, self.connections, self.credentials)
         self.quotas = Quotas(database)
+        self.client_requests = ClientRequests(settings, database)
         self.stored = AccountStorage(settings, database)
         self.activity_log = ActivityLog(database, settings.accounts)
-        self._pruner = PeriodicTask("removing sessions that have ended", PRUNE_SECONDS, self._prune)
+        self._pruner = PeriodicTask("removing what has expired", PRUNE_SECONDS, self._prune)
         self._plan: Callable[[str], PlanSummary] | None = None
 
     async def open(self) -> None:
@@ -59,6 +61,7 @@ class AccountServices:
 
     async def _prune(self) -> None:
         await self.sessions.prune()
+        await self.client_requests.prune()
 
     def know_plans(self, plan: Callable[[str], PlanSummary]) -> None:
         """Take what tells of a plan by its name; `usage` cannot do without."""

@@ -12,7 +12,9 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, Field, create_model
 
-from pressroom.catalog.schema import file_schema, input_schema, output_schema, parameter_list
+from pressroom.catalog.access import needed_access
+from pressroom.catalog.mcp_schema import mcp_schema
+from pressroom.catalog.schema import file_schema, output_schema, parameter_list
 from pressroom.catalog.tool import ANONYMOUS, Catalog, LimitRule, PlanTool, PlanView, Tool
 from pressroom.config.models import PlanSettings, Settings, ToolSettings
 from pressroom.config.values import parse_rate
@@ -22,6 +24,7 @@ from pressroom.plugins.contributions import Contribution, Contributions, shape_p
 from pressroom.plugins.records import is_interrupt, shown, squeezed
 from pressroom.plugins.select import HOST_ID
 from pressroom.sdk import CachePolicy, CacheRule, Generator, McpTool, Params, PluginContext, Rate, RateLimit, ToolInfo
+from pressroom.sdk.toolsets import GENERATORS
 from pressroom.validation.echo import nearest
 
 Record = TypeVar("Record")
@@ -89,6 +92,7 @@ def _tool(
         name = mcp_name = declaration.name
         cache_discount, revision, quota = 1.0, "", declaration.quota
     own = settings.tools.get(name) or settings.tools.get(mcp_name) or ToolSettings()
+    params = _params(declaration, context)
     return Tool(
         name=name,
         mcp_name=mcp_name,
@@ -97,17 +101,29 @@ def _tool(
             name=name,
             kind="generator" if isinstance(declaration, Generator) else "mcp",
             plugin=contribution.plugin,
-            tags=declaration.tags,
+            toolsets=_toolsets(declaration, contribution.plugin),
+            tags=declaration.tags if isinstance(declaration, Generator) else (),
             rate_limit=parse_rate(own.rate_limit) if own.rate_limit else declaration.rate_limit,
             cache_discount=cache_discount,
         ),
         plugin_version=context.version,
         context=context,
-        params=_params(declaration, context),
+        params=params,
+        mcp_schema=MappingProxyType(mcp_schema(declaration, params)),
         timeout=own.timeout or declaration.timeout,
         content_salt=_content_salt(name, context, revision + fonts),
+        access=needed_access(declaration),
         quota=quota,
     )
+
+
+def _toolsets(declaration: Generator | McpTool, plugin: str) -> tuple[str, ...]:
+    """Return the sets of a tool; one that names none is in the set that is called as its plugin."""
+    if isinstance(declaration, Generator):
+        named = declaration.mcp.toolsets if declaration.mcp else (GENERATORS,)
+    else:
+        named = declaration.toolsets
+    return tuple(dict.fromkeys(named)) or (plugin,)
 
 
 def _params(declaration: Generator | McpTool, context: PluginContext) -> type[Params]:
@@ -121,7 +137,10 @@ def _params(declaration: Generator | McpTool, context: PluginContext) -> type[Pa
         values = _choices(f"choices of {declaration.name}, {name},", choose(context))
         declared = model.model_fields[name]
         default = ... if declared.is_required() else declared.default
-        fields[name] = (Literal[values], Field(default, description=declared.description))
+        accepted: Any = Literal[values]
+        if declared.annotation == list[str]:
+            accepted = list[accepted]
+        fields[name] = (accepted, Field(default, description=declared.description))
     return create_model(model.__name__, __base__=model, __module__=model.__module__, __doc__=model.__doc__, **fields)
 
 
@@ -138,7 +157,6 @@ def _check_schemas(tool: Tool) -> None:
         parameter_list(tool.params)
         file_schema(tool.declaration.details)
     else:
-        input_schema(tool.params)
         output_schema(tool.declaration.result)
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from pressroom.accounts.records import PlanSummary
 from pressroom.sdk import CachePolicy, Caller, ExecutorName, Generator, McpTool, Params, PluginContext, Rate, ToolInfo
+from pressroom.sdk.toolsets import Access
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,8 +17,9 @@ class Tool:
 
     `name` is the generator's slug or the MCP tool's name; `mcp_name` is empty for a generator that is not an MCP tool.
     `context` is that of the plugin that it came from. `params` is the model that its arguments are validated with: the
-    declared one, with the choices that this server has. `content_salt` begins what is hashed to
-    the id of a result. `timeout` is in seconds.
+    declared one, with the choices that this server has; `mcp_schema` is the JSON Schema that models see. `content_salt`
+    begins what is hashed to the id of a result. `access` is the least level that a connection needs to use it.
+    `timeout` is in seconds.
     """
 
     name: str
@@ -27,8 +29,10 @@ class Tool:
     plugin_version: str
     context: PluginContext
     params: type[Params]
+    mcp_schema: Mapping[str, Any]
     timeout: float
     content_salt: bytes
+    access: Access
     quota: str = ""
 
     @property
@@ -134,7 +138,7 @@ class Catalog:
         return PlanSummary(
             title=view.title,
             quotas={quota: view.quotas.get(quota) for quota in sorted({*view.quotas, *counted})},
-            tools=tuple(sorted(view.mcp_tools)),
+            tools={name: view.mcp_tools[name].tool.access for name in sorted(view.mcp_tools)},
             hidden_tools={name: self.plans_with(name) for name in sorted(self.mcp_tools.keys() - view.mcp_tools)},
             unavailable_tools=self.unavailable,
         )

@@ -9,7 +9,7 @@ from typing import Final
 from pressroom.catalog.tool import PlanTool
 from pressroom.host.loaded_app import LoadedApp
 from pressroom.pipeline.chain import STAGES
-from pressroom.sdk import Authorizer, Observer
+from pressroom.sdk import Authorizer, McpTool, Observer
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,12 @@ def _validate(_compiled: LoadedApp, entry: PlanTool, _plan: str) -> str:
     return f"{entry.tool.params.__name__}: {', '.join(entry.tool.params.model_fields)}"
 
 
+def _recall(_compiled: LoadedApp, entry: PlanTool, _plan: str) -> str:
+    if not _is_repeatable(entry):
+        return "each call is new: it takes no client_request_id"
+    return "a call with a client_request_id that was answered before gets the same answer again"
+
+
 def _cache(_compiled: LoadedApp, entry: PlanTool, _plan: str) -> str:
     if entry.tool.kind != "generator" or entry.cache.seconds == 0:
         return "not cached"
@@ -85,6 +91,16 @@ def _join(_compiled: LoadedApp, entry: PlanTool, _plan: str) -> str:
     return "a call joins a run of the same content that began while it was counted"
 
 
+def _claim(_compiled: LoadedApp, entry: PlanTool, _plan: str) -> str:
+    if not _is_repeatable(entry):
+        return "nothing to claim"
+    return "of identical calls with a client_request_id one runs, and the others get its answer"
+
+
+def _is_repeatable(entry: PlanTool) -> bool:
+    return isinstance(entry.tool.declaration, McpTool) and entry.tool.declaration.repeatable
+
+
 def _run(compiled: LoadedApp, entry: PlanTool, _plan: str) -> str:
     tool = entry.tool
     memory = f", {tool.declaration.memory_mib} MiB" if tool.executor == "process" else ""
@@ -109,10 +125,12 @@ STAGE_TEXTS: Final[dict[str, Callable[[LoadedApp, PlanTool, str], str]]] = {
     "plan": _plan,
     "authorize": _authorize,
     "validate": _validate,
+    "recall": _recall,
     "cache": _cache,
     "limit": _limit,
     "quota": _quota,
     "join": _join,
+    "claim": _claim,
     "run": _run,
     "respond": _respond,
     "observe": _observe,

@@ -15,6 +15,7 @@ from pressroom.errors import NotFound
 if TYPE_CHECKING:
     from pressroom.accounts.records import Connection, User
     from pressroom.accounts.service import AccountServices
+    from pressroom.sdk.toolsets import Access
 
 
 @click.group(cls=LazyGroup)
@@ -26,13 +27,27 @@ def keys() -> None:
 @keys.command()
 @click.argument("email")
 @click.option("--name", required=True, help="Name of the key, such as the program that uses it.")
+@click.option(
+    "--access",
+    type=click.Choice(("read", "drafts", "publish", "full")),
+    metavar="LEVEL",
+    default="full",
+    show_default=True,
+    help="What the key may do: read, drafts, publish or full.",
+)
+@click.option(
+    "--toolsets", default="", help="Toolsets to list, separated by commas, such as core,seo. Default: the server's."
+)
 @command_options
-def create(invocation: Invocation, email: str, name: str) -> None:
+def create(invocation: Invocation, email: str, name: str, access: Access, toolsets: str) -> None:
     """Create an API key and print it once: only its hash is stored."""
+    from pressroom.accounts.records import AccessChoice  # noqa: PLC0415 - only where a key is made
+
+    chosen = frozenset(filter(None, (one.strip() for one in toolsets.split(","))))
 
     async def make(accounts: AccountServices) -> tuple[User, Connection, str]:
         user = await account_of(accounts, email)
-        return user, *await accounts.api_keys.create(user.id, name)
+        return user, *await accounts.api_keys.create(user.id, name, AccessChoice(access, chosen or None))
 
     user, connection, key = with_accounts(invocation, make)
     if invocation.json:
@@ -64,8 +79,8 @@ def list_keys(invocation: Invocation, email: str, revoked: bool, limit: int, ski
         none = f"{email} has no API key; make one with `pressroom keys create`."
         invocation.output.line(f"{email} has no more API keys." if skip else none)
         return
-    rows = [(one.id, one.name, f"…{one.hint}", _state(one), _last_use(one)) for one in found]
-    invocation.output.table(["Id", "Name", "Ends with", "State", "Last used"], rows)
+    rows = [(one.id, one.name, f"…{one.hint}", one.access, _state(one), _last_use(one)) for one in found]
+    invocation.output.table(["Id", "Name", "Ends with", "Access", "State", "Last used"], rows)
     if more:
         invocation.output.note(f"There are more: --skip {skip + limit}")
 
@@ -98,6 +113,8 @@ def as_data(connection: Connection) -> dict[str, Any]:
         "id": connection.id,
         "name": connection.name,
         "hint": connection.hint,
+        "access": connection.access,
+        "toolsets": sorted(connection.toolsets) if connection.toolsets is not None else None,
         "createdAt": connection.created_at.isoformat(),
         "lastUsedAt": connection.last_used_at.isoformat() if connection.last_used_at else None,
         "lastUsedAddress": connection.last_used_address,

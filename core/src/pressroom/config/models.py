@@ -205,6 +205,20 @@ class McpSettings(Section):
         ("2025-06-18", "2025-03-26"), min_length=1, description="Protocol versions that clients may speak."
     )
     instructions: str = Field("", max_length=4000, description="What models are told of the server; empty: a summary.")
+    toolsets: tuple[str, ...] = Field(
+        ("core",),
+        min_length=1,
+        description=(
+            "Toolsets that are listed where neither the client nor the owner of its connection chose any; `all` lists "
+            "every tool."
+        ),
+    )
+    list_all_up_to: WholeNumber = Field(
+        26,
+        ge=0,
+        le=1000,
+        description="A plan with at most this many tools lists them all where nobody chose toolsets.",
+    )
     allowed_origins: tuple[str, ...] = Field(
         (), description="Origins of web pages that may call the endpoint, besides the server's own; `*` allows all."
     )
@@ -212,6 +226,9 @@ class McpSettings(Section):
     max_nesting: WholeNumber = Field(64, ge=8, le=512, description="How deep JSON may be nested.")
     concurrency: WholeNumber = Field(
         8, ge=1, le=1000, description="Calls that one connection may have under way in one process."
+    )
+    repeat_retention: Duration = Field(
+        604_800, ge=3600, description="How long the answer of a call with a client_request_id is kept for repeats."
     )
 
 

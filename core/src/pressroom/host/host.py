@@ -179,7 +179,7 @@ class Host:
             await self._enter_lifespans(opened)
             self.services = await self._services(opened)
             self.pipeline = Pipeline(self.services)
-            self._internal_calls.begin(self.pipeline)
+            self._internal_calls.begin(self.pipeline, self.services.files)
             opened.push_async_callback(self._settle)
             self.jobs.retain(one.record.kind for one in self.compiled.plugins.contributions.of(Job))
             await self.jobs.open()
@@ -290,6 +290,7 @@ class Host:
             executors=executors,
             metrics=metrics,
             quotas=self.accounts.quotas,
+            client_requests=self.accounts.client_requests,
         )
 
     def _worker_modules(self) -> set[str]:

@@ -19,6 +19,7 @@ from typing import Any, Final
 
 from sanic import HTTPResponse, Request
 
+from pressroom.http.precompressed import PrecompressedText
 from pressroom.http.responses import PUBLIC_TEXT, RawResponse
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -81,7 +82,10 @@ class Compression:
         if not prefers_gzip(",".join(request.headers.getall("accept-encoding", []))):
             return
         body = response.body or b""
-        compressed = await self._compressed(body)
+        ready = getattr(request.ctx, PUBLIC_TEXT, None)
+        compressed = ready.gzip(body) if isinstance(ready, PrecompressedText) else None
+        if compressed is None:
+            compressed = await self._compressed(body)
         if compressed is None or len(compressed) >= len(body):
             return
         response.body = compressed

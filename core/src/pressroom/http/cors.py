@@ -62,7 +62,7 @@ OAUTH: Final = CorsPolicy(
 MCP: Final = CorsPolicy(
     accepted=(
         "Accept, Authorization, Content-Type, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, "
-        "Mcp-Session-Id, X-Request-Id"
+        "Mcp-Session-Id, X-MCP-Readonly, X-MCP-Toolsets, X-Request-Id"
     ),
     exposed="Retry-After, WWW-Authenticate, X-Request-Id",
 )

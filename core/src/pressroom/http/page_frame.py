@@ -21,6 +21,7 @@ from pressroom.http.assets import DARK, LIGHT, Asset, load_assets
 from pressroom.sdk import Branding
 
 _DESCRIPTION_LENGTH = 160
+_ABBREVIATIONS: Final = frozenset({"ai", "api", "html", "mcp", "pdf", "qr", "seo", "svg", "url"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,13 @@ def clip(text: str, length: int = _DESCRIPTION_LENGTH) -> str:
     if len(line) <= length:
         return line
     return line[: length - 1].rsplit(" ", 1)[0].rstrip(" ,;:.") + "…"
+
+
+def title_of(name: str) -> str:
+    """Return a name of the configuration as people write it: `seo_reports_made` is `SEO reports made`."""
+    words = re.split("[_-]", name)
+    shown = " ".join(word.upper() if word in _ABBREVIATIONS else word for word in words)
+    return shown[:1].upper() + shown[1:]
 
 
 HTML: Final = "text/html; charset=utf-8"

@@ -17,6 +17,7 @@ from sanic.helpers import has_message_body
 from sanic.response.types import BaseHTTPResponse
 
 from pressroom.errors import InternalError, PressroomError
+from pressroom.http.precompressed import PrecompressedText
 from pressroom.observability.logs import accept_request_id, new_request_id, request_log
 from pressroom.observability.secrets import SecretPaths
 from pressroom.sdk import HttpResponse
@@ -48,7 +49,8 @@ BODY_LIMIT: Final = "max_body_bytes"
 """Where the context of a request holds the bound on its body, if that is below the one of its endpoint."""
 
 PUBLIC_TEXT: Final = "public_text"
-"""Where the context of a request holds that its answer is the same for everybody, whatever its headers say."""
+"""Where the context of a request holds that its answer is the same for everybody, whatever its headers say: `True`, or
+the part of it that was compressed before."""
 
 MASKED_PATHS: Final = "masked_paths"
 """Where the context of an application holds its `SecretPaths`."""
@@ -188,9 +190,12 @@ class HandlerWrapper:
         return response
 
 
-def mark_public_text(request: Request) -> None:
-    """Say that the answer to a request holds no secret, so that it may be compressed though it is not to be stored."""
-    setattr(request.ctx, PUBLIC_TEXT, True)
+def mark_public_text(request: Request, compressed: PrecompressedText | None = None) -> None:
+    """Say that the answer to a request holds no secret, so that it may be compressed though it is not to be stored.
+
+    `compressed` is the part of it that was compressed before.
+    """
+    setattr(request.ctx, PUBLIC_TEXT, compressed or True)
 
 
 def begin(request: Request) -> None:

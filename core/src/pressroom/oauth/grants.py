@@ -10,19 +10,23 @@ import base64
 import hashlib
 import hmac
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, Final
 
 import structlog
-from sqlalchemy import ColumnElement, Select, Update, and_, delete, exists, or_, select, update
+from sqlalchemy import ColumnElement, and_, delete, exists, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
+from pressroom.accounts.choices import choice_columns, choice_of
 from pressroom.accounts.connections import identity_of
+from pressroom.accounts.records import PRESELECTED, AccessChoice
 from pressroom.accounts.service import AccountServices
 from pressroom.columns import hash_of, new_id, new_secret
 from pressroom.errors import InvalidClient, InvalidGrant, InvalidScope, Rejected
+from pressroom.oauth.client_connections import abandoned, connection_of, revoke_connections, unused_twins
 from pressroom.oauth.metadata import destination, visible
 from pressroom.oauth.records import REFRESH_TOKEN, AuthorizationRequest, Client, Clock, CodeExchange, Grant, utc_now
 from pressroom.sdk import Identity
@@ -90,31 +94,47 @@ class Grants:
     async def has_approved(self, user_id: str, client_id: str) -> bool:
         """Tell whether an account has a connection to a client that is in force."""
         async with self._database.reading() as session:
-            return await session.scalar(_connection_of(user_id, client_id)) is not None
+            return await session.scalar(connection_of(user_id, client_id)) is not None
 
-    async def approve(self, user_id: str, request: AuthorizationRequest) -> str:
+    async def choice(self, user_id: str, client_id: str) -> AccessChoice | None:
+        """Return what a person chose for a client whose connection is in force, or `None`."""
+        wanted = select(ConnectionRow).where(ConnectionRow.id == connection_of(user_id, client_id).scalar_subquery())
+        async with self._database.reading() as session:
+            row = await session.scalar(wanted)
+        return None if row is None else choice_of(row)
+
+    async def approve(self, user_id: str, request: AuthorizationRequest, choice: AccessChoice | None = None) -> str:
         """Remember that a person approved a client, and return the authorization code.
 
         A client has one connection in each account: approving it again keeps its name and its switches. A program
-        that registers anew for each attempt leaves none behind that it never fetched a token for.
+        that registers anew for each attempt leaves none behind that it never used. `choice` is what the connection may
+        do from now on; `None` keeps what it has.
 
         Raises:
-            InvalidInput: the account has as many connections as it may.
+            InvalidInput: the account has as many connections as it may, or the choice names what can be no toolset.
             InvalidClient: the client was removed in the meantime.
         """
         now = self._clock()
         code = new_secret()
+        # A use that is not written yet would make its connection look like one that was never used.
+        await self._connections.flush()
+        replaced: Sequence[str] = ()
         async with self._database.writing() as session:
             # The lock on the account makes two approvals of one client take turns, so that they share a connection.
             await session.execute(select(UserRow.id).where(UserRow.id == user_id).with_for_update())
             used = update(ClientRow).where(ClientRow.id == request.client.id).values(last_used_at=now)
             if (await session.execute(used.returning(ClientRow.id))).first() is None:
                 raise InvalidClient("the client was removed while it was approved; connect again from the program")
-            connection_id = await session.scalar(_connection_of(user_id, request.client.id))
+            connection_id = await session.scalar(connection_of(user_id, request.client.id))
             if connection_id is None:
                 name = connection_name(request)
-                await session.execute(_abandoned(user_id, name, now).values(revoked_at=now))
-                connection_id = await self._connections.add(session, user_id, "oauth", name)
+                replaced = await unused_twins(session, user_id, request.client)
+                await revoke_connections(session, replaced, now)
+                await session.execute(abandoned(user_id, name, now).values(revoked_at=now))
+                connection_id = await self._connections.add(session, user_id, "oauth", name, choice or PRESELECTED)
+            elif choice is not None:
+                changed = update(ConnectionRow).where(ConnectionRow.id == connection_id)
+                await session.execute(changed.values(**choice_columns(choice)))
             family = TokenFamilyRow(
                 id=new_id("f"),
                 connection_id=connection_id,
@@ -137,7 +157,12 @@ class Grants:
                     used_at=None,
                 )
             )
-        log.info("a client was approved", client=request.client.id, connection=connection_id)
+        for one in (connection_id, *replaced):
+            self._credentials.forget_connection(one)
+        chosen = choice_columns(choice) if choice is not None else {}
+        log.info("a client was approved", client=request.client.id, connection=connection_id, **chosen)
+        if replaced:
+            log.info("connections were replaced that were never used", connections=replaced, by=connection_id)
         return code
 
     async def exchange(self, client: Client, request: CodeExchange) -> TokenGrant:
@@ -311,37 +336,6 @@ class Grants:
 def connection_name(request: AuthorizationRequest) -> str:
     """Return the name of a client's connection: its own, else where it redirects to."""
     return (request.client.metadata.name or visible(destination(request.redirect_uri)))[:_MAX_NAME_LENGTH].strip()
-
-
-def _connection_of(user_id: str, client_id: str) -> Select[str]:
-    return (
-        select(ConnectionRow.id)
-        .join(TokenFamilyRow, TokenFamilyRow.connection_id == ConnectionRow.id)
-        .where(
-            ConnectionRow.user_id == user_id,
-            ConnectionRow.revoked_at.is_(None),
-            TokenFamilyRow.client_id == client_id,
-        )
-        .order_by(TokenFamilyRow.created_at.desc())
-        .limit(1)
-    )
-
-
-def _abandoned(user_id: str, name: str, now: datetime) -> Update:
-    """Return the update of the connections of that name that no token was fetched for, and none can be any more."""
-    of_family = exists().where(TokenFamilyRow.connection_id == ConnectionRow.id).correlate(ConnectionRow)
-    code = of_family.where(
-        CodeRow.family_id == TokenFamilyRow.id, or_(CodeRow.used_at.is_not(None), CodeRow.expires_at > now)
-    )
-    return update(ConnectionRow).where(
-        ConnectionRow.user_id == user_id,
-        ConnectionRow.kind == "oauth",
-        ConnectionRow.name == name,
-        ConnectionRow.revoked_at.is_(None),
-        ConnectionRow.last_used_at.is_(None),
-        ~code,
-        ~of_family.where(RefreshTokenRow.family_id == TokenFamilyRow.id),
-    )
 
 
 async def _held(session: AsyncSession, row: type[CodeRow | RefreshTokenRow], condition: ColumnElement[bool]) -> Any:

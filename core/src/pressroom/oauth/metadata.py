@@ -119,6 +119,16 @@ def matching(registered: Iterable[str], requested: str) -> bool:
     return any(matches(uri, requested) for uri in registered)
 
 
+def same_redirects(one: Iterable[str], other: Iterable[str]) -> bool:
+    """Tell whether two clients registered the same URLs, the port of http on the own machine aside."""
+    return {_without_port(uri) for uri in one} == {_without_port(uri) for uri in other}
+
+
+def _without_port(uri: str) -> str:
+    loopback = _LOOPBACK.fullmatch(uri)
+    return f"http://{loopback[1]}{loopback[3] or ''}" if loopback else uri
+
+
 def _is_port(text: str | None) -> bool:
     return text is None or 1 <= int(text) <= 65_535
 

@@ -39,13 +39,14 @@ class EndpointUrls:
     def audience(self, resources: Iterable[str]) -> str:
         """Return the resource that access tokens are for, whatever of its forms the client named, or none.
 
-        The forms are the MCP endpoint with or without a slash at its end, the server's public URL, and its origin.
+        The forms are the MCP endpoint with or without a slash at its end, the server's public URL, and its origin. A
+        query, such as that for toolsets, does not make another resource of it.
 
         Raises:
             InvalidTarget: one of them is another resource (RFC 8707, section 2).
         """
         for resource in resources:
-            if _comparable(resource) not in self._accepted:
+            if _comparable(resource.partition("?")[0]) not in self._accepted:
                 raise InvalidTarget(f"the only resource here is {self.resource}")
         return self.resource
 

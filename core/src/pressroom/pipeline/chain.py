@@ -31,10 +31,12 @@ from pressroom.pipeline.stages.cache import Cache, Join
 from pressroom.pipeline.stages.limit import Limit
 from pressroom.pipeline.stages.observe import Observe
 from pressroom.pipeline.stages.quota import Quota
+from pressroom.pipeline.stages.repeat import Claim, Recall
 from pressroom.pipeline.stages.respond import Respond
 from pressroom.pipeline.stages.run import Run
 from pressroom.pipeline.stages.validate import Validate
-from pressroom.sdk import Caller
+from pressroom.sdk import Caller, McpTool
+from pressroom.sdk.params import REQUEST_ID
 from pressroom.validation.client_ip import Headers
 
 log = structlog.get_logger()
@@ -45,8 +47,10 @@ STAGES: Final[tuple[type[CallStage[Any, Any]], ...]] = (
     Plan,
     Authorize,
     Validate,
+    Recall,
     Cache,
     Limit,
+    Claim,
     Quota,
     Join,
     Run,
@@ -55,12 +59,16 @@ STAGES: Final[tuple[type[CallStage[Any, Any]], ...]] = (
 )
 """The stages of a call in the order in which it passes them.
 
-The cache is asked before the limit, since a cached result costs less. Every call passes the last one, refused or not.
+Earlier calls and the cache are looked at before the limit, since a result that is there costs less. Every call passes
+the last one, refused or not.
 """
 
 STAGE_NAMES: Final = tuple(stage.name for stage in STAGES)
 
 _INTERNAL_CALLER: Final = Caller("")
+
+_CUT_OFF_SECONDS: Final = 1.0
+"""How long a call that was cut off may take to settle what it has counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +105,34 @@ class Pipeline:
             }
             for interface in get_args(Interface)
         }
+        self._repeatable = frozenset(
+            name
+            for name, tool in services.catalog.mcp_tools.items()
+            if isinstance(tool.declaration, McpTool) and tool.declaration.repeatable
+        )
+        self._detached: set[asyncio.Task[Outcome]] = set()
 
     async def __call__(self, received: ReceivedCall | IdentifiedCall) -> Outcome:
         """Run one call and return its outcome. Nothing but a cancellation is raised.
 
         An interface that has asked `identify` hands over an `IdentifiedCall`, and nobody asks again. A call that is
         refused costs nothing, and still learns the state of its limit.
+
+        A call that its client may repeat continues when the client leaves, so that the repeat gets its answer.
         """
+        if not self._may_be_repeated(received.request):
+            return await self._pass(received)
+        task = asyncio.create_task(self._pass(received))
+        self._detached.add(task)
+        task.add_done_callback(self._detached.discard)
+        return await asyncio.shield(task)
+
+    def _may_be_repeated(self, request: CallRequest) -> bool:
+        if request.interface != "mcp" or request.tool_name not in self._repeatable:
+            return False
+        return isinstance(request.arguments, dict) and REQUEST_ID in request.arguments
+
+    async def _pass(self, received: ReceivedCall | IdentifiedCall) -> Outcome:
         call: CallContext = received
         error: CallError | None = None
         try:
@@ -156,9 +185,18 @@ class Pipeline:
         return self._authenticate.identify(anonymous, headers)
 
     async def settle(self, seconds: float) -> None:
-        """Wait, for this many seconds in all, for renders that nobody waits for any more, and for the observers."""
+        """Wait, for this many seconds in all, for what nobody waits for any more, and for the observers.
+
+        Calls that have not ended by then are cut off.
+        """
         end = time.monotonic() + seconds
-        await self._single_flight.settle(seconds)
+        if self._detached:
+            _, late = await asyncio.wait(set(self._detached), timeout=seconds)
+            for task in late:
+                task.cancel()
+            if late:
+                await asyncio.wait(late, timeout=_CUT_OFF_SECONDS)
+        await self._single_flight.settle(max(0, end - time.monotonic()))
         await self._observe.settle(max(0, end - time.monotonic()))
 
     async def _conclude(self, call: CallContext, error: CallError | None) -> Outcome:

@@ -13,9 +13,19 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
+from pressroom.accounts.client_requests import RequestKey
 from pressroom.catalog.tool import PlanTool
 from pressroom.errors import CallError
-from pressroom.sdk import CacheEntry, Call, Caller, LimitStatus, Params, ToolResult
+from pressroom.sdk import (
+    AudioContent,
+    CacheEntry,
+    Call,
+    Caller,
+    EmbeddedResource,
+    LimitStatus,
+    Params,
+    ToolResult,
+)
 from pressroom.validation.client_ip import Headers
 
 Delivery = Literal["url", "binary"]
@@ -31,6 +41,29 @@ class RenderedFile:
 
     entry: CacheEntry
     content: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredAnswer:
+    """What an MCP tool answered to an earlier call: the members of a `ToolResult`, with `data` as JSON."""
+
+    text: str
+    data: str
+    images: tuple[tuple[str, bytes], ...] = ()
+    content: tuple[AudioContent | EmbeddedResource, ...] = ()
+
+
+@dataclass(slots=True)
+class RepeatableCall:
+    """A call with a `client_request_id`. While it runs, `token` proves that it holds the claim.
+
+    `resumed` tells that an earlier call was cut off, and that this one continues it.
+    """
+
+    key: RequestKey
+    fingerprint: str
+    resumed: bool = False
+    token: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +137,10 @@ class ResolvedCall(IdentifiedCall):
 class ValidatedCall(ResolvedCall):
     """A call with valid parameters, and what the later stages make of it.
 
-    `content_id` names the result of a generator. `cached` tells that the result was there before, as a `file` in the
-    store or as a `render` in flight. `when_shared` is what the stages that have counted the call do if it turns out
-    only then that the result is there. `limit_cost` and `quota_use` are what was counted.
+    `content_id` names the result of a generator, `repeatable` a call that its client may repeat. `cached` tells that
+    the result was there before: as a `file` in the store, a `render` in flight, or the `result` of an earlier call.
+    `when_shared` is what the stages that have counted the call do if it turns out only then that the result is there.
+    `limit_cost` and `quota_use` are what was counted.
 
     At the end a generator has a `file`, delivered as `content` or `url`, and an MCP tool a `result`. `expires_at` is a
     Unix time in whole seconds. `run_seconds` is there where this call ran the tool.
@@ -114,6 +148,7 @@ class ValidatedCall(ResolvedCall):
 
     params: Params
     content_id: str = ""
+    repeatable: RepeatableCall | None = None
 
     cached: bool = False
     render: asyncio.Task[RenderedFile] | None = None
@@ -122,7 +157,7 @@ class ValidatedCall(ResolvedCall):
     when_shared: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
 
     file: RenderedFile | None = None
-    result: ToolResult | BaseModel | None = None
+    result: ToolResult | BaseModel | StoredAnswer | None = None
     run_seconds: float | None = None
     content: bytes = b""
     url: str = ""

@@ -7,6 +7,7 @@ from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pressroom.accounts.client_requests import ClientRequests
 from pressroom.accounts.quotas import Quotas
 from pressroom.catalog.tool import Catalog
 from pressroom.config.models import Settings
@@ -78,4 +79,5 @@ class Services:
     executors: Executors
     metrics: Metrics
     quotas: Quotas
+    client_requests: ClientRequests
     single_flight: SingleFlight = field(default_factory=SingleFlight)

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ValidationError
 from pressroom.errors import PluginError
 from pressroom.plugins.contributions import describe, shape_problems
 from pressroom.plugins.records import Status, one_line, shown
-from pressroom.sdk import Generator, Job, McpTool, Models, RateLimit, Route
+from pressroom.sdk import Generator, Instructions, Job, McpTool, Models, RateLimit, Route
 from pressroom.validation.messages import input_error
 
 Reason = tuple[str, str]
@@ -153,6 +153,8 @@ def _problems(record: Any) -> Iterator[str]:
         case Generator() | McpTool():
             declared = [*record.problems(), *_own_problems(record)]
             yield from declared or _deeper_problems(record)
+        case Instructions():
+            yield from record.problems()
         case Route():
             yield from _route_problems(record)
         case Models():

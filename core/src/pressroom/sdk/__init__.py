@@ -47,8 +47,8 @@ from pressroom.sdk.framing import sandboxed_frame
 from pressroom.sdk.generator import Example, Generator, Mcp, Mode, Page, Preview, Promo, Snippet, generator
 from pressroom.sdk.jobs import Job, JobRun, Jobs, JobState, JobStatus, Lease, LeaseLost, LockTaken, Pause, Reschedule
 from pressroom.sdk.keys import SharedKeys
-from pressroom.sdk.mcp_tool import Annotations, McpTool, mcp_tool
-from pressroom.sdk.params import HexColor, Integer, Params
+from pressroom.sdk.mcp_tool import Annotations, Instructions, McpTool, mcp_tool
+from pressroom.sdk.params import ClientRequestId, HexColor, Integer, Params
 from pressroom.sdk.plugin import API, Extensions, HostServices, Plugin, PluginConfig, PluginContext, hookimpl
 from pressroom.sdk.rates import Rate, per_day, per_hour, per_minute
 from pressroom.sdk.shared import (
@@ -70,6 +70,7 @@ from pressroom.sdk.shared import (
     IndexEntry,
     Lifespan,
     Observer,
+    PublishingTargets,
     RateLimit,
     Route,
     ToolInfo,
@@ -105,6 +106,7 @@ __all__ = [
     "Caller",
     "Check",
     "CheckResult",
+    "ClientRequestId",
     "Credentials",
     "DashboardPage",
     "Database",
@@ -129,6 +131,7 @@ __all__ = [
     "Identity",
     "IndexEntries",
     "IndexEntry",
+    "Instructions",
     "Integer",
     "InvalidInput",
     "Job",
@@ -158,6 +161,7 @@ __all__ = [
     "Preview",
     "Promo",
     "Pruned",
+    "PublishingTargets",
     "QuotaExceeded",
     "QuotaUse",
     "Rate",

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import BaseModel
 
+from pressroom.sdk.toolsets import Access
+
 if TYPE_CHECKING:
     from pressroom.sdk.plugin import HostServices, PluginContext
 
@@ -36,7 +38,9 @@ class Caller:
 
     `client_ip` is the client's normalised IP address (IPv6 grouped by /64). `subject` and
     `connection` are empty for a caller without a credential, whose plan is `anonymous`.
-    `connection_name` is what the person called the connection.
+    `connection_name` is what the person called the connection. `access` is what the call may do: what `granted` says
+    its connection may do, or less where the request asked for less. `toolsets` are the sets that the connection's owner
+    chose for it; `None` stands for the server's default.
     """
 
     client_ip: str
@@ -45,6 +49,9 @@ class Caller:
     connection: str = ""
     disabled_tools: frozenset[str] = frozenset()
     connection_name: str = ""
+    access: Access = "full"
+    granted: Access = "full"
+    toolsets: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from pressroom.sdk.storage import StorageUsage
+from pressroom.sdk.toolsets import Access
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,16 +61,17 @@ class QuotaUse:
 class AccountUsage:
     """An account's plan, what of its quotas is used, and how many connections it has.
 
-    `tools` are the MCP names of the tools that its plan has. `hidden_tools` are the other ones of this server, each
-    with the titles of the plans that have it. `unavailable_tools` cannot work on this server as it is configured, each
-    with the reason. `storage` is what it stores.
+    `tools` are the tools that its plan has, by MCP name, each with the access level that a connection needs for it.
+    `hidden_tools` are the other ones of this server, each with the titles of the plans that have it.
+    `unavailable_tools` cannot work on this server as it is configured, each with the reason. `storage` is what it
+    stores.
     """
 
     plan: str
     plan_title: str
     quotas: tuple[QuotaUse, ...]
     connections: int
-    tools: tuple[str, ...] = ()
+    tools: Mapping[str, Access] = field(default_factory=dict)
     hidden_tools: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unavailable_tools: Mapping[str, str] = field(default_factory=dict)
     storage: StorageUsage | None = None

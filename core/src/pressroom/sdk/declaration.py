@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from pressroom.sdk.params import Params
+from pressroom.sdk.toolsets import HOST_TOOL_NAMES
 
 ExecutorName = Literal["async", "thread", "process"]
 """Where a tool runs: on the event loop, on a worker thread, or in a worker process.
@@ -41,6 +42,8 @@ def is_model(kind: object, base: type) -> bool:
 
 def mcp_name_problems(name: str) -> list[str]:
     """Return what is wrong with the name of an MCP tool."""
+    if name in HOST_TOOL_NAMES:
+        return [f"name {name!r} is the host's own; choose another one"]
     return [] if MCP_TOOL_NAME.fullmatch(name) else [f"name {name!r} must match [A-Za-z0-9_-]{{1,64}}"]
 
 

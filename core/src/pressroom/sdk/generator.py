@@ -21,6 +21,7 @@ from pressroom.sdk.declaration import (
 )
 from pressroom.sdk.params import Params
 from pressroom.sdk.rates import Rate
+from pressroom.sdk.toolsets import GENERATORS, toolset_problems
 
 GenerateFunction = Callable[[Any, Call], Artifact | Awaitable[Artifact]]
 PrepareFunction = Callable[[Any, Call], Awaitable[Any]]
@@ -36,11 +37,19 @@ class Mcp:
 
     `description` is written for a model: what the tool does, when to use it, what it returns.
     Left empty, it is the generator's own description. `quota` names the quota class that a run counts against.
+    `toolsets` names the sets that it belongs to.
+
+    What models read of the parameters should be short. `descriptions` maps parameters to descriptions for models, where
+    those of the parameter model are written for people. `hide` names parameters that models do not see; a call that has
+    one is accepted all the same. Both name the member of an object as `props.title`.
     """
 
     name: str
     description: str = ""
     quota: str = ""
+    toolsets: tuple[str, ...] = (GENERATORS,)
+    descriptions: Mapping[str, str] = field(default_factory=dict, hash=False)
+    hide: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +182,8 @@ class Generator:
         if not SLUG.fullmatch(self.slug):
             found.append(f"slug {self.slug!r} must be lower-case words joined by hyphens")
         if self.mcp:
-            found += [f"mcp: {problem}" for problem in mcp_name_problems(self.mcp.name)]
+            wrong = mcp_name_problems(self.mcp.name) + toolset_problems(self.mcp.toolsets) + self._mcp_param_problems()
+            found += [f"mcp: {problem}" for problem in wrong]
         if not self.produces:
             found.append("produces must name at least one media type")
         found += [
@@ -188,6 +198,16 @@ class Generator:
         if self.prepare is not None and not inspect.iscoroutinefunction(self.prepare):
             found.append("prepare must be an async function")
         return found + self._page_problems()
+
+    def _mcp_param_problems(self) -> list[str]:
+        """Return what is wrong with the parameters that `mcp` names; members of objects are checked with the schema."""
+        if self.mcp is None or not is_model(self.params, Params):
+            return []
+        fields = self.params.model_fields
+        named = dict.fromkeys([*self.mcp.descriptions, *self.mcp.hide])
+        return [f"{path!r} is not a parameter" for path in named if path.partition(".")[0] not in fields] + [
+            f"hide: {path!r} is required" for path in self.mcp.hide if path in fields and fields[path].is_required()
+        ]
 
     def _page_problems(self) -> list[str]:
         page = self.page

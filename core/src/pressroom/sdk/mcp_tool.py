@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import textwrap
 import typing
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from pydantic import BaseModel
 
@@ -19,16 +20,23 @@ from pressroom.sdk.declaration import (
     params_problems,
     run_problems,
 )
-from pressroom.sdk.params import Params
+from pressroom.sdk.params import REQUEST_ID, Params, is_repeatable
 from pressroom.sdk.plugin import PluginContext
 from pressroom.sdk.rates import Rate
+from pressroom.sdk.toolsets import toolset_problems
+
+MAX_INSTRUCTIONS_LENGTH: Final = 1500
 
 McpFunction = Callable[[Any, Call], BaseModel | ToolResult | Awaitable[BaseModel | ToolResult]]
 
 
 @dataclass(frozen=True, slots=True)
 class Annotations:
-    """Hints for MCP clients (MCP 2025-06-18, `ToolAnnotations`). Never a security boundary."""
+    """Hints for MCP clients (MCP 2025-06-18, `ToolAnnotations`), which they must not rely on.
+
+    The server does rely on its own tools: a connection that may only read is refused tools that are not `read_only`,
+    and only a connection that may do everything can use `destructive` ones.
+    """
 
     read_only: bool = False
     destructive: bool = False
@@ -41,20 +49,28 @@ class McpTool:
     """A tool that AI clients call. Make one with the `mcp_tool` decorator.
 
     `result` is the model of what the tool returns; it becomes the tool's `outputSchema`.
+    `toolsets` names the sets that the tool belongs to (see `pressroom.sdk.toolsets`), of which clients list the ones
+    that they want. A tool that names none belongs to the set that is called as its plugin. `publishes` tells that a
+    call can change what visitors of a website see; connections that may only write drafts are refused then.
     `quota` names the quota class that a call counts against, or is empty. `counts` tells from the parameters whether a
-    call counts against it; left out, every one does. `repeats` is asked where the quota is used up: whether this very
-    call was made before, so that to run it again does nothing but tell how it went; then it runs, and counts against
-    nothing. It raises nothing but `CallError` and `BackendError`. `free` says in words which calls do not count, such
-    as `a dry run`. Say nothing of costs in `description`: they depend on the plan, and `tools/list` adds them.
+    call counts against it; left out, every one does. `counted_before` is asked where the quota is used up: whether the
+    call only continues what an earlier one was counted for, such as an update of a post; then it runs, and counts
+    against nothing. It raises nothing but `CallError` and `BackendError`. `free` says in words which calls do not
+    count, such as `a dry run`. Say nothing of costs in `description`: they depend on the plan, and `tools/list` adds
+    them.
+    `resumes` is for a tool with a `client_request_id` that finds what an earlier attempt made, such as by keeping the
+    id with it: a call that was cut off, as by a crash, runs again then. Without it such a repeat is refused, since
+    nobody knows whether the first attempt did its work. `changed_with` names the tool that changes what this one makes;
+    a client that sends a used `client_request_id` with other arguments is told of it.
     `timeout` is in seconds.
     `aliases` are other names that the tool can be called by; no list shows them, and no other tool may have them.
     `unavailable` tells from the plugin's context why the tool cannot work on this server, such as for want of a key, in
     words that can follow "not available: "; it returns an empty text where the tool can. It is asked once, when all
     plugins are loaded. A tool that cannot work is in no list and cannot be called, and `get_account_usage` says why.
     `choices` is for parameters whose values depend on the server, such as on what other plugins contributed to a hook.
-    It maps the parameter, which the model declares as a plain `str`, to a function that returns its values from the
-    plugin's context. The function is called once all plugins are loaded; clients see the values as the parameter's
-    `enum`, and no other is accepted.
+    It maps the parameter, which the model declares as a plain `str` or `list[str]`, to a function that returns its
+    values from the plugin's context. The function is called once all plugins are loaded; clients see the values as the
+    `enum` of the parameter or of its items, and no other is accepted.
     """
 
     name: str
@@ -64,11 +80,14 @@ class McpTool:
     result: type[BaseModel]
     function: McpFunction
     annotations: Annotations = Annotations()
-    tags: tuple[str, ...] = ()
+    toolsets: tuple[str, ...] = ()
+    publishes: bool = False
     quota: str = ""
     counts: Callable[[Params], bool] | None = None
-    repeats: Callable[[Params, Call], Awaitable[bool]] | None = None
+    counted_before: Callable[[Params, Call], Awaitable[bool]] | None = None
     free: str = ""
+    resumes: bool = False
+    changed_with: str = ""
     rate_limit: Rate | None = None
     executor: ExecutorName = "async"
     timeout: float = 30.0
@@ -82,16 +101,34 @@ class McpTool:
         """Run the tool's function, without the host around it."""
         return self.function(params, call)
 
+    @property
+    def repeatable(self) -> bool:
+        """Whether its parameters have a `ClientRequestId`, so that a client can repeat a call of it safely."""
+        return is_model(self.params, Params) and is_repeatable(self.params)
+
     def problems(self) -> list[str]:
         """Return what is wrong with the declaration, a sentence each; empty if it is sound."""
         found = mcp_name_problems(self.name) + params_problems(self.params)
         found += [f"aliases: {problem}" for alias in self.aliases for problem in mcp_name_problems(alias)]
         found += run_problems(self.function, self.executor, self.timeout)
         found += self._choices_problems()
+        found += toolset_problems(self.toolsets)
+        found += self._repeat_problems()
         if not self.description:
             found.append("description is empty; write it for a model: what it does, when to use it, what it returns")
+        if self.publishes and self.annotations.read_only:
+            found.append("publishes: a tool that is read_only publishes nothing")
         if not is_model(self.result, BaseModel):
             found.append("the return type must be a pydantic model, or result= must name one")
+        return found
+
+    def _repeat_problems(self) -> list[str]:
+        if self.repeatable:
+            needless = self.annotations.read_only
+            return [f"params: a tool that is read_only needs no {REQUEST_ID}"] if needless else []
+        found = [f"{name}: params needs a {REQUEST_ID}" for name in ("resumes", "changed_with") if getattr(self, name)]
+        if is_model(self.params, Params) and REQUEST_ID in self.params.model_fields:
+            found.append(f"params: declare {REQUEST_ID} as pressroom.sdk.ClientRequestId")
         return found
 
     def _choices_problems(self) -> list[str]:
@@ -100,11 +137,34 @@ class McpTool:
         for name in self.choices:
             if name not in known:
                 found.append(f"choices: {self.params.__name__} has no parameter {name}")
-            elif known[name].annotation is not str or known[name].metadata:
-                found.append(f"choices: the parameter {name} must be a plain str, without bounds or validators")
+            elif known[name].annotation not in (str, list[str]) or known[name].metadata:
+                found.append(f"choices: the parameter {name} must be a plain str or list[str], without bounds")
         if self.choices and self.executor == "process":
             found.append("choices are for the async and thread executors; give the process executor a Literal")
         return found
+
+
+@dataclass(frozen=True, slots=True)
+class Instructions:
+    """How the tools of a plugin go together, for models: a line or more of `instructions`, which clients get first.
+
+    Every conversation carries it, so that it has 1,500 characters at most. Name tools, and what the user has to do.
+    """
+
+    text: str
+
+    @property
+    def beginning(self) -> str:
+        """The first words, by which lists of what a plugin contributes name it."""
+        return textwrap.shorten(self.text, 40, placeholder="…")
+
+    def problems(self) -> list[str]:
+        """Return what is wrong with the text, a sentence each."""
+        if not self.text.strip():
+            return ["text is empty"]
+        if len(self.text) > MAX_INSTRUCTIONS_LENGTH:
+            return [f"text has {len(self.text)} characters; {MAX_INSTRUCTIONS_LENGTH} is the most"]
+        return []
 
 
 def mcp_tool(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -42,6 +42,42 @@ def _hex_color(value: str) -> str:
 
 Integer = Annotated[int, BeforeValidator(_whole_number)]
 """A whole number. `512.0` is accepted, since JSON does not tell it from `512`."""
+
+
+def _printable(value: str | None) -> str | None:
+    if value is not None and not value.isprintable():
+        raise ValueError("must hold printable characters only")
+    return value
+
+
+MAX_REQUEST_ID_LENGTH: Final = 200
+
+_REQUEST_ID: Final = AfterValidator(_printable)
+
+ClientRequestId = Annotated[
+    str | None,
+    Field(
+        min_length=1,
+        max_length=MAX_REQUEST_ID_LENGTH,
+        description="Any text you choose; the same call with it runs once.",
+    ),
+    _REQUEST_ID,
+]
+"""The type of the parameter `client_request_id`: a text that the client chooses, so that it can repeat a call safely.
+
+A tool that does something new each time it is called declares `client_request_id: ClientRequestId = None`. The host
+does the rest: it runs the call once, and answers a repeat with what the first one answered.
+"""
+
+REQUEST_ID: Final = "client_request_id"
+"""The name of the parameter."""
+
+
+def is_repeatable(params: type[Params]) -> bool:
+    """Tell whether calls with these parameters can carry a `ClientRequestId`."""
+    field = params.model_fields.get(REQUEST_ID)
+    return field is not None and _REQUEST_ID in field.metadata
+
 
 HexColor = Annotated[str, Field(max_length=9), AfterValidator(_hex_color)]
 """A colour as `#rgb`, `#rgba`, `#rrggbb` or `#rrggbbaa`, the `#` optional.

@@ -10,15 +10,20 @@ from typing import Any, Literal
 
 from pressroom.sdk.call import Caller, CallRecord
 from pressroom.sdk.rates import Rate
+from pressroom.sdk.toolsets import Access
 
 
 @dataclass(frozen=True, slots=True)
 class ToolInfo:
-    """A compiled tool, as shared hooks see it. `kind` is `generator` or `mcp`."""
+    """A compiled tool, as shared hooks see it.
+
+    `kind` is `generator` or `mcp`; `toolsets` is never empty. `tags` are those of a generator; an MCP tool has none.
+    """
 
     name: str
     kind: Literal["generator", "mcp"]
     plugin: str
+    toolsets: tuple[str, ...]
     tags: tuple[str, ...]
     rate_limit: Rate | None
     cache_discount: float
@@ -38,17 +43,25 @@ class Credentials:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who a credential belongs to. `connection_name` is what the person called the connection."""
+    """Who a credential belongs to.
+
+    `connection_name` is what the person called the connection, `access` what it may do, and `toolsets` what it lists
+    where a request says nothing else; `None` stands for the server's default.
+    """
 
     subject: str
     plan: str
     connection: str = ""
     disabled_tools: frozenset[str] = frozenset()
     connection_name: str = ""
+    access: Access = "full"
+    toolsets: frozenset[str] | None = None
 
     def __post_init__(self) -> None:
         # The host remembers callers by their identities, which have to be hashable, whatever set a plugin gives.
         object.__setattr__(self, "disabled_tools", frozenset(self.disabled_tools))
+        if self.toolsets is not None:
+            object.__setattr__(self, "toolsets", frozenset(self.toolsets))
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +272,19 @@ class IndexEntries:
 
     section: str
     entries: Callable[[], Awaitable[Iterable[IndexEntry]]]
+
+
+@dataclass(frozen=True, slots=True)
+class PublishingTargets:
+    """Names what the tools of a plugin publish on for an account, such as its connected websites.
+
+    People read the names before they let an app publish. `names` gets the account's id and returns them, such as
+    `blog.example`, in the order in which they are shown. It has about a second; where it fails, the page that asks
+    speaks of websites without naming them.
+    """
+
+    name: str
+    names: Callable[[str], Awaitable[Iterable[str]]]
 
 
 @dataclass(frozen=True, slots=True)

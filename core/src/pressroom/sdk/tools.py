@@ -17,3 +17,10 @@ class Tools(Protocol):
         `params` are those of the tool's API. Raises `NotFound` where there is no such generator, or the operator
         switched it off, `InvalidInput` for parameters that it does not take, and another `CallError` where it failed.
         """
+
+    async def read_file(self, url: str) -> bytes | None:
+        """Return a file of this server by the signed link that a client was given, without a request over the network.
+
+        `None` for any other URL, for a link that is altered, has expired, or whose file is gone, and where the files
+        are in a bucket, which is reached like any other host. Raises `BackendError` where it cannot be read.
+        """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import socket
 import threading
 from collections.abc import Coroutine, Mapping
@@ -21,7 +22,7 @@ from pressroom.errors import CallError
 from pressroom.host.host import Host
 from pressroom.host.loaded_app import LoadedApp
 from pressroom.observability.secrets import mask_secrets
-from pressroom.pipeline.context import CallRequest, ReceivedCall, RefusedCall
+from pressroom.pipeline.context import CallRequest, ReceivedCall, RefusedCall, StoredAnswer
 from pressroom.pipeline.stages.respond import file_data
 from pressroom.sdk import ToolResult
 from pressroom.server.serve import bind, serve
@@ -197,6 +198,8 @@ def settings_for_test(config: Mapping[str, Any], folder: Path) -> Settings:
     return Settings.model_validate({**config, "storage": storage, "executors": executors})
 
 
-def _plain(result: ToolResult | BaseModel | None) -> Any:
+def _plain(result: ToolResult | BaseModel | StoredAnswer | None) -> Any:
+    if isinstance(result, StoredAnswer):
+        return json.loads(result.data)
     data = result.data if isinstance(result, ToolResult) else result
     return data.model_dump(mode="json") if data is not None else None

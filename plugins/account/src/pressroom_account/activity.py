@@ -33,19 +33,17 @@ Day = Annotated[
 class ActivityParams(Params):
     """Which calls."""
 
-    since: Day | None = Field(default=None, description="Only calls since the beginning of this day in UTC.")
-    tool: str | None = Field(
-        default=None, min_length=1, max_length=64, description="Only calls of the tool of this name."
-    )
+    since: Day | None = Field(default=None, description="First day, in UTC.")
+    tool: str | None = Field(default=None, min_length=1, max_length=64, description="Only calls of this tool.")
     website_id: str | None = Field(
-        default=None, min_length=1, max_length=64, description="Only calls that were about this website."
+        default=None, min_length=1, max_length=64, description="Only calls about this website."
     )
-    limit: Integer = Field(default=50, ge=1, le=200, description="How many calls to return at most.")
+    limit: Integer = Field(default=50, ge=1, le=200, description="How many to return.")
     cursor: str | None = Field(
         default=None,
         min_length=1,
         max_length=64,
-        description="The next_cursor of the answer before, to read on; keep the other arguments as they were.",
+        description="next_cursor of the previous page.",
     )
 
 
@@ -75,14 +73,13 @@ class ActivityOut(BaseModel):
     name="list_activity",
     title="Activity",
     description=(
-        "Lists the calls that clients made for this account, newest first: who called which tool, when, from which "
-        "IP address, about which website and with what outcome. Use it when the user asks what was done, by which "
-        "client, or when something went wrong. A call appears about a second after it ended. Returns events and "
-        "next_cursor, which is null at the end."
+        "Lists the calls that clients made for this account, newest first: which client called which tool, when, from "
+        "which IP address, about which website and with what outcome. Use it when the user asks what was done, or "
+        "when something went wrong."
     ),
     result=ActivityOut,
     annotations=Annotations(read_only=True, idempotent=True),
-    tags=("account",),
+    toolsets=("account",),
 )
 async def list_activity(params: ActivityParams, call: Call) -> ToolResult:
     """Return a page of the calls of the caller's account."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
@@ -18,7 +19,7 @@ class JobParams(Params):
     job_id: str = Field(
         min_length=1,
         max_length=64,
-        description="The job_id that the tool which started the work returned.",
+        description="From the tool that started the work.",
     )
 
 
@@ -40,13 +41,13 @@ class JobReport(BaseModel):
     name="get_job",
     title="Background job",
     description=(
-        "Shows how far a piece of background work is, such as a crawl, a sync or an import. Use it with the job_id "
-        "that another tool returned; ask again after some seconds while status is queued or running. Returns status, "
-        "progress from 0 to 1, a message, the result once it succeeded and the error once it failed."
+        "Shows how far background work is, such as a crawl, a sync or an import, by the job_id that another tool "
+        "returned. Ask again after some seconds while status is queued or running. Returns the result once it "
+        "succeeded, and the error once it failed."
     ),
     result=JobReport,
     annotations=Annotations(read_only=True, idempotent=True),
-    tags=("account", "jobs"),
+    toolsets=("core", "account"),
 )
 async def get_job(params: JobParams, call: Call) -> ToolResult:
     """Return the state of a job of the caller's account."""
@@ -77,4 +78,8 @@ def _lines(job: JobStatus) -> Iterator[str]:
     if job.state in ("queued", "running"):
         yield "Ask again after some seconds."
     if job.result:
-        yield from (f"{name}: {value}" for name, value in job.result.items())
+        yield from (f"{name}: {_readable(value)}" for name, value in job.result.items())
+
+
+def _readable(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
+from typing import Final, get_args
 
 from pressroom.sdk import AccountUsage, Annotations, Call, Caller, Params, QuotaUse, ToolResult, mcp_tool
+from pressroom.sdk.toolsets import Access
 from pydantic import BaseModel, Field
 
 from pressroom_account.host import services_of
+
+_LEVELS: Final[tuple[Access, ...]] = get_args(Access)
 
 
 class UsageParams(Params):
@@ -40,11 +44,11 @@ class StorageUsageOut(BaseModel):
     kinds: dict[str, StoredKindOut] = Field(description="What takes how much, by name, such as articles.")
 
 
-class HiddenTool(BaseModel):
-    """A tool of this server that cannot be called now."""
+class HiddenToolsOut(BaseModel):
+    """Tools of this server that cannot be called now, for one reason."""
 
-    name: str = Field(description="The tool's name.")
-    reason: str = Field(description="Why it cannot be called, and what would change that.")
+    reason: str = Field(description="Why they cannot be called, and what would change that.")
+    tools: list[str] = Field(description="Their names.")
 
 
 class UsageOut(BaseModel):
@@ -57,22 +61,20 @@ class UsageOut(BaseModel):
         description="How much the account stores, of what, and how much the plan includes."
     )
     connections: int = Field(description="How many API keys and clients are connected to the account.")
-    hidden_tools: list[HiddenTool] = Field(description="The tools that cannot be called, each with the reason.")
+    hidden_tools: list[HiddenToolsOut] = Field(description="The tools that cannot be called, by reason.")
 
 
 @mcp_tool(
     name="get_account_usage",
     title="Plan and usage",
     description=(
-        "Shows the account's plan, how much of each monthly quota is used and left, and which tools cannot be called "
-        "and why: not in the plan, not set up on this server, or switched off for this connection. Use it before a "
-        "large piece of work, after a quota error, or when a tool that the user asks for is missing. Returns the "
-        "plan, usage by quota class with the date of the reset, storage with what takes how much, the number of "
-        "connections, and hidden_tools with a reason each."
+        "Shows the account's plan, what is left of each monthly quota and when it resets, storage, and which tools "
+        "cannot be called and why: not in the plan, not set up on this server, or not allowed to this connection. "
+        "Use it before a large piece of work, after a quota error, or when a tool that the user asks for is missing."
     ),
     result=UsageOut,
     annotations=Annotations(read_only=True, idempotent=True),
-    tags=("account",),
+    toolsets=("core", "account"),
 )
 async def get_account_usage(params: UsageParams, call: Call) -> ToolResult:
     """Return what the caller's account has and used."""
@@ -84,7 +86,7 @@ async def get_account_usage(params: UsageParams, call: Call) -> ToolResult:
         usage={one.quota: _class_usage(one) for one in known.quotas},
         storage=_storage(known),
         connections=known.connections,
-        hidden_tools=list(_hidden_tools(known, call.caller, call.base_url)),
+        hidden_tools=_hidden_tools(known, call.caller, call.base_url),
     )
     return ToolResult("\n".join(_lines(data)), data)
 
@@ -106,14 +108,25 @@ def _storage(known: AccountUsage) -> StorageUsageOut:
     )
 
 
-def _hidden_tools(known: AccountUsage, caller: Caller, base_url: str) -> Iterator[HiddenTool]:
+def _hidden_tools(known: AccountUsage, caller: Caller, base_url: str) -> list[HiddenToolsOut]:
+    by_reason: dict[str, list[str]] = {}
     for name, plans in known.hidden_tools.items():
-        yield HiddenTool(name=name, reason=f"in {_listed(plans)}" if plans else "in no plan of this server")
+        by_reason.setdefault(f"in {_listed(plans)}" if plans else "in no plan of this server", []).append(name)
     for name, reason in known.unavailable_tools.items():
-        yield HiddenTool(name=name, reason=f"not available: {reason}")
-    switch = f"{base_url}/dashboard/connections/{caller.connection}"
-    for name in sorted(caller.disabled_tools.intersection(known.tools)):
-        yield HiddenTool(name=name, reason=f"switched off for this connection; the user can switch it on at {switch}")
+        by_reason.setdefault(f"not available: {reason}", []).append(name)
+    page = f"{base_url}/dashboard/connections/{caller.connection}"
+    off = sorted(caller.disabled_tools.intersection(known.tools))
+    if off:
+        by_reason[f"switched off for this connection; the user can switch them on at {page}"] = off
+    for name, needed in known.tools.items():
+        if name in off or _LEVELS.index(needed) <= _LEVELS.index(caller.access):
+            continue
+        if _LEVELS.index(needed) <= _LEVELS.index(caller.granted):
+            reason = "this client asked to read only"
+        else:
+            reason = f"beyond the access level of this connection; the user can change it at {page}"
+        by_reason.setdefault(reason, []).append(name)
+    return [HiddenToolsOut(reason=reason, tools=names) for reason, names in by_reason.items()]
 
 
 def _listed(plans: Iterable[str]) -> str:
@@ -134,5 +147,5 @@ def _lines(data: UsageOut) -> Iterator[str]:
     bound = "no bound" if data.storage.limit_bytes is None else f"of {data.storage.limit_bytes:,}"
     yield f"Storage: {data.storage.used_bytes:,} bytes, {bound}{f' ({parts})' if parts else ''}."
     if data.hidden_tools:
-        yield "Not available:"
-        yield from (f"- {hidden.name}: {hidden.reason}" for hidden in data.hidden_tools)
+        yield "Tools that cannot be called:"
+        yield from (f"- {', '.join(hidden.tools)}: {hidden.reason}" for hidden in data.hidden_tools)

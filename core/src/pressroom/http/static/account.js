@@ -1,6 +1,6 @@
 // What the pages for people with an account do with JavaScript. Each works without it.
 
-// A list of switches: a filter by text, and all on or off at once.
+// Switches in sets: a filter by text, which opens the sets where it finds something, and all on or off at once.
 
 for (const box of $$("[data-switches]")) {
   const rows = $$("[data-switch]", box);
@@ -9,11 +9,16 @@ for (const box of $$("[data-switches]")) {
   const count = $("[data-count]", box);
   const tally = () => {
     const on = rows.filter((row) => $("input[type=checkbox]", row).checked).length;
-    count.textContent = `${on} of ${rows.length} on`;
+    count.textContent = `${on} of ${rows.length} tools on`;
   };
   filter?.addEventListener("input", () => {
     const wanted = filter.value.trim().toLowerCase();
     for (const row of rows) row.hidden = !row.textContent.toLowerCase().includes(wanted);
+    for (const set of $$("[data-set]", box)) {
+      const found = $$("[data-switch]", set).some((row) => !row.hidden);
+      set.hidden = wanted !== "" && !found;
+      $("details", set).open = wanted !== "" && found;
+    }
     $("[data-none]", box).hidden = shown().length > 0;
   });
   filter?.addEventListener("keydown", (event) => {

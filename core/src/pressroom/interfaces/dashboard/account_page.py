@@ -11,11 +11,11 @@ from sanic import HTTPResponse
 from pressroom.accounts.sign_in import SignIn
 from pressroom.errors import InvalidInput, SignInFailed
 from pressroom.http.browser_sessions import Fields
-from pressroom.http.page_frame import sentence
+from pressroom.http.page_frame import sentence, title_of
 from pressroom.http.responses import Endpoint
 from pressroom.interfaces.dashboard.frame import ACCOUNT, DashboardFrame, DashboardRequest, first
 from pressroom.interfaces.dashboard.sign_in_pages import PASSWORD_HELP
-from pressroom.interfaces.dashboard.views import session_rows, title_of
+from pressroom.interfaces.dashboard.views import session_rows
 
 SESSIONS: Final = 20
 """How many sessions are listed."""

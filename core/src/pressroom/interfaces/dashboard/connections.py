@@ -7,14 +7,17 @@ from typing import Any, Final
 
 from sanic import HTTPResponse
 
-from pressroom.accounts.records import Connection
+from pressroom.accounts.records import PRESELECTED, AccessChoice, Connection
+from pressroom.catalog.access import BY_NAME
+from pressroom.catalog.toolsets import default_toolsets
 from pressroom.errors import InvalidInput
+from pressroom.http.access_form import level_options, publishing_targets, read_choice, toolset_options
 from pressroom.http.browser_sessions import Fields
 from pressroom.http.page_frame import sentence
 from pressroom.http.responses import Endpoint
 from pressroom.interfaces.dashboard.clients import PLACEHOLDER, client_guides
 from pressroom.interfaces.dashboard.frame import CONNECTIONS, DashboardFrame, DashboardRequest, OneTimeForms, first
-from pressroom.interfaces.dashboard.views import call_rows, connection_row, moment_text, switches
+from pressroom.interfaces.dashboard.views import call_rows, connection_row, moment_text, tool_groups
 
 PAGE: Final = 25
 """How many connections one page lists."""
@@ -23,7 +26,7 @@ _CALLS: Final = 10
 _MESSAGES: Final = {
     "revoked": "The connection is revoked. Its program can no longer use your account.",
     "renamed": "The name is saved.",
-    "switched": "The switches are saved. Clients see the change when they list their tools again.",
+    "switched": "Saved. What the app may do changes at once; its list of tools changes when it loads it again.",
 }
 _SENT_BEFORE: Final = (
     "This form was sent before, so no second key was made. "
@@ -63,21 +66,23 @@ class ConnectionPages:
         fields = self._frame.browser.form(visit.request)
         name = " ".join(first(fields, "name").split())
         # Beside the id of the form, this keeps a page that is loaded again from making the same key again.
+        choice = read_choice(fields, PRESELECTED, self._default_toolsets(visit))
         if await self._accounts.connections.has_key(visit.user.id, name):
             problem = "You have a key of this name already. Choose another, so that you can tell them apart."
-            return await self._list(visit, status=400, name=name, name_error=problem)
+            return await self._list(visit, status=400, name=name, name_error=problem, choice=choice)
         if not await self._forms.spend(visit.user.id, first(fields, "form_id")):
             return await self._list(visit, status=409, problem=_SENT_BEFORE)
         try:
-            connection, key = await self._accounts.api_keys.create(visit.user.id, name)
+            connection, key = await self._accounts.api_keys.create(visit.user.id, name, choice)
         except InvalidInput as error:
-            return await self._list(visit, status=400, name=name, name_error=sentence(error.problem))
+            return await self._list(visit, status=400, name=name, name_error=sentence(error.problem), choice=choice)
         return self._frame.page(
             visit,
             "new_key.html",
             "Your new key",
             current=CONNECTIONS,
             connection=connection,
+            level=BY_NAME[connection.access],
             key=key,
             clients=client_guides(self._host.compiled.branding, key, offers_oauth=self._offers_oauth),
         )
@@ -101,7 +106,9 @@ class ConnectionPages:
                     return await self._one(visit, found, status=400, name=name, name_error=sentence(error.problem))
                 return self._frame.redirect(f"{CONNECTIONS}/{found.id}?done=renamed")
             case "tools":
-                await connections.set_disabled_tools(user_id, connection, _disabled(found, fields))
+                choice = read_choice(fields, found.choice, self._default_toolsets(visit))
+                off = _disabled(found, fields)
+                await connections.set_access(user_id, connection, choice.access, choice.toolsets, disabled_tools=off)
                 return self._frame.redirect(f"{CONNECTIONS}/{found.id}?done=switched")
             case "revoke":
                 await connections.revoke(user_id, connection)
@@ -118,6 +125,7 @@ class ConnectionPages:
         problem: str = "",
         name: str = "",
         name_error: str = "",
+        choice: AccessChoice = PRESELECTED,
     ) -> HTTPResponse:
         total = await self._accounts.connections.count(visit.user.id)
         pages = max(1, -(-total // PAGE))
@@ -138,6 +146,8 @@ class ConnectionPages:
             form_id=self._forms.new(),
             name=name,
             name_error=name_error,
+            levels=level_options(plan, choice.access, await self._targets(visit)),
+            sets=toolset_options(plan, choice.toolsets, self._default_toolsets(visit)),
             message=message,
             problem=problem,
             placeholder=PLACEHOLDER,
@@ -157,13 +167,17 @@ class ConnectionPages:
     ) -> HTTPResponse:
         now = datetime.now(UTC)
         plan = self._host.compiled.catalog.plan(visit.user.plan)
-        shown = switches(plan, connection.disabled_tools)
+        uses = await self._accounts.activity_log.last_uses(visit.user.id, connection.id)
+        groups = tool_groups(plan, connection, self._default_toolsets(visit), uses, now)
+        switches = [switch for group in groups for switch in group.switches]
         calls = await self._accounts.activity(visit.user.id, limit=_CALLS, connection=connection.id)
         values: dict[str, Any] = {
             "row": connection_row(connection, now, self._prefix, plan.mcp_tools),
             "revoked": moment_text(connection.revoked_at) if connection.revoked_at else "",
-            "switches": shown,
-            "on": sum(switch.on for switch in shown),
+            "levels": level_options(plan, connection.access, await self._targets(visit)),
+            "groups": groups,
+            "tools": len(switches),
+            "on": sum(switch.on for switch in switches),
             "calls": call_rows(calls, now),
             "name": name or connection.name,
             "name_error": name_error,
@@ -173,6 +187,12 @@ class ConnectionPages:
         return self._frame.page(
             visit, "connection.html", connection.name or "Connection", current=CONNECTIONS, status=status, **values
         )
+
+    def _default_toolsets(self, visit: DashboardRequest) -> frozenset[str]:
+        return default_toolsets(self._host.compiled.catalog.plan(visit.user.plan), self._host.settings.mcp)
+
+    async def _targets(self, visit: DashboardRequest) -> list[str]:
+        return await publishing_targets(self._host.compiled.plugins.contributions, visit.user.id)
 
 
 def _disabled(connection: Connection, fields: Fields) -> frozenset[str]:

@@ -8,16 +8,19 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
+from pressroom.accounts.activity import LAST_USES_AMONG, LastUses
 from pressroom.accounts.quotas import shown
 from pressroom.accounts.records import BrowserSession, Connection
-from pressroom.catalog.tool import PlanView
-from pressroom.http.page_frame import clip
+from pressroom.catalog.access import BY_NAME, allows
+from pressroom.catalog.tool import PlanView, Tool
+from pressroom.catalog.toolsets import tools_by_set
+from pressroom.http.access_form import ToolsetOption, title_of_tool, toolset_options
+from pressroom.http.page_frame import clip, title_of
 from pressroom.interfaces.dashboard.frame import CONNECTIONS
 from pressroom.sdk import Activity, Generator, QuotaUse, StorageUsage
+from pressroom.sdk.toolsets import CORE
 
 _SPANS: Final = ((86_400 * 365, "year"), (86_400 * 30, "month"), (86_400, "day"), (3600, "hour"), (60, "minute"))
-
-_ABBREVIATIONS: Final = frozenset({"ai", "api", "html", "mcp", "pdf", "qr", "seo", "svg", "url"})
 
 _BROWSERS: Final = (
     (re.compile(r"\bEdgA?/"), "Edge"),
@@ -61,13 +64,6 @@ def ago(moment: datetime, now: datetime) -> str:
 def duration(seconds: float) -> str:
     """Return how long something took: `85 ms`, `1.4 s`."""
     return f"{round(seconds * 1000)} ms" if seconds < 1 else f"{seconds:.1f} s"
-
-
-def title_of(name: str) -> str:
-    """Return a name of the configuration as people write it: `seo_reports_made` is `SEO reports made`."""
-    words = re.split("[_-]", name)
-    shown = " ".join(word.upper() if word in _ABBREVIATIONS else word for word in words)
-    return shown[:1].upper() + shown[1:]
 
 
 def browser_name(user_agent: str) -> str:
@@ -170,6 +166,7 @@ class ConnectionView:
     detail_title: str
     detail: str
     off: str
+    level: str
     created: str
     created_at: str
     used: str
@@ -192,6 +189,7 @@ def connection_row(connection: Connection, now: datetime, prefix: str, tools: Co
         detail_title="Key" if is_key else "Sends you back to",
         detail=f"{prefix}_key_…{connection.hint}" if is_key else ", ".join(connection.redirect_hosts),
         off=f"{off} tool{'' if off == 1 else 's'} off" if off else "",
+        level=BY_NAME[connection.access].title,
         created=day(connection.created_at),
         created_at=connection.created_at.isoformat(timespec="seconds"),
         used=ago(used, now) if used else "",
@@ -202,25 +200,75 @@ def connection_row(connection: Connection, now: datetime, prefix: str, tools: Co
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """One tool of a connection, on or off. `name` is its MCP name."""
+    """One tool of a connection, on or off. `name` is its MCP name.
+
+    `level` is the title of the access level that it needs, where the connection has a lower one.
+    """
 
     name: str
     title: str
     summary: str
     on: bool
+    used: str
+    used_at: str
+    level: str
 
 
-def switches(plan: PlanView, disabled: frozenset[str]) -> list[Switch]:
-    """Return the switches of all tools that the plan has for AI clients, in the order of name."""
-    found = []
-    for name in sorted(plan.mcp_tools):
-        declaration = plan.mcp_tools[name].tool.declaration
-        if isinstance(declaration, Generator):
-            title, summary = declaration.name, declaration.summary
-        else:
-            title, summary = declaration.title, clip(_SENTENCE_END.split(declaration.description.strip(), 1)[0])
-        found.append(Switch(name, title, summary, name not in disabled))
-    return found
+@dataclass(frozen=True, slots=True)
+class ToolGroup:
+    """A toolset of a connection with the switches of its tools.
+
+    A tool of several sets has its switch in one of them only; `others` are the titles of those that have theirs in
+    another set.
+    """
+
+    option: ToolsetOption
+    used: str
+    used_at: str
+    switches: list[Switch]
+    others: str
+
+
+def tool_groups(
+    plan: PlanView, connection: Connection, default: frozenset[str], uses: LastUses, now: datetime
+) -> list[ToolGroup]:
+    """Return the toolsets that the plan has, and in them the switches of all its tools for AI clients.
+
+    `default` are the sets that are listed where the connection has no choice of its own.
+    """
+    sets, groups = tools_by_set(plan), []
+    for option in toolset_options(plan, connection.toolsets, default):
+        own = [tool for tool in sets[option.name] if _home(tool) == option.name]
+        others = [title_of_tool(tool) for tool in sets[option.name] if _home(tool) != option.name]
+        last = [uses.by_tool[tool.mcp_name] for tool in sets[option.name] if tool.mcp_name in uses.by_tool]
+        used, used_at = _use(max(last, default=None), uses, now)
+        shown = [_switch(tool, connection, uses, now) for tool in own]
+        groups.append(ToolGroup(option, used, used_at, shown, ", ".join(others)))
+    return groups
+
+
+def _home(tool: Tool) -> str:
+    """Return the set that a tool has its switch in: the first one that is more specific than the core."""
+    return next((name for name in tool.info.toolsets if name != CORE), CORE)
+
+
+def _switch(tool: Tool, connection: Connection, uses: LastUses, now: datetime) -> Switch:
+    declaration = tool.declaration
+    if isinstance(declaration, Generator):
+        summary = declaration.summary
+    else:
+        summary = clip(_SENTENCE_END.split(declaration.description.strip(), 1)[0])
+    used, used_at = _use(uses.by_tool.get(tool.mcp_name), uses, now)
+    level = "" if allows(connection.access, tool) else BY_NAME[tool.access].title
+    on = tool.mcp_name not in connection.disabled_tools
+    return Switch(tool.mcp_name, title_of_tool(tool), summary, on, used, used_at, level)
+
+
+def _use(at: datetime | None, uses: LastUses, now: datetime) -> tuple[str, str]:
+    """Return a last use in words, and as a time; a use that is not known is not claimed never to have been."""
+    if at is None:
+        return ("not used" if uses.is_complete else f"not in its latest {LAST_USES_AMONG:,} calls"), ""
+    return f"used {ago(at, now)}", at.isoformat(timespec="seconds")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,14 +12,23 @@ from pydantic import BaseModel
 from sanic import Request
 
 from pressroom.catalog.tool import Tool
-from pressroom.errors import BackendError, CallError, InternalError, InvalidInput, Overloaded
+from pressroom.errors import BackendError, CallError, Forbidden, InternalError, InvalidInput, Overloaded
 from pressroom.host.host import Host
+from pressroom.interfaces.mcp.finding import CALL_TOOL, FIND_TOOLS, FindableTool, find_result, read_call, read_find
 from pressroom.interfaces.mcp.jsonrpc import INVALID_PARAMS, RpcError
-from pressroom.interfaces.mcp.listing import aliases
+from pressroom.interfaces.mcp.listing import ToolListView, aliases
 from pressroom.interfaces.mcp.versions import has_resource_links
-from pressroom.pipeline.context import CallRequest, IdentifiedCall, RefusedCall, RenderedFile, ValidatedCall
+from pressroom.pipeline.context import (
+    CallRequest,
+    IdentifiedCall,
+    RefusedCall,
+    RenderedFile,
+    StoredAnswer,
+    ValidatedCall,
+)
 from pressroom.pipeline.stages.respond import file_data
 from pressroom.sdk import EXTENSIONS, AudioContent, Caller, EmbeddedResource, FileStore, Generator, McpTool, ToolResult
+from pressroom.sdk.toolsets import HOST_TOOL_NAMES
 from pressroom.validation.echo import counted, cut, nearest, printable
 from pressroom.validation.json import may_hold_nul, refuse_nul
 
@@ -86,12 +95,14 @@ async def _picture(file: RenderedFile, files: FileStore) -> tuple[bytes | None, 
         return None, "The image could not be read just now, so it is only behind the link."
 
 
-def tool_result(tool: Tool, result: ToolResult | BaseModel | None) -> bytes:
+def tool_result(tool: Tool, result: ToolResult | BaseModel | StoredAnswer | None) -> bytes:
     """Return the result of an MCP tool.
 
     Raises:
         InternalError: the tool returned something other than it declares; the log has what.
     """
+    if isinstance(result, StoredAnswer):
+        return _result(result, result.data)
     data = result.data if isinstance(result, ToolResult) else result
     declaration = tool.declaration
     if not isinstance(declaration, McpTool) or not isinstance(data, declaration.result):
@@ -99,10 +110,13 @@ def tool_result(tool: Tool, result: ToolResult | BaseModel | None) -> bytes:
         raise InternalError(f"{tool.name} failed")
     encoded = data.model_dump_json(by_alias=True)
     if isinstance(result, ToolResult):
-        content = [*_content(result.text, result.images), *map(_block, result.content)]
-    else:
-        content = _content(encoded, ())
-    return orjson.dumps({"content": content, "structuredContent": orjson.Fragment(encoded)})
+        return _result(result, encoded)
+    return orjson.dumps({"content": _content(encoded, ()), "structuredContent": orjson.Fragment(encoded)})
+
+
+def _result(shown: ToolResult | StoredAnswer, data: str) -> bytes:
+    content = [*_content(shown.text, shown.images), *map(_block, shown.content)]
+    return orjson.dumps({"content": content, "structuredContent": orjson.Fragment(data)})
 
 
 def _content(text: str, images: Sequence[tuple[str, bytes]]) -> list[dict[str, Any]]:
@@ -135,6 +149,15 @@ def _readable(value: Any) -> str:
 _MAX_NAME_LENGTH: Final = 64
 
 
+def _read(params: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    name, arguments = params.get("name"), params.get("arguments")
+    if type(name) is not str:
+        raise RpcError(INVALID_PARAMS, "params.name must be the name of a tool, as a string")
+    if arguments is not None and type(arguments) is not dict:
+        raise RpcError(INVALID_PARAMS, "params.arguments must be a JSON object")
+    return name, arguments or {}
+
+
 class ToolCalls:
     """Runs tools for callers with a credential, up to a number of calls at once for each connection."""
 
@@ -144,17 +167,31 @@ class ToolCalls:
         self._files = host.services.files
         self._most = host.settings.mcp.concurrency
         self._aliases = aliases(self._catalog)
+        self._dashboard = f"{host.settings.public_url}/dashboard/connections"
         self._running: dict[str, int] = {}
 
-    async def call(self, request: Request, caller: Caller, params: Mapping[str, Any], version: str) -> bytes:
+    async def call(
+        self, request: Request, caller: Caller, params: Mapping[str, Any], version: str, view: ToolListView
+    ) -> bytes:
         """Return the result of a call as JSON; whatever refused it, or failed, is a result too.
+
+        `view` is what the request sees of its plan: a tool that it does not list is refused, but for `call_tool`.
 
         Raises:
             RpcError: the params name no tool, or no object of arguments.
         """
-        name, arguments = self._read(params, caller)
+        name, arguments = _read(params)
+        if name not in HOST_TOOL_NAMES:
+            name = self._resolved(name, caller)
         request_id: str = request.ctx.request_id
         try:
+            if name == FIND_TOOLS:
+                return find_result(view.index, read_find(arguments), view.allowed, view.listed)
+            if name == CALL_TOOL:
+                name, arguments = self._opened(arguments, caller, view)
+            else:
+                self._refuse_unlisted(name, view)
+            self._refuse_unavailable(name)
             connection = self._take_place(caller)
             try:
                 asked = CallRequest(name, _checked(arguments, request.body), request_id, "mcp")
@@ -172,20 +209,56 @@ class ToolCalls:
             log.exception("a result could not be written", tool=name, request_id=request_id)
             return refusal(_explanation(name, request_id, InternalError(f"{name} failed")))
 
-    def _read(self, params: Mapping[str, Any], caller: Caller) -> tuple[str, dict[str, Any]]:
-        name, arguments = params.get("name"), params.get("arguments")
-        if type(name) is not str:
-            raise RpcError(INVALID_PARAMS, "params.name must be the name of a tool, as a string")
-        if arguments is not None and type(arguments) is not dict:
-            raise RpcError(INVALID_PARAMS, "params.arguments must be a JSON object")
+    def _opened(self, arguments: Mapping[str, Any], caller: Caller, view: ToolListView) -> tuple[str, dict[str, Any]]:
+        """Return the tool and the arguments that `call_tool` was given. Raises `CallError` where it must not run."""
+        name, own = read_call(arguments)
+        try:
+            name = self._resolved(name, caller)
+        except RpcError as error:
+            raise InvalidInput("name", error.message) from None
+        self._refuse_destructive(name, view)
+        return name, own
+
+    def _resolved(self, name: str, caller: Caller) -> str:
+        """Return the name of the tool that is meant, which may be an alias. Raises `RpcError` if it does not exist."""
         name = self._aliases.get(name, name)
-        if name in self._catalog.unavailable:
-            raise RpcError(INVALID_PARAMS, f"Tool {name} is not available: {self._catalog.unavailable[name]}")
-        if name not in self._catalog.mcp_tools:
+        if name not in self._catalog.mcp_tools and name not in self._catalog.unavailable:
             similar = nearest(name, self._catalog.plan(caller.plan).mcp_tools)
-            hint = f"; did you mean {similar}?" if similar else ""
+            hint = f"; did you mean {similar}?" if similar else f"; {FIND_TOOLS} finds tools by words"
             raise RpcError(INVALID_PARAMS, f"Unknown tool: {printable(cut(name, _MAX_NAME_LENGTH))}{hint}")
-        return name, arguments or {}
+        return name
+
+    def _refuse_unavailable(self, name: str) -> None:
+        if name in self._catalog.unavailable:
+            raise Forbidden(f"{name} is not available: {self._catalog.unavailable[name]}")
+
+    def _refuse_unlisted(self, name: str, view: ToolListView) -> None:
+        """Raise `Forbidden` for a tool that the request may use but does not list; the pipeline refuses the others."""
+        if name not in view.allowed or name in view.listed:
+            return
+        tool = view.index.tools[name]
+        if tool.destructive:
+            raise Forbidden(f"{name} is destructive and not listed here. {self._how_to_list(tool, view)}")
+        raise Forbidden(
+            f"{name} is not listed here. Run it with {CALL_TOOL}, or list it. {self._how_to_list(tool, view)}"
+        )
+
+    def _refuse_destructive(self, name: str, view: ToolListView) -> None:
+        tool = view.index.tools.get(name)
+        if tool is None or not tool.destructive or name not in view.allowed:
+            return
+        if name in view.listed:
+            raise Forbidden(f"{name} is destructive and listed: call it directly, so that the user can be asked.")
+        how = self._how_to_list(tool, view)
+        raise Forbidden(f"{name} is destructive, so {CALL_TOOL} does not run it: it has to be listed. {how}")
+
+    def _how_to_list(self, tool: FindableTool, view: ToolListView) -> str:
+        sets = sorted({*view.asked, tool.toolsets[-1]})
+        named = f"toolset {tool.toolsets[0]}" if len(tool.toolsets) == 1 else f"toolsets {', '.join(tool.toolsets)}"
+        return (
+            f"It is in the {named}: the user adds it on the page of this connection in the dashboard "
+            f"({self._dashboard}), or with ?toolsets={','.join(sets)} at the end of this server's URL."
+        )
 
     def _take_place(self, caller: Caller) -> str:
         """Take one of the places of a connection, and return whose it is. Raises `Overloaded` where all are taken."""

@@ -1,51 +1,133 @@
-"""`tools/list`: what each tool is told about, compiled at start-up and served from memory."""
+"""`tools/list`: the tools that a request lists, compiled at start-up and served from memory."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
 import orjson
 
+from pressroom.catalog.access import allows
+from pressroom.catalog.model_view import model_input_schema, model_output_schema
 from pressroom.catalog.schema import file_schema, input_schema, output_schema
-from pressroom.catalog.tool import Catalog, PlanTool
-from pressroom.sdk import Annotations, Generator, McpTool
+from pressroom.catalog.tool import ANONYMOUS, Catalog, PlanTool
+from pressroom.catalog.toolsets import default_toolsets
+from pressroom.config.models import McpSettings
+from pressroom.http.precompressed import PrecompressedText
+from pressroom.interfaces.mcp.finding import CALL_TOOL, FIND_TOOLS, CallParams, FindableTool, FindParams, ToolIndex
+from pressroom.interfaces.mcp.jsonrpc import INVALID_PARAMS, RpcError
+from pressroom.interfaces.mcp.selection import Selection, unknown_sets
+from pressroom.sdk import Annotations, Caller, Generator, McpTool
+from pressroom.sdk.toolsets import ALL, CORE, Access
 
-_LISTS_IN_MEMORY: Final = 128
-"""How many lists, of a plan with some tools switched off, are kept whole."""
+_VIEWS_IN_MEMORY: Final = 128
+"""How many lists, of a plan with its sets, switches and access, are kept whole."""
 
 _FILE_ANNOTATIONS: Final = Annotations(read_only=True, idempotent=True)
 
 
-class ToolLists:
-    """The lists of tools, for each plan and each set of tools that a connection has switched off."""
+@dataclass(frozen=True, slots=True)
+class ToolListView:
+    """What a request sees of its plan.
 
-    def __init__(self, catalog: Catalog) -> None:
+    `listed` are the names in `tools/list`, `allowed` those of all tools that the connection may use; the difference is
+    reached through `call_tool`. `asked` are the sets that were asked for. `result` is that of `tools/list`.
+    """
+
+    listed: frozenset[str]
+    allowed: frozenset[str]
+    asked: frozenset[str]
+    index: ToolIndex
+    result: PrecompressedText
+
+
+class ToolLists:
+    """The lists of tools, for each plan, its sets, and what a connection may use."""
+
+    def __init__(self, catalog: Catalog, settings: McpSettings) -> None:
         self._catalog = catalog
-        self._tools = {plan: dict(_definitions(view.mcp_tools.values())) for plan, view in catalog.plans.items()}
+        self._defaults = {plan: default_toolsets(view, settings) for plan, view in catalog.plans.items()}
+        self._indexes = {
+            plan: ToolIndex(_findable(entry) for entry in view.mcp_tools.values())
+            for plan, view in catalog.plans.items()
+        }
+        self._encoded = {
+            plan: {name: orjson.dumps(tool.definition) for name, tool in sorted(index.tools.items())}
+            for plan, index in self._indexes.items()
+        }
         self._slugs = {
             entry.tool.name: entry.tool.mcp_name for view in catalog.plans.values() for entry in view.mcp_tools.values()
         }
-        self._list = lru_cache(maxsize=_LISTS_IN_MEMORY)(self._joined)
+        self.known = frozenset(name for tool in catalog.mcp_tools.values() for name in tool.info.toolsets) | {CORE}
+        self._view = lru_cache(maxsize=_VIEWS_IN_MEMORY)(self._compiled)
 
-    def of(self, plan: str, disabled: frozenset[str]) -> bytes:
-        """Return the result of `tools/list` as JSON. `disabled` holds MCP names, or slugs of generators."""
-        known = self._catalog.plan(plan).plan
+    def check(self, selection: Selection) -> None:
+        """Raise `RpcError` where a request asks for sets that this server does not have."""
+        asked = (selection.toolsets or frozenset()) - {ALL}
+        if asked - self.known:
+            raise unknown_sets(asked - self.known, self.known)
+
+    def view(self, caller: Caller, selection: Selection) -> ToolListView:
+        """Return what a request sees: the sets that it asks for, else its connection's, else the server's.
+
+        Raises:
+            RpcError: it asks for a set that this server, or the caller's plan, does not have.
+        """
+        plan = self._catalog.plan(caller.plan).plan
+        disabled = caller.disabled_tools
         if disabled:
             off = {self._slugs.get(name, name) for name in disabled}
-            disabled = frozenset(off & self._tools[known].keys())
-        return self._list(known, disabled)
+            disabled = frozenset(off & self._encoded[plan].keys())
+        return self._view(plan, self._asked(plan, caller, selection), disabled, caller.access)
 
-    def _joined(self, plan: str, disabled: frozenset[str]) -> bytes:
-        return b'{"tools":[%b]}' % b",".join(
-            definition for name, definition in self._tools[plan].items() if name not in disabled
-        )
+    def _asked(self, plan: str, caller: Caller, selection: Selection) -> frozenset[str]:
+        if selection.toolsets is not None:
+            self.check(selection)
+            self._check_plan(plan, selection.toolsets)
+            return selection.toolsets
+        if caller.toolsets is None:
+            return self._defaults[plan]
+        return caller.toolsets & (self.known | {ALL}) or self._defaults[plan]
+
+    def _check_plan(self, plan: str, asked: frozenset[str]) -> None:
+        own = {name for tool in self._indexes[plan].tools.values() for name in tool.toolsets}
+        missing = sorted(asked - own - {ALL, CORE})
+        if missing:
+            others = [view.title for name, view in self._catalog.plans.items() if self._has(name, missing)]
+            where = f"; the plans with them: {', '.join(sorted(others))}" if others else ""
+            raise RpcError(
+                INVALID_PARAMS,
+                f"the plan {self._catalog.plan(plan).title} has no tool of {' and '.join(missing)}{where}. "
+                f"It has {', '.join(sorted(own))}",
+            )
+
+    def _has(self, plan: str, toolsets: Collection[str]) -> bool:
+        tools = self._indexes[plan].tools.values()
+        return plan != ANONYMOUS and any(set(toolsets) & set(tool.toolsets) for tool in tools)
+
+    def _compiled(self, plan: str, asked: frozenset[str], disabled: frozenset[str], access: Access) -> ToolListView:
+        index, encoded = self._indexes[plan], self._encoded[plan]
+        entries = self._catalog.plan(plan).mcp_tools
+        allowed = frozenset(name for name in encoded if name not in disabled and allows(access, entries[name].tool))
+        listed = frozenset(name for name in allowed if ALL in asked or asked & set(index.tools[name].toolsets))
+        definitions = {name: definition for name, definition in encoded.items() if name in listed}
+        if listed != allowed:
+            definitions |= _HOST_TOOLS[access == "read"]
+        ordered = [definitions[name] for name in sorted(definitions)]
+        result = PrecompressedText(b'{"tools":[%b]}' % b",".join(ordered))
+        return ToolListView(listed, allowed, asked, index, result)
 
 
-def _definitions(entries: Iterable[PlanTool]) -> Iterator[tuple[str, bytes]]:
-    for entry in sorted(entries, key=lambda entry: entry.tool.mcp_name):
-        yield entry.tool.mcp_name, orjson.dumps(definition(entry))
+def _findable(entry: PlanTool) -> FindableTool:
+    declaration = entry.tool.declaration
+    return FindableTool(
+        name=entry.tool.mcp_name,
+        toolsets=entry.tool.info.toolsets,
+        definition=definition(entry),
+        destructive=isinstance(declaration, McpTool) and declaration.annotations.destructive,
+    )
 
 
 def definition(entry: PlanTool) -> dict[str, Any]:
@@ -58,37 +140,90 @@ def definition(entry: PlanTool) -> dict[str, Any]:
     else:
         title, annotations, description = declaration.title, declaration.annotations, declaration.description
         output = output_schema(declaration.result)
+    return _definition(
+        entry.tool.mcp_name,
+        title,
+        " ".join(filter(None, [description.strip(), _cost(entry)])),
+        entry.tool.mcp_schema,
+        output,
+        annotations,
+    )
+
+
+def _definition(
+    name: str,
+    title: str,
+    description: str,
+    parameters: Mapping[str, Any],
+    output: Mapping[str, Any],
+    annotations: Annotations,
+) -> dict[str, Any]:
     return {
-        "name": entry.tool.mcp_name,
+        "name": name,
         "title": title,
-        "description": f"{description.strip()}\n\n{_cost(entry)}",
-        "inputSchema": {"properties": {}, **input_schema(entry.tool.params)},
-        "outputSchema": {"properties": {}, **output},
-        "annotations": {
-            "title": title,
-            "readOnlyHint": annotations.read_only,
-            "destructiveHint": annotations.destructive,
-            "idempotentHint": annotations.idempotent,
-            "openWorldHint": annotations.open_world,
-        },
+        "description": description,
+        "inputSchema": model_input_schema(parameters),
+        "outputSchema": model_output_schema(output),
+        "annotations": _hints(annotations),
     }
 
 
+def _hints(annotations: Annotations) -> dict[str, bool]:
+    """Return the hints that differ from their defaults (MCP 2025-06-18, `ToolAnnotations`)."""
+    hints = {}
+    if annotations.read_only:
+        hints["readOnlyHint"] = True
+    else:
+        if not annotations.destructive:
+            hints["destructiveHint"] = False
+        if annotations.idempotent:
+            hints["idempotentHint"] = True
+    if not annotations.open_world:
+        hints["openWorldHint"] = False
+    return hints
+
+
 def _cost(entry: PlanTool) -> str:
-    """Return what a call costs, in words for a model."""
+    """Return what a call costs, in words for a model; empty where it costs nothing."""
     sentences = []
     if entry.tool.quota and entry.quota_limit is not None:
-        sentences.append(f"a call uses one of the plan's {entry.quota_limit} {entry.tool.quota} a month")
+        sentences.append(f"Uses one of the plan's {entry.quota_limit} {entry.tool.quota} a month")
         declaration = entry.tool.declaration
         if isinstance(declaration, McpTool) and declaration.free:
-            sentences.append(f"free: {declaration.free}")
+            sentences[-1] += f"; free: {declaration.free}"
     if entry.advertised_rate is not None:
-        sentences.append(f"calls are limited to {entry.advertised_rate}")
+        sentences.append(f"Limited to {entry.advertised_rate}")
         if entry.tool.info.cache_discount < 1:
-            sentences.append(f"a file that was made before counts as {entry.tool.info.cache_discount:g} of a call")
-    if not sentences and entry.tool.quota:
-        sentences.append(f"none, the plan does not limit {entry.tool.quota}")
-    return f"Cost: {'; '.join(sentences) or 'none'}."
+            sentences[-1] += f"; a repeat counts as {entry.tool.info.cache_discount:g}"
+    return " ".join(f"{sentence}." for sentence in sentences)
+
+
+def _host_tools(*, read_only: bool) -> dict[str, bytes]:
+    found = {"type": "object", "properties": {"tools": {"type": "array", "items": {"type": "object"}}}}
+    tools = (
+        _definition(
+            FIND_TOOLS,
+            "Find tools",
+            "Finds tools that are not listed here, by words: deleting, versions, redirects, keywords, exports, images "
+            "and more. Returns names, descriptions and input schemas; run one with call_tool.",
+            input_schema(FindParams),
+            {**found, "required": ["tools"]},
+            Annotations(read_only=True),
+        ),
+        _definition(
+            CALL_TOOL,
+            "Call a tool",
+            "Runs a tool that find_tools returned, with arguments that fit its inputSchema, and returns its result. "
+            "Call listed tools directly. Destructive tools are refused: the user switches on their toolset.",
+            input_schema(CallParams),
+            {"type": "object"},
+            Annotations(read_only=read_only, open_world=True),
+        ),
+    )
+    return {tool["name"]: orjson.dumps(tool) for tool in tools}
+
+
+_HOST_TOOLS: Final = tuple(_host_tools(read_only=read_only) for read_only in (False, True))
 
 
 def aliases(catalog: Catalog) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -27,8 +27,9 @@ from pressroom.interfaces.mcp.jsonrpc import (
 )
 from pressroom.interfaces.mcp.listing import ToolLists
 from pressroom.interfaces.mcp.origin_policy import Challenge
+from pressroom.interfaces.mcp.selection import Selection, read_selection
 from pressroom.interfaces.mcp.versions import HEADER, Versions, allows_batches
-from pressroom.sdk import Caller
+from pressroom.sdk import Caller, Instructions
 from pressroom.validation.echo import quoted
 from pressroom.validation.json import QUICK_BYTES, numbers_as_written
 
@@ -74,7 +75,7 @@ class Methods:
         self._challenge = challenge
         self._versions = Versions(settings.mcp.protocol_versions)
         self._most_at_once = settings.mcp.concurrency
-        self._lists = ToolLists(host.services.catalog)
+        self._lists = ToolLists(host.services.catalog, settings.mcp)
         self._calls = ToolCalls(host)
         self._initialized = {
             version: orjson.dumps(
@@ -82,7 +83,7 @@ class Methods:
                     "protocolVersion": version,
                     "capabilities": {"tools": {}},
                     "serverInfo": {"name": branding.name, "title": branding.name, "version": SERVER_VERSION},
-                    "instructions": settings.mcp.instructions or _summary(branding.name, branding.tagline),
+                    "instructions": settings.mcp.instructions or _instructions(host),
                 }
             )
             for version in self._versions.supported
@@ -105,8 +106,6 @@ class Methods:
             raise _no_such_method(message, status=404)
         version = self._version(incoming.http, message)
         self._check_credential(incoming.caller, (message,))
-        if message.method == "tools/list":
-            mark_public_text(incoming.http)
         return await self._answer_request(incoming, message, version)
 
     async def _answer_batch(self, incoming: Incoming) -> bytes | None:
@@ -137,12 +136,16 @@ class Methods:
         try:
             match message.method:
                 case "tools/call":
-                    result = await self._calls.call(incoming.http, incoming.caller, message.params, version)
+                    selection = read_selection(incoming.http)
+                    caller = _narrowed(incoming.caller, selection)
+                    view = self._lists.view(caller, selection)
+                    result = await self._calls.call(incoming.http, caller, message.params, version, view)
                 case "tools/list":
-                    result = self._list(incoming.caller, message)
+                    result = self._list(incoming, message)
                 case "ping":
                     result = b"{}"
                 case "initialize":
+                    self._lists.check(read_selection(incoming.http))
                     result = self._initialized[self._versions.negotiated(message.params.get("protocolVersion"))]
                 case _:
                     raise _no_such_method(message)
@@ -151,11 +154,15 @@ class Methods:
             raise
         return result_body(message.id, result)
 
-    def _list(self, caller: Caller, message: Request) -> bytes:
+    def _list(self, incoming: Incoming, message: Request) -> bytes:
         cursor = message.params.get("cursor")
         if cursor is not None:
             raise RpcError(INVALID_PARAMS, "params.cursor is not known: the list has one page, which needs no cursor")
-        return self._lists.of(caller.plan, caller.disabled_tools)
+        selection = read_selection(incoming.http)
+        view = self._lists.view(_narrowed(incoming.caller, selection), selection)
+        if type(incoming.document) is not list:
+            mark_public_text(incoming.http, view.result)
+        return view.result.text
 
     def _version(self, http: HttpRequest, message: Message | None) -> str:
         if isinstance(message, (Request, Notification)) and message.method in _BEFORE_NEGOTIATION:
@@ -198,15 +205,27 @@ def _read(incoming: Incoming, position: int) -> Message | RpcError:
         return error
 
 
+def _narrowed(caller: Caller, selection: Selection) -> Caller:
+    """Return a caller that may do no more than this request asks for."""
+    return replace(caller, access="read") if selection.read_only else caller
+
+
 def _no_such_method(message: Request, status: int = 200) -> RpcError:
     return RpcError(
         METHOD_NOT_FOUND, f"Unknown method: {quoted(message.method, 64)}", message_id=message.id, status=status
     )
 
 
-def _summary(name: str, tagline: str) -> str:
-    return (
-        f"{name}: {tagline} Each tool's description says what it does, what it returns and what it costs. A result "
-        "with isError says in words what to change or when to come again. Links to files stop working after three "
-        "hours: pass them on at once."
+def _instructions(host: Host) -> str:
+    """Return what clients tell their models of the server: the plugins' lines between those that hold for all tools."""
+    branding = host.compiled.branding
+    plugins = [one.record.text.strip() for one in host.compiled.plugins.contributions.of(Instructions)]
+    return "\n".join(
+        [
+            f"{branding.name}: {branding.tagline}",
+            *plugins,
+            "If a tool you need is not listed, find_tools finds it by words and call_tool runs it.",
+            "To repeat a call safely, give it the same client_request_id and the same arguments: it runs once.",
+            "A result with isError says what to change. Links to files work for three hours: pass them on at once.",
+        ]
     )

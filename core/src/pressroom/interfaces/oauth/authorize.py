@@ -10,7 +10,8 @@ from urllib.parse import urlsplit
 import structlog
 from sanic import HTTPResponse, Request
 
-from pressroom.accounts.records import User
+from pressroom.accounts.records import PRESELECTED, User
+from pressroom.catalog.toolsets import default_toolsets
 from pressroom.errors import (
     AccessDenied,
     BackendError,
@@ -23,6 +24,7 @@ from pressroom.errors import (
     RateLimited,
 )
 from pressroom.host.host import Host
+from pressroom.http.access_form import level_options, publishing_targets, read_choice, toolset_options
 from pressroom.http.browser_sessions import MAX_FORM_BYTES, BrowserSessions, sign_in_path
 from pressroom.http.errors import error_headers
 from pressroom.http.page_frame import Head, PageFrame, clip, private_page, see_other, sentence
@@ -88,6 +90,8 @@ class AuthorizationEndpoint:
     def __init__(self, host: Host, site: PageFrame, browser: BrowserSessions, limit: RegistrationLimit) -> None:
         self._server = host.authorization_server
         self._catalog = host.services.catalog
+        self._mcp = host.settings.mcp
+        self._contributions = host.compiled.plugins.contributions
         self._admit = host.pipeline.admit
         self._site = site
         self._browser = browser
@@ -103,19 +107,22 @@ class AuthorizationEndpoint:
         """Show what is asked for."""
         authorization = await self._read(request)
         user = await self._user(request)
-        return self._consent(request, authorization, user)
+        return await self._consent(request, authorization, user)
 
     async def decide(self, request: Request) -> HTTPResponse:
         """Take the person's answer."""
         authorization = await self._read(request)
         user = await self._user(request)
-        decision = self._browser.form(request, lambda _: _query(request)).get("decision", [""])
+        form = self._browser.form(request, lambda _: _query(request))
+        decision = form.get("decision", [""])
         if decision == [DENY]:
             denied = _error_of(AccessDenied("the person did not allow it"))
             return self._redirect(authorization.redirect_uri, denied, authorization.state)
         if decision != [ALLOW]:
             raise InvalidInput("decision", f"must be {ALLOW} or {DENY}")
-        code = await self._server.grants.approve(user.id, authorization)
+        current = await self._server.grants.choice(user.id, authorization.client.id)
+        choice = read_choice(form, current or PRESELECTED, self._default_toolsets(user))
+        code = await self._server.grants.approve(user.id, authorization, choice)
         return self._redirect(authorization.redirect_uri, {"code": code}, authorization.state)
 
     async def _read(self, request: Request) -> AuthorizationRequest:
@@ -144,9 +151,12 @@ class AuthorizationEndpoint:
             raise SignInNeeded
         return session.user
 
-    def _consent(self, request: Request, authorization: AuthorizationRequest, user: User) -> HTTPResponse:
+    async def _consent(self, request: Request, authorization: AuthorizationRequest, user: User) -> HTTPResponse:
         name = self._site.branding.name
         view = self._catalog.plan(user.plan)
+        current = await self._server.grants.choice(user.id, authorization.client.id)
+        choice = current or PRESELECTED
+        targets = await publishing_targets(self._contributions, user.id)
         body = self._templates.render(
             "consent.html",
             Head(f"Allow a program · {name}", "A program asks for access to your account."),
@@ -156,13 +166,17 @@ class AuthorizationEndpoint:
             action=f"{self._site.root}{AUTHORIZE_PATH}?{_query(request)}",
             user=user,
             plan=view.title,
-            tools=len(view.mcp_tools),
-            publishes="publish_content" in view.mcp_tools,
+            again=current is not None,
+            levels=level_options(view, choice.access, targets),
+            sets=toolset_options(view, choice.toolsets, self._default_toolsets(user)),
             facts=consent_facts(authorization),
             allow=ALLOW,
             deny=DENY,
         )
         return private_page(body, self._site.redirecting_security_policy)
+
+    def _default_toolsets(self, user: User) -> frozenset[str]:
+        return default_toolsets(self._catalog.plan(user.plan), self._mcp)
 
     def _redirect(self, redirect_uri: str, parameters: dict[str, str], state: str) -> HTTPResponse:
         """Send the person's browser back to the client."""

@@ -83,6 +83,9 @@ def _caller(identity: Identity, client_ip: str) -> Caller:
         connection=identity.connection,
         disabled_tools=identity.disabled_tools,
         connection_name=identity.connection_name,
+        access=identity.access,
+        granted=identity.access,
+        toolsets=identity.toolsets,
     )
 
 

@@ -1,8 +1,9 @@
-"""Whether the caller may use the tool: by the plan, by the authorizers, and by the connection's own switches."""
+"""Whether the caller may use the tool: by the plan, the connection's access level and switches, and the authorizers."""
 
 from __future__ import annotations
 
-from pressroom.catalog.tool import PlanView
+from pressroom.catalog.access import BY_NAME, allows
+from pressroom.catalog.tool import PlanView, Tool
 from pressroom.errors import CallError, Forbidden, NotFound
 from pressroom.pipeline.context import IdentifiedCall, ResolvedCall
 from pressroom.pipeline.services import Services
@@ -46,7 +47,7 @@ class Plan(CallStage[IdentifiedCall, ResolvedCall]):
 
 
 class Authorize(CallStage[ResolvedCall, ResolvedCall]):
-    """Asks every authorizer, and the connection's own switches. Fails closed."""
+    """Asks the connection's access level and switches, and every authorizer. Fails closed."""
 
     name = "authorize"
 
@@ -57,6 +58,8 @@ class Authorize(CallStage[ResolvedCall, ResolvedCall]):
     async def enter(self, call: ResolvedCall) -> ResolvedCall:
         """Let the call pass. Raises `Forbidden`."""
         caller, tool = call.caller, call.plan_tool.tool
+        if caller.access != "full" and not allows(caller.access, tool):
+            raise Forbidden(self._beyond(tool, caller))
         if caller.disabled_tools and caller.disabled_tools & {tool.name, tool.mcp_name}:
             raise Forbidden(self._switched_off(tool.mcp_name or tool.name, caller))
         for authorizer in self._authorizers:
@@ -66,5 +69,24 @@ class Authorize(CallStage[ResolvedCall, ResolvedCall]):
         return call
 
     def _switched_off(self, tool: str, caller: Caller) -> str:
-        which = f"the connection {caller.connection_name!r}" if caller.connection_name else "this connection"
-        return f"{tool} is switched off for {which}; switch it on at {self._dashboard}/{caller.connection}"
+        return f"{tool} is switched off for {_named(caller)}; switch it on at {self._page(caller)}"
+
+    def _beyond(self, tool: Tool, caller: Caller) -> str:
+        needed, granted = BY_NAME[tool.access], BY_NAME.get(caller.granted)
+        does = f"{tool.mcp_name or tool.name} {needed.adds}"
+        if allows(caller.granted, tool):
+            return (
+                f"{does}, and this request asked for tools that only read (`readonly=true` in the URL or the header "
+                f"X-MCP-Readonly); {_named(caller)} itself may use it without that"
+            )
+        return (
+            f"{does}, and the access level of {_named(caller)} is {granted.title if granted else caller.granted!r}; "
+            f"its owner can change it to {needed.title!r} at {self._page(caller)}"
+        )
+
+    def _page(self, caller: Caller) -> str:
+        return f"{self._dashboard}/{caller.connection}" if caller.connection else self._dashboard
+
+
+def _named(caller: Caller) -> str:
+    return f"the connection {caller.connection_name!r}" if caller.connection_name else "this connection"

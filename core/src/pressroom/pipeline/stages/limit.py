@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from functools import partial
+from typing import Final
 
 from pressroom.catalog.tool import LimitRule, PlanTool
 from pressroom.errors import BackendError, CallError, ClientLeft, Overloaded, RateLimited
@@ -13,6 +14,9 @@ from pressroom.pipeline.services import Services
 from pressroom.pipeline.stages.base import CallStage
 from pressroom.sdk import LimitStatus, Rate
 from pressroom.validation.echo import counted
+
+REPEAT_COST: Final = 0.1
+"""What the repeat of a call costs that was answered before, as a part of a request."""
 
 
 class Limit(CallStage[ValidatedCall, ValidatedCall]):
@@ -37,7 +41,7 @@ class Limit(CallStage[ValidatedCall, ValidatedCall]):
     async def enter(self, call: ValidatedCall) -> ValidatedCall:
         """Count the call and set the state of the strictest limit. Raises `RateLimited` or `Overloaded`."""
         if call.cached:
-            await self._count(call, call.plan_tool.tool.info.cache_discount)
+            await self._count(call, _discounted(call))
         else:
             await self._count(call, 1.0)
             call.when_shared.append(partial(self._discount, call))
@@ -60,7 +64,7 @@ class Limit(CallStage[ValidatedCall, ValidatedCall]):
     async def _discount(self, call: ValidatedCall) -> None:
         """Count a call that was counted whole as one that is served from the cache after all."""
         await self._return(call)
-        await self._count(call, call.plan_tool.tool.info.cache_discount)
+        await self._count(call, _discounted(call))
 
     async def _count(self, call: ValidatedCall, cost: float) -> None:
         if cost == 0:
@@ -112,6 +116,10 @@ class Limit(CallStage[ValidatedCall, ValidatedCall]):
             _report(call, await self._limiter.give_back(rule.rate, _key(call, rule), cost))
         except BackendError:
             self._metrics.backend_failure("limits")
+
+
+def _discounted(call: ValidatedCall) -> float:
+    return call.plan_tool.tool.info.cache_discount if call.repeatable is None else REPEAT_COST
 
 
 def _key(call: ResolvedCall, rule: LimitRule) -> str:

@@ -20,6 +20,8 @@ log = structlog.get_logger()
 class Quota(CallStage[ValidatedCall, ValidatedCall]):
     """Counts an account's MCP call against the quota class of the tool. What comes from the cache is free.
 
+    So is a call that continues one that was cut off: that one was counted.
+
     Fails closed: a call that cannot be counted is refused.
     """
 
@@ -38,7 +40,8 @@ class Quota(CallStage[ValidatedCall, ValidatedCall]):
     async def enter(self, call: ValidatedCall) -> ValidatedCall:
         """Count the call. Raises `QuotaExceeded`, `Overloaded` or `Forbidden`."""
         subject, quota = call.caller.subject, call.plan_tool.tool.quota
-        if not subject or call.cached or not _counts(call):
+        resumed = call.repeatable is not None and call.repeatable.resumed
+        if not subject or call.cached or resumed or not _counts(call):
             return call
         bound = call.plan_tool.quota_limit
         # A task of its own: a call that is cancelled here must still learn whether it was counted, to give it back.
@@ -47,7 +50,7 @@ class Quota(CallStage[ValidatedCall, ValidatedCall]):
         try:
             await asyncio.shield(call.quota_use)
         except QuotaExceeded:
-            if not await self._repeats(call):
+            if not await self._counted_before(call):
                 raise
         except NotFound:
             # Authenticators of plugins know people who have no account here: there is nothing to count with.
@@ -69,13 +72,13 @@ class Quota(CallStage[ValidatedCall, ValidatedCall]):
         task.add_done_callback(self._returns.discard)
         await asyncio.shield(task)
 
-    async def _repeats(self, call: ValidatedCall) -> bool:
-        """Tell whether the call was made before. Its outcome is owed to a client that never learnt it."""
+    async def _counted_before(self, call: ValidatedCall) -> bool:
+        """Tell whether the call only continues what an earlier one was counted for."""
         declaration = call.plan_tool.tool.declaration
-        if not isinstance(declaration, McpTool) or declaration.repeats is None:
+        if not isinstance(declaration, McpTool) or declaration.counted_before is None:
             return False
         try:
-            return await declaration.repeats(call.params, call.for_tool(self._base_url))
+            return await declaration.counted_before(call.params, call.for_tool(self._base_url))
         except BackendError as error:
             raise Overloaded("earlier calls cannot be looked up at the moment; try again shortly") from error
 

@@ -51,7 +51,8 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
     async def enter(self, call: ValidatedCall) -> ValidatedCall:
         """Set `file`, or `result` for an MCP tool. Raises what the tool or the executor raises."""
         if call.plan_tool.tool.info.kind == "mcp":
-            call.result = await self._run(call)
+            if call.result is None:
+                call.result = await self._run(call)
         elif call.file is None:
             call.file = await asyncio.shield(call.render or self._start(call))
         return call

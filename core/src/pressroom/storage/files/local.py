@@ -15,12 +15,13 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, NoReturn, TypeVar
+from urllib.parse import parse_qsl
 
 from pressroom.errors import BackendError, FileMissing
 from pressroom.sdk.backends import Pruned, StoredFile
 from pressroom.storage.files.keys import check_key, check_media_type, media_type_of, url_path
 from pressroom.storage.files.pruning import prune_folder, remove_strays
-from pressroom.storage.files.signing import UrlSigner
+from pressroom.storage.files.signing import UrlSigner, UrlStatus
 from pressroom.storage.private import PRIVATE, close_to_others, make_private_folder
 
 
@@ -172,6 +173,18 @@ class LocalFileStore:
         """Return a signed URL of this server, valid until `expires` (UTC, whole seconds)."""
         path = url_path(check_key(key))
         return f"{self._base_url}{path}?{self.signer.sign(path, int(expires.timestamp()))}"
+
+    def key_of(self, url: str) -> str | None:
+        """Return the key of the file that a signed URL of this store leads to; `None` for any other URL."""
+        own = f"{self._base_url}{url_path('')}"
+        if not url.startswith(own):
+            return None
+        path, _, query = url.removeprefix(self._base_url).partition("?")
+        sent = dict(parse_qsl(query))
+        signature, expires = sent.get("signature", ""), sent.get("expires", "")
+        if self.signer.verify(path, expires, signature, time.time()) is not UrlStatus.VALID:
+            return None
+        return path.removeprefix(url_path(""))
 
     async def delete(self, key: str) -> None:
         """Remove a file; one that is not there is no error.

@@ -50,7 +50,7 @@ class DeletedArticleOut(BaseModel):
     ),
     result=DeletedArticleOut,
     annotations=Annotations(destructive=True, idempotent=True),
-    tags=("content",),
+    toolsets=("content",),
 )
 async def delete_content(params: DeleteArticleParams, call: Call) -> ToolResult:
     """Move an article of the caller's account to the trash."""
@@ -92,7 +92,7 @@ class RestoredArticleOut(BaseModel):
     ),
     result=RestoredArticleOut,
     annotations=Annotations(idempotent=True),
-    tags=("content",),
+    toolsets=("content",),
 )
 async def restore_content(params: RestoreParams, call: Call) -> ToolResult:
     """Bring back an article of the caller's account."""
@@ -140,7 +140,7 @@ class VersionList(BaseModel):
     ),
     result=VersionList,
     annotations=Annotations(read_only=True, idempotent=True),
-    tags=("content",),
+    toolsets=("content",),
 )
 async def list_content_versions(params: VersionsParams, call: Call) -> ToolResult:
     """Return the versions of an article of the caller's account."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Final, Literal, cast
 
-from pressroom.sdk import Annotations, Call, Integer, InvalidInput, Params, ToolResult, mcp_tool
+from pressroom.sdk import Annotations, Call, ClientRequestId, Integer, InvalidInput, Params, ToolResult, mcp_tool
 from pydantic import BaseModel, Field
 
 from pressroom_content.articles import listing
@@ -55,12 +55,7 @@ class CreateParams(Params):
     language: str = Field(default="", max_length=35, description="Such as en, de-CH or pt-BR (BCP 47).")
     canonical_url: str = Field(default="", max_length=2048, description="Where the original is, if elsewhere.")
     author: str = Field(default="", max_length=200, description="Whom the text is by.")
-    client_request_id: str | None = Field(
-        default=None,
-        min_length=1,
-        max_length=200,
-        description="Any text that you choose for this article: a repeated call with it returns the same article.",
-    )
+    client_request_id: ClientRequestId = None
 
 
 class CreatedArticleOut(BaseModel):
@@ -91,10 +86,10 @@ async def _is_repeat(params: Params, call: Call) -> bool:
     ),
     result=CreatedArticleOut,
     annotations=Annotations(idempotent=True),
-    tags=("content",),
+    toolsets=("content",),
     quota=QUOTA,
     free="a repeated call with the same client_request_id",
-    repeats=_is_repeat,
+    counted_before=_is_repeat,
 )
 async def create_content(params: CreateParams, call: Call) -> ToolResult:
     """Store an article of the caller's account."""
@@ -182,7 +177,7 @@ class UpdatedArticleOut(BaseModel):
     ),
     result=UpdatedArticleOut,
     annotations=Annotations(idempotent=True),
-    tags=("content",),
+    toolsets=("content",),
 )
 async def update_content(params: UpdateArticleParams, call: Call) -> ToolResult:
     """Change an article of the caller's account."""
@@ -243,7 +238,7 @@ class ContentPage(BaseModel):
     ),
     result=ContentPage,
     annotations=Annotations(read_only=True, idempotent=True),
-    tags=("content",),
+    toolsets=("content",),
 )
 async def get_content(params: GetParams, call: Call) -> ToolResult:
     """Return a part of an article of the caller's account."""
@@ -332,7 +327,7 @@ class ContentList(BaseModel):
     ),
     result=ContentList,
     annotations=Annotations(read_only=True, idempotent=True),
-    tags=("content",),
+    toolsets=("content",),
 )
 async def list_content(params: ListArticlesParams, call: Call) -> ToolResult:
     """Return a page of the articles of the caller's account."""

@@ -77,7 +77,7 @@ class ScheduleAnswer(BaseModel):
     ),
     result=ScheduleAnswer,
     annotations=Annotations(read_only=True, idempotent=True),
-    tags=("calendar",),
+    toolsets=("calendar",),
 )
 async def list_schedule(params: ScheduleParams, call: Call) -> ToolResult:
     """Return the schedule of the caller's account."""
@@ -144,7 +144,7 @@ class RescheduleAnswer(BaseModel):
     ),
     result=RescheduleAnswer,
     annotations=Annotations(idempotent=True),
-    tags=("calendar",),
+    toolsets=("calendar",),
     timeout=60,
 )
 async def reschedule_content(params: RescheduleParams, call: Call) -> ToolResult:

@@ -52,7 +52,7 @@ class CrosspostAnswer(BaseModel):
     ),
     result=CrosspostAnswer,
     annotations=Annotations(idempotent=True, open_world=True),
-    tags=("publish",),
+    toolsets=("publish",),
     quota="articles_published",
     free="a call that begins nothing",
     timeout=90,
@@ -124,7 +124,7 @@ class RetryAnswer(BaseModel):
     ),
     result=RetryAnswer,
     annotations=Annotations(idempotent=True, open_world=True),
-    tags=("publish",),
+    toolsets=("publish",),
     timeout=60,
 )
 async def retry_publication(params: RetryParams, call: Call) -> ToolResult:

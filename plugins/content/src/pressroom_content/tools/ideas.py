@@ -57,7 +57,7 @@ class SavedIdea(BaseModel):
     ),
     result=SavedIdea,
     annotations=Annotations(idempotent=True),
-    tags=("calendar",),
+    toolsets=("calendar",),
 )
 async def save_content_idea(params: IdeaParams, call: Call) -> ToolResult:
     """Add or change an idea of the caller's account."""
@@ -100,7 +100,7 @@ class IdeaList(BaseModel):
     ),
     result=IdeaList,
     annotations=Annotations(read_only=True, idempotent=True),
-    tags=("calendar",),
+    toolsets=("calendar",),
 )
 async def list_content_ideas(params: IdeasParams, call: Call) -> ToolResult:
     """Return the ideas of the caller's account."""

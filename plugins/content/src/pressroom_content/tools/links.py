@@ -51,7 +51,7 @@ class LinkSuggestions(BaseModel):
     ),
     result=LinkSuggestions,
     annotations=Annotations(read_only=True, idempotent=True),
-    tags=("links",),
+    toolsets=("links",),
 )
 async def suggest_internal_links(params: SuggestLinksParams, call: Call) -> ToolResult:
     """Suggest links for an article of the caller's account."""
@@ -111,7 +111,7 @@ class AppliedLinksOut(BaseModel):
     ),
     result=AppliedLinksOut,
     annotations=Annotations(idempotent=True),
-    tags=("links",),
+    toolsets=("links",),
 )
 async def apply_internal_links(params: ApplyParams, call: Call) -> ToolResult:
     """Put links into an article of the caller's account."""
@@ -166,7 +166,7 @@ class DuplicateReport(BaseModel):
     ),
     result=DuplicateReport,
     annotations=Annotations(read_only=True, idempotent=True),
-    tags=("seo",),
+    toolsets=("seo",),
 )
 async def check_duplicate_content(params: DuplicateParams, call: Call) -> ToolResult:
     """Return what is like an article of the caller's account."""

@@ -59,7 +59,7 @@ class ShowAnswer(BaseModel):
     ),
     result=ShowAnswer,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
-    tags=("publish",),
+    toolsets=("publish",),
     timeout=60,
 )
 async def get_publication_status(params: ShowParams, call: Call) -> ToolResult:
@@ -109,7 +109,7 @@ class PublicationsAnswer(BaseModel):
     ),
     result=PublicationsAnswer,
     annotations=Annotations(read_only=True, idempotent=True),
-    tags=("publish",),
+    toolsets=("publish",),
 )
 async def list_publications(params: PublicationsParams, call: Call) -> ToolResult:
     """Return a page of the caller's publications."""

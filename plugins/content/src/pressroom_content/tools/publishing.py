@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal, cast
 from zoneinfo import ZoneInfo
 
-from pressroom.sdk import Annotations, Call, InvalidInput, Params, PluginContext, ToolResult, mcp_tool
+from pressroom.sdk import Annotations, Call, ClientRequestId, InvalidInput, Params, PluginContext, ToolResult, mcp_tool
 from pydantic import BaseModel, Field
 
 from pressroom_content.contract import WebsiteId
@@ -23,7 +23,6 @@ from pressroom_content.tools.publication_parts import (
     ContentId,
     Moment,
     PublicationId,
-    RequestId,
     local,
     raise_failure,
     told,
@@ -61,9 +60,7 @@ class PublishParams(Params):
         ),
     )
     dry_run: bool = Field(default=False, description="Only say what would be sent and what the website cannot hold.")
-    client_request_id: RequestId | None = Field(
-        default=None, description="The same id again returns the same publication and publishes nothing more."
-    )
+    client_request_id: ClientRequestId = None
 
 
 class PublishAnswer(BaseModel):
@@ -100,11 +97,11 @@ async def _is_repeat(params: Params, call: Call) -> bool:
     ),
     result=PublishAnswer,
     annotations=Annotations(idempotent=True, open_world=True),
-    tags=("publish",),
+    toolsets=("publish",),
     quota="articles_published",
     free="a dry run, and a call that finds it published or under way",
     counts=lambda params: not cast("PublishParams", params).dry_run,
-    repeats=_is_repeat,
+    counted_before=_is_repeat,
     timeout=60,
 )
 async def publish_content(params: PublishParams, call: Call) -> ToolResult:
@@ -168,7 +165,7 @@ class UpdateAnswer(BaseModel):
     ),
     result=UpdateAnswer,
     annotations=Annotations(destructive=True, idempotent=True, open_world=True),
-    tags=("publish",),
+    toolsets=("publish",),
     timeout=60,
 )
 async def update_publication(params: UpdatePublicationParams, call: Call) -> ToolResult:
@@ -212,7 +209,7 @@ class StatusAnswer(BaseModel):
     ),
     result=StatusAnswer,
     annotations=Annotations(destructive=True, idempotent=True, open_world=True),
-    tags=("publish",),
+    toolsets=("publish",),
     timeout=60,
 )
 async def unpublish_content(params: UnpublishParams, call: Call) -> ToolResult:

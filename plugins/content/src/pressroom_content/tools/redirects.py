@@ -53,7 +53,7 @@ class RedirectsAnswer(BaseModel):
     ),
     result=RedirectsAnswer,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
-    tags=("redirects",),
+    toolsets=("redirects",),
     timeout=120,
 )
 async def list_redirects(params: RedirectsParams, call: Call) -> ToolResult:
@@ -94,7 +94,7 @@ class RedirectAnswer(BaseModel):
     ),
     result=RedirectAnswer,
     annotations=Annotations(idempotent=True, open_world=True),
-    tags=("redirects",),
+    toolsets=("redirects",),
     timeout=60,
 )
 async def create_redirect(params: NewRedirectParams, call: Call) -> ToolResult:
@@ -139,7 +139,7 @@ class DeleteAnswer(BaseModel):
     ),
     result=DeleteAnswer,
     annotations=Annotations(destructive=True, idempotent=True, open_world=True),
-    tags=("redirects",),
+    toolsets=("redirects",),
     timeout=60,
 )
 async def delete_redirect(params: DeleteRedirectParams, call: Call) -> ToolResult:

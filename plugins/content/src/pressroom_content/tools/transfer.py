@@ -52,7 +52,7 @@ class ImportedContent(BaseModel):
     ),
     result=ImportedContent,
     annotations=Annotations(open_world=True),
-    tags=("content",),
+    toolsets=("content",),
     quota=QUOTA,
     timeout=60.0,
 )
@@ -97,7 +97,7 @@ class CopiedArticleOut(BaseModel):
         "is, not translated. A repeated call makes another copy. Returns the copy's content_id."
     ),
     result=CopiedArticleOut,
-    tags=("content",),
+    toolsets=("content",),
     quota=QUOTA,
 )
 async def duplicate_content(params: CopyParams, call: Call) -> ToolResult:
@@ -143,7 +143,7 @@ class PreviewResult(BaseModel):
     ),
     result=PreviewResult,
     annotations=Annotations(read_only=True, idempotent=True),
-    tags=("content",),
+    toolsets=("content",),
 )
 async def preview_content(params: PreviewParams, call: Call) -> ToolResult:
     """Show what would be published of an article of the caller's account."""
@@ -201,7 +201,7 @@ class ExportOut(BaseModel):
     ),
     result=ExportOut,
     annotations=Annotations(read_only=True, idempotent=True),
-    tags=("publish",),
+    toolsets=("publish",),
     rate_limit=per_minute(30),
     timeout=120.0,
 )

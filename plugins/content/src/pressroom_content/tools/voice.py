@@ -64,7 +64,7 @@ class GetVoiceParams(Params):
     ),
     result=VoiceAnswer,
     annotations=Annotations(read_only=True, idempotent=True),
-    tags=("voice",),
+    toolsets=("voice",),
 )
 async def get_brand_voice(params: GetVoiceParams, call: Call) -> ToolResult:
     """Return the guide of a website of the caller's account."""
@@ -109,7 +109,7 @@ class SetVoiceParams(Params):
     ),
     result=VoiceAnswer,
     annotations=Annotations(idempotent=True),
-    tags=("voice",),
+    toolsets=("voice",),
 )
 async def set_brand_voice(params: SetVoiceParams, call: Call) -> ToolResult:
     """Change the guide of a website of the caller's account."""
@@ -169,7 +169,7 @@ class VoiceCheck(BaseModel):
     ),
     result=VoiceCheck,
     annotations=Annotations(read_only=True, idempotent=True),
-    tags=("voice",),
+    toolsets=("voice",),
 )
 async def check_brand_voice(params: CheckVoiceParams, call: Call) -> ToolResult:
     """Check a text of the caller's account."""

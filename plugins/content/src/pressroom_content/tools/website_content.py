@@ -48,7 +48,7 @@ class TaxonomyAnswer(BaseModel):
     ),
     result=TaxonomyAnswer,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
-    tags=("sites",),
+    toolsets=("sites",),
     timeout=60,
 )
 async def list_site_taxonomies(params: TaxonomyParams, call: Call) -> ToolResult:
@@ -95,7 +95,7 @@ class SettingsAnswer(BaseModel):
     ),
     result=SettingsAnswer,
     annotations=Annotations(idempotent=True),
-    tags=("sites",),
+    toolsets=("sites",),
 )
 async def update_website_settings(params: SettingsParams, call: Call) -> ToolResult:
     """Change settings of a website."""
@@ -133,7 +133,7 @@ class SyncAnswer(BaseModel):
     ),
     result=SyncAnswer,
     annotations=Annotations(idempotent=True, open_world=True),
-    tags=("sites",),
+    toolsets=("sites",),
 )
 async def sync_website_content(params: SyncParams, call: Call) -> ToolResult:
     """Begin to read a site."""

@@ -123,7 +123,7 @@ class WebsitePage(BaseModel):
     ),
     result=WebsitePage,
     annotations=Annotations(read_only=True, idempotent=True),
-    tags=("sites",),
+    toolsets=("sites",),
 )
 async def list_websites(params: ListWebsitesParams, call: Call) -> ToolResult:
     """Return a page of the caller's websites."""
@@ -161,7 +161,7 @@ class WebsiteAnswer(BaseModel):
     ),
     result=WebsiteAnswer,
     annotations=Annotations(read_only=True, idempotent=True),
-    tags=("sites",),
+    toolsets=("sites",),
 )
 async def get_website(params: WebsiteParams, call: Call) -> ToolResult:
     """Return a website of the caller's account."""
@@ -214,7 +214,7 @@ class ConnectAnswer(BaseModel):
     ),
     result=ConnectAnswer,
     annotations=Annotations(open_world=True),
-    tags=("sites",),
+    toolsets=("sites",),
     choices={"platform": connectors},
 )
 async def connect_website(params: ConnectParams, call: Call) -> ToolResult:
@@ -267,7 +267,7 @@ class ConnectionTestOut(BaseModel):
     ),
     result=ConnectionTestOut,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
-    tags=("sites",),
+    toolsets=("sites",),
     timeout=60,
 )
 async def test_website_connection(params: WebsiteParams, call: Call) -> ToolResult:
@@ -308,7 +308,7 @@ class DisconnectAnswer(BaseModel):
     ),
     result=DisconnectAnswer,
     annotations=Annotations(destructive=True, idempotent=True),
-    tags=("sites",),
+    toolsets=("sites",),
 )
 async def disconnect_website(params: DisconnectParams, call: Call) -> ToolResult:
     """Forget a website's credential."""

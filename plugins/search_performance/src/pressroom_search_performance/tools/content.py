@@ -83,7 +83,7 @@ class ContentResult(BaseModel):
     ),
     result=ContentResult,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
-    tags=("performance",),
+    toolsets=("performance",),
 )
 async def get_content_performance(params: ContentParams, call: Call) -> ToolResult:
     """Return figures of an article."""

@@ -48,7 +48,7 @@ class InspectResult(BaseModel):
     ),
     result=InspectResult,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
-    tags=("performance",),
+    toolsets=("performance",),
     timeout=70,
 )
 async def inspect_url_index(params: InspectParams, call: Call) -> ToolResult:
@@ -113,7 +113,7 @@ class SitemapResult(BaseModel):
     ),
     result=SitemapResult,
     annotations=Annotations(idempotent=True, open_world=True),
-    tags=("performance",),
+    toolsets=("performance",),
     timeout=130,
 )
 async def submit_sitemap(params: SitemapParams, call: Call) -> ToolResult:

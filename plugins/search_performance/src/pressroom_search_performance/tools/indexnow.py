@@ -47,7 +47,7 @@ class IndexNowResult(BaseModel):
     ),
     result=IndexNowResult,
     annotations=Annotations(idempotent=True, open_world=True),
-    tags=("publishing",),
+    toolsets=("publishing",),
     timeout=70,
 )
 async def submit_to_indexnow(params: IndexNowParams, call: Call) -> ToolResult:

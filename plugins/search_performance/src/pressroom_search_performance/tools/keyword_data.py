@@ -96,7 +96,7 @@ def unavailable(plugin: PluginContext) -> str:
     ),
     result=KeywordDataResult,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
-    tags=("keywords",),
+    toolsets=("keywords",),
     quota="keyword_lookups",
     free="phrases whose figures are kept",
     timeout=130,

@@ -54,7 +54,7 @@ class SuggestResult(BaseModel):
     ),
     result=SuggestResult,
     annotations=Annotations(read_only=True, idempotent=True),
-    tags=("keywords",),
+    toolsets=("keywords",),
 )
 async def suggest_keywords(params: SuggestKeywordsParams, call: Call) -> ToolResult:
     """Suggest keyphrases."""
@@ -125,7 +125,7 @@ class TrackResult(BaseModel):
     ),
     result=TrackResult,
     annotations=Annotations(idempotent=True),
-    tags=("keywords",),
+    toolsets=("keywords",),
 )
 async def track_keyword(params: TrackParams, call: Call) -> ToolResult:
     """Follow a phrase, or stop to."""
@@ -179,7 +179,7 @@ class TrackedResult(BaseModel):
     ),
     result=TrackedResult,
     annotations=Annotations(read_only=True, idempotent=True),
-    tags=("keywords",),
+    toolsets=("keywords",),
 )
 async def list_tracked_keywords(params: TrackedParams, call: Call) -> ToolResult:
     """List followed phrases."""

@@ -57,7 +57,7 @@ class QuickWinsResult(BaseModel):
     ),
     result=QuickWinsResult,
     annotations=_HINTS,
-    tags=("performance",),
+    toolsets=("performance",),
 )
 async def find_quick_wins(params: QuickWinsParams, call: Call) -> ToolResult:
     """Find quick wins."""
@@ -142,7 +142,7 @@ class DecliningResult(BaseModel):
     ),
     result=DecliningResult,
     annotations=_HINTS,
-    tags=("performance",),
+    toolsets=("performance",),
 )
 async def find_declining_content(params: DecliningParams, call: Call) -> ToolResult:
     """Find pages that lost clicks."""
@@ -228,7 +228,7 @@ class CannibalisationResult(BaseModel):
     ),
     result=CannibalisationResult,
     annotations=_HINTS,
-    tags=("performance",),
+    toolsets=("performance",),
 )
 async def find_keyword_cannibalisation(params: CannibalisationParams, call: Call) -> ToolResult:
     """Find pages that compete."""

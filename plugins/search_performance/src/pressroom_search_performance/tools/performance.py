@@ -131,7 +131,7 @@ class PerformanceResult(BaseModel):
     ),
     result=PerformanceResult,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
-    tags=("performance",),
+    toolsets=("performance",),
     timeout=60,
     choices={"provider": lambda plugin: ["auto", *sorted(sources_of(plugin))]},
     aliases=("get_gsc_performance",),

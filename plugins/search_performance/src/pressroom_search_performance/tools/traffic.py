@@ -95,7 +95,7 @@ class TrafficResult(BaseModel):
     ),
     result=TrafficResult,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
-    tags=("performance",),
+    toolsets=("performance",),
     timeout=130,
 )
 async def get_traffic_stats(params: TrafficParams, call: Call) -> ToolResult:

@@ -124,7 +124,7 @@ class SeoReportOut(BaseModel):
     ),
     result=SeoReportOut,
     annotations=Annotations(read_only=True, idempotent=True),
-    tags=("seo",),
+    toolsets=("seo",),
     timeout=90,
 )
 async def check_blog_seo(params: SeoCheckParams, call: Call) -> ToolResult:
@@ -294,7 +294,7 @@ class SnippetAnswer(BaseModel):
     ),
     result=SnippetAnswer,
     annotations=Annotations(read_only=True, idempotent=True),
-    tags=("seo",),
+    toolsets=("seo",),
 )
 async def preview_search_snippet(params: SnippetParams, call: Call) -> ToolResult:
     """Return the preview of a search result."""

@@ -56,7 +56,7 @@ class LinksAnswer(BaseModel):
     ),
     result=LinksAnswer,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
-    tags=("seo",),
+    toolsets=("seo",),
     timeout=60,
 )
 async def check_links(params: LinksParams, call: Call) -> ToolResult:
@@ -155,7 +155,7 @@ class OrphanAnswer(BaseModel):
     ),
     result=OrphanAnswer,
     annotations=Annotations(read_only=True, idempotent=True),
-    tags=("links",),
+    toolsets=("links",),
 )
 async def find_orphan_pages(params: OrphanParams, call: Call) -> ToolResult:
     """Return the pages of a website that are hard to reach."""

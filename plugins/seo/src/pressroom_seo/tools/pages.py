@@ -69,7 +69,7 @@ class PageAnswer(BaseModel):
     ),
     result=PageAnswer,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
-    tags=("seo",),
+    toolsets=("seo",),
     timeout=90,
 )
 async def check_page_seo(params: PageParams, call: Call) -> ToolResult:
@@ -183,7 +183,7 @@ class LlmsAnswer(BaseModel):
     ),
     result=LlmsAnswer,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
-    tags=("seo",),
+    toolsets=("seo",),
     timeout=120,
 )
 async def check_llms_txt(params: LlmsParams, call: Call) -> ToolResult:

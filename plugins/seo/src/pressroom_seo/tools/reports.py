@@ -149,7 +149,7 @@ def _counts(params: Params) -> bool:
     ),
     result=ReportAnswer,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
-    tags=("seo",),
+    toolsets=("seo",),
     quota=QUOTA,
     free="reading without refresh",
     counts=_counts,
@@ -315,7 +315,7 @@ class MarkAnswer(BaseModel):
     ),
     result=MarkAnswer,
     annotations=Annotations(idempotent=True),
-    tags=("seo",),
+    toolsets=("seo",),
 )
 async def set_seo_issue_status(params: MarkParams, call: Call) -> ToolResult:
     """Mark an issue."""

@@ -44,7 +44,7 @@ class GenerateAnswer(BaseModel):
     ),
     result=GenerateAnswer,
     annotations=Annotations(read_only=True, idempotent=True),
-    tags=("seo",),
+    toolsets=("seo",),
 )
 async def generate_structured_data(params: GenerateParams, call: Call) -> ToolResult:
     """Return the JSON-LD of an article."""
@@ -105,7 +105,7 @@ class ValidateAnswer(BaseModel):
     ),
     result=ValidateAnswer,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
-    tags=("seo",),
+    toolsets=("seo",),
     timeout=60,
 )
 async def validate_structured_data(params: ValidateParams, call: Call) -> ToolResult:

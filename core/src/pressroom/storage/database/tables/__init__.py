@@ -17,6 +17,7 @@ from pressroom.storage.database.tables.base import Base
 from pressroom.storage.database.tables.jobs import JobLockRow, JobRow
 from pressroom.storage.database.tables.keys import KeyFingerprintRow
 from pressroom.storage.database.tables.oauth import ClientRow, CodeRow, RefreshTokenRow, SigningKeyRow, TokenFamilyRow
+from pressroom.storage.database.tables.requests import ClientRequestRow
 
 HOST_MODELS: Final = Models(Base.metadata, "pressroom.storage.database.tables.migrations")
 """What a plugin contributes for its tables, for those of the host."""
@@ -26,6 +27,7 @@ __all__ = [
     "ActivityRow",
     "ApiKeyRow",
     "Base",
+    "ClientRequestRow",
     "ClientRow",
     "CodeRow",
     "ConnectionRow",

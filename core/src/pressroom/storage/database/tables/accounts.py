@@ -79,7 +79,9 @@ class SetupLinkRow(Base):
 class ConnectionRow(Base):
     """A program that acts for an account: an API key or an OAuth client that the person approved.
 
-    `disabled_tools` holds MCP names. A revoked connection stays, so that what it did keeps its name.
+    `disabled_tools` holds MCP names, `access` what it may do (`pressroom.sdk.toolsets.Access`), and `toolsets` what it
+    lists where a request says nothing else; NULL stands for the server's default. A revoked connection
+    stays, so that what it did keeps its name.
     """
 
     __tablename__ = "connections"
@@ -93,6 +95,8 @@ class ConnectionRow(Base):
     kind: Mapped[str] = mapped_column(String(8))
     name: Mapped[str] = mapped_column(String(100))
     disabled_tools: Mapped[list[Any]] = mapped_column(JSON, default=list)
+    access: Mapped[str] = mapped_column(String(8), default="full", server_default="full")
+    toolsets: Mapped[list[Any] | None] = mapped_column(JSON(none_as_null=True))
     created_at: Mapped[datetime]
     last_used_at: Mapped[datetime | None]
     last_used_address: Mapped[str] = mapped_column(String(64), default="")

@@ -1,0 +1,258 @@
+"""Calls that clients may repeat: which there were, with what arguments, and what was answered.
+
+A call claims its `client_request_id` before it runs. Whoever holds the claim renews it while the call runs, so that it
+ends by itself where the process is killed. All times are the database's where it is a server, so that the clocks of
+hosts need not agree.
+
+Arguments may hold secrets, and answers private texts. Of arguments only digests are kept, with a key that is derived
+from the server's secret; answers are encrypted: compact JWE (RFC 7516) with AES-256-GCM.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from typing import Any, Final, Literal, cast
+
+import orjson
+from joserfc import jwe
+from joserfc.errors import JoseError
+from joserfc.jwk import OctKey
+from sqlalchemy import ColumnElement, CursorResult, Select, and_, delete, func, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from pressroom.columns import as_id, random_text
+from pressroom.config.models import Settings
+from pressroom.errors import NotFound
+from pressroom.storage.database import SqlDatabase
+from pressroom.storage.database.tables import ClientRequestRow
+from pressroom.storage.files.signing import signing_secret
+
+LEASE_SECONDS: Final = 15.0
+"""How long a claim lasts that nobody renews: after that much time the process that held it counts as dead."""
+
+MAX_ANSWER_BYTES: Final = 262_144
+"""Larger answers are not kept."""
+
+_PURPOSE: Final = b"pressroom client requests"
+_HEADER: Final = {"alg": "dir", "enc": "A256GCM"}
+_DIGEST_BYTES: Final = 12
+_KEY_CHECK: Final = ""
+"""A name that no parameter has: its digest tells whether fingerprints were made with the same key."""
+
+MAX_KEPT: Final = 10_000
+"""How many calls of one account are kept; beyond that the oldest are forgotten."""
+
+_PRUNED_AT_ONCE: Final = 500
+
+
+class _Registry(jwe.JWERegistry):
+    """Opens answers of every size that is kept."""
+
+    max_ciphertext_length = MAX_ANSWER_BYTES * 2
+
+
+_REGISTRY: Final = _Registry()
+
+
+@dataclass(frozen=True, slots=True)
+class RequestKey:
+    """What identifies a call that may be repeated: the account, the tool and the id that the client chose."""
+
+    user_id: str
+    tool: str
+    request_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClientRequest:
+    """A call that was made. `answer` is `None` where it has none yet, or where it is not kept.
+
+    `cut_off` tells that the call never ended, and that nobody runs it any more.
+    """
+
+    state: Literal["running", "cut_off", "answered"]
+    made_at: datetime
+    fingerprint: str
+    answer: bytes | None
+
+
+class ClientRequests:
+    """The calls of all accounts that carry a `client_request_id`. All methods raise `BackendError` on an outage."""
+
+    def __init__(self, settings: Settings, database: SqlDatabase) -> None:
+        self._settings = settings
+        self._database = database
+        self._retention = timedelta(seconds=settings.mcp.repeat_retention)
+
+    def fingerprint(self, arguments: Mapping[str, str]) -> str:
+        """Return the fingerprint of arguments, each as canonical text."""
+        digests = {name: self._digest(name, text) for name, text in arguments.items()}
+        digests[_KEY_CHECK] = self._digest(_KEY_CHECK, "")
+        return orjson.dumps(digests, option=orjson.OPT_SORT_KEYS).decode()
+
+    async def find(self, key: RequestKey) -> ClientRequest | None:
+        """Return the call that an account made with this id before, if any."""
+        async with self._database.reading() as session:
+            row = await session.scalar(select(ClientRequestRow).where(*_is(key)))
+            if row is None:
+                return None
+            if row.until is None:
+                return ClientRequest("answered", row.created_at, row.fingerprint, self._opened(key, row.answer))
+            state: Literal["running", "cut_off"] = "running" if row.until > await _now(session) else "cut_off"
+            return ClientRequest(state, row.created_at, row.fingerprint, None)
+
+    async def claim(self, key: RequestKey, fingerprint: str, *, resume: bool) -> str:
+        """Claim an id for a call that begins now; return a token, or nothing where it is in use already.
+
+        With `resume` a call with the same arguments that was cut off is taken over. Raises `NotFound` where there is no
+        such account.
+        """
+        token = random_text(22)
+        insert: Any = postgresql.insert if self._database.dialect == "postgresql" else sqlite.insert
+        try:
+            async with self._database.writing() as session:
+                now = await _now(session)
+                until = now + timedelta(seconds=LEASE_SECONDS)
+                claiming = insert(ClientRequestRow).values(
+                    user_id=as_id(key.user_id),
+                    tool=key.tool,
+                    request_id=key.request_id,
+                    fingerprint=fingerprint,
+                    token=token,
+                    until=until,
+                    created_at=now,
+                )
+                if resume:
+                    claiming = claiming.on_conflict_do_update(
+                        index_elements=list(ClientRequestRow.__table__.primary_key),
+                        set_={"token": token, "until": until},
+                        where=and_(ClientRequestRow.until <= now, ClientRequestRow.fingerprint == fingerprint),
+                    )
+                else:
+                    claiming = claiming.on_conflict_do_nothing()
+                return await session.scalar(claiming.returning(ClientRequestRow.token)) or ""
+        except IntegrityError:
+            raise NotFound("there is no such account") from None
+
+    async def renew(self, key: RequestKey, token: str) -> bool:
+        """Keep a claim for the length of another lease; tell whether it was still held."""
+        async with self._database.writing() as session:
+            until = await _now(session) + timedelta(seconds=LEASE_SECONDS)
+            return await _changes_one(session, update(ClientRequestRow).where(*_holds(key, token)).values(until=until))
+
+    async def answer(self, key: RequestKey, token: str, answer: bytes | None) -> None:
+        """Note that the call was answered; `None` and what is too large are not kept."""
+        kept = None if answer is None or len(answer) > MAX_ANSWER_BYTES else self._sealed(key, answer)
+        async with self._database.writing() as session:
+            change = update(ClientRequestRow).where(*_holds(key, token)).values(until=None, answer=kept)
+            await _changes_one(session, change)
+
+    async def release(self, key: RequestKey, token: str) -> None:
+        """Forget a call that failed: it may be made again."""
+        async with self._database.writing() as session:
+            await _changes_one(session, delete(ClientRequestRow).where(*_holds(key, token)))
+
+    async def cut_off(self, key: RequestKey, token: str) -> None:
+        """Note that the call ended, and that nobody knows how far it came."""
+        async with self._database.writing() as session:
+            until = await _now(session)
+            await _changes_one(session, update(ClientRequestRow).where(*_holds(key, token)).values(until=until))
+
+    async def prune(self) -> int:
+        """Forget calls that are older than the operator keeps them, or too many for an account; return how many."""
+        async with self._database.reading() as session:
+            oldest = await _now(session) - self._retention
+            by_account = select(ClientRequestRow.user_id).group_by(ClientRequestRow.user_id)
+            many = list(await session.scalars(by_account.having(func.count() > MAX_KEPT)))
+            newest = {one: await session.scalar(_created(one).offset(MAX_KEPT).limit(1)) for one in many}
+        removed = await self._remove(ClientRequestRow.created_at < oldest)
+        for user_id, last in newest.items():
+            removed += await self._remove(ClientRequestRow.user_id == user_id, ClientRequestRow.created_at <= last)
+        return removed
+
+    async def _remove(self, *which: ColumnElement[bool]) -> int:
+        removed = 0
+        while True:
+            async with self._database.writing() as session:
+                tokens = list(
+                    await session.scalars(select(ClientRequestRow.token).where(*which).limit(_PRUNED_AT_ONCE))
+                )
+                await session.execute(delete(ClientRequestRow).where(*which, ClientRequestRow.token.in_(tokens)))
+            removed += len(tokens)
+            if len(tokens) < _PRUNED_AT_ONCE:
+                return removed
+
+    @cached_property
+    def _secret(self) -> bytes:
+        return hmac.digest(signing_secret(self._settings), _PURPOSE, "sha256")
+
+    @cached_property
+    def _key(self) -> OctKey:
+        return OctKey.import_key(hmac.digest(self._secret, b"answers", "sha256"))
+
+    def _digest(self, name: str, text: str) -> str:
+        content = f"{name}\0{text}".encode(errors="surrogatepass")
+        return hashlib.blake2b(content, key=self._secret, digest_size=_DIGEST_BYTES).hexdigest()
+
+    def _sealed(self, key: RequestKey, answer: bytes) -> str:
+        return jwe.encrypt_compact(dict(_HEADER), _owner(key) + b"\0" + answer, self._key)
+
+    def _opened(self, key: RequestKey, sealed: str | None) -> bytes | None:
+        if sealed is None:
+            return None
+        try:
+            content = jwe.decrypt_compact(sealed, self._key, registry=_REGISTRY).plaintext or b""
+        except (JoseError, ValueError):
+            return None
+        owner, _, answer = content.partition(b"\0")
+        return answer if owner == _owner(key) else None
+
+
+def _created(user_id: str) -> Select[datetime]:
+    created = select(ClientRequestRow.created_at).where(ClientRequestRow.user_id == user_id)
+    return created.order_by(ClientRequestRow.created_at.desc())
+
+
+def differing(first: str, second: str) -> list[str] | None:
+    """Return the names of arguments that differ between two fingerprints.
+
+    It is `None` where they were made with different keys, so that nobody can tell.
+    """
+    one, other = orjson.loads(first), orjson.loads(second)
+    if one.get(_KEY_CHECK) != other.get(_KEY_CHECK):
+        return None
+    return sorted(name for name in {*one, *other} if one.get(name) != other.get(name))
+
+
+def _owner(key: RequestKey) -> bytes:
+    return orjson.dumps([key.user_id, key.tool, key.request_id])
+
+
+def _is(key: RequestKey) -> tuple[Any, ...]:
+    return (
+        ClientRequestRow.user_id == as_id(key.user_id),
+        ClientRequestRow.tool == key.tool,
+        ClientRequestRow.request_id == key.request_id,
+    )
+
+
+def _holds(key: RequestKey, token: str) -> tuple[Any, ...]:
+    return (*_is(key), ClientRequestRow.token == token, ClientRequestRow.until.is_not(None))
+
+
+async def _changes_one(session: AsyncSession, change: Any) -> bool:
+    result = await session.execute(change.execution_options(synchronize_session=False))
+    return cast("CursorResult[Any]", result).rowcount == 1
+
+
+async def _now(session: AsyncSession) -> datetime:
+    if session.get_bind().dialect.name == "sqlite":
+        return datetime.now(UTC)
+    return cast("datetime", await session.scalar(select(func.clock_timestamp()))).astimezone(UTC)

@@ -1,0 +1,142 @@
+"""What a connection may do and lists, as a part of forms: the options that people choose from, and what they chose."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final, cast, get_args
+
+import structlog
+
+from pressroom.accounts.records import AccessChoice
+from pressroom.catalog.access import LEVELS, allows
+from pressroom.catalog.tool import PlanView, Tool
+from pressroom.catalog.toolsets import tools_by_set
+from pressroom.errors import InvalidInput
+from pressroom.http.browser_sessions import Fields
+from pressroom.http.page_frame import clip, title_of
+from pressroom.plugins.contributions import Contributions
+from pressroom.sdk import Generator, PublishingTargets
+from pressroom.sdk.toolsets import ALL, CORE, Access, toolset_problems
+from pressroom.validation.echo import printable
+
+log = structlog.get_logger()
+
+TARGETS_SECONDS: Final = 1.0
+"""How long all plugins together have to name what they publish on."""
+
+_MAX_TARGETS: Final = 100
+_NAMED_TARGETS: Final = 5
+_MAX_TARGET_LENGTH: Final = 60
+_CORE_DESCRIPTION: Final = "The tools that take an idea to a live article."
+
+
+@dataclass(frozen=True, slots=True)
+class LevelOption:
+    """An access level to choose. `tools` says how many tools of the plan it allows."""
+
+    name: Access
+    title: str
+    description: str
+    tools: str
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ToolsetOption:
+    """A toolset to choose. `tools` says how many tools of the plan it has."""
+
+    name: str
+    title: str
+    description: str
+    tools: str
+    chosen: bool
+
+
+def level_options(plan: PlanView, chosen: Access, targets: Sequence[str] = ()) -> list[LevelOption]:
+    """Return the access levels. `targets` are the names of what publishing reaches."""
+    tools = [entry.tool for entry in plan.mcp_tools.values()]
+    options = []
+    for level in LEVELS:
+        description = level.description
+        if level.name == "publish" and targets:
+            description = f"{description.removesuffix('.')}: {_enumerated(targets)}."
+        count = sum(allows(level.name, tool) for tool in tools)
+        options.append(LevelOption(level.name, level.title, description, counted(count), level.name == chosen))
+    return options
+
+
+def toolset_options(plan: PlanView, chosen: frozenset[str] | None, default: frozenset[str]) -> list[ToolsetOption]:
+    """Return the toolsets of a plan: the core first, then the others by name. `default` is what is listed otherwise."""
+    shown = default if chosen is None else chosen
+    options = []
+    for name, tools in tools_by_set(plan).items():
+        titles = _CORE_DESCRIPTION if name == CORE else clip(", ".join(title_of_tool(tool) for tool in tools))
+        options.append(ToolsetOption(name, title_of(name), titles, counted(len(tools)), bool(shown & {name, ALL})))
+    return options
+
+
+def title_of_tool(tool: Tool) -> str:
+    """Return what people call a tool."""
+    return tool.declaration.name if isinstance(tool.declaration, Generator) else tool.declaration.title
+
+
+def counted(tools: int) -> str:
+    """Return a number of tools in words: `1 tool`."""
+    return f"{tools} tool{'' if tools == 1 else 's'}"
+
+
+def read_choice(fields: Fields, current: AccessChoice, default: frozenset[str]) -> AccessChoice:
+    """Return what a form chose; what it did not ask for stays as it is.
+
+    Of the toolsets, those that the form did not show keep what they had. None at all, and those that are the `default`
+    anyway, stand for the server's default.
+
+    Raises:
+        InvalidInput: a field has another value than a form of this server sends.
+    """
+    access = fields.get("access", [current.access])[0]
+    if access not in get_args(Access):
+        raise InvalidInput("access", f"must be one of {', '.join(get_args(Access))}")
+    shown, ticked = frozenset(fields.get("shown_set", ())), frozenset(fields.get("set", ()))
+    if problems := toolset_problems(sorted(shown | ticked)):
+        raise InvalidInput("set", problems[0].removeprefix("toolsets: "))
+    if not shown:
+        return AccessChoice(cast("Access", access), current.toolsets)
+    toolsets = ((current.toolsets or frozenset()) - shown) | (shown & ticked)
+    is_default = not toolsets or toolsets == (shown if ALL in default else default)
+    return AccessChoice(cast("Access", access), None if is_default else toolsets)
+
+
+async def publishing_targets(contributions: Contributions, subject: str) -> list[str]:
+    """Return the names of what an account's publishing reaches, such as its websites; fewer where a plugin fails."""
+    found: list[str] = []
+    try:
+        async with asyncio.timeout(TARGETS_SECONDS):
+            for one in contributions.of(PublishingTargets):
+                found += await _names(one.plugin, one.record, subject)
+    except TimeoutError:
+        log.warning("publishing targets were not named in time", seconds=TARGETS_SECONDS)
+    return list(dict.fromkeys(found))
+
+
+async def _names(plugin: str, provider: PublishingTargets, subject: str) -> list[str]:
+    try:
+        names = list(islice(await provider.names(subject), _MAX_TARGETS))
+        return [shown for name in names if (shown := clip(printable(name), _MAX_TARGET_LENGTH))]
+    except TimeoutError:
+        raise
+    except Exception as error:  # noqa: BLE001 - a page that asks for consent never fails because of a plugin
+        log.warning("publishing targets could not be named", plugin=plugin, error=f"{type(error).__name__}: {error}")
+        return []
+
+
+def _enumerated(names: Iterable[str]) -> str:
+    names = list(names)
+    shown = names[:_NAMED_TARGETS]
+    if len(names) > _NAMED_TARGETS:
+        more = "many more" if len(names) >= _MAX_TARGETS else f"{len(names) - _NAMED_TARGETS} more"
+        return f"{', '.join(shown)} and {more}"
+    return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))

@@ -1,0 +1,42 @@
+"""Texts that are compressed once and sent many times, with a few bytes around them that differ.
+
+A gzip member (RFC 1952) of three parts: what comes before in a stored block of DEFLATE (RFC 1951, section 3.2.4), the
+text as it was compressed before, and what comes after in another stored block. Only the checksum is computed anew.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from typing import Final
+
+_HEADER: Final = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff"
+_LEVEL: Final = 9
+_MAX_STORED: Final = 0xFFFF
+
+
+class PrecompressedText:
+    """A text, and the same as blocks of DEFLATE that end on a byte, without the last block's mark."""
+
+    __slots__ = ("_deflated", "text")
+
+    def __init__(self, text: bytes) -> None:
+        self.text = text
+        compressor = zlib.compressobj(_LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
+        self._deflated = compressor.compress(text) + compressor.flush(zlib.Z_FULL_FLUSH)
+
+    def gzip(self, body: bytes) -> bytes | None:
+        """Return a body in which the text is as one gzip member; `None` where the text is not in it.
+
+        What comes before and after the text may have 65,535 bytes each.
+        """
+        start = body.find(self.text)
+        before, after = body[:start], body[start + len(self.text) :]
+        if start < 0 or len(before) > _MAX_STORED or len(after) > _MAX_STORED:
+            return None
+        checks = struct.pack("<II", zlib.crc32(body), len(body) & 0xFFFFFFFF)
+        return b"".join((_HEADER, _stored(before), self._deflated, _stored(after, last=True), checks))
+
+
+def _stored(data: bytes, *, last: bool = False) -> bytes:
+    return struct.pack("<BHH", last, len(data), len(data) ^ 0xFFFF) + data

@@ -1,0 +1,305 @@
+"""Whether the client made this very call before: then it is answered as it was, and the tool does not run again."""
+
+from __future__ import annotations
+
+import asyncio
+from base64 import b64decode, b64encode
+from collections import Counter
+from datetime import datetime
+from typing import Any, Final
+
+import orjson
+import structlog
+from pydantic import BaseModel
+
+from pressroom.accounts.client_requests import LEASE_SECONDS, ClientRequest, RequestKey, differing
+from pressroom.catalog.tool import PlanTool
+from pressroom.errors import (
+    BackendError,
+    CallError,
+    CallTimeout,
+    ClientLeft,
+    Forbidden,
+    InvalidInput,
+    NotFound,
+    Overloaded,
+)
+from pressroom.pipeline.canonical import canonical_arguments
+from pressroom.pipeline.context import Interface, RepeatableCall, ResolvedCall, StoredAnswer, ValidatedCall
+from pressroom.pipeline.services import Services
+from pressroom.pipeline.stages.base import CallStage
+from pressroom.sdk import AudioContent, EmbeddedResource, McpTool, ToolResult
+from pressroom.sdk.params import REQUEST_ID
+from pressroom.validation.echo import cut
+
+log = structlog.get_logger()
+
+WAIT_SECONDS: Final = 10.0
+"""How long a repeat waits for a call that is under way."""
+
+_FIRST_PAUSE: Final = 0.05
+_MAX_PAUSE: Final = 0.5
+_MAX_NAMES: Final = 5
+_MAX_ANSWER_LENGTH: Final = 200
+
+_OUTAGE: Final = "earlier calls cannot be looked up at the moment, so nothing was done; try again shortly"
+
+
+class _RepeatStage(CallStage[ValidatedCall, ValidatedCall]):
+    """A stage for tools whose parameters have a `ClientRequestId`. It does nothing for a call without one."""
+
+    def __init__(self, services: Services) -> None:
+        self._requests = services.client_requests
+
+    @classmethod
+    def applies(cls, plan_tool: PlanTool, interface: Interface) -> bool:
+        """Tell whether clients can repeat calls of the tool safely."""
+        declaration = plan_tool.tool.declaration
+        return interface == "mcp" and isinstance(declaration, McpTool) and declaration.repeatable
+
+    async def _answer(self, call: ValidatedCall, asked: RepeatableCall) -> bool:
+        """Set `result` to what the earlier call answered, and tell whether there was one; wait for one under way.
+
+        Raises `InvalidInput` where the id was used for something else, and `Overloaded` where no answer is there yet.
+        """
+        loop = asyncio.get_running_loop()
+        end, pause = loop.time() + WAIT_SECONDS, _FIRST_PAUSE
+        while True:
+            try:
+                known = await self._requests.find(asked.key)
+            except BackendError as error:
+                raise Overloaded(_OUTAGE) from error
+            asked.resumed = known is not None and known.state == "cut_off"
+            if known is None:
+                return False
+            _check_same(known, call, asked)
+            if known.state == "answered":
+                call.result, call.cached = _stored(known), True
+                return True
+            if asked.resumed:
+                _check_resumes(known, call)
+                return False
+            if loop.time() >= end:
+                raise Overloaded(
+                    f"The call with this {REQUEST_ID} is still under way; this repeat did nothing. Send the same call "
+                    "again in a moment to get its answer.",
+                    retry_after=2,
+                )
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, _MAX_PAUSE)
+
+
+class Recall(_RepeatStage):
+    """Looks for an earlier call with the same `client_request_id`. Its answer costs no more than one from the cache.
+
+    It is asked before the limit and the quota, since a client that lost an answer is owed it, even if nothing is left.
+    """
+
+    name = "recall"
+
+    def __init__(self, services: Services) -> None:
+        super().__init__(services)
+        self._most = services.settings.mcp.concurrency
+        self._running: Counter[str] = Counter()
+
+    async def enter(self, call: ValidatedCall) -> ValidatedCall:
+        """Set `repeatable`, and `result` where the call was made before. Raises a `CallError`; see `_answer`."""
+        request_id: str | None = getattr(call.params, REQUEST_ID)
+        if request_id is None:
+            return call
+        key = RequestKey(call.caller.subject, call.plan_tool.tool.name, request_id)
+        asked = RepeatableCall(key, self._requests.fingerprint(_arguments(call)))
+        self._take_place(call)
+        call.repeatable = asked
+        await self._answer(call, asked)
+        return call
+
+    async def undo(self, call: ResolvedCall, error: CallError | None) -> None:
+        """Give the caller's place back."""
+        if isinstance(call, ValidatedCall) and call.repeatable is not None:
+            whose = _owner(call)
+            self._running[whose] -= 1
+            if not self._running[whose]:
+                del self._running[whose]
+
+    def _take_place(self, call: ValidatedCall) -> None:
+        """Count the call. It continues when its client leaves, so leaving must not make room for another."""
+        whose = _owner(call)
+        if self._running[whose] >= self._most:
+            raise Overloaded(
+                f"This connection has {self._most} calls with a {REQUEST_ID} under way, which is as many as it may "
+                "have at once. Wait until one of them has ended, then try again."
+            )
+        self._running[whose] += 1
+
+
+class Claim(_RepeatStage):
+    """Claims the `client_request_id`, and keeps the answer once it is there.
+
+    Of several identical calls at once, in whatever process, one gets the claim and runs; the others wait for its
+    answer. It comes after the limit, so that refused calls write nothing, and before the quota, so that the last use
+    of a month is enough for all of them.
+    """
+
+    name = "claim"
+
+    def __init__(self, services: Services) -> None:
+        super().__init__(services)
+        self._renewals: dict[str, asyncio.Task[None]] = {}
+
+    async def enter(self, call: ValidatedCall) -> ValidatedCall:
+        """Claim the id, or set `result` to what another call has answered meanwhile. Raises a `CallError`."""
+        asked = call.repeatable
+        if asked is None or call.cached:
+            return call
+        while True:
+            try:
+                token = await self._requests.claim(asked.key, asked.fingerprint, resume=asked.resumed)
+            except NotFound:
+                raise Forbidden(f"a {REQUEST_ID} can be used with an account only; leave it out") from None
+            except BackendError as error:
+                raise Overloaded(_OUTAGE) from error
+            if token:
+                asked.token = token
+                self._renewals[token] = asyncio.create_task(self._renew(asked.key, token))
+                return call
+            if await self._answer(call, asked):
+                for give_back in reversed(call.when_shared):
+                    await give_back()
+                return call
+
+    async def undo(self, call: ResolvedCall, error: CallError | None) -> None:
+        """Keep the answer. A call that failed is forgotten, so that it can be made again."""
+        if not isinstance(call, ValidatedCall) or call.repeatable is None or not call.repeatable.token:
+            return
+        asked, declaration = call.repeatable, call.plan_tool.tool.declaration
+        token, asked.token = asked.token, ""
+        self._renewals.pop(token).cancel()
+        resumes = isinstance(declaration, McpTool) and declaration.resumes
+        try:
+            if error is None:
+                await self._requests.answer(asked.key, token, _encoded(call.result))
+            elif isinstance(error, CallTimeout | ClientLeft) and not resumes:
+                await self._requests.cut_off(asked.key, token)
+            else:
+                await self._requests.release(asked.key, token)
+        except BackendError as failure:
+            log.warning("the answer of a call could not be kept", tool=asked.key.tool, error=failure.message)
+
+    async def _renew(self, key: RequestKey, token: str) -> None:
+        while True:
+            await asyncio.sleep(LEASE_SECONDS / 3)
+            try:
+                if not await self._requests.renew(key, token):
+                    return
+            except BackendError as error:
+                log.warning("the claim of a call could not be renewed", tool=key.tool, error=error.message)
+
+
+def _owner(call: ResolvedCall) -> str:
+    return call.caller.connection or call.caller.subject
+
+
+def _arguments(call: ValidatedCall) -> dict[str, str]:
+    return {name: text for name, text in canonical_arguments(call.params).items() if name != REQUEST_ID}
+
+
+def _check_same(known: ClientRequest, call: ValidatedCall, asked: RepeatableCall) -> None:
+    """Refuse a call whose id belongs to one with other arguments."""
+    names = differing(known.fingerprint, asked.fingerprint)
+    if names == []:
+        return
+    when = _moment(known.made_at)
+    if names is None:
+        raise InvalidInput(
+            REQUEST_ID,
+            f"belongs to a call of {when}, from before this server's key was changed, so that the arguments cannot be "
+            f"compared. Nothing was done. Choose another {REQUEST_ID}",
+        )
+    shown = ", ".join(names[:_MAX_NAMES]) + (" and others" if len(names) > _MAX_NAMES else "")
+    declaration = call.plan_tool.tool.declaration
+    changed_with = declaration.changed_with if isinstance(declaration, McpTool) else ""
+    other = f", or use {changed_with} to change what that call made" if changed_with else ""
+    raise InvalidInput(
+        REQUEST_ID,
+        f"belongs to a call of {when} with other values of {shown}. Nothing was done. Choose another {REQUEST_ID} for "
+        f"something new{other}{_earlier_text(known)}",
+    )
+
+
+def _check_resumes(known: ClientRequest, call: ValidatedCall) -> None:
+    """Refuse to run a call again that was cut off, where the tool could not tell what was done already."""
+    declaration = call.plan_tool.tool.declaration
+    if not isinstance(declaration, McpTool) or not declaration.resumes:
+        raise InvalidInput(
+            REQUEST_ID,
+            f"belongs to a call of {_moment(known.made_at)} that was cut off, and nobody knows whether it did its "
+            f"work. Nothing was done now. Look whether it is there; if it is not, choose another {REQUEST_ID}",
+        )
+
+
+def _stored(known: ClientRequest) -> StoredAnswer:
+    when = _moment(known.made_at)
+    if known.answer is None:
+        raise InvalidInput(
+            REQUEST_ID,
+            f"belongs to this same call, which was made on {when} and succeeded. Nothing was done again. Its result "
+            "was too large to keep: read what it made with the tool for that",
+        )
+    found = _decoded(known.answer)
+    note = f"This call was made before, on {when}; nothing was done again. It answered then:\n"
+    return StoredAnswer(note + found.text, found.data, found.images, found.content)
+
+
+def _earlier_text(known: ClientRequest) -> str:
+    """Return the beginning of what the earlier call answered: it names what that call made."""
+    if known.answer is None:
+        return ""
+    lines = _decoded(known.answer).text.splitlines()
+    return f". It answered: {cut(lines[0], _MAX_ANSWER_LENGTH)}" if lines else ""
+
+
+def _moment(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d at %H:%M:%S} UTC"
+
+
+def _encoded(result: Any) -> bytes | None:
+    """Return a tool's result as it is kept; `None` for what is not a result."""
+    data = result.data if isinstance(result, ToolResult) else result
+    if not isinstance(data, BaseModel):
+        return None
+    encoded = data.model_dump_json(by_alias=True)
+    shown = result if isinstance(result, ToolResult) else ToolResult(encoded, data)
+    return orjson.dumps(
+        {
+            "text": shown.text,
+            "data": encoded,
+            "images": [[media_type, b64encode(image).decode()] for media_type, image in shown.images],
+            "content": [_block(block) for block in shown.content],
+        }
+    )
+
+
+def _decoded(answer: bytes) -> StoredAnswer:
+    members = orjson.loads(answer)
+    return StoredAnswer(
+        text=members["text"],
+        data=members["data"],
+        images=tuple((media_type, b64decode(image)) for media_type, image in members["images"]),
+        content=tuple(_read_block(block) for block in members["content"]),
+    )
+
+
+def _block(block: AudioContent | EmbeddedResource) -> dict[str, str]:
+    if isinstance(block, AudioContent):
+        return {"media_type": block.media_type, "bytes": b64encode(block.data).decode()}
+    content = block.content
+    named = {"text": content} if isinstance(content, str) else {"bytes": b64encode(content).decode()}
+    return {"media_type": block.media_type, "uri": block.uri, **named}
+
+
+def _read_block(block: dict[str, str]) -> AudioContent | EmbeddedResource:
+    if "uri" not in block:
+        return AudioContent(b64decode(block["bytes"]), block["media_type"])
+    content = block["text"] if "text" in block else b64decode(block["bytes"])
+    return EmbeddedResource(block["uri"], content, block["media_type"])
