@@ -194,12 +194,12 @@ def test_a_built_in_site_sends_nobody_to_a_site_of_others(
     name = f"Bob {next(_numbers)}"
     site = bob.data("connect_website", platform="builtin", name=name)
     here = published(bob, site["website_id"], "New", "Text.").rpartition("/")[0]
-    bob.data("create_redirect", website_id=site["website_id"], from_path="/old", to="/new")
+    bob.data("set_redirect", website_id=site["website_id"], from_path="/old", to="/new")
     assert httpx.get(f"{here}/old").headers["location"] == f"{here}/new"
     target = f"{victim.url}/prize"
     for elsewhere in (target, "https://other.example/", f"{here}.other.example/", f"{host.url}/dashboard"):
         arguments = {"website_id": site["website_id"], "from_path": "/win", "to": elsewhere}
-        assert f"cannot lead to {elsewhere}" in bob.refusal("create_redirect", **arguments)
+        assert f"cannot lead to {elsewhere}" in bob.refusal("set_redirect", **arguments)
     # One that was stored before there was a bound.
     change(bob, BuiltinRedirectRow, BuiltinRedirectRow.source == "/old", target=target)
     assert httpx.get(f"{here}/old").status_code == 404
@@ -208,7 +208,7 @@ def test_a_built_in_site_sends_nobody_to_a_site_of_others(
     victim.files["/pressroom-verification.txt"] = token(bob, claimed).encode()
     assert control(bob, claimed)
     assert httpx.get(f"{here}/old").headers["location"] == target
-    assert bob.data("create_redirect", website_id=site["website_id"], from_path="/win", to=target)["redirect"]
+    assert bob.data("set_redirect", website_id=site["website_id"], from_path="/win", to=target)["redirect"]
 
 
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "data:text/html,x", "//other.example/x", "ftp://a.example/"])
@@ -226,15 +226,15 @@ def test_a_copy_cannot_name_an_original_on_a_site_that_nobody_proved(
     change(bob, PublicationRow, PublicationRow.website_id == original.id, url=f"{victim.url}/copied")
     asked = {
         "content_id": id_,
-        "website_ids": [other.id],
+        "website_id": other.id,
         "canonical_publication_id": done["publication_id"],
         "mode": "publish",
     }
-    refused = bob.refusal("crosspost_content", **asked)
+    refused = bob.refusal("publish_content", **asked)
     assert "proven to control" in refused
     assert f"{victim.url}/pressroom-verification.txt" in refused
     victim.files["/pressroom-verification.txt"] = token(bob, original).encode()
-    [copy] = bob.data("crosspost_content", **asked)["results"]
+    copy = bob.data("publish_content", **asked)
     assert copy["status"] == "published", copy
     assert receiver.events[-2]["data"]["post"]["canonical_url"] == f"{victim.url}/copied"
 
@@ -276,9 +276,9 @@ def test_connections_that_were_made_without_a_proof_read_and_write_nothing(
     assert "proven to control" in noted.last_error
     for tool, more in (
         ("get_search_performance", {}),
-        ("find_quick_wins", {}),
-        ("submit_sitemap", {}),
-        ("submit_sitemap", {"sitemap_url": f"{victim.url}/sitemap.xml"}),
+        ("find_content_opportunities", {"kind": "quick_wins"}),
+        ("submit_urls", {}),
+        ("submit_urls", {"sitemap_url": f"{victim.url}/sitemap.xml"}),
         ("inspect_url_index", {"url": f"{victim.url}/"}),
     ):
         assert "proven to control" in bob.refusal(tool, website_id=site.id, **more)
@@ -315,7 +315,7 @@ def test_a_property_beside_the_proven_url_is_refused_at_use(
     victim.files["/bob/pressroom-verification.txt"] = token(bob, site).encode()
     connection = connected(bob, site, site_url)
     change(bob, SourceConnectionRow, SourceConnectionRow.id == connection.id, property=property_of(google, victim.url))
-    assert "must be the property of" in bob.refusal("submit_sitemap", website_id=site.id)
+    assert "must be the property of" in bob.refusal("submit_urls", website_id=site.id)
 
 
 def test_key_files_of_other_sites_are_not_on_this_server(
@@ -324,7 +324,7 @@ def test_key_files_of_other_sites_are_not_on_this_server(
     blog = alice.data("connect_website", platform="builtin", name=f"Alice {next(_numbers)}")["website_id"]
     url = published(alice, blog, "Indexed", "Text.")
     old = stored_before(bob, receiver, url.rpartition("/")[0])
-    assert "of this server" in bob.refusal("submit_to_indexnow", website_id=old.id, urls=[url])
+    assert "of this server" in bob.refusal("submit_urls", website_id=old.id, urls=[url])
 
 
 @pytest.mark.parametrize(
@@ -414,7 +414,7 @@ def test_owners_are_told_what_to_do(alice: Client, receiver: Receiver, victim: P
         done = browser.submit(page, path, do="verify").text
         assert "is proven to control its URL" in done
         assert line not in done
-    checks = alice.data("test_website_connection", website_id=site.id)["checks"]
+    checks = alice.data("get_website", website_id=site.id, check=True)["live_check"]["checks"]
     assert [one["status"] for one in checks if one["id"] == "control"] == ["ok"]
     assert alice.data("get_website", website_id=site.id)["control"]["method"] == "file"
 

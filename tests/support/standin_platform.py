@@ -50,6 +50,7 @@ class StandInPlatform:
         self.state_changes: list[tuple[str, str, datetime]] = []
         self.faults: list[Fault] = []
         self.token = TOKEN
+        self.settings = {"timezone": "Europe/Berlin", "language": ""}
         self.suffix = ""
         self.id_length = 0
         self.drops: set[str] = set()
@@ -136,7 +137,7 @@ class StandInPlatform:
     def _shown(self, parts: list[str], query: dict[str, str]) -> tuple[int, Any]:
         match parts:
             case ["me"]:
-                return 200, {"name": "The stand-in", "publish": True, "upload": True, "timezone": "Europe/Berlin"}
+                return 200, {"name": "The stand-in", "publish": True, "upload": True, **self.settings}
             case ["terms", kind]:
                 return 200, [one for one in self.terms if one["kind"] == kind]
             case ["media"]:

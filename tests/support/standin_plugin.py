@@ -77,7 +77,7 @@ class StandInSite:
             ConnectionCheck("reachable", "ok", "The site answers"),
             ConnectionCheck("publish", "ok", "It may publish"),
         )
-        return ConnectionReport(checks, CAPABILITIES, name=me["name"], timezone=me["timezone"])
+        return ConnectionReport(checks, CAPABILITIES, name=me["name"], language=me["language"], timezone=me["timezone"])
 
     async def terms(self, kind: TermKind, query: str, limit: int) -> Sequence[Term]:
         if kind == "blog":
@@ -247,6 +247,7 @@ def pressroom_site_connectors(plugin: PluginContext) -> Iterable[SiteConnector]:
             fields,
             approval=_approval,
             approved=_approved,
+            term_kinds=("category", "tag"),
         )
     ]
 

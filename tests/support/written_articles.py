@@ -93,7 +93,9 @@ def _good(client: Client, site: str) -> str:
         language="en",
         author="Ada Lovelace",
     )
-    client.data("set_featured_image", content_id=made, media_id=link["media_id"], alt_text="A jar on a table")
+    client.data(
+        "import_image", image_ref=link["media_id"], content_id=made, role="featured", alt_text="A jar on a table"
+    )
     body = GOOD_BODY.replace("a jar, a spoon and a\nkitchen scale", "a clean jar, a wooden spoon and a\nscale")
     changes = {"body": body.replace("Grey water", "Dark water"), "meta_title": "A sourdough starter in seven days"}
     version = client.data("get_content", content_id=made)["content"]["version"]

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from pressroom.columns import new_id
 from pressroom.testing import RunningHost
+from pressroom_content.services import services_of
 from support.content_client import Client, client_of, content_of
 from support.content_rows import fill, vocabulary
 
@@ -37,7 +38,7 @@ def test_ten_thousand_articles(host: RunningHost) -> None:
         "search for three words": lambda one, n: one.data("list_content", query=" ".join(words[n : n + 3])),
         "search for a rare word": lambda one, n: one.data("list_content", query=words[-1 - n]),
         "read": lambda one, n: one.data("get_content", content_id=ids[n]),
-        "duplicates": lambda one, n: one.data("check_duplicate_content", content_id=ids[n]),
+        "duplicates": lambda one, n: host.run(services_of(one.plugin).text_checks.duplicates(one.user_id, ids[n])),
         "internal links": lambda one, n: one.data("suggest_internal_links", content_id=ids[n]),
         "create": lambda one, n: one.data("create_content", title=f"New {n}", body="Some text. " * 200),
     }

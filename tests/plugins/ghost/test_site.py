@@ -57,6 +57,7 @@ async def test_a_check_says_what_the_key_may(blog: Ghost, fetcher: GuardedFetche
 
     assert good.ok, good.checks
     assert (good.name, good.capabilities.schedule) == ("Test site", True)
+    assert (good.language, good.timezone) == ("en", "Etc/UTC")
     assert [check.id for check in wrong.checks if check.status == "error"] == ["credential"]
     with pytest.raises(SiteRejected):
         await site_of(blog, fetcher, "no key").create(a_post())

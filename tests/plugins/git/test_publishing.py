@@ -8,7 +8,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
-from pressroom.sdk import PluginContext
+from pressroom.sdk import InvalidInput, PluginContext
 from pressroom.testing.running import settings_for_test
 from pressroom_content.articles.store import Articles
 from pressroom_content.publishing.publications import Publications
@@ -19,6 +19,7 @@ from pressroom_content.rendering.markdown import html_of_markdown
 from pressroom_content.tools.publication_parts import told
 from pressroom_content.websites.checking import check_website
 from pressroom_content.websites.store import Websites
+from pressroom_content.websites.sync import Taxonomies
 from selectolax.lexbor import LexborHTMLParser
 from support.installing import on_path
 from support.origins import Visit, origin
@@ -75,6 +76,16 @@ async def test_a_page_that_is_being_built_is_said_so_until_it_is_there(plugin: P
     assert not [one for one in seen.warnings if "built" in one]
     assert (seen.verified["http_status"], seen.verified["title_found"]) == (200, True)
     assert "answers with 200" in told(seen, ZoneInfo("UTC"))
+
+
+async def test_a_repository_has_no_terms_to_list_which_is_no_error_of_the_site(
+    plugin: PluginContext, repo: Repo
+) -> None:
+    credential = {"repository": "blog", "generator": "hugo"}
+    made = await Websites(plugin).add(ADA, "git", name="B", url="http://127.0.0.1:1", credential=credential)
+    with pytest.raises(InvalidInput, match="name them in tags and categories of create_content"):
+        await Taxonomies(plugin).terms(ADA, made.id, "tag", "")
+    assert (await Websites(plugin).get(ADA, made.id)).last_error == ""
 
 
 HOSTILE = """Good words, *kept* and `<script>shown()</script>`.

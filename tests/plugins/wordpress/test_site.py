@@ -24,7 +24,7 @@ from pressroom_content.contract import (
 )
 from pressroom_wordpress.connector import approval, approved
 from pressroom_wordpress.discovery import discover
-from pressroom_wordpress.site import WordPressSite
+from pressroom_wordpress.site import WordPressSite, language_tag
 from support.origins import Visit, origin
 from support.wordpress import WordPress
 
@@ -67,9 +67,18 @@ async def test_a_check_says_what_the_credential_may(blog: WordPress, fetcher: Gu
 
     assert admin.ok, admin.checks
     assert (admin.name, admin.capabilities.upload, admin.capabilities.seo_meta) == ("Test site", True, True)
+    assert (admin.language, contributor.language) == ("en-US", "")
     states = {check.id: check.status for check in contributor.checks}
     assert (states["credential"], states["publish"], states["upload"]) == ("ok", "warning", "warning")
     assert not contributor.capabilities.upload
+
+
+@pytest.mark.parametrize(
+    ("locale", "tag"),
+    [("", "en-US"), ("de_DE_formal", "de-DE"), ("pt_BR", "pt-BR"), ("ast", "ast"), ("de", "de"), (None, "")],
+)
+def test_a_locale_becomes_a_language_tag(locale: object, tag: str) -> None:
+    assert language_tag(locale) == tag
 
 
 @pytest.mark.parametrize(

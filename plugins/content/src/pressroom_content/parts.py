@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from pressroom.sdk import IndexEntries, Job, McpTool, PluginContext, Route, SharedKeys
+from pressroom.sdk import IndexEntries, Job, McpTool, PluginContext, PublishingTargets, Route, SharedKeys
 
 from pressroom_content.articles.exporting import routes as export_routes
 from pressroom_content.articles.trash import jobs as article_jobs
@@ -22,7 +22,6 @@ from pressroom_content.text_index import published
 from pressroom_content.tools import (
     article_history,
     articles,
-    calendar,
     ideas,
     links,
     publishing,
@@ -35,6 +34,7 @@ from pressroom_content.tools import (
 from pressroom_content.websites.jobs import jobs as website_jobs
 from pressroom_content.websites.routes import routes as website_routes
 from pressroom_content.websites.settings import credential_keys
+from pressroom_content.websites.store import Websites
 
 METADATA: Final = ContentBase.metadata
 
@@ -48,12 +48,21 @@ TOOLS: Final[tuple[McpTool, ...]] = (
     *ideas.TOOLS,
     *voice.TOOLS,
     *publishing.TOOLS,
-    *calendar.TOOLS,
     *redirects.TOOLS,
 )
 
 
-__all__ = ["METADATA", "STORAGE", "TOOLS", "builtin_connector", "index_entries", "jobs", "routes", "shared_keys"]
+__all__ = [
+    "METADATA",
+    "STORAGE",
+    "TOOLS",
+    "builtin_connector",
+    "index_entries",
+    "jobs",
+    "publishing_targets",
+    "routes",
+    "shared_keys",
+]
 
 
 def jobs(plugin: PluginContext) -> Sequence[Job]:
@@ -64,6 +73,16 @@ def jobs(plugin: PluginContext) -> Sequence[Job]:
 def shared_keys(plugin: PluginContext) -> Sequence[SharedKeys]:
     """Return the keys that all hosts of a database need."""
     return credential_keys(plugin)
+
+
+def publishing_targets(plugin: PluginContext) -> Sequence[PublishingTargets]:
+    """Return what names an account's websites."""
+
+    async def websites(subject: str) -> Sequence[str]:
+        connected, _ = await Websites(plugin).page(subject, limit=100)
+        return [one.url.partition("://")[2].rstrip("/") or one.name for one in connected]
+
+    return [PublishingTargets("websites", websites)]
 
 
 def routes(plugin: PluginContext) -> Sequence[Route]:

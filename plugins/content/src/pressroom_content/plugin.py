@@ -7,11 +7,13 @@ from types import ModuleType
 
 from pressroom.sdk import (
     IndexEntries,
+    Instructions,
     Job,
     McpTool,
     Models,
     Plugin,
     PluginContext,
+    PublishingTargets,
     Route,
     SharedKeys,
     StorageKind,
@@ -35,9 +37,22 @@ PLUGIN = Plugin(
         "pressroom_search_sources": "name",
         "pressroom_media_libraries": "name",
         "pressroom_article_scorers": "name",
+        "pressroom_article_reviewers": "name",
     },
     worker_modules=("pressroom_content.articles.analysis", "pressroom_content.articles.importing"),
 )
+
+_WORKFLOW = """\
+Start with list_websites. Without a website, call connect_website and show the user its connect_url: they open it and \
+sign in there. Never ask for passwords, keys or tokens in the chat.
+Before you write, read get_website (brand voice, time zone, what the platform can do), list_site_taxonomies and \
+list_content.
+Write with create_content; check_blog_seo says what to improve; update_content with expected_version changes it.
+Add images: search_images, then import_image. create_upload_url is for the user's own files.
+Show the user the preview_url and ask before anything goes live.
+publish_content publishes, saves a draft, schedules (publish_at is in the website's time zone), updates and retries: \
+there is one post for an article and a website. list_publications with verify says what visitors see.
+Measure with get_search_performance and get_content_performance; get_seo_report covers the whole website."""
 
 
 @hookimpl
@@ -61,6 +76,12 @@ def pressroom_mcp_tools() -> Iterable[McpTool]:
 
 
 @hookimpl
+def pressroom_mcp_instructions() -> Iterable[Instructions]:
+    """Tell models the way from an idea to a live article."""
+    return [Instructions(_WORKFLOW)]
+
+
+@hookimpl
 def pressroom_jobs(plugin: PluginContext) -> Iterable[Job]:
     """Offer the background work."""
     jobs: Iterable[Job] = _parts().jobs(plugin)
@@ -72,6 +93,13 @@ def pressroom_storage() -> Iterable[StorageKind]:
     """Count articles, exports and built-in sites against the bound of an account's plan."""
     kinds: Iterable[StorageKind] = _parts().STORAGE
     return kinds
+
+
+@hookimpl
+def pressroom_publishing_targets(plugin: PluginContext) -> Iterable[PublishingTargets]:
+    """Name the websites that apps can publish on."""
+    targets: Iterable[PublishingTargets] = _parts().publishing_targets(plugin)
+    return targets
 
 
 @hookimpl

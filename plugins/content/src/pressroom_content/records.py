@@ -41,3 +41,4 @@ class Publication:
     published_at: datetime | None
     options: Mapping[str, Any] = field(default_factory=dict)
     due_at: datetime | None = None
+    canonical_of: str | None = None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Literal
 
 from pressroom.columns import as_id
@@ -17,13 +19,20 @@ from pressroom_content.contract import (
     ArticleChange,
     ArticlePost,
     ArticleSummary,
+    BodyFormat,
     ContentServices,
+    DuplicateText,
     SitePage,
     TextTwin,
+    VoiceReview,
 )
 from pressroom_content.tables import ArticleRow, PageRow, PublicationRow, VersionRow, WebsiteRow
+from pressroom_content.text_index.duplicates import duplicates
 from pressroom_content.text_index.published import TextTwins
 from pressroom_content.vault import Vault
+from pressroom_content.voice.checking import check_draft
+from pressroom_content.voice.store import Voice, Voices
+from pressroom_content.websites import settings as site_settings
 from pressroom_content.websites.store import Websites
 
 
@@ -35,6 +44,7 @@ def services_of(plugin: PluginContext) -> ContentServices:
         SharedPublications(plugin),
         SharedCredentials(plugin),
         SharedTextTwins(plugin),
+        SharedTextChecks(plugin),
     )
 
 
@@ -176,3 +186,42 @@ class SharedTextTwins:
             return None
         listed = any(entry.url == found.path for entry in await self._twins.entries())
         return TextTwin(await self._twins.text(found.article, "markdown"), listed)
+
+
+class SharedTextChecks:
+    """Implements `TextChecker`."""
+
+    def __init__(self, plugin: PluginContext) -> None:
+        self._plugin = plugin
+
+    async def voice_findings(
+        self,
+        user_id: str,
+        website_id: str | None,
+        *,
+        content_id: str = "",
+        title: str = "",
+        body: str = "",
+        body_format: BodyFormat = "markdown",
+        language: str = "",
+    ) -> VoiceReview:
+        """See `TextChecker.voice_findings`."""
+        draft = Draft(title, body, body_format, language=language)
+        websites, website = Websites(self._plugin), None
+        if content_id:
+            draft = Draft.of(await Articles(self._plugin).get(user_id, content_id))
+        if website_id is not None:
+            website = await websites.get(user_id, website_id)
+        elif draft.website_id is not None:
+            with suppress(NotFound):  # it was disconnected since
+                website = await websites.get(user_id, draft.website_id)
+        voice, version = Voice(), 0
+        if website is not None:
+            voice, version = await Voices(self._plugin).get(user_id, website.id)
+            draft = replace(draft, language=draft.language or site_settings.read(website.settings).language)
+        run = self._plugin.services.workers.run
+        return VoiceReview(tuple(await run(check_draft, draft, voice, owner=user_id, what="the text")), version)
+
+    async def duplicates(self, user_id: str, content_id: str, threshold: float = 0.8) -> Sequence[DuplicateText]:
+        """See `TextChecker.duplicates`."""
+        return await duplicates(self._plugin, user_id, content_id, threshold)

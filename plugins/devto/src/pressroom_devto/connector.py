@@ -36,6 +36,7 @@ def connector(config: DevtoConfig) -> SiteConnector:
             ),
         ),
         needs_url=False,
+        term_kinds=("tag",),
         markdown=True,
         proves_control=True,
     )

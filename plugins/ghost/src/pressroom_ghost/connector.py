@@ -23,6 +23,7 @@ CONNECTOR: Final = SiteConnector(
     open=open_site,
     capabilities=CAPABILITIES,
     proves_control=True,
+    term_kinds=("tag", "author"),
     fields=(
         CredentialField(
             "admin_api_key",

@@ -138,8 +138,28 @@ class GhostSite(BasicSite):
         checks.append(ConnectionCheck("credential", "ok", "the key is accepted"))
         checks.append(ConnectionCheck("publish", "ok", "the integration may publish and upload images"))
         checks.append(ConnectionCheck("seo_meta", "ok", "meta title and description are writable"))
-        language, site_url = str(about.get("locale") or ""), await self._administered(about)
-        return ConnectionReport(tuple(checks), CAPABILITIES, name=name, language=language, site_url=site_url)
+        settings, site_url = await self._settings(), await self._administered(about)
+        return ConnectionReport(
+            tuple(checks),
+            CAPABILITIES,
+            name=name,
+            language=settings.get("locale") or str(about.get("locale") or ""),
+            timezone=settings.get("timezone", ""),
+            site_url=site_url,
+        )
+
+    async def _settings(self) -> Mapping[str, str]:
+        """Return the site's settings that are texts; none where the key may not read them."""
+        try:
+            answer = await self._api().get("/settings/")
+        except SiteError:
+            return {}
+        rows = answer.body.get("settings") if isinstance(answer.body, dict) else None
+        return {
+            str(row["key"]): row["value"]
+            for row in (rows if isinstance(rows, list) else ())
+            if isinstance(row, dict) and "key" in row and isinstance(row.get("value"), str)
+        }
 
     async def _administered(self, about: Mapping[str, Any]) -> str:
         """Return the URL that the site names as its own, where the key is an administrator's or an integration's.

@@ -146,7 +146,7 @@ class GitSite(BasicSite):
             if there.marker == post.marker:
                 return there
             raise SiteRefused(
-                f"{path} is another post", hint="Give the article another slug, then publish it again."
+                f"{path} is another post", hint="Change the slug with update_content, then call publish_content again."
             ) from None
         return self._post(path, File(content, sha))
 

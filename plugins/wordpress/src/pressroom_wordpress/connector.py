@@ -79,4 +79,5 @@ CONNECTOR: Final = SiteConnector(
     approval=approval,
     approved=approved,
     proves_control=True,
+    term_kinds=("category", "tag", "author"),
 )

@@ -24,6 +24,7 @@ from pressroom_content.contract import (
     RemoteRedirect,
     SiteAddress,
     SiteApi,
+    SiteError,
     SiteGone,
     SiteRefused,
     SiteRejected,
@@ -42,6 +43,14 @@ _TAXONOMIES: Final[Mapping[str, str]] = {"category": "/wp/v2/categories", "tag":
 _PAGE: Final = 50
 _SKEW: Final = 60.0
 """Seconds by which the site's clock may differ before scheduling is off."""
+
+
+def language_tag(locale: object) -> str:
+    """Return a locale of WordPress such as `de_CH_informal` as a language tag; an empty one is American English."""
+    if not isinstance(locale, str):
+        return ""
+    parts = (locale or "en_US").split("_")
+    return "-".join(parts[:2] if len(parts) > 1 and len(parts[1]) == 2 else parts[:1])
 
 
 class WordPressSite:
@@ -97,8 +106,21 @@ class WordPressSite:
         # Authors and subscribers of somebody's site get passwords too; only its administrators speak for its URL.
         site_url = found.home if able.get("manage_options") is True else ""
         return ConnectionReport(
-            tuple(checks), capabilities, name=found.name, timezone=found.timezone, site_url=site_url
+            tuple(checks),
+            capabilities,
+            name=found.name,
+            language=await self._language() if able.get("manage_options") is True else "",
+            timezone=found.timezone,
+            site_url=site_url,
         )
+
+    async def _language(self) -> str:
+        """Return the site's language, which WordPress tells its administrators only."""
+        try:
+            settings = (await (await self._api()).get("/wp/v2/settings", {})).body
+        except SiteError:
+            return ""
+        return language_tag(settings.get("language")) if isinstance(settings, dict) else ""
 
     async def terms(self, kind: TermKind, query: str, limit: int) -> Sequence[Term]:
         """Return categories, tags or authors; WordPress has no other kinds."""

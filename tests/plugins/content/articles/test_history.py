@@ -33,6 +33,8 @@ def test_live_posts_stay_unless_they_are_to_go(ada: Client, make: Make, website:
     [publication] = ada.data("delete_content", content_id=id_, confirm=True)["publications"]
     assert (publication["status"], publication["url"]) == ("published", url)
     assert ada.data("restore_content", content_id=id_)["status"] == "published"
+    changed = ada.call("update_content", content_id=id_, expected_version=1, fields={"excerpt": "Hot."})
+    assert "publish_content updates them" in changed["content"][0]["text"]
     [publication] = ada.data("delete_content", content_id=id_, confirm=True, unpublish=True)["publications"]
     assert publication["status"] == "unpublished"
     assert ada.data("restore_content", content_id=id_)["status"] == "draft"
@@ -51,16 +53,18 @@ def test_versions_and_what_changed_between_them(ada: Client, make: Make) -> None
     id_ = make("Tea", "one\n\ntwo\n\nthree\n")
     ada.data("update_content", content_id=id_, expected_version=1, edits=[{"find": "two", "replace": "2\n\n2b"}])
     ada.data("update_content", content_id=id_, expected_version=2, fields={"title": "Chai", "tags": ["a", "b"]})
-    found = ada.data("list_content_versions", content_id=id_, a=1, b=3)
+    found = ada.data("get_content", content_id=id_, versions=True, compare_with=1)
     assert [one["version"] for one in found["versions"]] == [3, 2, 1]
     second = found["versions"][1]
     assert (second["client"], second["changed"], second["added"], second["removed"]) == ("laptop", ["body"], 3, 1)
     lines = found["diff"].splitlines()
     assert lines[:2] == ["--- version 1", "+++ version 3"]
     assert {"-title: Tea", "+title: Chai", "+tags: a, b", "-two", "+2", "+2b", " three"} <= set(lines)
-    assert ada.data("list_content_versions", content_id=id_, a=2, b=2)["diff"] == ""
-    assert "b: must be given" in ada.refusal("list_content_versions", content_id=id_, a=1)
-    assert "no version 9" in ada.refusal("list_content_versions", content_id=id_, a=1, b=9)
+    same = ada.call("get_content", content_id=id_, version=2, compare_with=2)
+    assert same["structuredContent"]["diff"] == ""
+    assert "Versions 2 and 2 are the same." in same["content"][0]["text"]
+    assert "+++ version 2" in ada.data("get_content", content_id=id_, version=2, compare_with=1)["diff"]
+    assert "no version 9" in ada.refusal("get_content", content_id=id_, compare_with=9)
 
 
 def test_back_to_an_older_version(ada: Client, make: Make) -> None:
@@ -76,7 +80,7 @@ def test_a_difference_of_very_long_texts_is_cut(ada: Client, make: Make) -> None
     id_ = make("Long", "".join(f"line {number}\n" for number in range(20_000)))
     body = "".join(f"row {number}\n" for number in range(20_000))
     ada.data("update_content", content_id=id_, expected_version=1, fields={"body": body})
-    diff = ada.data("list_content_versions", content_id=id_, a=1, b=2)["diff"]
+    diff = ada.data("get_content", content_id=id_, compare_with=1)["diff"]
     assert diff.startswith("--- version 1\n+++ version 2\n@@ -")
     assert "(cut: the whole difference has" in diff
 

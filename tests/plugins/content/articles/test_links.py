@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from pressroom.sdk import NotFound
+from pressroom_content.services import services_of
 from support.content_client import Client
 
 from .conftest import Make, publish
@@ -86,10 +88,13 @@ def test_near_duplicates_and_the_same_keyphrase(ada: Client, eve: Client, make: 
     trashed = make("Trashed", text)
     ada.data("delete_content", content_id=trashed, confirm=True)
     eve.data("create_content", title="Mine", body=text)
-    first, second = ada.data("check_duplicate_content", content_id=one)["matches"]
-    assert (first["content_id"], first["exact"]) == (almost, True)
-    assert 0.95 < first["similarity"] < 1
-    assert first["shared"][0].startswith("word")
-    assert (second["content_id"], second["similarity"]) == (phrase, 0)
-    assert second["shared"] == ["keyphrase: Green tea"]
-    assert ada.data("check_duplicate_content", content_id=make("Empty", ""))["matches"] == []
+    checker = services_of(ada.plugin).text_checks
+    first, second = ada.host.run(checker.duplicates(ada.user_id, one))
+    assert (first.content_id, first.exact) == (almost, True)
+    assert 0.95 < first.similarity < 1
+    assert first.shared[0].startswith("word")
+    assert (second.content_id, second.similarity) == (phrase, 0)
+    assert second.shared == ("keyphrase: Green tea",)
+    assert ada.host.run(checker.duplicates(ada.user_id, make("Empty", ""))) == []
+    with pytest.raises(NotFound):
+        ada.host.run(checker.duplicates(eve.user_id, one))

@@ -7,6 +7,7 @@ from typing import Any
 
 from pressroom.columns import new_id
 from pressroom_content.publishing.overview import entries, placements
+from pressroom_content.services import services_of
 from sqlalchemy import Engine, event
 from support.content_client import Client
 from support.content_rows import fill
@@ -46,8 +47,8 @@ def test_no_look_up_reads_a_whole_table(ada: Client, eve: Client) -> None:
         ada.data("get_content", content_id=ids[0])
         made = ada.data("create_content", title="New", body="Text.", client_request_id="r")["content_id"]
         ada.data("update_content", content_id=made, expected_version=1, fields={"title": "Newer", "slug": "newer"})
-        ada.data("list_content_versions", content_id=made)
-        ada.data("check_duplicate_content", content_id=ids[1])
+        ada.data("get_content", content_id=made, versions=True)
+        ada.host.run(services_of(ada.plugin).text_checks.duplicates(ada.user_id, ids[1]))
         ada.data("suggest_internal_links", content_id=ids[1])
         ada.data("delete_content", content_id=made, confirm=True)
         now = datetime.now(UTC)

@@ -149,8 +149,8 @@ def test_pages_that_are_no_articles(ada: Client, site: str, pages: str, path: st
 def test_pages_of_other_sites_are_not_fetched(ada: Client, site: str, pages: str) -> None:
     for url in ("https://example.com/x", "file:///etc/passwd", "http://[", "http://169.254.169.254/"):
         assert f"must be on a connected website ({pages})" in ada.refusal("import_content", url=url)
-    assert "not both" in ada.refusal("import_content", url=f"{pages}/tea", html="<p>x")
-    assert "not both" in ada.refusal("import_content")
+    assert "only one of them" in ada.refusal("import_content", url=f"{pages}/tea", html="<p>x")
+    assert "must be given" in ada.refusal("import_content")
 
 
 def test_pasted_html(ada: Client) -> None:
@@ -161,17 +161,32 @@ def test_pasted_html(ada: Client) -> None:
 
 def test_a_copy_for_another_language(ada: Client, make: Make, website: str) -> None:
     id_ = make("Tea", "Text.", tags=["a"], canonical_url="https://example.com/tea")
-    copy = ada.data("duplicate_content", content_id=id_, website_id=website, language="de")["content_id"]
+    copy = ada.data("import_content", content_id=id_, website_id=website, language="de")["content_id"]
     content = ada.data("get_content", content_id=copy)["content"]
     assert (content["slug"], content["language"], content["website_id"]) == ("tea", "de", website)
     assert (content["tags"], content["canonical_url"]) == (["a"], "")
-    again = ada.data("duplicate_content", content_id=id_)["content_id"]
-    assert ada.data("get_content", content_id=again)["content"]["slug"] == "tea-2"
+    again = ada.data("import_content", content_id=id_)
+    assert (again["slug"], again["title"], again["word_count"]) == ("tea-2", "Tea", 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ({}, "url: or html or content_id must be given"),
+        ({"html": "<p>x</p>", "content_id": "a_1"}, "only one of them"),
+        ({"html": "<p>x</p>", "language": "de"}, "language: only goes with content_id"),
+        ({"content_id": "a_nobody"}, "no article 'a_nobody'; list_content shows"),
+    ],
+)
+def test_an_import_has_one_source(ada: Client, arguments: dict[str, str], told: str) -> None:
+    assert told in ada.refusal("import_content", **arguments)
 
 
 def test_a_preview_shows_what_a_platform_would_get(ada: Client, make: Make, website: str) -> None:
     id_ = make("Tea", "Hi <b onclick=x>there</b><script>x</script>", tags=["a"], meta_title="M")
-    made = ada.data("preview_content", content_id=id_, website_id=website)
+    shown = ada.call("preview_content", content_id=id_, website_id=website)
+    assert "\ntags: a\n" in shown["content"][0]["text"]
+    made = shown["structuredContent"]
     assert made["html"] == "<p>Hi <b>there</b></p>\n"
     assert set(made["removed"]) == {"<script>", "the attribute onclick of <b>"}
     assert (made["payload"]["platform"], made["payload"]["title"], made["payload"]["slug"]) == ("builtin", "Tea", "tea")

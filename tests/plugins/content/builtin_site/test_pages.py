@@ -203,12 +203,13 @@ def test_what_is_not_there_says_so(site: Site, host: RunningHost) -> None:
 def test_a_new_address_leaves_a_redirect_behind(site: Site, host: RunningHost, ada: Client) -> None:
     done = site.publish("First", slug="first")
     host.run(Articles(ada.plugin).update(ada.user_id, site.content, 1, changes={"slug": "second"}))
-    moved = ada.data("update_publication", publication_id=done["publication_id"])
+    pair = {"content_id": site.content, "website_id": site.id}
+    moved = ada.data("publish_content", **pair)
     assert moved["url"] == f"{site.url}/second"
     old = site.get("/first")
     assert (old.status_code, old.headers["location"]) == (301, f"{site.url}/second")
     host.run(Articles(ada.plugin).update(ada.user_id, site.content, 2, changes={"slug": "first"}))
-    ada.data("update_publication", publication_id=done["publication_id"])
+    assert ada.data("publish_content", **pair)["publication_id"] == done["publication_id"]
     assert site.get("/first").status_code == 200
     assert site.get("/second").headers["location"] == f"{site.url}/first"
 

@@ -117,7 +117,7 @@ def test_the_seo_panel_says_what_the_tools_say(reader: BrowserWithoutScreen, wor
         assert check["fix"] in page.text
     assert len(page.tree.css(".checks.good li .row-title")) == sum(c["status"] == "good" for c in report["checks"])
     assert report["gates"][0].rstrip(".") in page.one(".notice.careful")
-    snippet = work.client.data("preview_search_snippet", content_id=work.long)
+    snippet = work.client.data("check_blog_seo", content_id=work.long, include=["snippet"])["snippet"]
     widths = texts(page, ".widths dd span")
     for device, at in (("desktop", 0), ("mobile", 2)):
         line = snippet[device]["title"]
@@ -141,6 +141,45 @@ def test_the_panel_and_the_list_show_one_score_and_one_number_of_words(
     assert " ".join(shown.text().split()) == f"Score {score} of 100"
     assert f"{work.client.data('check_blog_seo', content_id=id_)['words']} words" in panel.text
     assert "7 words" in panel.text
+
+
+@pytest.mark.parametrize(
+    ("body_format", "body"),
+    [
+        (
+            "markdown",
+            "# Bread\n\nFlour, [water](https://example.org/w).[^1]\n\n| a | b |\n|---|---|\n| 1 | two |\n\n[^1]: Cold.",
+        ),
+        ("html", "<p>Flour&nbsp;and <b>wa</b>ter</p><pre><code>bake()</code></pre><ul><li>Salt<li>Yeast</ul>"),
+        ("markdown", "パンを焼く。小麦粉と水が必要です。"),
+        ("markdown", ""),
+    ],
+    ids=["markdown", "html", "japanese", "empty"],
+)
+def test_a_version_has_one_number_of_words_everywhere(
+    reader: BrowserWithoutScreen, work: Work, body_format: str, body: str
+) -> None:
+    client = work.client
+    made_ = client.data("create_content", title="Bread once more", body=body, body_format=body_format)
+    id_, count = made_["content_id"], made_["word_count"]
+
+    def everywhere() -> set[int]:
+        items = client.data("list_content", limit=100)["items"]
+        return {
+            client.data("check_blog_seo", content_id=id_)["words"],
+            client.data("get_content", content_id=id_)["content"]["word_count"],
+            client.data("import_content", content_id=id_)["word_count"],
+            next(one["word_count"] for one in items if one["content_id"] == id_),
+        }
+
+    assert everywhere() == {count}
+    assert f"{count} word" in reader.get(f"{ARTICLES}/{id_}").text
+    longer = {"body": "One two three four five six seven eight nine ten.", "body_format": "markdown"}
+    client.data("update_content", content_id=id_, expected_version=1, fields=longer)
+    assert everywhere() == {10}
+    older = client.data("get_content", content_id=id_, version=1)["content"]
+    assert (older["version"], older["word_count"]) == (1, count)
+    assert older["score"] == made_["seo"]["score"]
 
 
 def test_where_nothing_scores_the_panel_says_what_to_do(browser: BrowserWithoutScreen, ada: Client) -> None:
@@ -187,7 +226,7 @@ def test_a_version_is_restored_after_a_look_at_it(reader: BrowserWithoutScreen, 
     content = work.client.data("get_content", content_id=id_)
     assert (content["content"]["version"], content["content"]["meta_title"]) == (4, "")
     assert content["body"] == "Hot soup."
-    newest = work.client.data("list_content_versions", content_id=id_)["versions"][0]
+    newest = work.client.data("get_content", content_id=id_, versions=True)["versions"][0]
     assert newest["client"] == "the dashboard"
 
 

@@ -7,6 +7,7 @@ import re
 import threading
 from typing import Any
 
+import orjson
 import pytest
 from pressroom.sdk import InvalidInput, NotFound, PluginContext
 from pressroom_content.articles.store import Articles
@@ -173,7 +174,7 @@ async def test_a_conflict_says_what_was_edited(plugin: PluginContext, platform: 
     await Articles(plugin).update(ADA, article, expected_version=1, changes={"tags": ["more"]})
     begun = await Publications(plugin).update(ADA, done.id)
     refused = await ended(plugin, begun)
-    assert 'changed the title to "An editor\'s own title"' in refused.error, refused.error
+    assert "the title is now \"An editor's own title\" (it was 'Hello world')" in refused.error, refused.error
 
 
 async def test_an_edit_on_the_site_is_not_written_over(plugin: PluginContext, platform: StandInPlatform) -> None:
@@ -393,6 +394,22 @@ async def test_whatever_a_site_says_of_its_posts_can_be_kept(plugin: PluginConte
     await Articles(plugin).update(ADA, article, expected_version=1, changes={"title": "Another title"})
     updated = await ended(plugin, await Publications(plugin).update(ADA, done.id))
     assert (updated.status, updated.error) == ("published", "")
+
+
+async def test_whatever_a_post_was_edited_to_can_be_kept(plugin: PluginContext, platform: StandInPlatform) -> None:
+    website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
+    done = await publish(plugin, article, website)
+    platform.edit(done.external_id, title="\0\ud800 Mine", html="<p>\0\ud800</p>" + "x" * 200_000)
+    await Articles(plugin).update(ADA, article, expected_version=1, changes={"title": "Another title"})
+    publications = Publications(plugin)
+    refused = await ended(plugin, await publications.update(ADA, done.id))
+    assert "the title is now '? Mine'" in refused.error
+    forced = await ended(plugin, await publications.update(ADA, done.id, force=True))
+    assert (forced.status, forced.error) == ("published", "")
+    [kept] = [step.detail["overwritten"] for step in await publications.steps(done.id) if "overwritten" in step.detail]
+    assert kept["fields"]["title"] == "? Mine"
+    assert len(kept["body"]) <= 100_000
+    assert orjson.dumps(kept)
 
 
 async def test_an_id_that_cannot_be_kept_makes_no_second_post(plugin: PluginContext, platform: StandInPlatform) -> None:

@@ -13,10 +13,13 @@ from pressroom.sdk import InvalidInput, PluginContext
 from pressroom.storage.database.tables import JobRow
 from pressroom_content.articles.store import Articles
 from pressroom_content.builtin_site.store import BuiltinSite
+from pressroom_content.publishing.asking import PublishRequest
+from pressroom_content.publishing.bringing import bring
 from pressroom_content.publishing.publications import Publications
-from pressroom_content.publishing.taking_down import reschedule
+from pressroom_content.publishing.store import work_on
+from pressroom_content.publishing.taking_down import cancel
 from pressroom_content.records import Publication
-from pressroom_content.tables import PublicationRow
+from pressroom_content.tables import PublicationRow, WebsiteRow
 from pressroom_content.websites.store import Websites
 from support.job_processes import Forker
 from support.job_queues import eventually
@@ -70,13 +73,14 @@ async def test_moving_and_cancelling(plugin: PluginContext, platform: StandInPla
     waiting = await stands(plugin, begun, "scheduled")
     assert (await Articles(plugin).get(ADA, article)).status == "scheduled"
     assert [post["state"] for post in platform.posts.values()] == ["draft"]
-    moved = await reschedule(plugin, ADA, waiting.id, now + timedelta(days=5))
-    assert moved.publish_at == now + timedelta(days=5)
-    cancelled = await reschedule(plugin, ADA, waiting.id, None)
+    later = await publications.publish(ADA, article, website, mode="schedule", publish_at=now + timedelta(days=5))
+    moved = await stands(plugin, later, "scheduled")
+    assert (moved.id, moved.publish_at) == (waiting.id, now + timedelta(days=5))
+    cancelled = await cancel(plugin, ADA, waiting.id)
     assert (cancelled.status, cancelled.publish_at) == ("draft", None)
     assert (await Articles(plugin).get(ADA, article)).status == "draft"
     with pytest.raises(InvalidInput, match="not scheduled"):
-        await reschedule(plugin, ADA, waiting.id, now + timedelta(days=6))
+        await cancel(plugin, ADA, waiting.id)
     soon = await publications.publish(
         ADA, article, website, mode="schedule", publish_at=datetime.now(UTC) + timedelta(seconds=0.5)
     )
@@ -85,14 +89,79 @@ async def test_moving_and_cancelling(plugin: PluginContext, platform: StandInPla
     assert [post["state"] for post in platform.posts.values()] == ["live"]
 
 
+async def _natively(plugin: PluginContext, platform: StandInPlatform) -> str:
+    """Connect a website whose platform publishes posts at their time itself, and return its id."""
+    website = await connect(plugin, platform.url, platform.token)
+    async with plugin.services.database.writing() as session:
+        (await session.get_one(WebsiteRow, website)).capabilities = {"schedule": True}
+    return website
+
+
+@pytest.mark.parametrize("newer", [False, True])
+async def test_a_draft_is_not_scheduled_on_its_site_either(
+    plugin: PluginContext, platform: StandInPlatform, newer: bool
+) -> None:
+    website, article = await _natively(plugin, platform), await write(plugin)
+    at = datetime.now(UTC) + timedelta(days=3)
+    begun = await Publications(plugin).publish(ADA, article, website, mode="schedule", publish_at=at)
+    await stands(plugin, begun, "scheduled")
+    assert [post["state"] for post in platform.posts.values()] == ["scheduled"]
+    if newer:
+        await Articles(plugin).update(ADA, article, expected_version=1, changes={"title": "Another title"})
+
+    saved = await bring(plugin, ADA, article, website, PublishRequest(mode="draft"))
+
+    done = await stands(plugin, saved.publication, "draft")
+    assert (done.id, done.publish_at, done.article_version) == (begun.id, None, 2 if newer else 1)
+    title = "Another title" if newer else "Hello world"
+    assert [(post["state"], post["title"]) for post in platform.posts.values()] == [("draft", title)]
+
+
+async def test_work_on_a_draft_cancels_what_its_site_was_told(plugin: PluginContext, platform: StandInPlatform) -> None:
+    website, article = await _natively(plugin, platform), await write(plugin)
+    at = datetime.now(UTC) + timedelta(days=3)
+    publications = Publications(plugin)
+    begun = await publications.publish(ADA, article, website, mode="schedule", publish_at=at)
+    await stands(plugin, begun, "scheduled")
+    await stands(plugin, await publications.publish(ADA, article, website, mode="draft"), "draft")
+    assert [post["state"] for post in platform.posts.values()] == ["draft"]
+
+
+async def test_an_edit_on_the_site_leaves_a_schedule_as_it_is(plugin: PluginContext, platform: StandInPlatform) -> None:
+    website, article = await _natively(plugin, platform), await write(plugin)
+    at = datetime.now(UTC) + timedelta(days=3)
+    publications = Publications(plugin)
+    begun = await publications.publish(ADA, article, website, mode="schedule", publish_at=at)
+    waiting = await stands(plugin, begun, "scheduled")
+    platform.edit(waiting.external_id, title="Mine")
+    await Articles(plugin).update(ADA, article, expected_version=1, changes={"title": "Another title"})
+
+    refused = await publications.wait(await publications.update(ADA, begun.id), 20)
+
+    assert (refused.status, refused.publish_at, refused.due_at, refused.article_version) == ("scheduled", at, at, 1)
+    assert "the title is now 'Mine'" in refused.error
+    assert [(post["state"], post["title"]) for post in platform.posts.values()] == [("scheduled", "Mine")]
+    soon = datetime.now(UTC) + timedelta(seconds=0.5)
+    async with plugin.services.database.writing() as session:
+        row = await session.get_one(PublicationRow, begun.id)
+        row.publish_at = row.due_at = soon
+        row.job_id = await work_on(plugin, session, row.id, ADA, soon)
+    platform.edit(waiting.external_id, state="live")
+    done = await stands(plugin, begun, "published")
+    assert (done.error, [post["title"] for post in platform.posts.values()]) == ("", ["Mine"])
+
+
 async def test_of_several_jobs_one_is_in_charge(plugin: PluginContext, platform: StandInPlatform) -> None:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
     publications, database = Publications(plugin), plugin.services.database
     later = datetime.now(UTC) + timedelta(days=3)
     begun = await publications.publish(ADA, article, website, mode="schedule", publish_at=later)
-    waiting = await stands(plugin, begun, "scheduled")
+    await stands(plugin, begun, "scheduled")
     first = await _job_in_charge(plugin, begun)
-    await reschedule(plugin, ADA, waiting.id, later + timedelta(days=1))
+    moved = later + timedelta(days=1)
+    await stands(
+        plugin, await publications.publish(ADA, article, website, mode="schedule", publish_at=moved), "scheduled"
+    )
     second = await _job_in_charge(plugin, begun)
     assert first != second
     seen = len(platform.requests)
@@ -126,10 +195,10 @@ async def test_the_built_in_site_keeps_the_time_itself(plugin: PluginContext) ->
     article = await write(plugin, featured_media_id="", body="Text")
     at = datetime.now(UTC) + timedelta(days=2)
     begun = await Publications(plugin).publish(ADA, article, site.id, mode="schedule", publish_at=at)
-    waiting = await stands(plugin, begun, "scheduled")
+    await stands(plugin, begun, "scheduled")
     assert await BuiltinSite(plugin, site.id).live(limit=5) == []
     sooner = datetime.now(UTC) + timedelta(seconds=0.3)
-    await reschedule(plugin, ADA, waiting.id, sooner)
+    await Publications(plugin).publish(ADA, article, site.id, mode="schedule", publish_at=sooner)
     done = await stands(plugin, begun, "published")
     (post,) = await BuiltinSite(plugin, site.id).live(limit=5)
     assert done.path == f"/sites/ada-writes/{post.slug}"

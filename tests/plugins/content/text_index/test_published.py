@@ -55,7 +55,7 @@ def test_the_twins_of_a_page(ada: Client, web: httpx.Client, website: str, title
 
 def test_a_page_that_was_taken_down_has_no_twins(ada: Client, web: httpx.Client, website: str) -> None:
     id_, path = published(ada, website, "Tea")
-    [publication] = ada.data("get_publication_status", content_id=id_)["publications"]
+    [publication] = ada.data("list_publications", content_id=id_)["publications"]
     ada.data("unpublish_content", publication_id=publication["publication_id"], confirm=True)
     for url in (
         f"{path}.md",

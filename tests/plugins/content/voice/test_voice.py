@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pressroom.sdk import NotFound, PluginContext
+from pressroom_content.contract import content_services
 from pressroom_content.voice.checking import check
 from pressroom_content.voice.spellings import other_spellings
 from pressroom_content.voice.store import Voice, syllables_of
@@ -22,17 +25,17 @@ def website(ada: Client) -> str:
 
 
 def test_a_guide_is_kept_part_by_part(ada: Client, eve: Client, website: str) -> None:
-    assert ada.data("get_brand_voice", website_id=website)["version"] == 0
+    assert ada.data("get_website", website_id=website)["voice_version"] == 0
     first = ada.data("set_brand_voice", website_id=website, tone="Warm.", dos=["Say you."], spelling="en-GB")
     assert (first["version"], first["voice"]["tone"]) == (1, "Warm.")
     glossary = {"website": "web site, web-site"}
     second = ada.data("set_brand_voice", website_id=website, glossary=glossary, expected_version=1)
     assert second["version"] == 2
-    voice = ada.data("get_brand_voice", website_id=website)["voice"]
+    voice = ada.data("get_website", website_id=website)["voice"]
     assert (voice["tone"], voice["dos"], voice["glossary"]) == ("Warm.", ["Say you."], glossary)
     assert ada.data("set_brand_voice", website_id=website, tone="Warm.", expected_version=1)["version"] == 2
     assert "at version 2, not 1" in ada.refusal("set_brand_voice", website_id=website, tone="x", expected_version=1)
-    assert "no website" in eve.refusal("get_brand_voice", website_id=website)
+    assert "no website" in eve.refusal("set_brand_voice", website_id=website, tone="x")
     assert "another part" in ada.refusal("set_brand_voice", website_id=website)
 
 
@@ -45,17 +48,38 @@ def test_of_two_changes_at_once_one_is_refused(ada: Client, website: str) -> Non
         assert sum(pool.map(change, range(5))) == 1
 
 
-def test_an_article_is_checked(ada: Client, website: str) -> None:
+def test_an_article_is_checked(ada: Client, eve: Client, website: str) -> None:
     ada.data("set_brand_voice", website_id=website, banned_terms=["world class"], spelling="en-GB")
     body = "Our color is **world class**.\n\nFine."
     id_ = ada.data("create_content", title="Tea", body=body)["content_id"]
-    found = ada.data("check_brand_voice", website_id=website, content_id=id_)
-    assert found["passed"] is False
-    banned, spelling = found["findings"]
-    assert (banned["rule"], banned["found"], banned["line"]) == ("banned_term", "world class", 3)
-    assert (spelling["rule"], spelling["fix"]) == ("spelling", "Write “colour”.")
-    assert ada.data("check_brand_voice", website_id=website, text="Our colour.") == {"findings": [], "passed": True}
-    assert "not both" in ada.refusal("check_brand_voice", website_id=website)
+    checker = content_services(contexts(ada)["search_performance"]).text_checks
+    found = ada.host.run(checker.voice_findings(ada.user_id, website, content_id=id_))
+    assert (found.passed, found.version) == (False, 1)
+    banned, spelling = found.findings
+    assert (banned.rule, banned.found, banned.line) == ("banned_term", "world class", 3)
+    assert (spelling.rule, spelling.fix) == ("spelling", "Write “colour”.")
+    unstored = ada.host.run(checker.voice_findings(ada.user_id, website, body="Our *colour*."))
+    assert (unstored.findings, unstored.passed) == ((), True)
+    assert ada.host.run(checker.voice_findings(ada.user_id, website, body="Color", language="de")).passed
+    for subject, site, content_id in ((eve.user_id, website, ""), (eve.user_id, None, id_)):
+        with pytest.raises(NotFound):
+            ada.host.run(checker.voice_findings(subject, site, content_id=content_id, body="x"))
+
+
+def test_an_article_is_checked_against_the_voice_of_its_own_website(ada: Client, website: str) -> None:
+    ada.data("set_brand_voice", website_id=website, banned_terms=["leverage"])
+    checker = content_services(contexts(ada)["search_performance"]).text_checks
+    mine = ada.data("create_content", title="Leverage", body="Tea.", website_id=website)["content_id"]
+    none = ada.data("create_content", title="Leverage", body="Tea.")["content_id"]
+    assert not ada.host.run(checker.voice_findings(ada.user_id, None, content_id=mine)).passed
+    unguided = ada.host.run(checker.voice_findings(ada.user_id, None, content_id=none))
+    assert (unguided.passed, unguided.version) == (True, 0)
+    ada.data("disconnect_website", website_id=website, confirm=True)
+    assert ada.host.run(checker.voice_findings(ada.user_id, None, content_id=mine)).version == 0
+
+
+def contexts(client: Client) -> Mapping[str, PluginContext]:
+    return client.host.host.compiled.plugins.contexts
 
 
 def rules(text: str, voice: Voice, language: str = "en") -> list[tuple[str, str]]:

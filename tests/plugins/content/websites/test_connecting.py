@@ -44,7 +44,7 @@ def test_a_site_is_connected_in_the_browser(
     assert (website["name"], website["url"], website["status"]) == ("The stand-in of Ada", platform.url, "active")
     details = ada.data("get_website", website_id=website["id"])
     assert details["website"]["settings"]["timezone"] == "Europe/Berlin"
-    everything = json.dumps([details, ada.data("test_website_connection", website_id=website["id"])]) + done.html
+    everything = json.dumps([details, ada.data("get_website", website_id=website["id"], check=True)]) + done.html
     assert TOKEN not in everything
     assert TOKEN not in "".join(capfd.readouterr())
 

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import re
 import time
+from datetime import datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
+from pressroom.catalog.schema import input_schema
 from pressroom.testing import RunningHost
 from pressroom_content.articles.fields import Draft
 from pressroom_content.articles.store import Articles
 from pressroom_content.contract import RemoteRedirect
 from pressroom_content.tables import PageRow, WordRow
 from pressroom_content.tools.publishing import publish_content
+from pressroom_content.tools.redirects import set_redirect
 from pressroom_content.websites.redirects import judge
 from pressroom_content.websites.store import Websites
 from sqlalchemy import func, select
+from support.mcp_peer import Peer
 from support.standin_platform import TOKEN, StandInPlatform
 from support.standin_plugin import PLATFORM
 
@@ -127,31 +133,48 @@ def test_existing_posts_come_into_the_index_once(host: RunningHost, ada: Client,
 
 def test_redirects(host: RunningHost, ada: Client) -> None:
     website = builtin(ada)
-    made = ada.data("create_redirect", website_id=website, from_path="/old", to="/new")["redirect"]
-    again = ada.data("create_redirect", website_id=website, from_path="/old", to="/new")["redirect"]
-    assert made == again
-    ada.data("create_redirect", website_id=website, from_path="/older", to="/old", permanent=False)
+
+    def put(source: str, to: str | None, **more: Any) -> dict[str, Any]:
+        return ada.data("set_redirect", website_id=website, from_path=source, to=to, **more)
+
+    made = put("/old", "/new")["redirect"]
+    assert put("/old", "/new") == {"redirect": made, "before": None}
+    put("/older", "/old", permanent=False)
     listed = {one["from_path"]: one for one in ada.data("list_redirects", website_id=website, check=True)["redirects"]}
     assert listed["/older"]["leads_to"] == "/new"
     assert "a chain of 2" in listed["/older"]["problems"][0]
     assert "answers with 404" in listed["/old"]["problems"][0]
-    assert "loop" in ada.refusal("create_redirect", website_id=website, from_path="/new", to="/older")
+    assert "loop" in ada.refusal("set_redirect", website_id=website, from_path="/new", to="/older")
     for bad in ("old", "//evil.example", "/a b"):
-        assert "from_path" in ada.refusal("create_redirect", website_id=website, from_path=bad, to="/x")
+        assert "from_path" in ada.refusal("set_redirect", website_id=website, from_path=bad, to="/x")
     for bad in ("javascript:alert(1)", "//evil.example", "/old", "nowhere"):
-        assert "to:" in ada.refusal("create_redirect", website_id=website, from_path="/old", to=bad)
-    assert "confirm" in ada.refusal("delete_redirect", website_id=website, redirect_id=made["id"], confirm=False)
-    assert ada.data("delete_redirect", website_id=website, redirect_id=made["id"], confirm=True) == {"deleted": True}
-    assert "no such redirect" in ada.refusal(
-        "delete_redirect", website_id=website, redirect_id=made["id"], confirm=True
-    )
+        assert "to:" in ada.refusal("set_redirect", website_id=website, from_path="/old", to=bad)
+
+    moved = put("/old", "/newer", permanent=False)
+    assert (moved["redirect"]["to"], moved["redirect"]["permanent"]) == ("/newer", False)
+    assert (moved["before"]["to"], moved["before"]["permanent"]) == ("/new", True)
+    removed = put("/old", None)
+    assert (removed["redirect"], removed["before"]["to"]) == (None, "/newer")
+    assert put("/old", None) == {"redirect": None, "before": None}
+    assert [one["from_path"] for one in ada.data("list_redirects", website_id=website)["redirects"]] == ["/older"]
+    assert put("/old", removed["before"]["to"])["redirect"]["to"] == "/newer"
+
+
+def test_a_redirect_is_removed_only_by_an_explicit_null(ada: Client) -> None:
+    website = builtin(ada)
+    ada.data("set_redirect", website_id=website, from_path="/old", to="/new")
+    assert "to" in ada.refusal("set_redirect", website_id=website, from_path="/old")
+    assert len(ada.data("list_redirects", website_id=website)["redirects"]) == 1
+    schema = input_schema(set_redirect.params)
+    assert schema["properties"]["to"]["type"] == ["string", "null"]
+    assert "to" in schema["required"]
 
 
 def test_redirects_where_the_platform_has_none(host: RunningHost, ada: Client, platform: StandInPlatform) -> None:
     website = standin(host, ada, platform)
     assert "it has no redirects" in ada.refusal("list_redirects", website_id=website)
-    assert "it has no redirects" in ada.refusal("create_redirect", website_id=website, from_path="/a", to="/b")
-    assert "it has no redirects" in ada.refusal("delete_redirect", website_id=website, redirect_id="1", confirm=True)
+    assert "it has no redirects" in ada.refusal("set_redirect", website_id=website, from_path="/a", to="/b")
+    assert "it has no redirects" in ada.refusal("set_redirect", website_id=website, from_path="/a", to=None)
 
 
 def test_loops_and_chains_are_followed_without_fetching() -> None:
@@ -199,30 +222,56 @@ def test_a_time_without_an_offset_is_the_websites_own(host: RunningHost, ada: Cl
         mode="schedule",
         publish_at="2027-05-01T09:00:00",
     )
-    assert (done["status"], done["publish_at"]) == ("scheduled", "2027-05-01T00:00:00Z")
-    assert done["publish_at_local"] == "2027-05-01T09:00:00+09:00[Asia/Tokyo]"
-    shown = ada.call("get_publication_status", publication_id=done["publication_id"])
-    assert "It goes live at 2027-05-01 09:00 Asia/Tokyo (2027-05-01 00:00 UTC)." in shown["content"][0]["text"]
-    assert shown["structuredContent"]["publications"][0]["publish_at_local"] == done["publish_at_local"]
-    schedule = ada.data("list_schedule", **{"from": "2027-05-01", "to": "2027-05-31"}, website_id=website)
-    assert [entry["title"] for entry in schedule["entries"]] == ["Hello"]
-    assert schedule["entries"][0]["publish_at_local"] == done["publish_at_local"]
+    assert (done["status"], done["publish_at"]) == ("scheduled", "2027-05-01T09:00:00+09:00")
+    shown = ada.call("list_publications", publication_id=done["publication_id"])
+    assert "it goes live at 2027-05-01T09:00:00+09:00 (Asia/Tokyo)." in shown["content"][0]["text"]
+    assert shown["structuredContent"]["publications"][0]["publish_at"] == done["publish_at"]
+    assert shown["structuredContent"]["publications"][0]["updated_at"].endswith("+09:00")
+    schedule = ada.data("list_publications", **{"from": "2027-05-01", "to": "2027-05-31"}, website_id=website)
+    assert [entry["title"] for entry in schedule["publications"]] == ["Hello"]
+    assert schedule["publications"][0]["publish_at"] == done["publish_at"]
     assert schedule["gaps"] == [{"from": "2027-05-02", "to": "2027-05-31", "days": 30}]
-    moved = ada.data(
-        "reschedule_content", publication_id=done["publication_id"], publish_at="2027-06-01T12:00:00+02:00"
-    )
-    assert moved["publication"]["publish_at"] == "2027-06-01T10:00:00Z"
-    assert moved["publication"]["publish_at_local"] == "2027-06-01T19:00:00+09:00[Asia/Tokyo]"
-    assert ada.data("list_schedule", **{"from": "2027-05-01", "to": "2027-05-31"})["entries"] == []
-    cancelled = ada.data("reschedule_content", publication_id=done["publication_id"])
-    assert cancelled["publication"]["status"] == "draft"
+    pair = {"content_id": schedule["publications"][0]["content_id"], "website_id": website}
+    moved = ada.data("publish_content", **pair, publish_at="2027-06-01T12:00:00+02:00")
+    assert (moved["status"], moved["publish_at"]) == ("scheduled", "2027-06-01T19:00:00+09:00")
+    assert ada.data("list_publications", **{"from": "2027-05-01", "to": "2027-05-31"})["publications"] == []
+    again = ada.data("publish_content", **pair)
+    assert (again["status"], again["publish_at"]) == ("scheduled", moved["publish_at"])
+    cancelled = ada.call("publish_content", **pair, mode="draft")
+    assert cancelled["structuredContent"]["status"] == "draft"
+    assert "not live" in cancelled["content"][0]["text"]
+
+
+def test_a_schedule_has_clashes_and_gaps(host: RunningHost, ada: Client) -> None:
+    website = builtin(ada)
+    ids = [
+        ada.data(
+            "publish_content",
+            content_id=article(host, ada, title=title),
+            website_id=website,
+            publish_at=f"2027-05-01T09:{minute}:00Z",
+        )["publication_id"]
+        for title, minute in (("One", "00"), ("Two", "30"))
+    ]
+    answer = ada.call("list_publications", **{"from": "2027-05-01", "to": "2027-05-20"})
+    assert [one["clashes_with"] for one in answer["structuredContent"]["publications"]] == [[ids[1]], [ids[0]]]
+    assert f"clashes with {ids[1]}" in answer["content"][0]["text"]
+    assert "Nothing from 2027-05-02 to 2027-05-20 (19 days)" in answer["content"][0]["text"]
+    cut = ada.call("list_publications", **{"from": "2027-05-01", "to": "2027-05-20"}, limit=1)
+    assert len(cut["structuredContent"]["publications"]) == 1
+    assert "There are 1 more" in cut["content"][0]["text"]
+    assert "to: is missing" in ada.refusal("list_publications", **{"from": "2027-05-01"})
+    assert "from: is missing" in ada.refusal("list_publications", to="2027-05-01")
+    assert "400 days" in ada.refusal("list_publications", **{"from": "2027-05-01", "to": "2029-05-01"})
+    assert "publication_id or content_id" in ada.refusal("list_publications", verify=True)
 
 
 def test_a_kind_of_terms_that_a_site_lacks_is_no_error_of_the_site(
     host: RunningHost, ada: Client, platform: StandInPlatform
 ) -> None:
     website = standin(host, ada, platform)
-    assert "no kind blog" in ada.refusal("list_site_taxonomies", website_id=website, kind="blog")
+    refusal = ada.refusal("list_site_taxonomies", website_id=website, kind="author")
+    assert "Stand-in has no authors; use category or tag" in refusal
     assert not ada.data("get_website", website_id=website)["website"]["last_error"]
 
 
@@ -238,14 +287,96 @@ def test_a_mode_that_is_left_out_is_the_websites_own(host: RunningHost, ada: Cli
     assert "default_status" in mode["description"]
 
 
+def test_a_mode_that_is_left_out_leaves_a_post_in_its_state(
+    host: RunningHost, ada: Client, platform: StandInPlatform
+) -> None:
+    website = standin(host, ada, platform)
+    pair = {"content_id": article(host, ada), "website_id": website}
+
+    def changed(version: int) -> None:
+        fields = {"title": f"Hello {version}"}
+        host.run(Articles(ada.plugin).update(ada.user_id, pair["content_id"], version, changes=fields))
+
+    assert ada.data("publish_content", **pair, mode="draft")["status"] == "draft"
+    changed(1)
+    saved = ada.data("publish_content", **pair)
+    assert (saved["status"], saved["article_version"]) == ("draft", 2)
+    planned = ada.data("publish_content", **pair, publish_at="2030-01-01T08:00:00Z")
+    changed(2)
+    kept = ada.data("publish_content", **pair)
+    assert (kept["status"], kept["publish_at"], kept["article_version"]) == ("scheduled", planned["publish_at"], 3)
+    assert ada.data("publish_content", **pair, mode="publish")["status"] == "published"
+    ada.data("update_website_settings", website_id=website, settings={"default_status": "draft"})
+    changed(3)
+    updated = ada.data("publish_content", **pair)
+    assert (updated["status"], updated["article_version"]) == ("published", 4)
+    assert [(post["title"], post["state"]) for post in platform.posts.values()] == [("Hello 3", "live")]
+    assert "unpublish_content" in ada.refusal("publish_content", **pair, mode="draft")
+    assert "cannot be scheduled" in ada.refusal("publish_content", **pair, publish_at="2030-01-01T08:00:00Z")
+
+
+def test_an_update_without_anything_new_tells_what_was_edited_on_the_site(
+    host: RunningHost, ada: Client, platform: StandInPlatform
+) -> None:
+    website = standin(host, ada, platform)
+    pair = {"content_id": article(host, ada, body="One.\n\nTwo.\n\nThree."), "website_id": website}
+    done = ada.data("publish_content", **pair)
+    same = ada.call("publish_content", **pair)
+    assert "Nothing was sent" in same["content"][0]["text"]
+    assert same["structuredContent"]["conflict"] is None
+    post_id = next(iter(platform.posts))
+    platform.edit(post_id, title="Mine", html="<p>One.</p>\n<p>Two, by hand.</p>")
+
+    edited = ada.call("publish_content", **pair)
+
+    text = edited["content"][0]["text"]
+    assert "Nothing was written" in text
+    assert "the title is now 'Mine' (it was 'Hello')" in text
+    assert "the body now says 'Two, by hand.'" in text
+    assert "1 passage of the body is gone" in text
+    assert "with the article's title" not in text
+    assert edited["structuredContent"]["verified"]["title_found"] is False
+    assert platform.posts[post_id]["title"] == "Mine"
+    forced = ada.data("publish_content", **pair, force=True)
+    assert (forced["publication_id"], forced["conflict"]) == (done["publication_id"], None)
+    assert platform.posts[post_id]["title"] == "Hello"
+
+
+@pytest.mark.parametrize("how", ["deleted", "unpublished"])
+def test_a_post_that_is_not_live_any_more_is_brought_back(
+    host: RunningHost, ada: Client, platform: StandInPlatform, how: str
+) -> None:
+    website = standin(host, ada, platform)
+    pair = {"content_id": article(host, ada), "website_id": website}
+    ada.data("publish_content", **pair)
+    if how == "deleted":
+        platform.posts.clear()
+    else:
+        platform.edit(next(iter(platform.posts)), state="draft")
+    assert ada.data("publish_content", **pair)["status"] == "published"
+    assert [post["state"] for post in platform.posts.values()] == ["live"]
+
+
+def test_what_sanitising_removed_is_said_by_a_real_publish_too(
+    host: RunningHost, ada: Client, platform: StandInPlatform
+) -> None:
+    pair = {
+        "content_id": article(host, ada, body="Words <video src='x'></video> and more."),
+        "website_id": standin(host, ada, platform),
+    }
+    tried = ada.data("publish_content", **pair, dry_run=True)
+    done = ada.data("publish_content", **pair)
+    assert "removed from the body: <video>" in tried["warnings"]
+    assert "removed from the body: <video>" in done["warnings"]
+
+
 def test_the_time_zone_of_a_site_is_taken_over_until_somebody_chooses_one(
     host: RunningHost, ada: Client, platform: StandInPlatform
 ) -> None:
     website = standin(host, ada, platform)
 
     def zone() -> str:
-        ada.data("test_website_connection", website_id=website)
-        name: str = ada.data("get_website", website_id=website)["website"]["settings"]["timezone"]
+        name: str = ada.data("get_website", website_id=website, check=True)["website"]["settings"]["timezone"]
         return name
 
     assert zone() == "Europe/Berlin"
@@ -253,6 +384,103 @@ def test_the_time_zone_of_a_site_is_taken_over_until_somebody_chooses_one(
     assert zone() == "UTC"
     ada.data("update_website_settings", website_id=website, settings={"timezone": None})
     assert zone() == "Europe/Berlin"
+
+
+def test_the_language_of_a_site_is_taken_over_until_somebody_chooses_one(
+    host: RunningHost, ada: Client, platform: StandInPlatform
+) -> None:
+    website = standin(host, ada, platform)
+    platform.settings["language"] = "de-CH"
+
+    def language() -> str:
+        name: str = ada.data("get_website", website_id=website, check=True)["website"]["settings"]["language"]
+        return name
+
+    assert language() == "de-CH"
+    ada.data("update_website_settings", website_id=website, settings={"language": "fr"})
+    assert language() == "fr"
+
+
+def test_a_built_in_site_begins_with_the_time_zone_of_the_other_websites(
+    host: RunningHost, ada: Client, platform: StandInPlatform
+) -> None:
+    first = builtin(ada, "First")
+    ada.data("get_website", website_id=standin(host, ada, platform), check=True)
+    second = builtin(ada, "Second")
+    zones = {one["id"]: one["timezone"] for one in ada.data("list_websites")["websites"]}
+    assert (zones[first], zones[second]) == ("UTC", "Europe/Berlin")
+
+
+def test_a_live_check_is_part_of_a_website(host: RunningHost, ada: Client, platform: StandInPlatform) -> None:
+    website = standin(host, ada, platform)
+    assert ada.data("get_website", website_id=website)["live_check"] is None
+    checked = ada.call("get_website", website_id=website, check=True)
+    live = checked["structuredContent"]["live_check"]
+    assert (live["ok"], [one["id"] for one in live["checks"]]) == (True, ["reachable", "publish", "control"])
+    assert "Live check: publishing is possible.\n- ok: The site answers" in checked["content"][0]["text"]
+    platform.token = "another"
+    broken = ada.call("get_website", website_id=website, check=True)
+    assert broken["structuredContent"]["live_check"]["ok"] is False
+    assert broken["structuredContent"]["website"]["status"] == "error"
+    text = broken["content"][0]["text"]
+    assert "Live check: publishing is not possible." in text
+    assert re.search(r"Last error, \d{4}-\d\d-\d\d \d\d:\d\d \+0[12]:00: ", text)
+
+
+def test_the_text_of_a_website_says_what_writers_need(ada: Client) -> None:
+    website = builtin(ada)
+    ada.data("update_website_settings", website_id=website, settings={"timezone": "Asia/Tokyo", "author": "Ada"})
+    ada.data("set_brand_voice", website_id=website, tone="Warm.", donts=["Shout.", "Beg."], glossary={"AI": "A.I."})
+    lines = ada.call("get_website", website_id=website)["content"][0]["text"].splitlines()
+    assert lines[0] == f"A blog (builtin, active) {ada.data('list_websites')['websites'][0]['url']}"
+    assert lines[1].startswith(f"website_id {website}, connected 2")
+    assert lines[1].endswith(" +09:00")
+    assert lines[2].startswith("Time zone: Asia/Tokyo; now 2")
+    assert "Supported: drafts, " in lines[3]
+    assert "Settings, version 2: default_status publish; author Ada; category none; timezone Asia/Tokyo" in lines[4]
+    voice = lines.index("Brand voice, version 1 (expected_version of set_brand_voice):")
+    assert lines[voice + 1 :] == ["Tone: Warm.", "Do not: Shout.; Beg.", "Glossary: AI (not: A.I.)", "Spelling: any"]
+    assert "set_brand_voice saves one" in ada.call("get_website", website_id=builtin(ada))["content"][0]["text"]
+
+
+def test_times_of_articles_are_in_the_time_zone_of_their_website(ada: Client) -> None:
+    website = builtin(ada)
+    ada.data("update_website_settings", website_id=website, settings={"timezone": "Asia/Tokyo"})
+    there = ada.data("create_content", title="There", body="Text.", website_id=website)["content_id"]
+    nowhere = ada.data("create_content", title="Nowhere", body="Text.")["content_id"]
+    content = ada.data("get_content", content_id=there, versions=True)
+    assert (content["content"]["timezone"], content["content"]["created_at"][-6:]) == ("Asia/Tokyo", "+09:00")
+    assert content["versions"][0]["created_at"][-6:] == "+09:00"
+    assert ada.data("get_content", content_id=nowhere)["content"]["timezone"] == "UTC"
+    items = {one["content_id"]: one["updated_at"] for one in ada.data("list_content")["items"]}
+    assert (items[there][-6:], items[nowhere][-1:]) == ("+09:00", "Z")
+    text = ada.call("list_content", limit=1)["content"][0]["text"]
+    assert re.match(rf"{nowhere}  draft  Nowhere \(version 1, 1 words?, .*changed \d{{4}}-.* UTC\)\nMore: ", text)
+    assert f"cursor {ada.data('list_content', limit=1)['next_cursor']}" in text
+
+
+def test_a_day_begins_in_the_time_zone_of_the_website(ada: Client) -> None:
+    website = builtin(ada)
+    zone = ZoneInfo("Pacific/Kiritimati")
+    ada.data("update_website_settings", website_id=website, settings={"timezone": zone.key})
+    ada.data("create_content", title="Now", body="Text.", website_id=website)
+    today = datetime.now(zone).date()
+    for day, count in ((today, 1), (today + timedelta(days=1), 0)):
+        found = ada.data("list_content", website_id=website, updated_since=day.isoformat())["items"]
+        assert len(found) == count
+
+
+def test_kinds_of_terms_are_those_of_the_platforms_here(host: RunningHost, ada: Client) -> None:
+    [tool] = [
+        one
+        for one in Peer(host, headers={"Authorization": f"Bearer {ada.key}"}).tools()
+        if one["name"] == "list_site_taxonomies"
+    ]
+    assert tool["inputSchema"]["properties"]["kind"]["enum"] == ["category", "tag", "author"]
+    website = builtin(ada)
+    for kind in ("category", "tag", "author"):
+        assert ada.data("list_site_taxonomies", website_id=website, kind=kind)["items"] == []
+    assert "kind" in ada.refusal("list_site_taxonomies", website_id=website, kind="collection")
 
 
 def test_a_time_that_clocks_skip_is_refused(host: RunningHost, ada: Client) -> None:
@@ -277,35 +505,47 @@ def test_publishing_over_mcp(host: RunningHost, ada: Client, eve: Client, platfo
     done = ada.data("publish_content", content_id=content, website_id=own, client_request_id="r-1")
     assert done == ada.data("publish_content", content_id=content, website_id=own, client_request_id="r-1")
     assert done["status"] == "published"
-    copies = ada.data(
-        "crosspost_content",
-        content_id=content,
-        website_ids=[other, "w_nobody"],
-        canonical_publication_id=done["publication_id"],
-        mode="publish",
-    )["results"]
-    assert [copy["status"] for copy in copies] == ["published", "refused"]
+    original = done["publication_id"]
+    copy = {"content_id": content, "website_id": other}
+    made = ada.data("publish_content", **copy, canonical_publication_id=original)
+    assert made["status"] == "published"
     assert [post["canonical_url"] for post in platform.posts.values()] == [done["url"]]
-    shown = ada.data("get_publication_status", content_id=content, verify=True)["publications"]
+    assert "w_nobody" in ada.refusal(
+        "publish_content", content_id=content, website_id="w_nobody", canonical_publication_id=original
+    )
+    assert "this very website" in ada.refusal(
+        "publish_content", content_id=content, website_id=own, canonical_publication_id=original
+    )
+    shown = ada.data("list_publications", content_id=content, verify=True)["publications"]
     assert {one["status"] for one in shown} == {"published"}
     assert [one["edited_on_site"] for one in shown] == [False, False]
+    assert [one["drift"] for one in shown] == [[], []]
     assert {step["state"] for one in shown for step in one["steps"]} == {"done"}
     assert len(ada.data("list_publications", status="published")["publications"]) == 2
+    listed = ada.call("list_publications")["content"][0]["text"]
+    assert all(one in listed for one in (original, content, own, other, done["url"], "'Hello'"))
     assert eve.data("list_publications")["publications"] == []
-    assert "no publication" in eve.refusal("get_publication_status", publication_id=done["publication_id"])
+    assert "no publication" in eve.refusal("list_publications", publication_id=original)
     platform.edit(next(iter(platform.posts)), html="<p>Edited</p>")
     host.run(Articles(ada.plugin).update(ada.user_id, content, 1, changes={"title": "Hello again"}))
-    conflict = ada.data("update_publication", publication_id=copies[0]["publication_id"])
-    assert "edited on the site" in conflict["conflict"]
-    forced = ada.data("update_publication", publication_id=copies[0]["publication_id"], force=True)
-    assert (forced["conflict"], forced["status"]) == (None, "published")
+    conflict = ada.call("publish_content", **copy)
+    assert "edited on the site" in conflict["structuredContent"]["conflict"]
+    assert "the body now says 'Edited'" in conflict["content"][0]["text"]
+    assert "Nothing was written" in conflict["content"][0]["text"]
+    assert conflict["structuredContent"]["article_version"] == 1
+    forced = ada.data("publish_content", **copy, force=True)
+    assert (forced["conflict"], forced["status"], forced["article_version"]) == (None, "published", 2)
+    assert [post["canonical_url"] for post in platform.posts.values()] == [done["url"]]
+    [kept] = ada.data("list_publications", publication_id=made["publication_id"])["publications"]
+    assert kept["overwritten"]["body"] == "<p>Edited</p>"
     platform.token = "revoked"
     host.run(Articles(ada.plugin).update(ada.user_id, content, 2, changes={"title": "Hello once more"}))
-    failure = ada.refusal("update_publication", publication_id=copies[0]["publication_id"])
+    failure = ada.refusal("publish_content", **copy)
     assert "Connect the site again" in failure
+    assert "call publish_content again" in failure
     platform.token = TOKEN
-    retried = ada.data("retry_publication", publication_id=copies[0]["publication_id"])
-    assert retried["status"] == "published"
+    retried = ada.data("publish_content", **copy)
+    assert (retried["status"], retried["article_version"]) == ("published", 3)
     assert "confirm" in ada.refusal("unpublish_content", publication_id=done["publication_id"], confirm=False)
     down = ada.data("unpublish_content", publication_id=done["publication_id"], confirm=True)
-    assert down == {"status": "unpublished"}
+    assert down == {"publication_id": done["publication_id"], "status": "unpublished"}

@@ -51,6 +51,15 @@ async def analyse(plugin: PluginContext, article: Article) -> Analysis:
     return _with_score(found, await rated(scorer, article)) if scorer and scorer.rate else found
 
 
+async def counted(plugin: PluginContext, older: Article) -> Article:
+    """Return an older version of an article with its own number of words and score, not those of the newest."""
+    try:
+        found = await analyse(plugin, older)
+    except InvalidInput:  # it was stored under bounds that were wider
+        return replace(older, word_count=count_words(older.body), score=None)
+    return replace(older, word_count=found.word_count, score=found.score.score if found.score else None)
+
+
 async def rated(scorer: ArticleScorer, article: Article) -> Score | None:
     """Return the score of an article with all that is known around it; `None` where its scorer fails."""
     try:

@@ -39,7 +39,7 @@ _TRIES = 20
 class ArticleUpdate:
     """The result of a change to an article. `score` is `None` where nothing scores; `delta` is against before.
 
-    `repeated` tells that an earlier request had made it already, `ignored` what that one said otherwise.
+    `repeated` tells that an earlier request had made it already.
     """
 
     article: Article
@@ -47,7 +47,6 @@ class ArticleUpdate:
     score: Score | None = None
     delta: int | None = None
     repeated: bool = False
-    ignored: tuple[str, ...] = ()
 
 
 class Articles:
@@ -65,12 +64,13 @@ class Articles:
     async def create(
         self, user_id: str, draft: Draft, *, request_id: str | None = None, origin: str = ""
     ) -> ArticleUpdate:
-        """Store a new article. With the `request_id` of an earlier one that one is returned, whatever `draft` says.
+        """Store a new article. With the `request_id` of an earlier one, that one is returned.
 
         `origin` says which client wrote it.
 
         Raises:
-            InvalidInput: a field cannot be kept, or the account has as many articles as it may have.
+            InvalidInput: a field cannot be kept, the account has as many articles as it may have, or the `request_id`
+                is that of another article.
             NotFound: the account has no such website.
             QuotaExceeded: the account's storage is full.
         """
@@ -244,12 +244,6 @@ class Articles:
                 return ArticleUpdate(await self._noted(article, score), wanted.changed_from(before), score, None)
         raise stale(article.version, expected)
 
-    async def is_made(self, user_id: str, request_id: str) -> bool:
-        """Tell whether an article was stored with this `request_id` already."""
-        wanted = select(ArticleRow.id).where(ArticleRow.user_id == user_id, ArticleRow.request_id == request_id)
-        async with self._database.reading() as session:
-            return await session.scalar(wanted) is not None
-
     async def _made_before(self, user_id: str, request_id: str, draft: Draft) -> ArticleUpdate | None:
         wanted = select(ArticleRow).where(ArticleRow.user_id == user_id, ArticleRow.request_id == request_id)
         async with self._database.reading() as session:
@@ -257,13 +251,18 @@ class Articles:
         if row is None:
             return None
         article = article_of(row)
-        score = (await analyse(self._plugin, article)).score
         try:
             first = Draft.of(await self.get(user_id, article.id, 1))
         except NotFound:  # versions are kept up to a number
             first = Draft.of(article)
-        ignored = tuple(name for name in draft.changed_from(first) if name != "slug" or draft.slug)
-        return ArticleUpdate(await self._noted(article, score), score=score, repeated=True, ignored=ignored)
+        if others := [name for name in draft.changed_from(first) if name != "slug" or draft.slug]:
+            raise InvalidInput(
+                "client_request_id",
+                f"made {article.id} before, with other values of {', '.join(others)}. Nothing was stored. Choose "
+                "another client_request_id for a new article, or use update_content to change that one",
+            )
+        score = (await analyse(self._plugin, article)).score
+        return ArticleUpdate(await self._noted(article, score), score=score, repeated=True)
 
 
 async def read_article(session: AsyncSession, user_id: str, content_id: str, version: int | None = None) -> Article:

@@ -190,8 +190,8 @@ async def _refuse_waiting(session: AsyncSession, article_id: str) -> None:
     if status is not None:
         raise InvalidInput(
             "content_id",
-            f"has a publication that is {status}; cancel it with reschedule_content or unpublish_content, wait until "
-            "it is through, or set unpublish to true",
+            f"has a publication that is {status}; cancel it with unpublish_content, wait until it has ended, or set "
+            "unpublish to true",
         )
 
 

@@ -235,7 +235,9 @@ async def read(session: AsyncSession, article_id: str, version: int) -> Draft:
     wanted = select(VersionRow).where(VersionRow.article_id == article_id, VersionRow.version == version)
     row = await session.scalar(wanted)
     if row is None:
-        raise NotFound(f"there is no version {version} of this article; list_content_versions shows the ones there are")
+        raise NotFound(
+            f"this article has no version {version}; get_content with versions: true lists the ones that are kept"
+        )
     return Draft.of_version(row.fields, row.body)
 
 

@@ -88,6 +88,7 @@ def builtin_connector(plugin: PluginContext) -> SiteConnector:
         open=open_site,
         capabilities=CAPABILITIES,
         needs_url=False,
+        term_kinds=("category", "tag", "author"),
     )
 
 
@@ -271,7 +272,7 @@ class _BuiltinSite:
             if not await may_lead_to(session, self._address.id, target):
                 raise SiteRefused(
                     f"a redirect of this site cannot lead to {target[:200]}: give a path of the site, or a URL of a "
-                    "website of this account that is proven to control it (test_website_connection says how)"
+                    "website of this account that is proven to control it (get_website with check: true says how)"
                 )
             return _redirect(await self._put_redirect(session, source, target, permanent=permanent))
 
@@ -390,7 +391,8 @@ def _redirect(row: BuiltinRedirectRow) -> RemoteRedirect:
 
 def _slug_taken(slug: str) -> SiteRefused:
     return SiteRefused(
-        f"another post of this site has the slug {slug!r}", hint="Give the article another slug, then publish it again."
+        f"another post of this site has the slug {slug!r}",
+        hint="Change the slug with update_content, then call publish_content again.",
     )
 
 

@@ -75,6 +75,7 @@ from pressroom_content.contract.json_api import (
 from pressroom_content.contract.parameters import Cursor, Day, WebsiteId, cursor_of, read_cursor
 from pressroom_content.contract.publications import ArticlePost, PublicationRepository, PublicationStatus
 from pressroom_content.contract.rendering import render_body
+from pressroom_content.contract.reviewing import ArticleReview, ArticleReviewer
 from pressroom_content.contract.scoring import (
     ArticleScorer,
     Score,
@@ -95,6 +96,7 @@ from pressroom_content.contract.search import (
     SearchType,
 )
 from pressroom_content.contract.services import ContentServices, content_services
+from pressroom_content.contract.text_checks import DuplicateText, TextChecker, VoiceFinding, VoiceReview, VoiceRule
 from pressroom_content.contract.text_twins import TextTwin, TextTwinRepository
 from pressroom_content.contract.websites import BUILTIN, SitePage, Website, WebsiteRepository, WebsiteStatus
 
@@ -105,6 +107,8 @@ __all__ = [
     "ArticleChange",
     "ArticlePost",
     "ArticleRepository",
+    "ArticleReview",
+    "ArticleReviewer",
     "ArticleScorer",
     "ArticleStatus",
     "ArticleSummary",
@@ -124,6 +128,7 @@ __all__ = [
     "Credit",
     "Cursor",
     "Day",
+    "DuplicateText",
     "ErrorPolicy",
     "FirstIncomplete",
     "FoundImage",
@@ -171,10 +176,14 @@ __all__ = [
     "SnippetLine",
     "Term",
     "TermKind",
+    "TextChecker",
     "TextTwin",
     "TextTwinRepository",
     "UnknownOutcome",
     "UnreadableJson",
+    "VoiceFinding",
+    "VoiceReview",
+    "VoiceRule",
     "Website",
     "WebsiteId",
     "WebsiteRepository",

@@ -20,7 +20,8 @@ class Article:
     """One version of an article, the newest unless an older one was asked for.
 
     `website_id` is the website that it is meant for. `featured_media_id` names an image of a media library. `score` is
-    `None` while nothing scores. `trashed_at` is set while it is in the trash. All times are in UTC.
+    `None` while nothing scores. `word_count` is the one number of words that tools and pages show: the scorer's, where
+    something scores. `trashed_at` is set while it is in the trash. All times are in UTC.
     """
 
     id: str

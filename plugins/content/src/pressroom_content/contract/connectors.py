@@ -358,7 +358,8 @@ class SiteConnector:
     `approved` are for platforms that hand out credentials in the browser. `markdown` tells that it takes markdown
     rather than HTML. `proves_control` tells that the platform's live check can fill `ConnectionReport.site_url`.
     `sanitiser` is how much of HTML it keeps: `full` has figures, tables and iframes of known hosts, `basic` has none.
-    `capabilities` are what the platform can do at best.
+    `capabilities` are what the platform can do at best. `term_kinds` are the kinds of terms that `Site.terms` can list,
+    none where the platform cannot be asked.
     """
 
     platform: str
@@ -373,6 +374,7 @@ class SiteConnector:
     markdown: bool = False
     proves_control: bool = False
     sanitiser: Literal["full", "basic"] = "full"
+    term_kinds: tuple[TermKind, ...] = ()
 
     def __post_init__(self) -> None:
         """Raise `ValueError` where the platform's name cannot be one."""

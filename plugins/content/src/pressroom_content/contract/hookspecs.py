@@ -9,6 +9,7 @@ from pressroom.sdk import PluginContext
 
 from pressroom_content.contract.connectors import SiteConnector
 from pressroom_content.contract.images import ImageSource, MediaLibrary
+from pressroom_content.contract.reviewing import ArticleReviewer
 from pressroom_content.contract.scoring import ArticleScorer
 from pressroom_content.contract.search import SearchSource
 
@@ -41,4 +42,9 @@ class ContentHooks:
     @hookspec
     def pressroom_article_scorers(self, plugin: PluginContext) -> Iterable[ArticleScorer]:
         """Offer what scores articles."""
+        raise NotImplementedError
+
+    @hookspec
+    def pressroom_article_reviewers(self, plugin: PluginContext) -> Iterable[ArticleReviewer]:
+        """Offer parts that a check of an article can include, each by a name of its own."""
         raise NotImplementedError

@@ -21,12 +21,10 @@ def _day(text: str) -> str:
     return text
 
 
-WebsiteId = Annotated[str, Field(min_length=1, max_length=64, description="The website, as list_websites names it.")]
+WebsiteId = Annotated[str, Field(min_length=1, max_length=64, description="The website, from list_websites.")]
 """The id of a website as a parameter of a tool."""
 
-Cursor = Annotated[
-    str, Field(min_length=1, max_length=200, description="The next_cursor of the answer before, to read on.")
-]
+Cursor = Annotated[str, Field(min_length=1, max_length=200, description="next_cursor of the last answer.")]
 """The cursor of a page as a parameter of a tool."""
 
 Day = Annotated[str, Field(min_length=10, max_length=10, json_schema_extra={"format": "date"}), AfterValidator(_day)]
@@ -54,5 +52,5 @@ def read_cursor(cursor: str) -> tuple[datetime, str]:
     except (binascii.Error, UnicodeError, ValueError, OverflowError):
         at, id_ = _EPOCH, ""
     if not as_id(id_):
-        raise InvalidInput("cursor", "must be the next_cursor of an earlier answer; leave it out to begin anew")
+        raise InvalidInput("cursor", "must be the next_cursor of an earlier answer; leave it out to start over")
     return at, id_

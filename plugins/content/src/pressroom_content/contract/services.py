@@ -9,6 +9,7 @@ from pressroom.sdk import Call, PluginContext
 from pressroom_content.contract.articles import ArticleRepository
 from pressroom_content.contract.credentials import CredentialVault
 from pressroom_content.contract.publications import PublicationRepository
+from pressroom_content.contract.text_checks import TextChecker
 from pressroom_content.contract.text_twins import TextTwinRepository
 from pressroom_content.contract.websites import WebsiteRepository
 
@@ -22,6 +23,7 @@ class ContentServices:
     publications: PublicationRepository
     credentials: CredentialVault
     text_twins: TextTwinRepository
+    text_checks: TextChecker
 
 
 def content_services(source: PluginContext | Call) -> ContentServices:

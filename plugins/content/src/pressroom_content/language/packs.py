@@ -166,6 +166,8 @@ class LanguagePack:
 
     `elisions` are short words that lose their vowel before an apostrophe, such as `l` in `l'eau`.
     `forms` are irregular forms that no stemmer brings together, each with its base form, such as `wrote` with `write`.
+    `transitions` tie sentences together wherever they are; `opening_transitions` only as the first word of a sentence:
+    elsewhere they are adjectives, numerals or nouns, such as in "the next street".
     `complex_syllables` is how many syllables make a word complex.
     """
 
@@ -179,6 +181,7 @@ class LanguagePack:
     forms: Mapping[str, str]
     generic_links: PhraseSet
     transitions: PhraseSet
+    opening_transitions: frozenset[str]
     syllables: Syllables
     complex_syllables: int
     reading_ease: ReadingEase
@@ -217,6 +220,7 @@ def _load(code: str) -> LanguagePack:
         forms=_forms(raw.get("forms", "")),
         generic_links=PhraseSet(_lines(raw["generic_links"])),
         transitions=PhraseSet(_lines(raw["transitions"]), _lines(raw["transition_pairs"])),
+        opening_transitions=frozenset(_lines(raw.get("opening_transitions", ""))),
         syllables=_syllables(raw["syllables"]),
         complex_syllables=raw["complex_syllables"],
         reading_ease=ReadingEase(**raw["reading_ease"]),

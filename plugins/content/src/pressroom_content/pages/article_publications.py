@@ -22,10 +22,11 @@ from pressroom_content.pages.article import asked_for, head, refusal
 from pressroom_content.pages.articles import PATH
 from pressroom_content.pages.connect import form_of, fragment, see_other
 from pressroom_content.pages.shown import Badge, moment, state
+from pressroom_content.publishing.asking import UNDER_WAY
 from pressroom_content.publishing.posts import capabilities_of
-from pressroom_content.publishing.publications import UNDER_WAY, Publications
+from pressroom_content.publishing.publications import Publications
 from pressroom_content.publishing.store import STEPS, PublicationStep
-from pressroom_content.publishing.taking_down import DownMode, reschedule, unpublish
+from pressroom_content.publishing.taking_down import DownMode, cancel, unpublish
 from pressroom_content.records import Article, Publication, Website
 from pressroom_content.websites.connectors import connectors
 from pressroom_content.websites.settings import zone_of
@@ -51,9 +52,9 @@ _STEP_STATES: Final[Mapping[str, str]] = {
     "unknown": "no answer",
 }
 _TOOLS: Final = {
-    "retry": "retry_publication",
-    "update": "update_publication",
-    "cancel": "reschedule_content",
+    "retry": "publish_content",
+    "update": "publish_content",
+    "cancel": "publish_content",
     "down": "unpublish_content",
 }
 _DOWN: Final[Mapping[str, DownMode]] = {"draft": "draft", "trash": "trash", "delete": "delete"}
@@ -103,7 +104,7 @@ class PublicationPages:
                 await publications.wait(begun, WAIT_SECONDS)
                 return "updated"
             case "cancel":
-                await reschedule(self._plugin, user_id, one.id, None)
+                await cancel(self._plugin, user_id, one.id)
                 return "cancelled"
             case "down" if typed.get("mode") in _DOWN:
                 await unpublish(self._plugin, user_id, one.id, _DOWN[typed["mode"]])

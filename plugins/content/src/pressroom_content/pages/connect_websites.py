@@ -16,7 +16,7 @@ from pressroom_content.records import Website
 from pressroom_content.websites import settings as site_settings
 from pressroom_content.websites.checking import check_website
 from pressroom_content.websites.connecting import ConnectionLinks
-from pressroom_content.websites.connectors import connectors
+from pressroom_content.websites.connectors import ABILITIES, connectors
 from pressroom_content.websites.control import Controls
 from pressroom_content.websites.store import Websites
 
@@ -32,29 +32,12 @@ _MESSAGES: Mapping[str, str] = {
 }
 
 _TOOLS: Mapping[str, str] = {
-    "check": "test_website_connection",
+    "check": "get_website",
     "settings": "update_website_settings",
     "resume": "update_website_settings",
     "reconnect": "connect_website",
 }
 """What a plan has to have. Pausing and disconnecting take nothing: the credential stays under its owner's control."""
-
-_ABLE: Mapping[str, str] = {
-    "draft": "drafts",
-    "schedule": "its own scheduler",
-    "update": "updates",
-    "unpublish": "taking posts down",
-    "delete": "deleting posts",
-    "tags": "tags",
-    "categories": "categories",
-    "canonical": "canonical URLs",
-    "featured_image": "featured images",
-    "upload": "uploads of images",
-    "seo_meta": "titles and descriptions for search engines",
-    "redirects": "redirects",
-    "import_posts": "reading the posts that are there",
-}
-"""What can be done on a site, by the names of `contract.Capabilities`."""
 
 
 class WebsitePages:
@@ -184,8 +167,8 @@ class WebsitePages:
             verification_meta=META_NAME,
             checked=moment(website.checked_at, now, zone) if website.checked_at else None,
             published=moment(website.last_published_at, now, zone) if website.last_published_at else None,
-            works=[words for name, words in _ABLE.items() if website.capabilities.get(name)],
-            lacks=[words for name, words in _ABLE.items() if website.capabilities.get(name) is False],
+            works=[words for name, words in ABILITIES.items() if website.capabilities.get(name)],
+            lacks=[words for name, words in ABILITIES.items() if website.capabilities.get(name) is False],
             takes_credential=connector is not None and bool(connector.fields),
             action=f"{root_of(self._plugin)}{WEBSITES}/{website.id}",
             errors=dict(errors),

@@ -7,7 +7,7 @@ import html as html_module
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -16,6 +16,20 @@ from pressroom_content.contract import Post, RemotePost
 _WORD = re.compile(r"\w+")
 _MARKDOWN_IMAGE = re.compile(r"!\[(?:[^\[\]]|(?<!!)\[)*+\]\(")
 _TAG = re.compile(r"<[^<>]*+>")
+_BLOCK: Final = re.compile(
+    r"</?(?:p|h[1-6]|li|[uo]l|blockquote|pre|table|t[rdh]|figure|figcaption|div|section|hr|br)(?=[\s/>])[^<>]*+>|\n[^\S\n]*+\n",
+    re.IGNORECASE,
+)
+_IMAGE: Final = re.compile(r"<img\s[^<>]*+>", re.IGNORECASE)
+_SOURCE: Final = re.compile(r"\ssrc=[\"']([^\"']++)", re.IGNORECASE)
+_PLURALS: Final = ("tags", "categories")
+_MAX_PASSAGES: Final = 2000
+_MAX_SHOWN: Final = 3
+_MAX_EDITS: Final = 6
+_MAX_FIELD: Final = 1000
+_EXCERPT: Final = 120
+_DIGEST: Final = 12
+_MAX_TAG: Final = 5000
 _TOLERATED: Final = 0.02
 """The share of words that may differ: platforms curl quotes, add captions and join lines."""
 
@@ -51,6 +65,73 @@ def fingerprint(remote: RemotePost) -> bytes:
     fields = {name: remote.fields[name] for name in sorted(remote.fields)}
     text = json.dumps([remote.html, fields, remote.featured], sort_keys=True, default=_listed)
     return hashlib.sha256(text.encode(errors="surrogatepass")).digest()
+
+
+def snapshot(remote: RemotePost) -> dict[str, Any]:
+    """Return what is kept of a post on its site, to say later what people edited there: `edits` reads it.
+
+    Of the body a hash of each passage is enough: what is new is read on the site.
+    """
+    return {
+        "fields": {name: _short(value) for name, value in remote.fields.items()},
+        "featured": remote.featured,
+        "passages": [_digest(one) for one in _passages(remote.html)[:_MAX_PASSAGES]],
+    }
+
+
+def edits(seen: Mapping[str, Any], remote: RemotePost) -> list[str]:
+    """Return what differs from a `snapshot`, a sentence each, with short excerpts of what is on the site now."""
+    found = []
+    before = seen.get("fields", {})
+    for name, value in remote.fields.items():
+        old, new = before.get(name, ""), _short(value)
+        if old != new:
+            is_now, was = ("are now", "they were") if name in _PLURALS else ("is now", "it was")
+            found.append(f"the {_FIELDS.get(name, name)} {is_now} {new[:_EXCERPT]!r} ({was} {old[:_EXCERPT]!r})")
+    if bool(seen.get("featured")) != remote.featured:
+        found.append(f"the featured image was {'added' if remote.featured else 'removed'}")
+    known = Counter(seen.get("passages", ()))
+    now = _passages(remote.html)[:_MAX_PASSAGES]
+    new_passages = [one for one in now if not known[_digest(one)]]
+    found += [f"the body now says {one[:_EXCERPT]!r}" for one in new_passages[:_MAX_SHOWN]]
+    if len(new_passages) > _MAX_SHOWN:
+        found.append(f"{len(new_passages) - _MAX_SHOWN} more passages of the body are new or changed")
+    gone = sum((known - Counter(map(_digest, now))).values()) - len(new_passages)
+    if gone > 0:
+        found.append(f"{gone} {'passage' if gone == 1 else 'passages'} of the body {'is' if gone == 1 else 'are'} gone")
+    return found
+
+
+def edits_in_words(seen: Mapping[str, Any] | None, remote: RemotePost) -> str:
+    """Return that a post was edited on its site, and what of it, as far as that is known; no full stop."""
+    found = edits(seen, remote)[:_MAX_EDITS] if seen else []
+    what = f": {'; '.join(found)}" if found else ""
+    return f"the post was edited on the site since it was last written from here{what}"
+
+
+def _passages(html: str) -> Sequence[str]:
+    """Return the texts of a body's paragraphs, headings, items and cells, and the URLs of its images."""
+    marked = _IMAGE.sub(_source, "".join(_without_comments(html)))
+    texts = (" ".join(html_module.unescape(_TAG.sub(" ", one)).split()) for one in _BLOCK.split(marked))
+    return [one for one in texts if one]
+
+
+def _source(tag: re.Match[str]) -> str:
+    found = _SOURCE.search(tag[0][:_MAX_TAG])
+    return f" {found[1]} " if found else " "
+
+
+def _digest(passage: str) -> str:
+    return hashlib.sha256(passage.encode(errors="surrogatepass")).hexdigest()[:_DIGEST]
+
+
+def _short(value: Any) -> str:
+    return storable(", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value or ""))[:_MAX_FIELD]
+
+
+def storable(text: str) -> str:
+    """Return a text of a site as databases and answers can hold it: without NUL and lone surrogates."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode()
 
 
 def text_of(html: str) -> str:

@@ -21,7 +21,6 @@ from pressroom.sdk import (
     Reschedule,
     publishing,
 )
-from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_content.articles.store import Articles, note_status, read_article
@@ -33,7 +32,7 @@ from pressroom_content.contract import (
     SiteUnavailable,
     UnknownOutcome,
 )
-from pressroom_content.publishing.originals import check_original
+from pressroom_content.publishing.originals import check_original, original_of
 from pressroom_content.publishing.posts import capabilities_of
 from pressroom_content.publishing.schedule import MAX_RETRY_AFTER_SECONDS, pause
 from pressroom_content.publishing.steps import ACTIONS
@@ -160,17 +159,12 @@ class Engine:
 
     async def _canonical(self, row: PublicationRow) -> str:
         """Return the URL of the original, where this is a copy of it. Raises what `check_original` does."""
-        if row.canonical_of is None:
+        original = await original_of(self._plugin, row.user_id, row.canonical_of)
+        if original is None:
             return ""
-        async with self._plugin.services.database.reading() as session:
-            wanted = select(PublicationRow.url, PublicationRow.website_id).where(
-                PublicationRow.id == row.canonical_of, PublicationRow.user_id == row.user_id
-            )
-            original = (await session.execute(wanted)).first()
-        if original is None or not original.url:
-            return ""
-        await check_original(self._plugin, row.user_id, original.website_id, original.url)
-        return str(original.url)
+        url, website_id = original
+        await check_original(self._plugin, row.user_id, website_id, url)
+        return url
 
     async def _finish(self, work: PublicationWork) -> None:
         row = work.row
@@ -231,13 +225,13 @@ class Engine:
         unknown = _is_unknown(held)
         if work is not None and work.current:
             work.note("unknown" if unknown else "failed", {**work.step.detail, "error_code": error.code})
-        status = "unknown" if unknown else "failed"
+        values: dict[str, Any] = {"status": "unknown" if unknown else "failed", "due_at": None}
         if isinstance(error, RemoteChanged):
-            status = "published" if held.row.published_at else "draft"  # what is on the site stays as it is
+            values |= _as_on_site(held)
         log.info("a publication failed", publication=held.row.id, code=error.code, step=work.current if work else "")
         told = isinstance(error, SiteRejected | SiteRefused | SiteUnavailable)
         also = [_noting_error(held, error)] if told else []
-        await self._release(held, *also, status=status, due_at=None, error=_told(error))
+        await self._release(held, *also, error=_told(error), **values)
 
     async def _release(self, held: LeasedPublication, *also: Write, **values: Any) -> None:
         """End the attempt: write the publication's status, and when work on it continues."""
@@ -264,6 +258,20 @@ class _Begun:
     source: _Source | CallError
 
 
+def _as_on_site(held: LeasedPublication) -> dict[str, Any]:
+    """Return what is true of a post that was edited on its site, so that nothing was written there."""
+    row, detail = held.row, held.steps["draft"].detail
+    values: dict[str, Any] = {"article_version": detail.get("version", row.article_version)}
+    state, at = detail.get("remote_state"), detail.get("remote_at")
+    if state == "scheduled" and at:  # the site publishes it then, whatever was asked for since
+        at = datetime.fromisoformat(at)
+        return values | {"status": "scheduled", "mode": "schedule", "publish_at": at, "due_at": at}
+    if state != "live" and row.mode == "schedule" and row.publish_at and row.publish_at > datetime.now(UTC):
+        return values | {"status": "scheduled", "due_at": row.publish_at}
+    live = state == "live" or (state is None and row.published_at is not None)
+    return values | {"status": "published" if live else "draft"}
+
+
 def _noting_error(held: LeasedPublication, error: CallError) -> Write:
     return lambda session: note_error(session, held.row.website_id, error)
 
@@ -279,7 +287,7 @@ def _never_answered(error: UnknownOutcome, times: int, *, lost: bool) -> Unknown
     return UnknownOutcome(
         f"{error.message.rstrip('.')}; that happened {times} times in a row, and {what}",
         hint="Nothing more is sent automatically. Look at the site, fix what keeps it from answering, then use "
-        "retry_publication: it checks the site first, and continues at this step",
+        "publish_content again: it checks the site first, and continues at this step",
     )
 
 

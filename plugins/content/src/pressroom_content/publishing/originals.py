@@ -3,8 +3,22 @@
 from __future__ import annotations
 
 from pressroom.sdk import PluginContext
+from sqlalchemy import select
 
 from pressroom_content.contract import ControlNotProven, require_control
+from pressroom_content.tables import PublicationRow
+
+
+async def original_of(plugin: PluginContext, user_id: str, canonical_of: str | None) -> tuple[str, str] | None:
+    """Return the URL and the website of the publication that a copy names as its original, if there is one."""
+    if canonical_of is None:
+        return None
+    wanted = select(PublicationRow.url, PublicationRow.website_id).where(
+        PublicationRow.id == canonical_of, PublicationRow.user_id == user_id
+    )
+    async with plugin.services.database.reading() as session:
+        found = (await session.execute(wanted)).first()
+    return (str(found.url), str(found.website_id)) if found is not None and found.url else None
 
 
 async def check_original(plugin: PluginContext, user_id: str, website_id: str, url: str) -> None:

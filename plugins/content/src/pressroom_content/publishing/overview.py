@@ -66,6 +66,15 @@ async def placements(
     return found
 
 
+async def heads(plugin: PluginContext, user_id: str, article_ids: Sequence[str]) -> Mapping[str, tuple[str, int]]:
+    """Return the titles and newest versions of articles of an account, by id."""
+    wanted = select(ArticleRow.id, ArticleRow.title, ArticleRow.version).where(
+        ArticleRow.id.in_(set(article_ids)), ArticleRow.user_id == user_id
+    )
+    async with plugin.services.database.reading() as session:
+        return {id_: (title, version) for id_, title, version in await session.execute(wanted)}
+
+
 async def entries(
     plugin: PluginContext, user_id: str, begin: datetime, end: datetime, website_id: str | None = None
 ) -> Sequence[ScheduleEntry]:

@@ -144,7 +144,7 @@ async def manuscript(
         pictures=pictures,
         featured_id=featured_id,
         unsupported=tuple(_unsupported(article, post, categories, able, featured)),
-        removed=text.removed,
+        removed=() if connector.markdown and text.markdown == article.body else text.removed,
         warnings=tuple(warnings),
         figures=connector.sanitiser == "full",
     )
@@ -175,6 +175,11 @@ def capabilities_of(website: Website, connector: SiteConnector) -> Capabilities:
     known = asdict(connector.capabilities)
     found = {name: bool(website.capabilities.get(name, default)) for name, default in known.items()}
     return Capabilities(**found | {"read_back": found["read_back"] and connector.capabilities.read_back})
+
+
+def removals(removed: Sequence[str]) -> list[str]:
+    """Return the warnings about what sanitising took away from a body."""
+    return [f"removed from the body: {what}" for what in removed]
 
 
 def hash_of_post(post: Post) -> str:

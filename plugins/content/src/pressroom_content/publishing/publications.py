@@ -1,4 +1,4 @@
-"""What people do with publications: publish, update, take down, reschedule, and ask for their status."""
+"""What people do with publications: publish, update and retry them, and ask for their status."""
 
 from __future__ import annotations
 
@@ -7,16 +7,26 @@ import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from pressroom.columns import as_id, new_id
 from pressroom.sdk import InvalidInput, PluginContext
-from sqlalchemy import or_, select
+from sqlalchemy import ColumnElement, Select, or_, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_content.articles.store import Articles, note_status, read_article
 from pressroom_content.contract import SiteRejected, cursor_of
+from pressroom_content.publishing.asking import (
+    UNDER_WAY,
+    BegunPublication,
+    Mode,
+    PublishRequest,
+    is_news,
+    is_repeated,
+    is_same,
+    resolved,
+)
 from pressroom_content.publishing.posts import Manuscript, capabilities_of, manuscript
 from pressroom_content.publishing.store import (
     PublicationStep,
@@ -31,13 +41,11 @@ from pressroom_content.publishing.store import (
 )
 from pressroom_content.records import Article, Publication, Website
 from pressroom_content.tables import PublicationRow
+from pressroom_content.websites import settings as site_settings
 from pressroom_content.websites.connectors import connector_of
 from pressroom_content.websites.paging import before
 from pressroom_content.websites.store import Websites
 
-Mode = Literal["publish", "draft", "schedule"]
-
-UNDER_WAY: Final = ("queued", "publishing", "unknown")
 MAX_OPTIONS_LENGTH: Final = 20_000
 
 _POLL_SECONDS: Final = 0.5
@@ -90,9 +98,7 @@ class Publications:
         if article_id is not None:
             wanted = wanted.where(PublicationRow.article_id == as_id(article_id))
         if status is not None:
-            wanted = wanted.where(
-                PublicationRow.status.in_(UNDER_WAY) if status == "queued" else PublicationRow.status == status
-            )
+            wanted = wanted.where(_of_status(status))
         if since is not None:
             wanted = wanted.where(PublicationRow.updated_at >= since)
         if cursor is not None:
@@ -105,7 +111,14 @@ class Publications:
         return found, cursor_of(found[-1].updated_at, found[-1].id) if more else None
 
     async def scheduled(
-        self, user_id: str, begin: datetime, end: datetime, website_id: str | None = None
+        self,
+        user_id: str,
+        begin: datetime,
+        end: datetime,
+        *,
+        website_id: str | None = None,
+        status: str | None = None,
+        limit: int = 400,
     ) -> Sequence[Publication]:
         """Return what goes out, or went out, at a named time between two moments, in its order."""
         wanted = select(PublicationRow).where(
@@ -117,18 +130,23 @@ class Publications:
         )
         if website_id is not None:
             wanted = wanted.where(PublicationRow.website_id == as_id(website_id))
+        if status is not None:
+            wanted = wanted.where(_of_status(status))
+        wanted = wanted.order_by(PublicationRow.publish_at, PublicationRow.id).limit(limit)
         async with self._database.reading() as session:
-            rows = await session.scalars(wanted.order_by(PublicationRow.publish_at, PublicationRow.id))
+            rows = await session.scalars(wanted)
             return [record(row) for row in rows]
 
     async def preview(
-        self, user_id: str, article_id: str, website_id: str, options: Mapping[str, Any]
+        self, user_id: str, article_id: str, website_id: str, options: Mapping[str, Any], canonical_url: str = ""
     ) -> tuple[Manuscript, Article, Website]:
         """Return what a website would get of an article. Raises `NotFound`, `InvalidInput` or `SiteUnavailable`."""
         article = await Articles(self._plugin).get(user_id, article_id)
         website = await Websites(self._plugin).get(user_id, website_id)
         connector = connector_of(self._plugin, website.platform)
-        made = await manuscript(self._plugin, article, website, connector, marker="preview", options=options)
+        made = await manuscript(
+            self._plugin, article, website, connector, marker="preview", options=options, canonical_url=canonical_url
+        )
         return made, article, website
 
     async def publish(
@@ -137,83 +155,44 @@ class Publications:
         article_id: str,
         website_id: str,
         *,
-        mode: Mode = "publish",
+        mode: Mode | None = "publish",
         publish_at: datetime | None = None,
         options: Mapping[str, Any] | None = None,
         request_id: str | None = None,
         canonical_of: str | None = None,
     ) -> Publication:
         """Begin to bring an article to a website, and return the publication; see `begin`, which raises the same."""
-        found, _ = await self.begin(
-            user_id,
-            article_id,
-            website_id,
-            mode=mode,
-            publish_at=publish_at,
-            options=options,
-            request_id=request_id,
-            canonical_of=canonical_of,
-        )
-        return found
+        request = PublishRequest(mode, publish_at, options, canonical_of, request_id=request_id)
+        return (await self.begin(user_id, article_id, website_id, request)).publication
 
-    async def begin(
-        self,
-        user_id: str,
-        article_id: str,
-        website_id: str,
-        *,
-        mode: Mode = "publish",
-        publish_at: datetime | None = None,
-        options: Mapping[str, Any] | None = None,
-        request_id: str | None = None,
-        canonical_of: str | None = None,
-    ) -> tuple[Publication, bool]:
-        """Begin to bring an article to a website. Return the publication, one for the pair, and whether it is new.
+    async def begin(self, user_id: str, article_id: str, website_id: str, request: PublishRequest) -> BegunPublication:
+        """Begin to bring an article's newest version to a website, and return its publication, one for the pair.
 
-        An article that is there already, or on its way there, is not begun again: its publication is not new.
+        What is there already, or on its way there, is not begun again. What failed continues at the failed step.
 
         Raises:
             NotFound: the account has no such article or website.
             InvalidInput: it cannot be done so; the message says why.
         """
-        asked: dict[str, Any] = {
-            "mode": mode,
-            "publish_at": publish_at,
-            "options": dict(options or {}),
-            "canonical_of": canonical_of,
-        }
         while True:
             try:
                 async with self._database.writing() as session:
                     article = await read_article(session, user_id, article_id)
                     website, _ = await Websites(self._plugin).sealed(session, user_id, website_id)
-                    self._check(article, website, mode)
-                    asked["article_version"] = article.version
-                    row, begun, news = await self._begin(session, article, website, asked, request_id)
-                    if begun and mode == "schedule":
+                    found = await self._begin(session, article, website, request)
+                    if found.begun and found.publication.mode == "schedule":
                         await note_status(session, user_id, article.id, "scheduled")
-                    return record(row), news
+                    return found
             except IntegrityError:  # somebody else began it at the same moment
                 continue
 
     async def update(self, user_id: str, publication_id: str, *, force: bool = False) -> Publication:
         """Begin to bring the newest version to the site. Raises `NotFound` and `InvalidInput`."""
         known = await self.get(user_id, publication_id)
-        article = await Articles(self._plugin).get(user_id, known.article_id)
-        website = await Websites(self._plugin).get(user_id, known.website_id)
         if known.status == "unpublished":
             raise InvalidInput("publication_id", "was taken down; use publish_content to bring it back")
-        _refuse_busy(known)
-        self._check(article, website, known.mode, known)
-        if article.version == known.article_version and known.status in ("published", "draft") and not force:
-            return known
-        async with self._database.writing() as session:
-            row = await owned(session, user_id, publication_id, lock=True)
-            now = await now_of(session)
-            row.options = {**(row.options or {}), **({"force": True} if force else {})}
-            row.article_version = article.version
-            await self._restart(session, row, now, resume=False)
-            return record(row)
+        request = PublishRequest(force=force)
+        return (await self.begin(user_id, known.article_id, known.website_id, request)).publication
 
     async def retry(self, user_id: str, publication_id: str) -> Publication:
         """Continue a failed publication at the step that failed. Raises `NotFound` and `InvalidInput`."""
@@ -251,31 +230,27 @@ class Publications:
         codes = [step.detail.get("error_code", "") for step in await self.steps(publication.id)]
         return next((code for code in codes if code), "")
 
-    def _check(self, article: Article, website: Website, mode: Mode, known: Publication | None = None) -> None:
+    def _check(self, article: Article, website: Website, mode: Mode, *, known: bool) -> None:
         if article.status == "trashed":
             raise InvalidInput("content_id", "is in the trash; restore_content brings it back")
         if website.status == "paused":
             raise InvalidInput("website_id", "is paused; resume it in the dashboard first")
-        if website.status == "error" and known is None and website.last_error == "":
-            raise SiteRejected("the website needs to be connected again")
+        if website.status == "error" and not known and website.last_error == "":
+            raise SiteRejected("the website needs to be connected again", hint="Use connect_website.")
         able = capabilities_of(website, connector_of(self._plugin, website.platform))
         if mode == "draft" and not able.draft:
             raise InvalidInput("mode", f"{website.name} has no drafts; use publish or schedule")
 
     async def _begin(
-        self,
-        session: AsyncSession,
-        article: Article,
-        website: Website,
-        asked: Mapping[str, Any],
-        request_id: str | None,
-    ) -> tuple[PublicationRow, bool, bool]:
-        """Return the row of the pair, whether work on it begins now, and whether it was not under way before."""
+        self, session: AsyncSession, article: Article, website: Website, request: PublishRequest
+    ) -> BegunPublication:
         now = await now_of(session)
-        same_pair = select(PublicationRow).where(
-            PublicationRow.article_id == article.id, PublicationRow.website_id == website.id
-        )
-        row = await session.scalar(same_pair.with_for_update())
+        row = await session.scalar(_of_pair(article.user_id, article.id, website.id).with_for_update())
+        if row is not None and is_repeated(row, request):
+            return BegunPublication(record(row), begun=False, new=False, repeated=True)
+        asked = resolved(row, request, article.version, site_settings.read(website.settings).default_status)
+        self._check(article, website, asked["mode"], known=row is not None)
+        new, resume = row is None, False
         if row is None:
             row = PublicationRow(
                 id=new_id("p"),
@@ -288,40 +263,23 @@ class Publications:
                 warnings=[],
             )
             session.add(row)
-        elif not self._is_news(row, asked, request_id):
-            return row, False, False
-        news = row.status not in UNDER_WAY
+        elif not is_news(row, asked, request):
+            return BegunPublication(record(row), begun=False, new=False)
+        else:
+            resume = row.status in ("failed", *UNDER_WAY) and is_same(row, asked) and not request.force
+        if request.force and not new:
+            asked["options"] = {**asked["options"], "force": True}
         for name, value in asked.items():
             setattr(row, name, value)
-        row.request_id = request_id
-        await self._restart(session, row, now, resume=False)
-        return row, True, news
+        row.request_id = request.request_id
+        await self._restart(session, row, now, resume=resume)
+        return BegunPublication(record(row), begun=True, new=new)
 
-    async def is_begun(self, user_id: str, article_id: str, website_id: str, request_id: str) -> bool:
-        """Tell whether this publication was begun with this `request_id` last."""
-        wanted = select(PublicationRow.id).where(
-            PublicationRow.user_id == as_id(user_id),
-            PublicationRow.article_id == as_id(article_id),
-            PublicationRow.website_id == as_id(website_id),
-            PublicationRow.request_id == request_id,
-        )
+    async def of_pair(self, user_id: str, article_id: str, website_id: str) -> Publication | None:
+        """Return the publication of an article on a website, if there is one."""
         async with self._database.reading() as session:
-            return await session.scalar(wanted) is not None
-
-    def _is_news(self, row: PublicationRow, asked: Mapping[str, Any], request_id: str | None) -> bool:
-        """Tell whether the request differs from what is there. Raises `InvalidInput` while that is impossible."""
-        same = all(getattr(row, name) == value for name, value in asked.items())
-        if (request_id is not None and row.request_id == request_id) or (
-            same and row.status in ("published", "draft", "scheduled", "publishing")
-        ):
-            return False
-        if row.status in UNDER_WAY and same:
-            return True  # it waits for a site that was away, or gave up: continue now
-        if row.status in UNDER_WAY:
-            _refuse_busy(record(row))
-        if asked["mode"] == "draft" and row.status == "published":
-            raise InvalidInput("mode", "it is live on this website; unpublish_content takes it down to a draft")
-        return True
+            row = await session.scalar(_of_pair(user_id, article_id, website_id))
+            return record(row) if row is not None else None
 
     async def _restart(self, session: AsyncSession, row: PublicationRow, now: datetime, *, resume: bool) -> None:
         row.status, row.due_at, row.error = "queued", now, ""
@@ -341,18 +299,14 @@ class Publications:
             return await session.scalar(wanted.limit(1)) is not None
 
 
-def _refuse_busy(publication: Publication) -> None:
-    if publication.status in UNDER_WAY:
-        what = "its last request was never answered" if publication.status == "unknown" else "it is on its way"
-        raise InvalidInput(
-            "publication_id",
-            f"{publication.id} is {publication.status}: {what}. Call get_publication_status until it has ended, or use "
-            "retry_publication, then repeat this",
-        )
+def _of_status(status: str) -> ColumnElement[bool]:
+    """Return the condition for a status; `queued` stands for all that is under way."""
+    return PublicationRow.status.in_(UNDER_WAY) if status == "queued" else PublicationRow.status == status
 
 
-def busy(publication_id: str) -> InvalidInput:
-    """Return the error for a publication that a process works on at the moment."""
-    return InvalidInput(
-        "publication_id", f"{publication_id} is being worked on at the moment; repeat this in a few seconds"
+def _of_pair(user_id: str, article_id: str, website_id: str) -> Select[PublicationRow]:
+    return select(PublicationRow).where(
+        PublicationRow.user_id == as_id(user_id),
+        PublicationRow.article_id == as_id(article_id),
+        PublicationRow.website_id == as_id(website_id),
     )

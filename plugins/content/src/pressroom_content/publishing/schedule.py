@@ -37,11 +37,11 @@ def moment(text: str, zone: ZoneInfo, *, now: datetime, name: str = "publish_at"
         raise InvalidInput(name, "is out of the range of dates")
     at = (read if read.tzinfo is not None else _local(read, zone, name)).astimezone(UTC)
     if at <= now:
-        told = "" if read.tzinfo is not None else f" ({zone.key})"
+        there, here = (one.astimezone(zone).isoformat(timespec="seconds") for one in (at, now))
         raise InvalidInput(
             name,
-            f"is in the past: {text[:40]}{told} is {at:%Y-%m-%d %H:%M} UTC, and it is {now:%Y-%m-%d %H:%M} UTC now. "
-            "Give a later time, or use the mode publish",
+            f"is in the past: {there}, while it is {here} in the website's time zone, {zone.key}. Give a later time, "
+            "or use the mode publish",
         )
     if at - now > LATEST:
         raise InvalidInput(name, "may be five years ahead at most")

@@ -8,11 +8,19 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any, Final
 
-from pressroom_content.contract import BUILTIN, RemoteChanged, RemoteMedia, RemotePost, SiteGone, SiteRefused
+from pressroom_content.contract import BUILTIN, Post, RemoteChanged, RemoteMedia, RemotePost, SiteGone, SiteRefused
 from pressroom_content.contract.control import web_url
-from pressroom_content.publishing.comparing import differences, fingerprint, is_ours
+from pressroom_content.publishing.comparing import (
+    differences,
+    edits_in_words,
+    fingerprint,
+    is_ours,
+    snapshot,
+    storable,
+    text_of,
+)
 from pressroom_content.publishing.pictures import PostImage
-from pressroom_content.publishing.posts import hash_of_post, lacks_author, unknown_author
+from pressroom_content.publishing.posts import hash_of_post, lacks_author, removals, unknown_author
 from pressroom_content.publishing.verifying import verify
 from pressroom_content.publishing.work import Postponement, PublicationWork
 
@@ -20,7 +28,7 @@ MIN_NOTICE: Final = timedelta(seconds=90)
 """Platforms publish a post at once if its time is within a minute: then we wait ourselves."""
 
 MAX_EXTERNAL_ID_LENGTH: Final = 200
-_MAX_EDITS: Final = 5
+_MAX_COPIED: Final = 100_000
 _LATE: Final = timedelta(minutes=2)
 _LOOK: Final = timedelta(seconds=5)
 
@@ -38,7 +46,7 @@ async def terms(work: PublicationWork) -> None:
 async def media(work: PublicationWork) -> Postponement | None:
     """Upload the images that are not on the site yet."""
     manuscript = await work.manuscript()
-    warnings = list(manuscript.warnings)
+    warnings = [*removals(manuscript.removed), *manuscript.warnings]
     for picture in manuscript.uploads:
         uploaded = work.step.detail.get("uploaded", {})
         if picture.file.id in uploaded:
@@ -84,7 +92,7 @@ async def draft(work: PublicationWork) -> Postponement | None:
             raise SiteRefused(f"the site gave the post an id of {len(remote.id)} characters, which cannot be kept")
         values = {"external_id": remote.id, "url": web_url(remote.url), "revision": _short(remote.revision)}
         if not found or is_ours(post, remote):
-            work.done({**work.without_note("post"), "post_hash": hash_of_post(post)}, **values)
+            work.done({**work.without_note("post"), **_written(work, post)}, **values)
             await work.held.save()
             return None
         work.note("running", work.without_note("post"), **values)
@@ -98,7 +106,8 @@ async def _rewrite(work: PublicationWork) -> Postponement | None:
     try:
         remote = await work.site.read(work.row.external_id)
         if work.step.detail.get("post_hash") == digest and not work.force:
-            work.done(work.without_note("update"))  # only its state changes; edits made there are kept
+            # Only its state changes; edits made there are kept.
+            work.done({**work.without_note("update"), **_written(work, post)})
             return None
         remote = await _write(work, remote)
     except SiteGone:
@@ -112,7 +121,7 @@ async def _rewrite(work: PublicationWork) -> Postponement | None:
         await work.held.save()
         return await draft(work)  # somebody deleted it there: it is made anew
     work.done(
-        {**work.without_note("update"), "post_hash": digest},
+        {**work.without_note("update"), **_written(work, post)},
         revision=_short(remote.revision),
         url=web_url(remote.url) or work.row.url,
     )
@@ -128,19 +137,34 @@ async def _write(work: PublicationWork, remote: RemotePost) -> RemotePost:
     if edited and not work.force:
         if "update" in work.step.detail.get("sent", {}) and is_ours(post, remote):
             return remote  # it was our own request, whose answer never came
-        edits = "; ".join(differences(post, remote)[:_MAX_EDITS])
+        at = remote.publish_at.isoformat() if remote.publish_at else None
+        work.note("running", {**work.step.detail, "remote_state": remote.state, "remote_at": at})
+        seen = work.held.steps["read_back"].detail.get("seen")
+        instead = "; ".join(differences(post, remote)) if not seen else ""
         raise RemoteChanged(
-            "the post was edited on the site since it was last written from here; nothing was written over"
-            + (f". Compared with what would be written: {edits}" if edits else ""),
-            hint="Look at the edit there. update_publication with force writes over it.",
+            edits_in_words(seen, remote) + (f". Compared with what would be written: {instead}" if instead else ""),
+            hint="Nothing was written; publish_content with force writes over the edit.",
         )
     if not work.able.update:
         raise SiteRefused("posts on this platform cannot be changed once they are there")
     work.held.lease.check()
     sent = {**work.step.detail.get("sent", {}), "update": datetime.now(UTC).isoformat()}
-    work.note("running", {**work.step.detail, "sent": sent})
+    kept = {"overwritten": _copy(remote)} if edited else {}
+    work.note("running", {**work.step.detail, **kept, "sent": sent})
     await work.held.save()
     return await work.site.update(row.external_id, post, "" if work.force else remote.revision)
+
+
+def _written(work: PublicationWork, post: Post) -> dict[str, Any]:
+    """Return what is noted of a version that is on the site."""
+    return {"post_hash": hash_of_post(post), "version": work.article.version}
+
+
+def _copy(remote: RemotePost) -> dict[str, Any]:
+    """Return a copy of a post that is about to be written over: not every platform keeps revisions."""
+    fields = {name: storable(str(value)[:_MAX_COPIED]) for name, value in remote.fields.items()}
+    text = text_of(remote.html)[:_MAX_COPIED] if len(remote.html) > _MAX_COPIED else remote.html
+    return {"at": datetime.now(UTC).isoformat(timespec="seconds"), "fields": fields, "body": storable(text)}
 
 
 async def read_back(work: PublicationWork) -> None:
@@ -150,13 +174,14 @@ async def read_back(work: PublicationWork) -> None:
         return
     remote = await work.site.read(work.row.external_id)
     found = differences(await work.post(), remote)
-    work.done({"warnings": found}, **_seen(work, remote))
+    values = _seen(work, remote)
+    work.done({**work.step.detail, "warnings": found}, **values)
 
 
 async def live(work: PublicationWork) -> Postponement | None:
     """Bring the post into the state that was asked for."""
     if work.row.mode == "draft":
-        work.done()
+        await _unscheduled(work)
         return None
     remote = await work.site.read(work.row.external_id)
     if work.row.mode == "schedule" and remote.state != "live":
@@ -176,10 +201,26 @@ async def live(work: PublicationWork) -> Postponement | None:
     return None
 
 
+async def _unscheduled(work: PublicationWork) -> None:
+    """Leave the post as a draft: the site may have been told to publish it at a time."""
+    if not work.step.detail.get("native"):
+        work.done()
+        return
+    remote = await work.site.read(work.row.external_id)
+    if remote.state == "scheduled":
+        work.held.lease.check()
+        await work.site.set_state(remote.id, "draft")
+        remote = await work.site.read(remote.id)
+    work.done({**work.step.detail, "native": False}, **_seen(work, remote))
+
+
 async def _until_its_time(work: PublicationWork, remote: RemotePost) -> Postponement | None:
     """Return until when the post has to wait for its time, `None` once it is the time to publish."""
     at, now = work.row.publish_at, datetime.now(UTC)
-    if at is None or (at <= now and not work.step.detail.get("native")):
+    if at is None:
+        return None
+    told = work.step.detail
+    if at <= now and not (told.get("native") and told.get("native_at", at.isoformat()) == at.isoformat()):
         return None
     if at <= now:
         if now - at < _LATE:
@@ -187,6 +228,9 @@ async def _until_its_time(work: PublicationWork, remote: RemotePost) -> Postpone
         work.step.detail["warnings"] = ["the site did not publish the post at its time; it was published from here"]
         return None
     native = work.able.schedule and at - now >= MIN_NOTICE
+    if remote.state == "scheduled" and not native:  # for another time: the site must not keep it
+        work.held.lease.check()
+        remote = await work.site.set_state(remote.id, "draft")
     if native and not (remote.state == "scheduled" and remote.publish_at == at):
         work.held.lease.check()
         await work.site.set_state(remote.id, "scheduled", at)
@@ -194,7 +238,8 @@ async def _until_its_time(work: PublicationWork, remote: RemotePost) -> Postpone
         native = remote.state == "scheduled" and remote.publish_at is not None and abs(remote.publish_at - at) < _LOOK
         if remote.state == "live":
             return None
-    work.note("pending", {**work.step.detail, "native": native}, **_seen(work, remote))
+    told = {"native": native, "native_at": at.isoformat()}
+    work.note("pending", {**work.step.detail, **told}, **_seen(work, remote))
     return Postponement("scheduled", at)
 
 
@@ -209,6 +254,9 @@ async def verify_url(work: PublicationWork) -> None:
 
 
 def _seen(work: PublicationWork, remote: RemotePost) -> dict[str, Any]:
+    if work.able.read_back:
+        step = work.held.steps["read_back"]
+        work.held.note("read_back", step.state, {**step.detail, "seen": snapshot(remote)})
     url = web_url(remote.url) or work.row.url
     return {
         "revision": _short(remote.revision),

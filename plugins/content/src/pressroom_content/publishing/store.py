@@ -159,7 +159,8 @@ async def begin_attempt(session: AsyncSession, row: PublicationRow, *, resume: b
         session.add(StepRow(publication_id=row.id, position=position, name=name, state="pending", detail=kept))
 
 
-_KEPT: Final = frozenset({"uploaded", "sent", "post_hash"})
+_KEPT: Final = frozenset({"uploaded", "sent", "post_hash", "version", "seen", "overwritten", "native", "native_at"})
+"""What the details of steps hand on to the next attempt: what is on the site, and how it was last seen there."""
 
 
 async def now_of(session: AsyncSession) -> datetime:
@@ -174,8 +175,7 @@ async def owned(session: AsyncSession, user_id: str, publication_id: str, *, loc
     row = await session.get(PublicationRow, as_id(publication_id), with_for_update=lock or None)
     if row is None or row.user_id != user_id:
         raise NotFound(
-            f"this account has no publication {publication_id[:64]!r}; list_publications and get_publication_status "
-            "show the ones that it has"
+            f"this account has no publication {publication_id[:64]!r}; list_publications shows the ones that it has"
         )
     return row
 
@@ -203,6 +203,7 @@ def record(row: PublicationRow) -> Publication:
         published_at=row.published_at,
         options=dict(row.options or {}),
         due_at=row.due_at,
+        canonical_of=row.canonical_of,
     )
 
 

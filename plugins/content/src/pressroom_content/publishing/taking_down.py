@@ -1,19 +1,17 @@
-"""Changing what is on a site or scheduled for it: taking it down, rescheduling it, cancelling it."""
+"""Changing what is on a site or scheduled for it: taking it down, cancelling it."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import datetime
 from typing import Any, Final, Literal
 
 from pressroom.sdk import InvalidInput, LeaseLost, LockTaken, PluginContext
 
 from pressroom_content.articles.store import Articles
 from pressroom_content.contract import RecallingSite, RemotePost, Site, SiteGone, SiteUnavailable, UnknownOutcome
-from pressroom_content.publishing.publications import Publications, busy
-from pressroom_content.publishing.steps import MIN_NOTICE
-from pressroom_content.publishing.store import LeasedPublication, lock_of, owned, steps_of, work_on
+from pressroom_content.publishing.publications import Publications
+from pressroom_content.publishing.store import LeasedPublication, lock_of, owned, steps_of
 from pressroom_content.records import Publication
 from pressroom_content.websites.store import Websites
 
@@ -47,7 +45,9 @@ async def unpublish(plugin: PluginContext, user_id: str, publication_id: str, mo
                 values["revision"] = done_there.revision if done_there else row.revision
         elif "post" in (held.steps["draft"].detail.get("sent", {}) if held.steps else {}):
             raise InvalidInput(
-                "publication_id", "nobody knows yet whether the site has the post; use retry_publication, then repeat"
+                "publication_id",
+                "nobody knows yet whether the site has the post; call publish_content again, which looks there, then "
+                "repeat this",
             )
         await held.save(**values)
     publications = Publications(plugin)
@@ -58,10 +58,8 @@ async def unpublish(plugin: PluginContext, user_id: str, publication_id: str, mo
     return done
 
 
-async def reschedule(
-    plugin: PluginContext, user_id: str, publication_id: str, publish_at: datetime | None
-) -> Publication:
-    """Move a scheduled publication to another time, or cancel it with `None`.
+async def cancel(plugin: PluginContext, user_id: str, publication_id: str) -> Publication:
+    """Cancel a scheduled publication: what the site has of it stays there as a draft.
 
     Raises:
         NotFound: the account has no such publication.
@@ -72,23 +70,13 @@ async def reschedule(
         row = held.row
         if row.status != "scheduled" or row.mode != "schedule":
             raise InvalidInput("publication_id", f"is not scheduled but {row.status}")
-        native = bool(held.steps["live"].detail.get("native")) and bool(row.external_id)
-        if native:
+        if held.steps["live"].detail.get("native") and row.external_id:
             await _set_state(await _site(plugin, held), row.external_id, "draft")
             held.note("live", "pending", {**held.steps["live"].detail, "native": False})
-        if publish_at is None:
-            status = "draft" if row.external_id else "unpublished"
-            await held.save(status=status, mode="draft", publish_at=None, due_at=None, error="")
-        else:
-            # Work continues at once where the site's own scheduler has to be told.
-            at_once = native and publish_at - row.updated_at >= MIN_NOTICE
-            due_at = row.updated_at if at_once else publish_at
-            values = {"status": "scheduled", "publish_at": publish_at, "due_at": due_at, "error": ""}
-            async with plugin.services.database.writing() as session:
-                job_id = await work_on(plugin, session, row.id, user_id, due_at)
-                await held.write(session, job_id=job_id, **values)
+        status = "draft" if row.external_id else "unpublished"
+        await held.save(status=status, mode="draft", publish_at=None, due_at=None, error="")
     done = await Publications(plugin).get(user_id, publication_id)
-    if publish_at is None and not await Publications(plugin).others_live(done):
+    if not await Publications(plugin).others_live(done):
         await Articles(plugin).set_status(user_id, done.article_id, "draft")
     return done
 
@@ -108,7 +96,9 @@ async def _changing(plugin: PluginContext, user_id: str, publication_id: str) ->
                 held = LeasedPublication(database, lease, row, await steps_of(session, row.id))
             yield held
     except (LockTaken, LeaseLost):
-        raise busy(publication_id) from None
+        raise InvalidInput(
+            "publication_id", f"{publication_id} is being worked on at the moment; repeat this in a few seconds"
+        ) from None
 
 
 async def _site(plugin: PluginContext, held: LeasedPublication) -> Site:

@@ -10,10 +10,12 @@ from urllib.parse import urljoin
 
 from pressroom.sdk import CallError, Fetched, FetchFailed, FetchRefused, PluginContext
 
+from pressroom_content.articles.store import Articles
 from pressroom_content.contract import Post, RecallingSite, SiteGone
 from pressroom_content.foreign_pages import read_live_page
-from pressroom_content.publishing.comparing import fingerprint, plain
-from pressroom_content.publishing.posts import capabilities_of, lacks_author, unknown_author
+from pressroom_content.publishing.comparing import edits_in_words, fingerprint, plain
+from pressroom_content.publishing.originals import original_of
+from pressroom_content.publishing.posts import canonical_url_of, capabilities_of, lacks_author, unknown_author
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.records import Publication, Website
 from pressroom_content.tables import PublicationRow
@@ -25,7 +27,7 @@ _SECONDS: Final = 15.0
 _READ_SECONDS: Final = 5.0
 _NOT_FOUND: Final = 404
 _BEING_BUILT: Final = (
-    "the page is not there yet: the site is being built; look again in some minutes with get_publication_status and "
+    "the page is not there yet: the site is being built; look again in a few minutes with list_publications and "
     "verify, and at the log of the build if it does not appear"
 )
 
@@ -113,11 +115,17 @@ def _now() -> str:
 
 @dataclass(frozen=True, slots=True)
 class RemoteState:
-    """What was found. `edited` tells whether somebody changed the post on the site since; `None` where nobody knows."""
+    """What was found.
+
+    `edits` says in words what somebody changed in the post on the site since, `edited` whether anybody did; `None`
+    where nobody knows. With `lost` the post is not there any more, or not in the state that it is to be in.
+    """
 
     verified: Mapping[str, Any]
     drift: tuple[str, ...]
     edited: bool | None
+    edits: str = ""
+    lost: bool = False
 
 
 async def author_warnings(plugin: PluginContext, website: Website, post: Post) -> tuple[str, ...]:
@@ -139,6 +147,7 @@ async def look(plugin: PluginContext, publication: Publication) -> RemoteState:
         return RemoteState({}, (), None)
     drift: list[str] = []
     edited: bool | None = None
+    edits, lost = "", False
     try:
         _, site = await Websites(plugin).open(publication.user_id, publication.website_id)
         async with plugin.services.database.reading() as session:
@@ -148,21 +157,25 @@ async def look(plugin: PluginContext, publication: Publication) -> RemoteState:
         remote = await site.read(publication.external_id)
         edited = fingerprint(remote) != row.sent_hash if row.sent_hash else None
         if edited:
-            drift.append("the post was edited on the site since it was last written from here")
+            steps = {step.name: step for step in await Publications(plugin).steps(publication.id)}
+            edits = edits_in_words(steps["read_back"].detail.get("seen") if "read_back" in steps else None, remote)
+            drift.append(edits)
         if publication.status == "published" and remote.state != "live":
-            drift.append(f"the post is {remote.state} on the site and not live")
+            lost = True
+            drift.append(f"the post is {remote.state} on the site and not live; publish_content brings it back")
     except SiteGone:
+        lost = True
         drift.append("the post is not on the site any more; publish_content makes it anew")
     except CallError as error:
         drift.append(f"the site could not be asked: {error.message}")
     if publication.status != "published":
-        return RemoteState({}, tuple(drift), edited)
-    made, _, website = await Publications(plugin).preview(
-        publication.user_id, publication.article_id, publication.website_id, publication.options
-    )
-    able = capabilities_of(website, connector_of(plugin, website.platform))
-    post = made.post
-    found = await verify(plugin, publication.url, title=post.title, canonical_url=post.canonical_url, built=able.built)
+        return RemoteState({}, tuple(drift), edited, edits, lost)
+    website = await Websites(plugin).get(publication.user_id, publication.website_id)
+    article = await Articles(plugin).get(publication.user_id, publication.article_id, publication.article_version)
+    original = await original_of(plugin, publication.user_id, publication.canonical_of)
+    canonical_url = canonical_url_of(article, publication.options, original[0] if original else "")
+    built = capabilities_of(website, connector_of(plugin, website.platform)).built
+    found = await verify(plugin, publication.url, title=article.title, canonical_url=canonical_url, built=built)
     if found.facts.get("http_status") is not None:
         await Publications(plugin).note_verified(publication, found.facts, found.warnings)
-    return RemoteState(found.facts, (*drift, *found.warnings), edited)
+    return RemoteState(found.facts, (*drift, *found.warnings), edited, edits, lost)

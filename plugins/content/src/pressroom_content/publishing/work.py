@@ -33,6 +33,9 @@ log = structlog.get_logger()
 Made = TypeVar("Made")
 
 _WITHOUT_EFFECT: Final = (SiteUnavailable, SiteRejected, SiteRefused, SiteGone, RemoteChanged)
+_OF_FAILURES: Final = frozenset({"error_code", "remote_state", "remote_at"})
+"""What the detail of a step says of a failure, until the step is done."""
+
 _MIN_POLL_SECONDS: Final = 0.2
 _MAX_POLL_SECONDS: Final = 10.0
 
@@ -115,7 +118,10 @@ class PublicationWork:
 
     def done(self, detail: dict[str, Any] | None = None, **values: Any) -> None:
         """Note that the current step has ended, and reset the tries for the next."""
-        self.note("done", detail, tries=0, **values)
+        detail = self.step.detail if detail is None else detail
+        self.note(
+            "done", {name: value for name, value in detail.items() if name not in _OF_FAILURES}, tries=0, **values
+        )
 
     async def once(
         self, key: str, *, look: Callable[[], Awaitable[Made | None]], send: Callable[[], Awaitable[Made]]
@@ -171,5 +177,5 @@ class PublicationWork:
         return Postponement(
             "unknown",
             min(datetime.now(UTC) + timedelta(seconds=self.first_look()), settled),
-            "the site did not answer; it is not there so far. Pressroom looks again before it sends anything",
+            "The site did not answer; it is not there so far. Pressroom looks again before it sends anything.",
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from pressroom.sdk import InvalidInput, PluginContext
@@ -14,6 +13,7 @@ from pressroom_content.articles.analysis import plain_text
 from pressroom_content.articles.fields import Draft, article_of
 from pressroom_content.articles.listing import urls_of
 from pressroom_content.articles.store import Articles
+from pressroom_content.contract import DuplicateText
 from pressroom_content.records import Article
 from pressroom_content.tables import ArticleRow, PageRow, ShingleRow
 from pressroom_content.text_index.corpus import bands_of, estimate, shingles_of, similarity
@@ -29,22 +29,7 @@ _SLACK: Final = 0.25
 Shingles = frozenset[tuple[str, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class Duplicate:
-    """A document that is much like the article, or has its keyphrase. `shared` are passages, or the keyphrase.
-
-    `content_id` is empty for a page that was not written here; `exact` tells that the texts themselves were compared.
-    """
-
-    content_id: str
-    url: str
-    title: str
-    similarity: float
-    shared: tuple[str, ...]
-    exact: bool
-
-
-async def duplicates(plugin: PluginContext, user_id: str, content_id: str, threshold: float) -> Sequence[Duplicate]:
+async def duplicates(plugin: PluginContext, user_id: str, content_id: str, threshold: float) -> Sequence[DuplicateText]:
     """Return what is like an article in at least that part of its text, from 0 to 1, or has its keyphrase.
 
     Articles in the trash do not count. Raises `NotFound`.
@@ -65,13 +50,13 @@ async def duplicates(plugin: PluginContext, user_id: str, content_id: str, thres
         _compared, article, own, list(known.values()), phrases, threshold, owner=user_id, what="the article"
     )
     result = [
-        Duplicate(id_, (urls.get(id_) or ("",))[0], known[id_].title, round(value, 3), shared, exact=True)
+        DuplicateText(id_, (urls.get(id_) or ("",))[0], known[id_].title, round(value, 3), shared, exact=True)
         for id_, value, shared in found
     ]
     for page in pages:
         value = estimate(likely[page.id])
         if value >= threshold:
-            result.append(Duplicate("", page.url, page.title, round(value, 3), (), exact=False))
+            result.append(DuplicateText("", page.url, page.title, round(value, 3), (), exact=False))
     return sorted(result, key=lambda one: (-one.similarity, one.content_id, one.url))
 
 

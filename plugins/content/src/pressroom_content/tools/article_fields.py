@@ -2,45 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
+from zoneinfo import ZoneInfo
 
 from pressroom.sdk import Call, Params
 from pydantic import BaseModel, Field
 
 from pressroom_content.contract import Score
 from pressroom_content.records import Article
+from pressroom_content.tools.times import local_time, time_text
 
 MAX_LINE_LENGTH = 500
 MAX_LIST_ITEMS = 100
 
-ContentId = Annotated[str, Field(min_length=1, max_length=64, description="The article, as list_content names it.")]
+ContentId = Annotated[str, Field(min_length=1, max_length=64, description="The article, from list_content.")]
 Term = Annotated[str, Field(min_length=1, max_length=200)]
 Terms = Annotated[list[Term], Field(max_length=MAX_LIST_ITEMS)]
+BodyFormatName = Literal["markdown", "html"]
+
+KEYPHRASE: Final = "What it should rank for."
+SYNONYMS: Final = "Of the keyphrase."
+EXCERPT: Final = "Plain text."
+META_TITLE: Final = "In search results."
+META_DESCRIPTION: Final = "In search results."
+CATEGORIES: Final = "Names."
+LANGUAGE: Final = "Such as de-CH."
+CANONICAL_URL: Final = "Original, if elsewhere."
+WEBSITE: Final = "Where it belongs."
 
 
 class FieldChanges(Params):
-    """Fields of an article; those that are left out stay as they are, and an empty text or list empties the field."""
+    """New values of fields."""
 
-    title: str | None = Field(default=None, max_length=MAX_LINE_LENGTH, description="The headline, without markup.")
-    body: str | None = Field(default=None, description="The whole body in body_format. For small changes use edits.")
-    body_format: Literal["markdown", "html"] | None = Field(
-        default=None, description="The format of body; it changes only together with body."
-    )
-    website_id: str | None = Field(
-        default=None, max_length=64, description="The website it is meant for, as list_websites names it; empty: none."
-    )
-    slug: str | None = Field(default=None, max_length=200, description="The part of the URL that names it.")
-    excerpt: str | None = Field(default=None, max_length=5000, description="A summary for lists, as plain text.")
-    keyphrase: str | None = Field(default=None, max_length=200, description="What it is to be found by.")
-    synonyms: Terms | None = Field(default=None, description="Other words for the keyphrase.")
-    meta_title: str | None = Field(default=None, max_length=MAX_LINE_LENGTH, description="The title in search results.")
-    meta_description: str | None = Field(default=None, max_length=2000, description="The text in search results.")
-    tags: Terms | None = Field(default=None, description="Names of tags.")
-    categories: Terms | None = Field(default=None, description="Names of categories of the website.")
-    language: str | None = Field(default=None, max_length=35, description="Such as en, de-CH or pt-BR (BCP 47).")
-    canonical_url: str | None = Field(default=None, max_length=2048, description="Where the original is, if elsewhere.")
-    author: str | None = Field(default=None, max_length=200, description="Whom the text is by.")
+    title: str | None = Field(default=None, max_length=MAX_LINE_LENGTH, description="Plain text.")
+    body: str | None = Field(default=None, description="All of it; for parts use edits.")
+    body_format: BodyFormatName | None = Field(default=None, description="Only together with body.")
+    website_id: str | None = Field(default=None, max_length=64, description=WEBSITE)
+    slug: str | None = Field(default=None, max_length=200, description="End of its URL.")
+    excerpt: str | None = Field(default=None, max_length=5000, description=EXCERPT)
+    keyphrase: str | None = Field(default=None, max_length=200, description=KEYPHRASE)
+    synonyms: Terms | None = Field(default=None, description=SYNONYMS)
+    meta_title: str | None = Field(default=None, max_length=MAX_LINE_LENGTH, description=META_TITLE)
+    meta_description: str | None = Field(default=None, max_length=2000, description=META_DESCRIPTION)
+    tags: Terms | None = Field(default=None, description="Names.")
+    categories: Terms | None = Field(default=None, description=CATEGORIES)
+    language: str | None = Field(default=None, max_length=35, description=LANGUAGE)
+    canonical_url: str | None = Field(default=None, max_length=2048, description=CANONICAL_URL)
+    author: str | None = Field(default=None, max_length=200, description="Byline.")
 
     def given(self) -> dict[str, Any]:
         """Return the fields that were given. `website_id` is `None` where it was emptied."""
@@ -66,10 +76,10 @@ class ArticleView(BaseModel):
     status: str = Field(description="draft, scheduled, published or trashed.")
     title: str = Field(description="The headline.")
     slug: str = Field(description="The part of the URL that names it.")
-    website_id: str | None = Field(description="The website that it is meant for; null for none.")
+    website_id: str | None = Field(description="The website that it belongs to; null for none.")
     body_format: str = Field(description="The format in which the body is stored: edits apply to that.")
     body_chars: int = Field(description="How many characters the stored body has.")
-    word_count: int = Field(description="How many words readers see in the newest version.")
+    word_count: int = Field(description="How many words readers see.")
     excerpt: str = Field(description="The summary for lists.")
     keyphrase: str = Field(description="What it is to be found by.")
     synonyms: list[str] = Field(description="Other words for the keyphrase.")
@@ -82,27 +92,63 @@ class ArticleView(BaseModel):
     author: str = Field(description="Whom the text is by; may be empty.")
     featured_media_id: str = Field(description="The featured image; empty if absent.")
     featured_alt: str = Field(description="The alternative text of the featured image.")
-    score: int | None = Field(description="The SEO score of the newest version; null where it has none.")
+    score: int | None = Field(description="The SEO score of the version; null where this server scores nothing.")
     urls: list[str] = Field(description="Where it is published.")
     preview_url: str = Field(description="A page of the dashboard that shows it to its owner.")
-    created_at: datetime = Field(description="When it was made (UTC).")
-    updated_at: datetime = Field(description="When it was last changed (UTC).")
-    published_at: datetime | None = Field(description="When it first went live (UTC).")
-    trashed_at: datetime | None = Field(description="When it went to the trash (UTC); null where it is not there.")
+    created_at: datetime = Field(description="When it was made. All times are in timezone.")
+    updated_at: datetime = Field(description="When it was last changed.")
+    published_at: datetime | None = Field(description="When it first went live.")
+    trashed_at: datetime | None = Field(description="When it went to the trash; null where it is not there.")
+    timezone: str = Field(description="The website's time zone; UTC where it has no website.")
 
 
-def article_view(article: Article, urls: tuple[str, ...], call: Call) -> ArticleView:
-    """Return an article as tools show it."""
-    names = ArticleView.model_fields.keys() - {"content_id", "body_chars", "urls", "preview_url"}
+def article_view(article: Article, urls: tuple[str, ...], call: Call, zone: ZoneInfo) -> ArticleView:
+    """Return an article as tools show it; `zone` is its website's."""
+    names = ArticleView.model_fields.keys() - {"content_id", "body_chars", "urls", "preview_url", "timezone"}
     values = {name: getattr(article, name) for name in names}
+    times = {name: local_time(value, zone) for name, value in values.items() if isinstance(value, datetime)}
     lists = {name: list(value) for name, value in values.items() if isinstance(value, tuple)}
     return ArticleView(
         content_id=article.id,
         body_chars=len(article.body),
         urls=list(urls),
         preview_url=preview_url(call, article.id),
-        **{**values, **lists},
+        timezone=zone.key,
+        **{**values, **lists, **times},
     )
+
+
+_SHOWN: Final = (
+    "slug", "website_id", "language", "keyphrase", "synonyms", "meta_title", "meta_description", "excerpt", "tags",
+    "categories", "author", "canonical_url", "featured_media_id", "featured_alt", "preview_url",
+)  # fmt: skip
+
+
+def field_lines(view: ArticleView) -> Iterator[str]:
+    """Yield an article's fields as lines of text: clients may show models the text of an answer only."""
+    zone = ZoneInfo(view.timezone)
+    yield f"title: {view.title}"
+    yield (
+        f"content_id: {view.content_id}, version {view.version}, status {view.status}, body stored as "
+        f"{view.body_format}, {view.word_count:,} words, {view.body_chars:,} characters"
+    )
+    yield f"SEO score: {'none' if view.score is None else view.score}"
+    yield f"published at: {', '.join(view.urls) or 'nowhere'}"
+    for name in _SHOWN:
+        value = getattr(view, name)
+        if value:
+            yield f"{name}: {', '.join(value) if isinstance(value, list) else ' '.join(str(value).split())}"
+    empty = [name for name in _SHOWN if not getattr(view, name)]
+    if empty:
+        yield f"empty: {', '.join(empty)}"
+    moments = (
+        ("created", view.created_at),
+        ("changed", view.updated_at),
+        ("first published", view.published_at),
+        ("trashed", view.trashed_at),
+    )
+    told = ", ".join(f"{name} {time_text(at, zone)}" for name, at in moments if at is not None)
+    yield f"times ({view.timezone}): {told}"
 
 
 def preview_url(call: Call, content_id: str) -> str:

@@ -12,6 +12,9 @@ from pressroom_content.contract import Day, WebsiteId
 from pressroom_content.ideas.store import Idea, Ideas
 from pressroom_content.tools.websites import context
 
+_NOTES: Final = 500
+"""Characters of the notes that the text of an answer shows."""
+
 Status = Literal["idea", "planned", "writing", "done", "dropped"]
 
 
@@ -19,23 +22,23 @@ class IdeaParams(Params):
     """An idea."""
 
     idea_id: Annotated[str, Field(min_length=1, max_length=64)] | None = Field(
-        default=None, description="The idea to change, as list_content_ideas names it; left out: a new one."
+        default=None, description="The idea to change; left out: a new one."
     )
-    title: str | None = Field(default=None, max_length=500, description="What the article might be called.")
-    keyphrase: str | None = Field(default=None, max_length=200, description="What it is to be found by.")
-    due: Day | None = Field(default=None, description="The day by which it is to be written.")
-    notes: str | None = Field(default=None, max_length=20_000, description="Anything to remember: angle, sources.")
-    status: Status | None = Field(default=None, description="Its status; a new one is an idea.")
+    title: str | None = Field(default=None, max_length=500, description="Working title.")
+    keyphrase: str | None = Field(default=None, max_length=200, description="What it should rank for.")
+    due: Day | None = Field(default=None, description="The day by which to write it.")
+    notes: str | None = Field(default=None, max_length=20_000, description="Angle, sources.")
+    status: Status | None = Field(default=None, description="A new one is an idea.")
 
 
 class IdeaView(BaseModel):
     """An idea."""
 
     idea_id: str = Field(description="The idea's id.")
-    title: str = Field(description="What the article might be called.")
-    keyphrase: str = Field(description="What it is to be found by.")
-    due: date | None = Field(description="The day by which it is to be written.")
-    notes: str = Field(description="What is to be remembered.")
+    title: str = Field(description="Working title.")
+    keyphrase: str = Field(description="What it should rank for.")
+    due: date | None = Field(description="The day by which to write it.")
+    notes: str = Field(description="Angle, sources.")
     status: str = Field(description="idea, planned, writing, done or dropped.")
     created_at: datetime = Field(description="When it was added (UTC).")
     updated_at: datetime = Field(description="When it was last changed (UTC).")
@@ -51,13 +54,12 @@ class SavedIdea(BaseModel):
     name="save_content_idea",
     title="Save an idea",
     description=(
-        "Adds an idea for an article, or changes one: its title, keyphrase, due date, notes and status. Use it for "
-        "what is not written yet; for a text use create_content. Fields that are left out stay as they are. Without "
-        "idea_id, an open idea of the same title and keyphrase is changed instead of doubled. Returns the idea."
+        "Adds an idea for an article, or changes one. For a text use create_content. Fields that are left out stay. "
+        "Without idea_id, an open idea of the same title and keyphrase is changed instead of added again."
     ),
     result=SavedIdea,
     annotations=Annotations(idempotent=True),
-    toolsets=("calendar",),
+    toolsets=("writing",),
 )
 async def save_content_idea(params: IdeaParams, call: Call) -> ToolResult:
     """Add or change an idea of the caller's account."""
@@ -78,11 +80,9 @@ async def save_content_idea(params: IdeaParams, call: Call) -> ToolResult:
 class IdeasParams(Params):
     """Which ideas."""
 
-    website_id: WebsiteId | None = Field(
-        default=None, description="Leave out ideas that are meant for another website than this one."
-    )
-    status: Status | None = Field(default=None, description="Only those; left out: all that are open.")
-    limit: Integer = Field(default=50, ge=1, le=200, description="How many to return at most.")
+    website_id: WebsiteId | None = Field(default=None, description="Without ideas for other websites.")
+    status: Status | None = Field(default=None, description="Left out: all open ones.")
+    limit: Integer = Field(default=50, ge=1, le=200, description="How many to return.")
 
 
 class IdeaList(BaseModel):
@@ -95,12 +95,12 @@ class IdeaList(BaseModel):
     name="list_content_ideas",
     title="Ideas",
     description=(
-        "Lists the ideas for articles: those with a due date first, then the last changed. Use it to plan, or to find "
-        "what to write next. Without status it lists what is open. Returns ideas."
+        "Lists the account's ideas for articles: those with a due date first, then the last changed. Use it to plan, "
+        "or to find what to write next. save_content_idea adds or changes one."
     ),
     result=IdeaList,
     annotations=Annotations(read_only=True, idempotent=True),
-    toolsets=("calendar",),
+    toolsets=("core", "writing"),
 )
 async def list_content_ideas(params: IdeasParams, call: Call) -> ToolResult:
     """Return the ideas of the caller's account."""
@@ -118,7 +118,9 @@ def _view(idea: Idea) -> IdeaView:
 def _line(idea: Idea) -> str:
     due = f", due {idea.due}" if idea.due else ""
     about = f" (keyphrase {idea.keyphrase})" if idea.keyphrase and idea.title else ""
-    return f"{idea.id}  {idea.status}{due}  {idea.title or idea.keyphrase}{about}"
+    notes = " ".join(idea.notes.split())
+    told = f": {notes[:_NOTES]}{'…' if len(notes) > _NOTES else ''}" if notes else ""
+    return f"{idea.id}  {idea.status}{due}  {idea.title or idea.keyphrase}{about}{told}"
 
 
 TOOLS: Final = (save_content_idea, list_content_ideas)

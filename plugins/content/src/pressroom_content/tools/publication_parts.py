@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 from zoneinfo import ZoneInfo
@@ -20,49 +20,67 @@ _UTC: Final = ZoneInfo("UTC")
 WAIT_SECONDS: Final = 25.0
 """How long a call waits for a publication; it continues without the caller."""
 
-ContentId = Annotated[str, Field(min_length=1, max_length=64, description="The article, as list_content names it.")]
-PublicationId = Annotated[
-    str, Field(min_length=1, max_length=64, description="The publication, as publish_content names it.")
-]
+ContentId = Annotated[str, Field(min_length=1, max_length=64, description="The article, from list_content.")]
+PublicationId = Annotated[str, Field(min_length=1, max_length=64, description="The post, from list_publications.")]
 Moment = Annotated[str, Field(min_length=1, max_length=40, json_schema_extra={"format": "date-time"})]
-LOCAL: Final = "publish_at in the time zone of the website's settings, with its offset and name."
-RequestId = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class StepOut(BaseModel):
+    """A step of a publication."""
+
+    name: str
+    state: str
 
 
 class PublicationOut(BaseModel):
-    """A publication."""
+    """A publication. Times are in the time zone of the website, with its offset."""
 
     publication_id: str
     content_id: str
+    title: str = Field(description="The article's headline.")
     website_id: str
     website: str = Field(description="The website's name.")
     status: PublicationStatus
     mode: str
     url: str
-    external_id: str
-    article_version: int
+    external_id: str = Field(description="The post's id on the site.")
+    article_version: int = Field(description="The version of the article that was sent last.")
+    newest_version: int | None = Field(description="The article's newest version; null where the article is gone.")
     publish_at: datetime | None
-    publish_at_local: str | None = Field(description=LOCAL)
     published_at: datetime | None
     updated_at: datetime
     attempt: int
-    verified: dict[str, Any]
+    verified: dict[str, Any] = Field(description="What a visitor saw at the URL, and when.")
     warnings: list[str]
     error: str
     next_try_at: datetime | None = Field(
-        description="When it continues by itself; null where nothing is to be done, or it waits for retry_publication."
+        description="When it continues by itself; null where nothing is to be done, or it waits for publish_content."
+    )
+    clashes_with: list[str] | None = Field(
+        default=None, description="Publications of the website within an hour of it; null without from and to."
+    )
+    steps: list[StepOut] | None = Field(
+        default=None, description="Its steps and their status; null in lists of several articles."
+    )
+    drift: list[str] | None = Field(
+        default=None, description="How the post on the site differs from what was sent; null without verify."
+    )
+    edited_on_site: bool | None = Field(
+        default=None, description="Whether somebody edited it there; null without verify, or where nobody knows."
+    )
+    overwritten: dict[str, Any] | None = Field(
+        default=None, description="A copy of the edit that force wrote over last: at, fields and body."
     )
 
 
-def local(at: datetime | None, zone: ZoneInfo) -> str | None:
-    """Return a moment as people at a website read it, such as `2026-12-24T08:00:00+01:00[Europe/Berlin]` (RFC 9557)."""
-    return f"{at.astimezone(zone).isoformat(timespec='seconds')}[{zone.key}]" if at is not None else None
+def in_zone(at: datetime | None, zone: ZoneInfo) -> datetime | None:
+    """Return a moment in the time zone of a website."""
+    return at.astimezone(zone) if at is not None else None
 
 
 def in_words(at: datetime, zone: ZoneInfo) -> str:
-    """Return a moment in the time zone of a website, with the one in UTC beside it."""
-    utc = f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
-    return utc if zone.key == "UTC" else f"{at.astimezone(zone):%Y-%m-%d %H:%M} {zone.key} ({utc})"
+    """Return a moment as people at a website read it, such as `2026-12-24T08:00:00+01:00 (Europe/Berlin)`."""
+    return f"{at.astimezone(zone).isoformat(timespec='seconds')} ({zone.key})"
 
 
 async def zone_of(plugin: PluginContext, one: Publication) -> ZoneInfo:
@@ -70,11 +88,19 @@ async def zone_of(plugin: PluginContext, one: Publication) -> ZoneInfo:
     return (await Websites(plugin).zones(one.user_id)).get(one.website_id, _UTC)
 
 
-def row_of(one: Publication, names: Mapping[str, str], zones: Mapping[str, ZoneInfo]) -> PublicationOut:
-    """Return a publication as answers show it."""
+def row_of(
+    one: Publication,
+    names: Mapping[str, str],
+    zones: Mapping[str, ZoneInfo],
+    articles: Mapping[str, tuple[str, int]],
+) -> PublicationOut:
+    """Return a publication as answers show it. `articles` has titles and newest versions by id."""
+    zone = zones.get(one.website_id, _UTC)
+    title, newest = articles.get(one.article_id, ("", None))
     return PublicationOut(
         publication_id=one.id,
         content_id=one.article_id,
+        title=title,
         website_id=one.website_id,
         website=names.get(one.website_id, ""),
         status=one.status,
@@ -82,39 +108,69 @@ def row_of(one: Publication, names: Mapping[str, str], zones: Mapping[str, ZoneI
         url=one.url,
         external_id=one.external_id,
         article_version=one.article_version,
-        publish_at=one.publish_at,
-        publish_at_local=local(one.publish_at, zones.get(one.website_id, _UTC)),
-        published_at=one.published_at,
-        updated_at=one.updated_at,
+        newest_version=newest,
+        publish_at=in_zone(one.publish_at, zone),
+        published_at=in_zone(one.published_at, zone),
+        updated_at=one.updated_at.astimezone(zone),
         attempt=one.attempt,
-        verified=dict(one.verified),
+        verified=facts_of(one.verified, zone),
         warnings=list(one.warnings),
         error=one.error,
-        next_try_at=one.due_at,
+        next_try_at=in_zone(one.due_at, zone),
     )
 
 
-def told(done: Publication, zone: ZoneInfo) -> str:
-    """Return what a model reads of a publication. `zone` is its website's."""
-    lines = [f"{done.id} is {done.status}. {done.url}".rstrip()]
+def facts_of(verified: Mapping[str, Any], zone: ZoneInfo) -> dict[str, Any]:
+    """Return what a visitor saw, with the time of it in the time zone of the website."""
+    facts = dict(verified)
+    if "checked_at" in facts:
+        facts["checked_at"] = datetime.fromisoformat(facts["checked_at"]).astimezone(zone).isoformat(timespec="seconds")
+    return facts
+
+
+def told(done: Publication, zone: ZoneInfo, warnings: Sequence[str] | None = None) -> str:
+    """Return what a model reads of a publication. `zone` is its website's; `warnings` replace its own."""
+    lines = [state_in_words(done, zone)]
     if done.status == "published" and (page := seen(done.verified)):
         lines.append(page)
-    if done.status == "scheduled" and done.publish_at is not None:
-        lines.append(f"It goes live at {in_words(done.publish_at, zone)}.")
     if done.error:
         lines.append(done.error)
     if done.status in ("queued", "publishing", "unknown"):
-        lines.append(_outlook(done))
-    return "\n".join([*lines, *(f"Warning: {one}" for one in done.warnings)])
+        lines.append(_outlook(done, zone))
+    return "\n".join([*lines, *(f"Warning: {one}" for one in (done.warnings if warnings is None else warnings))])
+
+
+def state_in_words(one: Publication, zone: ZoneInfo) -> str:
+    """Return the status of a publication as a sentence that begins with its id."""
+    match one.status:
+        case "published" if one.verified.get("being_built"):
+            says = f"is published; the site is being built. {one.url}"
+        case "published":
+            says = f"is published. {one.url}"
+        case "draft":
+            says = f"is a draft on the site, not live; mode publish brings it live. {one.url}"
+        case "scheduled" if one.publish_at is not None:
+            says = f"is scheduled: it goes live at {in_words(one.publish_at, zone)}. {one.url}"
+        case "queued":
+            says = "is queued: it has not been sent so far." if one.error else "is queued: it is sent in a moment."
+        case "publishing":
+            says = "is on its way to the site."
+        case "unknown":
+            says = "is unknown: the site did not say whether it has the post."
+        case "failed":
+            says = f"failed. {one.url}"
+        case "unpublished":
+            says = "is not on the site: it was taken down or cancelled. publish_content brings it back."
+        case _:
+            says = f"is {one.status}. {one.url}"
+    return f"{one.id} {says}".rstrip()
 
 
 def seen(facts: Mapping[str, Any]) -> str:
     """Return what a visitor sees at the URL of a post, in words; empty where nobody looked."""
     status = facts.get("http_status")
-    if status is None:
+    if status is None or facts.get("being_built"):
         return ""
-    if facts.get("being_built"):
-        return "Its page is not there yet: the site is being built."
     if status != _OK:
         return f"Its page answers with {status}."
     shown = ["with the article's title" if facts.get("title_found") else "without the article's title"]
@@ -125,17 +181,19 @@ def seen(facts: Mapping[str, Any]) -> str:
     return f"Its page answers with {status}, {', '.join(shown)}."
 
 
-def _outlook(done: Publication) -> str:
+def _outlook(done: Publication, zone: ZoneInfo) -> str:
+    ask = f"list_publications with publication_id {done.id} shows its status"
     if done.due_at is None and done.status == "unknown":
-        return "It does not continue by itself: look at the site, then use retry_publication."
+        return "It does not continue by itself: look at the site, then call publish_content again."
     if done.due_at is not None and done.due_at > datetime.now(UTC):
-        return f"It continues by itself at {done.due_at:%H:%M:%S} UTC; ask get_publication_status then."
-    return "It continues by itself; ask get_publication_status."
+        return f"It continues by itself at {in_words(done.due_at, zone)}; {ask} then."
+    return f"It continues by itself; {ask}."
 
 
 def raise_failure(done: Publication) -> None:
     """Refuse a call whose publication failed, so that it costs nothing. Raises `SiteError`."""
     if done.status == "failed":
         raise SiteError(
-            f"{done.id} failed: {done.error} Nothing is lost: fix what is wrong, then use retry_publication."
+            f"{done.id} failed: {done.error} Nothing is lost: fix what is wrong, then call publish_content again; it "
+            "continues at the failed step."
         )

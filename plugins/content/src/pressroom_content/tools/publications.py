@@ -1,168 +1,257 @@
-"""Tools that show publications."""
+"""The tool that shows publications: what was published where, its status, and what goes out when."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from datetime import UTC, datetime
-from typing import Literal
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Annotated, Final, Literal
 from zoneinfo import ZoneInfo
 
 from pressroom.sdk import Annotations, Call, Integer, InvalidInput, Params, PluginContext, ToolResult, mcp_tool
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from pressroom_content.contract import Cursor, Day, WebsiteId
+from pressroom_content.publishing.overview import heads
 from pressroom_content.publishing.publications import Publications
-from pressroom_content.publishing.verifying import look
+from pressroom_content.publishing.schedule import clashes, gaps
+from pressroom_content.publishing.verifying import RemoteState, look
 from pressroom_content.records import Publication
-from pressroom_content.tools.publication_parts import ContentId, PublicationId, PublicationOut, row_of, told
+from pressroom_content.tools.publication_parts import (
+    ContentId,
+    PublicationId,
+    PublicationOut,
+    StepOut,
+    in_words,
+    row_of,
+    state_in_words,
+    told,
+)
 from pressroom_content.tools.websites import context
+from pressroom_content.websites import settings as site_settings
 from pressroom_content.websites.store import Websites
 
-
-class StepOut(BaseModel):
-    """A step of a publication."""
-
-    name: str
-    state: str
-
-
-class LiveRow(PublicationOut):
-    """A publication, its steps, and what is on the site now."""
-
-    steps: list[StepOut] = Field(description="terms, media, draft, read_back, live and verify, and their status.")
-    drift: list[str] = Field(description="How the post on the site differs from what was sent; only with verify.")
-    edited_on_site: bool | None = Field(description="Whether somebody edited it there since; null without verify.")
-
-
-class ShowParams(Params):
-    """Which publications: one, or all of an article."""
-
-    publication_id: PublicationId | None = Field(default=None, description="One publication.")
-    content_id: ContentId | None = Field(default=None, description="All publications of this article.")
-    verify: bool = Field(default=False, description="Look at the site and the page now.")
-
-
-class ShowAnswer(BaseModel):
-    """The answer of `get_publication_status`."""
-
-    publications: list[LiveRow]
-
-
-@mcp_tool(
-    name="get_publication_status",
-    title="Publication status",
-    description=(
-        "Shows how a publication stands, or all of an article, step by step. With verify it looks at the site now: "
-        "does the page answer, with which title and canonical URL, may it be indexed, was it edited there. Use it "
-        "while a publication is under way and when a user asks whether something is online."
-    ),
-    result=ShowAnswer,
-    annotations=Annotations(read_only=True, idempotent=True, open_world=True),
-    toolsets=("publish",),
-    timeout=60,
-)
-async def get_publication_status(params: ShowParams, call: Call) -> ToolResult:
-    """Return publications with their steps."""
-    plugin, user_id = context(call), call.caller.subject
-    if (params.publication_id is None) == (params.content_id is None):
-        raise InvalidInput("publication_id", "give either publication_id or content_id")
-    publications = Publications(plugin)
-    if params.publication_id is not None:
-        found = [await publications.get(user_id, params.publication_id)]
-    else:
-        found = list((await publications.page(user_id, article_id=params.content_id, limit=50))[0])
-    names, zones = await Websites(plugin).names(user_id), await Websites(plugin).zones(user_id)
-    rows = [await _live_row(plugin, publications, one, names, zones, verify=params.verify) for one in found]
-    shown = [
-        replace(one, verified=row.verified, warnings=tuple(row.warnings)) for one, row in zip(found, rows, strict=True)
-    ]
-    lines = [f"{told(one, zones[one.website_id])}{_drift_text(row)}" for one, row in zip(shown, rows, strict=True)]
-    return ToolResult("\n\n".join(lines) or "The article was not published anywhere.", ShowAnswer(publications=rows))
+MAX_DAYS: Final = 400
+_MAX_OF_AN_ARTICLE: Final = 50
+_AT_ONCE: Final = 4
 
 
 class PublicationsParams(Params):
     """Which publications."""
 
-    website_id: WebsiteId | None = Field(default=None, description="Only of this website.")
-    status: Literal["queued", "published", "scheduled", "failed", "unpublished"] | None = Field(
-        default=None, description="Only those that stand so; queued means all that are under way."
+    model_config = ConfigDict(**{**Params.model_config, "populate_by_name": True})
+
+    publication_id: PublicationId | None = Field(default=None, description="This one, with its steps.")
+    content_id: ContentId | None = Field(default=None, description="Those of this article.")
+    website_id: WebsiteId | None = Field(default=None, description="Those of this website.")
+    status: Literal["queued", "published", "draft", "scheduled", "failed", "unpublished"] | None = Field(
+        default=None, description="queued: all under way."
     )
-    since: Day | None = Field(default=None, description="Only those that changed since the beginning of this day, UTC.")
-    limit: Integer = Field(default=20, ge=1, le=100, description="How many to return at most.")
-    cursor: Cursor | None = Field(default=None, description="The next_cursor of the answer before, to read on.")
+    since: Day | None = Field(default=None, description="Changed since this day.")
+    begin: Annotated[Day | None, Field(alias="from", description="The schedule's first day.")] = None
+    end: Annotated[Day | None, Field(alias="to", description="Its last day.")] = None
+    verify: bool = Field(default=False, description="Look at the site now; needs one of the first two.")
+    limit: Integer = Field(default=20, ge=1, le=100, description="How many to return.")
+    cursor: Cursor | None = Field(default=None, description="The last next_cursor.")
+
+
+class GapRow(BaseModel):
+    """A week or more in which nothing goes out."""
+
+    begin: date = Field(serialization_alias="from")
+    end: date = Field(serialization_alias="to")
+    days: int
 
 
 class PublicationsAnswer(BaseModel):
     """The answer of `list_publications`."""
 
     publications: list[PublicationOut]
+    gaps: list[GapRow] | None = Field(description="Weeks and more without a post; null without from and to.")
     next_cursor: str | None = Field(description="Give it as cursor to read on; null at the end.")
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is known of an account's websites and of the articles of some publications."""
+
+    names: Mapping[str, str]
+    zones: Mapping[str, ZoneInfo]
+    articles: Mapping[str, tuple[str, int]]
+
+    def zone(self, one: Publication) -> ZoneInfo:
+        return self.zones.get(one.website_id, ZoneInfo("UTC"))
+
+    def row(self, one: Publication) -> PublicationOut:
+        return row_of(one, self.names, self.zones, self.articles)
 
 
 @mcp_tool(
     name="list_publications",
-    title="Publications",
+    title="Publications and schedule",
     description=(
-        "Lists what was published where, the last changed first. Use it to find a publication_id, what failed, or what "
-        "is under way. Returns publications and next_cursor."
+        "Lists what was published where, last changed first. Use it to find a publication_id, what failed or is under "
+        "way. verify looks at the site: page, canonical URL, indexing, edits. from and to show the schedule with "
+        "clashes and gaps. Returns publications, gaps and next_cursor."
     ),
     result=PublicationsAnswer,
-    annotations=Annotations(read_only=True, idempotent=True),
-    toolsets=("publish",),
+    annotations=Annotations(read_only=True, idempotent=True, open_world=True),
+    toolsets=("core", "publishing"),
+    timeout=60,
 )
 async def list_publications(params: PublicationsParams, call: Call) -> ToolResult:
-    """Return a page of the caller's publications."""
+    """Return publications of the caller's account."""
     plugin, user_id = context(call), call.caller.subject
-    since = datetime.fromisoformat(params.since).replace(tzinfo=UTC) if params.since else None
+    if params.begin is not None or params.end is not None:
+        return await _schedule(plugin, user_id, params)
+    if params.publication_id is not None or params.content_id is not None:
+        return await _in_detail(plugin, user_id, params)
+    if params.verify:
+        raise InvalidInput("verify", "goes with publication_id or content_id: a look at a site takes seconds")
+    since = None
+    if params.since:
+        since = datetime.combine(date.fromisoformat(params.since), time(), await _zone(plugin, user_id, params))
     found, cursor = await Publications(plugin).page(
         user_id,
         website_id=params.website_id,
         status=params.status,
-        since=since,
+        since=since.astimezone(UTC) if since else None,
         limit=params.limit,
         cursor=params.cursor,
     )
-    names, zones = await Websites(plugin).names(user_id), await Websites(plugin).zones(user_id)
-    rows = [row_of(one, names, zones) for one in found]
-    lines = [
-        f"{row.publication_id}  {row.status}  {row.website}: {row.url or row.content_id}"
-        f"{': ' + row.error if row.error else ''}"
-        for row in rows
-    ]
-    data = PublicationsAnswer(publications=rows, next_cursor=cursor)
+    known = await _known(plugin, user_id, found)
+    rows = [known.row(one) for one in found]
+    lines = [_line(one, row, known) for one, row in zip(found, rows, strict=True)]
+    lines += [f"There are more: cursor {cursor}"] if cursor else []
+    data = PublicationsAnswer(publications=rows, gaps=None, next_cursor=cursor)
     return ToolResult("\n".join(lines) or "No publications match.", data)
 
 
-async def _live_row(
-    plugin: PluginContext,
-    publications: Publications,
-    one: Publication,
-    names: Mapping[str, str],
-    zones: Mapping[str, ZoneInfo],
-    *,
-    verify: bool,
-) -> LiveRow:
-    steps = [StepOut(name=step.name, state=step.state) for step in await publications.steps(one.id)]
-    seen = await look(plugin, one) if verify else None
-    if seen is not None:  # what was found replaces what was found before
-        one = await publications.get(one.user_id, one.id)
-    base = row_of(one, names, zones).model_dump()
-    if seen is not None:
-        base["verified"] = dict(seen.verified)
-    return LiveRow(
-        **base,
-        steps=steps,
-        drift=list(seen.drift) if seen else [],
-        edited_on_site=seen.edited if seen else None,
+async def _in_detail(plugin: PluginContext, user_id: str, params: PublicationsParams) -> ToolResult:
+    publications = Publications(plugin)
+    cursor = None
+    if params.publication_id is not None:
+        found = [await publications.get(user_id, params.publication_id)]
+    else:
+        page, cursor = await publications.page(
+            user_id,
+            article_id=params.content_id,
+            website_id=params.website_id,
+            status=params.status,
+            limit=min(params.limit, _MAX_OF_AN_ARTICLE),
+            cursor=params.cursor,
+        )
+        found = list(page)
+    states: list[RemoteState | None] = [None] * len(found)
+    if params.verify:
+        states = await _looked_at(plugin, found)
+        found = [await publications.get(user_id, one.id) for one in found]
+    known = await _known(plugin, user_id, found)
+    rows, texts = [], []
+    for one, state in zip(found, states, strict=True):
+        steps = await publications.steps(one.id)
+        row = known.row(one).model_copy(
+            update={
+                "steps": [StepOut(name=step.name, state=step.state) for step in steps],
+                "drift": list(state.drift) if state else None,
+                "edited_on_site": state.edited if state else None,
+                "overwritten": next(
+                    (step.detail["overwritten"] for step in steps if "overwritten" in step.detail), None
+                ),
+            }
+        )
+        rows.append(row)
+        texts.append(f"{told(one, known.zone(one), _unsaid(one, state))}{_details(one, row, state)}")
+    texts += [f"There are more: cursor {cursor}"] if cursor else []
+    data = PublicationsAnswer(publications=rows, gaps=None, next_cursor=cursor)
+    return ToolResult("\n\n".join(texts) or "The article was not published anywhere.", data)
+
+
+async def _schedule(plugin: PluginContext, user_id: str, params: PublicationsParams) -> ToolResult:
+    if params.begin is None or params.end is None:
+        raise InvalidInput("from" if params.begin is None else "to", "is missing; a schedule needs from and to")
+    if params.publication_id is not None or params.content_id is not None:
+        raise InvalidInput("from", "shows the schedule of websites; leave out publication_id and content_id")
+    first, last = date.fromisoformat(params.begin), date.fromisoformat(params.end)
+    if not timedelta(0) <= last - first <= timedelta(days=MAX_DAYS):
+        raise InvalidInput("to", f"must be a day from the one in from up to {MAX_DAYS} days later")
+    zone = await _zone(plugin, user_id, params)
+    begin = datetime.combine(first, time(), zone).astimezone(UTC)
+    end = datetime.combine(last + timedelta(days=1), time(), zone).astimezone(UTC)
+    found = await Publications(plugin).scheduled(
+        user_id, begin, end, website_id=params.website_id, status=params.status
     )
+    known, clashing = await _known(plugin, user_id, found), clashes(found)
+    rows = [known.row(one).model_copy(update={"clashes_with": clashing.get(one.id, [])}) for one in found]
+    rows = rows[: params.limit]
+    days = [one.publish_at.astimezone(zone).date() for one in found if one.publish_at is not None]
+    free = [GapRow(begin=gap.begin, end=gap.end, days=gap.days) for gap in gaps(days, first, last)]
+    lines = [
+        f"{in_words(one.publish_at, known.zone(one))}  {row.title} on {row.website} ({one.status}, {one.id})"
+        f"{'; clashes with ' + ', '.join(row.clashes_with) if row.clashes_with else ''}"
+        for one, row in zip(found, rows, strict=False)
+        if one.publish_at is not None
+    ]
+    if len(found) > len(rows):
+        lines.append(f"There are {len(found) - len(rows)} more: give a higher limit, or fewer days.")
+    lines += [f"Nothing from {row.begin} to {row.end} ({row.days} days)" for row in free]
+    data = PublicationsAnswer(publications=rows, gaps=free, next_cursor=None)
+    return ToolResult("\n".join(lines) or "Nothing is scheduled.", data)
 
 
-def _drift_text(row: LiveRow) -> str:
-    found = [f"\nOn the site: {one}" for one in row.drift]
-    if row.edited_on_site is False:
-        found.append("\nNobody edited it on the site.")
-    return "".join(found)
+async def _zone(plugin: PluginContext, user_id: str, params: PublicationsParams) -> ZoneInfo:
+    """Return the time zone in which days are meant: that of the website, else UTC. Raises `NotFound`."""
+    if params.website_id is None:
+        return ZoneInfo("UTC")
+    return site_settings.zone_of((await Websites(plugin).get(user_id, params.website_id)).settings)
 
 
-TOOLS = (get_publication_status, list_publications)
+async def _known(plugin: PluginContext, user_id: str, found: Sequence[Publication]) -> _Known:
+    websites = Websites(plugin)
+    articles = await heads(plugin, user_id, [one.article_id for one in found])
+    return _Known(await websites.names(user_id), await websites.zones(user_id), articles)
+
+
+async def _looked_at(plugin: PluginContext, found: Sequence[Publication]) -> list[RemoteState | None]:
+    slots = asyncio.Semaphore(_AT_ONCE)
+
+    async def one(publication: Publication) -> RemoteState:
+        async with slots:
+            return await look(plugin, publication)
+
+    return list(await asyncio.gather(*(one(publication) for publication in found)))
+
+
+def _unsaid(one: Publication, state: RemoteState | None) -> Sequence[str]:
+    """Return the warnings that a look does not repeat as drift."""
+    return [warning for warning in one.warnings if state is None or warning not in state.drift]
+
+
+def _line(one: Publication, row: PublicationOut, known: _Known) -> str:
+    return " ".join(filter(None, [state_in_words(one, known.zone(one)), _which(one, row), one.error]))
+
+
+def _which(one: Publication, row: PublicationOut) -> str:
+    """Return the article and the website, with the ids that publish_content takes."""
+    versions = f"version {one.article_version}"
+    if _is_older(one, row):
+        versions += f"; the article is at version {row.newest_version}, which publish_content sends"
+    return f"{row.title!r} ({one.article_id}) on {row.website} ({one.website_id}), {versions}."
+
+
+def _details(one: Publication, row: PublicationOut, state: RemoteState | None) -> str:
+    lines = [_which(one, row)]
+    lines += [f"On the site: {found}" for found in (state.drift if state else ())]
+    if state is not None and state.edited is False:
+        lines.append("Nobody edited it on the site.")
+    stopped = [step.name for step in row.steps or () if step.state in ("failed", "unknown")]
+    lines += [f"It stopped at the step {stopped[0]}."] if stopped and one.error else []
+    return "".join(f"\n{line}" for line in lines)
+
+
+def _is_older(one: Publication, row: PublicationOut) -> bool:
+    return row.newest_version is not None and row.newest_version > one.article_version and one.status != "unpublished"
+
+
+TOOLS = (list_publications,)

@@ -1,36 +1,41 @@
-"""Tools for publishing: bringing articles to websites, changing and taking down what is there."""
+"""Tools for publishing: bringing articles to websites, and taking down what is there."""
 
 from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
-from typing import Any, Literal, cast
+from typing import Any, Final, Literal, cast
 from zoneinfo import ZoneInfo
 
 from pressroom.sdk import Annotations, Call, ClientRequestId, InvalidInput, Params, PluginContext, ToolResult, mcp_tool
 from pydantic import BaseModel, Field
 
 from pressroom_content.contract import WebsiteId
+from pressroom_content.publishing.asking import BegunPublication, PublishRequest
+from pressroom_content.publishing.bringing import bring, original_url
+from pressroom_content.publishing.posts import removals
 from pressroom_content.publishing.publications import MAX_OPTIONS_LENGTH, Publications
 from pressroom_content.publishing.schedule import moment
 from pressroom_content.publishing.taking_down import unpublish
-from pressroom_content.publishing.verifying import author_warnings
-from pressroom_content.records import Publication, PublicationStatus
-from pressroom_content.tools import crossposting, publications
+from pressroom_content.publishing.verifying import RemoteState, author_warnings, look
+from pressroom_content.records import Publication, PublicationStatus, Website
+from pressroom_content.tools import publications
 from pressroom_content.tools.publication_parts import (
-    LOCAL,
     WAIT_SECONDS,
     ContentId,
     Moment,
     PublicationId,
-    local,
+    facts_of,
+    in_zone,
     raise_failure,
+    state_in_words,
     told,
-    zone_of,
 )
 from pressroom_content.tools.websites import confirmed, context
 from pressroom_content.websites import settings as site_settings
 from pressroom_content.websites.store import Websites
+
+_LOOKED_AT: Final = ("published", "draft", "scheduled")
 
 
 class PublishParams(Params):
@@ -41,25 +46,25 @@ class PublishParams(Params):
     mode: Literal["publish", "draft", "schedule"] | None = Field(
         default=None,
         description=(
-            "publish: live now. draft: saved there, not live. schedule: live at publish_at. Left out: schedule where "
-            "publish_at is given, else the default_status of the website's settings, which its owner chose."
+            "publish: live now. draft: not live; cancels a schedule. Left out: an existing post keeps its state; a new "
+            "one follows the website's default_status, or is scheduled if publish_at is given."
         ),
     )
     publish_at: Moment | None = Field(
-        default=None,
-        description=(
-            "When it goes live, with the mode schedule, such as 2026-12-24T08:00:00+01:00; without an offset it is in "
-            "the website's time zone."
-        ),
+        default=None, description="When it goes live; without an offset, in the website's time zone."
     )
     options: dict[str, Any] | None = Field(
         default=None,
         description=(
-            "For this website only: slug, author, excerpt, canonical_url, tags, categories instead of the "
-            "article's own; anything else is the platform's."
+            "For this website only: slug, author, excerpt, canonical_url, tags, categories, or platform options. Left "
+            "out, an existing post keeps its own."
         ),
     )
-    dry_run: bool = Field(default=False, description="Only say what would be sent and what the website cannot hold.")
+    canonical_publication_id: PublicationId | None = Field(
+        default=None, description="For a cross-post: the article's live post that is the original."
+    )
+    force: bool = Field(default=False, description="Overwrite edits made on the site.")
+    dry_run: bool = Field(default=False, description="Only report what would be sent.")
     client_request_id: ClientRequestId = None
 
 
@@ -72,116 +77,117 @@ class PublishAnswer(BaseModel):
     )
     url: str
     external_id: str = Field(description="The post's id on the site.")
+    article_version: int = Field(description="The version of the article that was sent last.")
+    publish_at: datetime | None = Field(description="When it goes live, in the website's time zone.")
     verified: dict[str, Any] = Field(description="What a visitor sees at the URL: status, title, canonical, index.")
+    conflict: str | None = Field(description="What was edited on the site, so that nothing was written; else null.")
     warnings: list[str] = Field(description="What the site dropped or changed, and what it cannot hold.")
     error: str = Field(description="Why it failed, or waits; empty where all is well.")
-    publish_at: datetime | None = Field(description="When it goes live, where it is scheduled.")
-    publish_at_local: str | None = Field(description=LOCAL)
 
 
-async def _is_repeat(params: Params, call: Call) -> bool:
+async def _has_post(params: Params, call: Call) -> bool:
     asked = cast("PublishParams", params)
-    return asked.client_request_id is not None and await Publications(context(call)).is_begun(
-        call.caller.subject, asked.content_id, asked.website_id, asked.client_request_id
-    )
+    known = await Publications(context(call)).of_pair(call.caller.subject, asked.content_id, asked.website_id)
+    return known is not None
 
 
 @mcp_tool(
     name="publish_content",
-    title="Publish",
+    title="Publish, update, retry or reschedule",
     description=(
-        "Brings an article to a website: live, as a draft, or at a later time. There is one post for an article and a "
-        "website, however often this is called, so it is safe to repeat it after an error or a time-out. Reads the "
-        "post back and reports what the site dropped. Returns the publication with status, url, verified and warnings; "
-        "while status is queued, publishing or unknown, ask get_publication_status."
+        "Brings an article's newest version to a website. An article has one post on a website, so the same call "
+        "publishes or updates it, retries a failure, and moves or cancels a schedule; it is safe to repeat. Where the "
+        "post was edited on the site, nothing is written and conflict says what was: ask the user, then repeat with "
+        "force. Returns status, url, verified and warnings. While status is queued, publishing or unknown, use "
+        "list_publications."
     ),
     result=PublishAnswer,
+    # Not destructive: only `force` overwrites anything, once the user agreed, and a copy of that is kept.
     annotations=Annotations(idempotent=True, open_world=True),
-    toolsets=("publish",),
+    toolsets=("core", "publishing"),
+    publishes=True,
     quota="articles_published",
-    free="a dry run, and a call that finds it published or under way",
+    resumes=True,
+    free="a dry run, and every call for a post that exists: updates, retries and new times",
+    counted_before=_has_post,
     counts=lambda params: not cast("PublishParams", params).dry_run,
-    counted_before=_is_repeat,
     timeout=60,
 )
 async def publish_content(params: PublishParams, call: Call) -> ToolResult:
     """Publish an article, and wait for a while until it is there."""
     plugin, user_id = context(call), call.caller.subject
-    options = _options(params.options)
     website = await Websites(plugin).get(user_id, params.website_id)
-    settings = site_settings.read(website.settings)
-    mode = params.mode
-    if mode is None:
-        mode = "schedule" if params.publish_at is not None else settings.default_status
-    publish_at = None
-    if mode == "schedule":
-        if params.publish_at is None:
-            raise InvalidInput("publish_at", "is missing; the mode schedule needs it")
-        publish_at = moment(params.publish_at, site_settings.zone_of(website.settings), now=datetime.now(UTC))
-    elif params.publish_at is not None:
-        raise InvalidInput("publish_at", "only goes with the mode schedule")
+    request, zone = _request(params, website), site_settings.zone_of(website.settings)
     if params.dry_run:
-        return await _dry_run(plugin, user_id, params, options)
+        return await _dry_run(plugin, user_id, params, request, website)
     store = Publications(plugin)
-    begun, news = await store.begin(
-        user_id,
-        params.content_id,
-        params.website_id,
-        mode=mode,
-        publish_at=publish_at,
-        options=options,
+    found = await bring(plugin, user_id, params.content_id, params.website_id, request)
+    found, state = await _looked_at(plugin, user_id, found, request)
+    done = await store.wait(found.publication, WAIT_SECONDS)
+    raise_failure(done)
+    conflict = done.error if done.error and await store.problem(done) == "remote_changed" else None
+    if state is not None and state.edits:
+        conflict = f"{state.edits[:1].upper()}{state.edits[1:]}. The article has nothing newer; force writes it again."
+    data = PublishAnswer(
+        publication_id=done.id,
+        status=done.status,
+        url=done.url,
+        external_id=done.external_id,
+        article_version=done.article_version,
+        publish_at=in_zone(done.publish_at, zone),
+        verified=facts_of(done.verified, zone),
+        conflict=conflict,
+        warnings=list(done.warnings),
+        error=done.error,
+    )
+    return ToolResult(_told(done, zone, found, state, conflict), data, counts=found.new)
+
+
+def _request(params: PublishParams, website: Website) -> PublishRequest:
+    """Return what the parameters ask for. Raises `InvalidInput`."""
+    if params.mode == "schedule" and params.publish_at is None:
+        raise InvalidInput("publish_at", "is missing; the mode schedule needs it")
+    if params.mode in ("publish", "draft") and params.publish_at is not None:
+        raise InvalidInput("publish_at", "only goes with the mode schedule; leave mode out, or set it to schedule")
+    at = params.publish_at
+    return PublishRequest(
+        mode=params.mode,
+        publish_at=moment(at, site_settings.zone_of(website.settings), now=datetime.now(UTC)) if at else None,
+        options=_options(params.options),
+        canonical_of=params.canonical_publication_id,
+        force=params.force,
         request_id=params.client_request_id,
     )
-    done = await store.wait(begun, WAIT_SECONDS)
-    raise_failure(done)
-    zone = site_settings.zone_of(website.settings)
-    return ToolResult(told(done, zone), _answer(done, zone), counts=news)
 
 
-class UpdatePublicationParams(Params):
-    """Which publication."""
+async def _looked_at(
+    plugin: PluginContext, user_id: str, found: BegunPublication, request: PublishRequest
+) -> tuple[BegunPublication, RemoteState | None]:
+    """Look at a post for which nothing was to be done: it may have been edited or removed on its site.
 
-    publication_id: PublicationId
-    force: bool = Field(default=False, description="Write over edits that were made on the site.")
+    One that is not there any more, or not live, is brought back. Nothing else is sent.
+    """
+    known = found.publication
+    if found.begun or found.repeated or known.status not in _LOOKED_AT:
+        return found, None
+    state = await look(plugin, known)
+    if state.lost:
+        again = PublishRequest(again=True, request_id=request.request_id)
+        return await Publications(plugin).begin(user_id, known.article_id, known.website_id, again), None
+    return BegunPublication(await Publications(plugin).get(user_id, known.id), begun=False, new=False), state
 
 
-class UpdateAnswer(BaseModel):
-    """The answer of `update_publication`."""
-
-    status: PublicationStatus
-    url: str
-    conflict: str | None = Field(description="What was edited on the site, so that nothing was written; else null.")
-    warnings: list[str]
-    error: str
-
-
-@mcp_tool(
-    name="update_publication",
-    title="Update a post",
-    description=(
-        "Brings the newest version of an article to its post on a website. Where somebody edited the post on the site "
-        "since, nothing is written and conflict says so: ask the user, then repeat with force. Returns status, url and "
-        "conflict."
-    ),
-    result=UpdateAnswer,
-    annotations=Annotations(destructive=True, idempotent=True, open_world=True),
-    toolsets=("publish",),
-    timeout=60,
-)
-async def update_publication(params: UpdatePublicationParams, call: Call) -> ToolResult:
-    """Write the newest version, unless the post was edited on its site."""
-    store = Publications(context(call))
-    begun = await store.update(call.caller.subject, params.publication_id, force=params.force)
-    done = await store.wait(begun, WAIT_SECONDS)
-    conflict = done.error if await store.problem(done) == "remote_changed" else None
-    if conflict is None:
-        raise_failure(done)
-    data = UpdateAnswer(
-        status=done.status, url=done.url, conflict=conflict, warnings=list(done.warnings), error=done.error
-    )
-    return ToolResult(
-        f"Nothing was written: {conflict}" if conflict else told(done, await zone_of(context(call), done)), data
-    )
+def _told(
+    done: Publication, zone: ZoneInfo, found: BegunPublication, state: RemoteState | None, conflict: str | None
+) -> str:
+    if conflict is not None:
+        warnings = "".join(f"\nWarning: {one}" for one in done.warnings)
+        return f"Nothing was written: {conflict}\n{state_in_words(done, zone)}{warnings}"
+    text = told(done, zone)
+    if state is not None:
+        drift = "".join(f"\nOn the site: {one}" for one in state.drift if one not in done.warnings)
+        return f"{text}\nNothing was sent: version {done.article_version} is there already.{drift}"
+    return text if not found.repeated else f"{text}\nNothing was sent: this client_request_id was used before."
 
 
 class UnpublishParams(Params):
@@ -191,61 +197,89 @@ class UnpublishParams(Params):
     mode: Literal["draft", "trash", "delete"] = Field(
         default="draft", description="draft: kept on the site, not live. trash: in its trash. delete: gone for good."
     )
-    confirm: bool = Field(description="Whether the user has agreed: visitors do not find the post any more.")
+    confirm: bool = Field(description="Whether the user has agreed.")
 
 
-class StatusAnswer(BaseModel):
+class UnpublishAnswer(BaseModel):
     """The answer of `unpublish_content`."""
 
+    publication_id: str
     status: PublicationStatus
+
+
+_TAKEN_DOWN: Final = {
+    "draft": "the site keeps it as a draft, which visitors do not see",
+    "trash": "it is in the trash of the site",
+    "delete": "it is deleted on the site",
+}
 
 
 @mcp_tool(
     name="unpublish_content",
     title="Take a post down",
     description=(
-        "Takes a post down from its website, to a draft, to the trash or for good; a scheduled one is cancelled. Ask "
-        "the user first, then set confirm to true. The article itself stays. Safe to repeat. Returns status."
+        "Takes a post down from its website: to a draft, to the trash, or for good. A scheduled one is cancelled. Ask "
+        "the user first, then set confirm to true. The article is kept; publish_content brings the post back. Safe to "
+        "repeat. Returns status."
     ),
-    result=StatusAnswer,
+    result=UnpublishAnswer,
     annotations=Annotations(destructive=True, idempotent=True, open_world=True),
-    toolsets=("publish",),
+    toolsets=("publishing",),
+    publishes=True,
     timeout=60,
 )
 async def unpublish_content(params: UnpublishParams, call: Call) -> ToolResult:
     """Take a post down."""
     confirmed(confirm=params.confirm)
-    done = await unpublish(context(call), call.caller.subject, params.publication_id, params.mode)
-    return ToolResult(f"{done.id} is {done.status}.", StatusAnswer(status=done.status))
+    plugin = context(call)
+    known = await Publications(plugin).get(call.caller.subject, params.publication_id)
+    done = await unpublish(plugin, call.caller.subject, params.publication_id, params.mode)
+    what = "cancelled" if known.status == "scheduled" else "taken down"
+    text = f"{done.id} is {what}: {_TAKEN_DOWN[params.mode]}. The article is kept; publish_content brings it back."
+    return ToolResult(text, UnpublishAnswer(publication_id=done.id, status=done.status))
 
 
-async def _dry_run(plugin: PluginContext, user_id: str, params: PublishParams, options: dict[str, Any]) -> ToolResult:
-    made, article, website = await Publications(plugin).preview(user_id, params.content_id, params.website_id, options)
+async def _dry_run(
+    plugin: PluginContext, user_id: str, params: PublishParams, request: PublishRequest, website: Website
+) -> ToolResult:
+    known = await Publications(plugin).of_pair(user_id, params.content_id, params.website_id)
+    options = request.options
+    if options is None:
+        options = known.options if known is not None else {}
+    canonical_url = ""
+    if request.canonical_of is not None:
+        canonical_url = await original_url(plugin, user_id, params.content_id, params.website_id, request.canonical_of)
+    made, article, website = await Publications(plugin).preview(
+        user_id, params.content_id, params.website_id, options, canonical_url
+    )
     warnings = [f"{website.name} cannot hold: {name}" for name in made.unsupported]
-    warnings += [f"left out as unsafe: {what}" for what in made.removed]
+    warnings += removals(made.removed)
     warnings += made.warnings
     warnings += await author_warnings(plugin, website, made.post)
+    zone = site_settings.zone_of(website.settings)
     data = PublishAnswer(
         publication_id=None,
         status="dry_run",
         url="",
         external_id="",
+        article_version=article.version,
+        publish_at=in_zone(request.publish_at, zone),
         verified={},
+        conflict=None,
         warnings=warnings,
         error="",
-        publish_at=None,
-        publish_at_local=None,
     )
     text = (
-        f"Nothing was sent. {website.name} would get {article.title!r} with {len(made.post.html)} characters of HTML, "
-        f"the slug {made.post.slug!r} and {len(made.uploads)} images."
+        f"Nothing was sent. {website.name} would get {article.title!r} (version {article.version}) with "
+        f"{len(made.post.html)} characters of HTML, the slug {made.post.slug!r} and {len(made.uploads)} images."
     )
-    return ToolResult("\n".join([text, *warnings]), data)
+    there = [f"There is a post already: {state_in_words(known, zone)}"] if known is not None else []
+    return ToolResult("\n".join([text, *there, *(f"Warning: {one}" for one in warnings)]), data)
 
 
-def _options(options: dict[str, Any] | None) -> dict[str, Any]:
-    if not options:
-        return {}
+def _options(options: dict[str, Any] | None) -> dict[str, Any] | None:
+    if options is None:
+        return None
     if len(json.dumps(options, default=str)) > MAX_OPTIONS_LENGTH:
         raise InvalidInput("options", f"may have {MAX_OPTIONS_LENGTH} characters at most")
     for name in ("slug", "author", "excerpt", "canonical_url"):
@@ -256,22 +290,8 @@ def _options(options: dict[str, Any] | None) -> dict[str, Any]:
         if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
             raise InvalidInput(f"options.{name}", "must be a list of texts")
     if "force" in options:
-        raise InvalidInput("options.force", "is an argument of update_publication")
+        raise InvalidInput("options.force", "is an argument of its own: publish_content takes force beside options")
     return options
 
 
-def _answer(done: Publication, zone: ZoneInfo) -> PublishAnswer:
-    return PublishAnswer(
-        publication_id=done.id,
-        status=done.status,
-        url=done.url,
-        external_id=done.external_id,
-        verified=dict(done.verified),
-        warnings=list(done.warnings),
-        error=done.error,
-        publish_at=done.publish_at,
-        publish_at_local=local(done.publish_at, zone),
-    )
-
-
-TOOLS = (publish_content, update_publication, unpublish_content, *publications.TOOLS, *crossposting.TOOLS)
+TOOLS = (publish_content, unpublish_content, *publications.TOOLS)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated
 
-from pressroom.sdk import Annotations, Call, InvalidInput, NotFound, Params, PluginContext, ToolResult, mcp_tool
-from pydantic import BaseModel, Field
+from pressroom.sdk import Annotations, Call, InvalidInput, Params, PluginContext, ToolResult, mcp_tool
+from pydantic import BaseModel, Field, WithJsonSchema
 
 from pressroom_content.contract import RemoteRedirect, Site, SiteAddress, SiteGone, WebsiteId
-from pressroom_content.tools.websites import confirmed, context
+from pressroom_content.tools.websites import context
 from pressroom_content.websites.redirects import RedirectReview, check_targets, judge, read_path, read_target
 from pressroom_content.websites.store import Websites
 
@@ -35,7 +36,7 @@ class RedirectsParams(Params):
     """Whose redirects."""
 
     website_id: WebsiteId
-    check: bool = Field(default=False, description="Whether to ask the targets if they are there, at most 100.")
+    check: bool = Field(default=False, description="Request the targets, at most 100.")
 
 
 class RedirectsAnswer(BaseModel):
@@ -48,12 +49,12 @@ class RedirectsAnswer(BaseModel):
     name="list_redirects",
     title="Redirects",
     description=(
-        "Lists the redirects of a website with chains and loops; with check, also targets that do not answer. Use it "
-        "before adding one, and to clean up. Returns redirects, each with its problems."
+        "Lists the redirects of a website and what is wrong with them: chains and loops and, with check, targets that "
+        "do not answer. Use it before set_redirect, and to clean up. Returns redirects, each with its problems."
     ),
     result=RedirectsAnswer,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
-    toolsets=("redirects",),
+    toolsets=("publishing",),
     timeout=120,
 )
 async def list_redirects(params: RedirectsParams, call: Call) -> ToolResult:
@@ -65,92 +66,79 @@ async def list_redirects(params: RedirectsParams, call: Call) -> ToolResult:
         found = await check_targets(plugin, found, address.url)
     rows = [_judged(one) for one in found]
     lines = [
-        f"{row.id}  {row.from_path} → {row.to}{': ' + '; '.join(row.problems) if row.problems else ''}" for row in rows
+        f"{row.from_path} → {row.to} ({'permanent' if row.permanent else 'temporary'})"
+        f"{': ' + '; '.join(row.problems) if row.problems else ''}"
+        for row in rows
     ]
     return ToolResult("\n".join(lines) or "The site has no redirects.", RedirectsAnswer(redirects=rows))
 
 
-class NewRedirectParams(Params):
-    """What to add."""
+class SetRedirectParams(Params):
+    """What to set or remove."""
 
     website_id: WebsiteId
-    from_path: str = Field(min_length=1, max_length=500, description="The old path of the site, such as /old-path.")
-    to: str = Field(min_length=1, max_length=2000, description="The new path of the site, or a full URL.")
-    permanent: bool = Field(default=True, description="Permanent (301) moves what search engines know; else 302.")
+    from_path: str = Field(min_length=1, max_length=500, description="The old path, such as /old-path.")
+    to: Annotated[
+        str | None,
+        Field(min_length=1, max_length=2000),
+        WithJsonSchema({"type": ["string", "null"]}),
+        Field(description="The new path or a full URL; null removes the redirect."),
+    ]
+    permanent: bool = Field(default=True, description="301; false: 302.")
 
 
 class RedirectAnswer(BaseModel):
-    """The answer of `create_redirect`."""
+    """The answer of `set_redirect`."""
 
-    redirect: RedirectRow
+    redirect: RedirectRow | None = Field(description="What is there now; null where it was removed.")
+    before: RedirectRow | None = Field(
+        description="What it replaced or removed: set it again to undo; null if nothing."
+    )
 
 
 @mcp_tool(
-    name="create_redirect",
-    title="Add a redirect",
+    name="set_redirect",
+    title="Set or remove a redirect",
     description=(
-        "Adds a redirect on a website whose platform supports it (get_website: capabilities.redirects). Repeating it "
-        "gives the same redirect; another target replaces the old one where the platform allows it."
+        "Adds a redirect, changes where it leads, or removes it. Only where get_website shows "
+        "capabilities.redirects. Ask the user before you remove one. Returns redirect, and what it replaced as before."
     ),
     result=RedirectAnswer,
+    # Not destructive: a redirect is no more than its arguments, and `before` has those that undo the call.
     annotations=Annotations(idempotent=True, open_world=True),
-    toolsets=("redirects",),
+    toolsets=("publishing",),
+    publishes=True,
     timeout=60,
 )
-async def create_redirect(params: NewRedirectParams, call: Call) -> ToolResult:
-    """Add a redirect, unless it is there already."""
+async def set_redirect(params: SetRedirectParams, call: Call) -> ToolResult:
+    """Add, change or remove the redirect of a path."""
     source = read_path(params.from_path)
-    target = read_target(params.to, source)
+    target = read_target(params.to, source) if params.to is not None else None
     address, site = await _opened(context(call), call.caller.subject, params.website_id)
     there = await site.redirects()
-    same = next(
-        (one for one in there if (one.source, one.target, one.permanent) == (source, target, params.permanent)), None
-    )
-    if same is None:
-        trial = RemoteRedirect("", source, target, params.permanent)
-        problems = judge([trial, *(one for one in there if one.source != source)], address.url)[0].problems
-        if any("loop" in problem for problem in problems):
-            raise InvalidInput("to", f"would make a loop: {problems[0]}")
-        same = await site.add_redirect(source, target, permanent=params.permanent)
-    row = _row(same)
-    return ToolResult(f"{row.from_path} leads to {row.to} (redirect_id {row.id}).", RedirectAnswer(redirect=row))
+    before = next((one for one in there if one.source == source), None)
+    if target is None:
+        return await _removed(site, source, before)
+    if before is not None and (before.target, before.permanent) == (target, params.permanent):
+        return ToolResult(f"{source} leads to {target} already.", RedirectAnswer(redirect=_row(before), before=None))
+    trial = RemoteRedirect("", source, target, params.permanent)
+    problems = judge([trial, *(one for one in there if one.source != source)], address.url)[0].problems
+    if any("loop" in problem for problem in problems):
+        raise InvalidInput("to", f"would make a loop: {problems[0]}; list_redirects shows the redirects")
+    made = await site.add_redirect(source, target, permanent=params.permanent)
+    text = f"{source} leads to {target} ({'permanent' if params.permanent else 'temporary'})."
+    text += f" Before, it led to {before.target}." if before is not None else ""
+    text += f" Note: {problems[0]}." if problems else ""
+    return ToolResult(text, RedirectAnswer(redirect=_row(made), before=_row(before) if before else None))
 
 
-class DeleteRedirectParams(Params):
-    """What to remove."""
-
-    website_id: WebsiteId
-    redirect_id: Annotated[str, Field(min_length=1, max_length=200, description="As list_redirects names it.")]
-    confirm: bool = Field(description="Whether the user has agreed: the old URL stops working.")
-
-
-class DeleteAnswer(BaseModel):
-    """The answer of `delete_redirect`."""
-
-    deleted: bool
-
-
-@mcp_tool(
-    name="delete_redirect",
-    title="Remove a redirect",
-    description=(
-        "Removes a redirect from a website; its old URL then answers that nothing is there. Ask the user first, "
-        "then set confirm to true."
-    ),
-    result=DeleteAnswer,
-    annotations=Annotations(destructive=True, idempotent=True, open_world=True),
-    toolsets=("redirects",),
-    timeout=60,
-)
-async def delete_redirect(params: DeleteRedirectParams, call: Call) -> ToolResult:
-    """Remove a redirect."""
-    confirmed(confirm=params.confirm)
-    _, site = await _opened(context(call), call.caller.subject, params.website_id)
-    try:
-        await site.remove_redirect(params.redirect_id)
-    except SiteGone:
-        raise NotFound("the site has no such redirect; list_redirects shows the ones that it has") from None
-    return ToolResult("The redirect is gone.", DeleteAnswer(deleted=True))
+async def _removed(site: Site, source: str, before: RemoteRedirect | None) -> ToolResult:
+    if before is None:
+        return ToolResult(f"{source} has no redirect.", RedirectAnswer(redirect=None, before=None))
+    with suppress(SiteGone):  # somebody was faster
+        await site.remove_redirect(before.id)
+    text = f"The redirect from {source} to {before.target} is removed."
+    return ToolResult(text, RedirectAnswer(redirect=None, before=_row(before)))
 
 
 async def _opened(plugin: PluginContext, user_id: str, website_id: str) -> tuple[SiteAddress, Site]:
@@ -171,4 +159,4 @@ def _judged(one: RedirectReview) -> JudgedRow:
     )
 
 
-TOOLS = (list_redirects, create_redirect, delete_redirect)
+TOOLS = (list_redirects, set_redirect)

@@ -1,11 +1,11 @@
-"""Tools that bring articles in, copy them, show what goes out, and take them along."""
+"""Tools that import and copy articles, preview what is published, and export them."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
-from pressroom.sdk import Annotations, Call, InvalidInput, Params, ToolResult, mcp_tool, per_minute
+from pressroom.sdk import Annotations, Call, ClientRequestId, InvalidInput, Params, ToolResult, mcp_tool, per_minute
 from pydantic import BaseModel, Field
 
 from pressroom_content.articles import exporting, importing
@@ -15,102 +15,85 @@ from pressroom_content.articles.trash import copy
 from pressroom_content.contract import WebsiteId
 from pressroom_content.tools.article_fields import ContentId, preview_url
 from pressroom_content.tools.articles import QUOTA
+from pressroom_content.tools.times import UTC_ZONE, local_time, time_text, zone_in
 from pressroom_content.tools.websites import context
+from pressroom_content.websites.store import Websites
 
 MAX_SHOWN_LENGTH: Final = 100_000
 
 
 class ImportArticleParams(Params):
-    """What becomes an article: a page, or HTML."""
+    """What becomes an article: a page, HTML or an article."""
 
     url: str | None = Field(
-        default=None, min_length=8, max_length=2048, description="A page or feed of a connected website; or give html."
+        default=None, min_length=8, max_length=2048, description="A page or feed of a connected website."
     )
     html: str | None = Field(
-        default=None, min_length=1, max_length=importing.MAX_PAGE_BYTES, description="Pasted HTML; or give url."
+        default=None, min_length=1, max_length=importing.MAX_PAGE_BYTES, description="Or pasted HTML."
     )
-    website_id: WebsiteId | None = Field(default=None, description="The website that the article is meant for.")
+    content_id: ContentId | None = Field(default=None, description="Or an article to copy.")
+    website_id: WebsiteId | None = Field(default=None, description="Where the new article belongs.")
+    language: str | None = Field(default=None, max_length=35, description="Of the copy; not translated.")
+    client_request_id: ClientRequestId = None
 
 
 class ImportedContent(BaseModel):
     """The answer of `import_content`."""
 
     content_id: str = Field(description="The new article.")
-    title: str = Field(description="The headline that was found.")
-    word_count: int = Field(description="How many words it has.")
+    title: str = Field(description="Its headline.")
+    slug: str = Field(description="The end of its URL.")
+    word_count: int = Field(description="How many words readers see.")
     warnings: list[str] = Field(description="What may have been lost or needs a look.")
 
 
 @mcp_tool(
     name="import_content",
-    title="Import an article",
+    title="Import or copy an article",
     description=(
-        "Turns a page of a connected website, the first item of its feed, or pasted HTML into a new draft in markdown: "
-        "only the article itself, without navigation, advertisements and scripts. Pages of other sites are not "
-        "fetched; paste their HTML. A repeated call makes a second article. Returns content_id, title, word count and "
-        "warnings."
+        "Makes a new draft from one of: a page of a connected website (or the first item of its feed), pasted HTML, or "
+        "an article to copy, such as for another language or website. Of a page only the article is taken, as "
+        "markdown. Pages of other sites are not fetched: paste their HTML."
     ),
     result=ImportedContent,
     annotations=Annotations(open_world=True),
-    toolsets=("content",),
+    toolsets=("writing",),
     quota=QUOTA,
     timeout=60.0,
 )
 async def import_content(params: ImportArticleParams, call: Call) -> ToolResult:
-    """Make an article of the caller's account from elsewhere."""
+    """Make an article of the caller's account from a page, HTML or another article."""
     plugin, subject, origin = context(call), call.caller.subject, call.caller.connection_name
-    if (params.url is None) == (params.html is None):
-        raise InvalidInput("url", "or html must be given, and not both")
-    if params.url is not None:
+    if sum(source is not None for source in (params.url, params.html, params.content_id)) != 1:
+        raise InvalidInput("url", "or html or content_id must be given, and only one of them")
+    if params.language is not None and params.content_id is None:
+        raise InvalidInput("language", "only goes with content_id; change it with update_content after an import")
+    warnings: tuple[str, ...] = ()
+    if params.content_id is not None:
+        article = await copy(
+            plugin,
+            subject,
+            params.content_id,
+            website_id=params.website_id,
+            language=params.language,
+            origin=origin,
+        )
+    elif params.url is not None:
         made = await importing.import_page(plugin, subject, params.url, params.website_id, origin=origin)
+        article, warnings = made.written.article, made.warnings
     else:
         made = await importing.import_html(plugin, subject, params.html or "", params.website_id, origin=origin)
-    article = made.written.article
+        article, warnings = made.written.article, made.warnings
     data = ImportedContent(
-        content_id=article.id, title=article.title, word_count=article.word_count, warnings=list(made.warnings)
+        content_id=article.id,
+        title=article.title,
+        slug=article.slug,
+        word_count=article.word_count,
+        warnings=list(warnings),
     )
-    lines = [f"Imported “{article.title}” as {article.id}, {article.word_count:,} words.", *made.warnings]
-    return ToolResult("\n- ".join(lines), data)
-
-
-class CopyParams(Params):
-    """What is copied, and for where."""
-
-    content_id: ContentId
-    website_id: WebsiteId | None = Field(default=None, description="The website of the copy; left out: the same.")
-    language: str | None = Field(
-        default=None, max_length=35, description="The language that the copy will have, such as de; left out: the same."
-    )
-
-
-class CopiedArticleOut(BaseModel):
-    """The answer of `duplicate_content`."""
-
-    content_id: str = Field(description="The copy.")
-
-
-@mcp_tool(
-    name="duplicate_content",
-    title="Copy an article",
-    description=(
-        "Copies an article as a new draft, such as the base for another language or website; its text is copied as it "
-        "is, not translated. A repeated call makes another copy. Returns the copy's content_id."
-    ),
-    result=CopiedArticleOut,
-    toolsets=("content",),
-    quota=QUOTA,
-)
-async def duplicate_content(params: CopyParams, call: Call) -> ToolResult:
-    """Copy an article of the caller's account."""
-    article = await copy(
-        context(call),
-        call.caller.subject,
-        params.content_id,
-        website_id=params.website_id,
-        language=params.language,
-        origin=call.caller.connection_name,
-    )
-    return ToolResult(f"Copied as {article.id}, slug {article.slug}.", CopiedArticleOut(content_id=article.id))
+    done = "Imported" if params.content_id is None else "Copied"
+    line = f"{done} “{article.title}” as {article.id}, slug {article.slug}, {article.word_count:,} words."
+    return ToolResult("\n- ".join([line, *warnings]), data)
 
 
 class PreviewParams(Params):
@@ -118,7 +101,7 @@ class PreviewParams(Params):
 
     content_id: ContentId
     website_id: WebsiteId | None = Field(
-        default=None, description="The website whose platform would get it; left out: as a web page."
+        default=None, description="Whose platform would get it; left out: as a web page."
     )
 
 
@@ -137,13 +120,13 @@ class PreviewResult(BaseModel):
     name="preview_content",
     title="Preview an article",
     description=(
-        "Shows exactly what a website's platform would get of an article: the sanitised HTML and the other fields, "
-        "with what sanitising removed and which fields the platform cannot hold. Use it before publish_content; "
-        "nothing is sent. Returns html, payload, removed, unsupported and a link to a page that shows it."
+        "Shows what a website would get of an article: the sanitised HTML and the other fields, what sanitising "
+        "removed, and which fields the platform cannot hold. Platforms that take Markdown, such as git, get the same "
+        "text as Markdown. Nothing is sent. Use it before publish_content."
     ),
     result=PreviewResult,
     annotations=Annotations(read_only=True, idempotent=True),
-    toolsets=("content",),
+    toolsets=("core", "writing", "publishing"),
 )
 async def preview_content(params: PreviewParams, call: Call) -> ToolResult:
     """Show what would be published of an article of the caller's account."""
@@ -159,7 +142,7 @@ async def preview_content(params: PreviewParams, call: Call) -> ToolResult:
         warnings=list(made.warnings),
         preview_url=preview_url(call, params.content_id),
     )
-    lines = [f"{name}: {value}" for name, value in data.payload.items()]
+    lines = [f"{name}: {_told(value)}" for name, value in data.payload.items()]
     for name, values in (
         ("Removed", data.removed),
         ("The platform cannot hold", data.unsupported),
@@ -169,16 +152,20 @@ async def preview_content(params: PreviewParams, call: Call) -> ToolResult:
     return ToolResult("\n".join([*lines, f"Preview: {data.preview_url}", "", html]), data)
 
 
+def _told(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
 class ExportParams(Params):
     """Which articles, and in which form."""
 
-    website_id: WebsiteId | None = Field(default=None, description="Only articles meant for this website.")
+    website_id: WebsiteId | None = Field(default=None, description="Only articles of this website.")
     content_ids: Annotated[list[ContentId], Field(min_length=1, max_length=500)] | None = Field(
-        default=None, description="Only these articles; left out: all that are not in the trash."
+        default=None, description="Only these; left out: all except trash."
     )
     format: Literal["markdown", "json", "wxr"] = Field(
         default="markdown",
-        description="markdown: a zip of files with front matter. json: one document. wxr: for WordPress's importer.",
+        description="markdown: a zip with front matter. wxr: for WordPress's importer.",
     )
 
 
@@ -186,7 +173,7 @@ class ExportOut(BaseModel):
     """The answer of `export_content`."""
 
     download_url: str = Field(description="Gives the file to whoever has the link, until it expires.")
-    expires_at: datetime = Field(description="Until when the link works (UTC).")
+    expires_at: datetime = Field(description="When the link stops working.")
     items: int = Field(description="How many articles the file holds.")
 
 
@@ -194,28 +181,32 @@ class ExportOut(BaseModel):
     name="export_content",
     title="Export articles",
     description=(
-        "Exports articles to a file: markdown with front matter in a zip, JSON, or WXR for WordPress. Give "
-        "website_id or content_ids for some of them, or neither for all. Returns a download link that works for an "
-        "hour, for the user, and how many articles are in the file. An earlier link to a file in the same format stops "
-        "working."
+        "Exports articles to a file. Give website_id or content_ids for some of them, neither for all. Returns a "
+        "download link for the user, which works for an hour and replaces an earlier link of the same format."
     ),
     result=ExportOut,
     annotations=Annotations(read_only=True, idempotent=True),
-    toolsets=("publish",),
+    toolsets=("writing",),
     rate_limit=per_minute(30),
     timeout=120.0,
 )
 async def export_content(params: ExportParams, call: Call) -> ToolResult:
     """Export articles of the caller's account."""
+    plugin, subject = context(call), call.caller.subject
     made = await exporting.export(
-        context(call),
-        call.caller.subject,
+        plugin,
+        subject,
         params.format,
         website_id=params.website_id,
         content_ids=params.content_ids,
     )
-    text = f"{made.items} articles: {made.url} (works until {made.expires_at:%Y-%m-%d %H:%M} UTC)"
-    return ToolResult(text, ExportOut(download_url=made.url, expires_at=made.expires_at, items=made.items))
+    zone = UTC_ZONE
+    if params.website_id is not None:
+        zone = zone_in(await Websites(plugin).zones(subject), params.website_id)
+    until = local_time(made.expires_at, zone)
+    count = f"{made.items:,} {'article' if made.items == 1 else 'articles'}"
+    text = f"{count}: {made.url} (works until {time_text(until, zone)})"
+    return ToolResult(text, ExportOut(download_url=made.url, expires_at=until, items=made.items))
 
 
-TOOLS: Final = (import_content, duplicate_content, preview_content, export_content)
+TOOLS: Final = (import_content, preview_content, export_content)

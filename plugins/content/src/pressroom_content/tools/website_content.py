@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, cast
 
 from pressroom.sdk import Annotations, Call, Integer, InvalidInput, Params, ToolResult, mcp_tool
 from pydantic import BaseModel, Field
 
-from pressroom_content.contract import Day, WebsiteId
-from pressroom_content.tools.websites import WebsiteDetails, context, details
+from pressroom_content.contract import Day, TermKind, WebsiteId
+from pressroom_content.tools.websites import WebsiteDetails, context, details, settings_line
+from pressroom_content.websites.connectors import term_kinds
 from pressroom_content.websites.store import Websites
 from pressroom_content.websites.sync import JOB, Taxonomies
 
@@ -17,9 +18,9 @@ class TaxonomyParams(Params):
     """Which terms."""
 
     website_id: WebsiteId
-    kind: Literal["category", "tag", "author", "blog", "collection"] = Field(description="What kind of terms.")
-    query: str | None = Field(default=None, max_length=200, description="Only terms that hold this text.")
-    limit: Integer = Field(default=50, ge=1, le=200, description="How many to return at most.")
+    kind: str = Field(description="Not every platform has each.")
+    query: str | None = Field(default=None, max_length=200, description="Only names with this text.")
+    limit: Integer = Field(default=50, ge=1, le=200, description="How many to return.")
 
 
 class TermRow(BaseModel):
@@ -42,24 +43,28 @@ class TaxonomyAnswer(BaseModel):
     name="list_site_taxonomies",
     title="Terms of a website",
     description=(
-        "Lists the categories, tags, authors, blogs or collections that exist on a website, so that articles use those "
-        "instead of near-duplicates. Answers are remembered for ten minutes. Returns items; use query where there "
-        "are many."
+        "Lists the categories, tags or authors that exist on a website. Use it before create_content, so that articles "
+        "use existing ones instead of near-duplicates. Answers are kept for ten minutes; narrow long lists with query."
     ),
     result=TaxonomyAnswer,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
-    toolsets=("sites",),
+    toolsets=("core", "websites", "publishing"),
     timeout=60,
+    choices={"kind": term_kinds},
 )
 async def list_site_taxonomies(params: TaxonomyParams, call: Call) -> ToolResult:
     """Return terms of a site."""
-    found = await Taxonomies(context(call)).terms(
-        call.caller.subject, params.website_id, params.kind, params.query or ""
-    )
+    kind = cast("TermKind", params.kind)
+    found = await Taxonomies(context(call)).terms(call.caller.subject, params.website_id, kind, params.query or "")
     rows = [TermRow(id=one.id, name=one.name, slug=one.slug, count=one.count) for one in found[: params.limit]]
-    more = "" if len(found) <= params.limit else f"\n… and {len(found) - params.limit} more; narrow it with query"
-    text = "\n".join(row.name for row in rows) or f"The site has no {params.kind} that matches."
+    more = "" if len(found) <= params.limit else f"\n{len(found) - params.limit} more: narrow it with query"
+    text = "\n".join(map(_term_line, rows)) or f"The site has no {params.kind} that matches."
     return ToolResult(text + more, TaxonomyAnswer(items=rows, next_cursor=None))
+
+
+def _term_line(row: TermRow) -> str:
+    count = "" if row.count is None else f", {row.count} {'post' if row.count == 1 else 'posts'}"
+    return f"{row.name} (id {row.id}, slug {row.slug}{count})"
 
 
 class SettingsParams(Params):
@@ -68,14 +73,11 @@ class SettingsParams(Params):
     website_id: WebsiteId
     settings: dict[str, Any] = Field(
         description=(
-            "Only what changes: default_status (publish, draft), author, category, timezone (such as Europe/Berlin), "
-            "language (such as en-GB), image_policy (rehost, hotlink, none), indexnow (true, false), description, "
-            "name. null restores a default."
+            "Only changes: default_status (publish, draft), author, category, timezone (Europe/Berlin), language "
+            "(en-GB), image_policy (rehost, hotlink, none), indexnow (true, false), description, name. null: default."
         )
     )
-    expected_version: Integer | None = Field(
-        default=None, description="Refuse the change if the website is of another version by now."
-    )
+    expected_version: Integer | None = Field(default=None, description="The version that you read.")
 
 
 class SettingsAnswer(BaseModel):
@@ -89,13 +91,12 @@ class SettingsAnswer(BaseModel):
     name="update_website_settings",
     title="Website settings",
     description=(
-        "Changes the settings of a website: default status, author, category, time zone, language, what happens to "
-        "images, IndexNow, name and description. Settings that are left out stay. Returns the website and its new "
-        "version."
+        "Changes settings of a website; get_website shows them. The time zone decides how times without an offset are "
+        "read and shown. Returns the website and its new version."
     ),
     result=SettingsAnswer,
     annotations=Annotations(idempotent=True),
-    toolsets=("sites",),
+    toolsets=("websites",),
 )
 async def update_website_settings(params: SettingsParams, call: Call) -> ToolResult:
     """Change settings of a website."""
@@ -105,35 +106,34 @@ async def update_website_settings(params: SettingsParams, call: Call) -> ToolRes
         call.caller.subject, params.website_id, params.settings, params.expected_version
     )
     data = SettingsAnswer(website=details(website), version=website.version)
-    lines = [f"{name}: {value}" for name, value in data.website.settings.items()]
-    return ToolResult("\n".join([f"{website.name}, version {website.version}", *lines]), data)
+    return ToolResult(f"{website.name} ({website.id})\n{settings_line(data.website)}", data)
 
 
 class SyncParams(Params):
     """What to read."""
 
     website_id: WebsiteId
-    since: Day | None = Field(default=None, description="Only posts that changed since the beginning of this day, UTC.")
-    max_items: Integer = Field(default=500, ge=1, le=5000, description="How many posts to read at most.")
+    since: Day | None = Field(default=None, description="Only posts changed on this day or later (UTC).")
+    max_items: Integer = Field(default=500, ge=1, le=5000, description="How many posts to read.")
 
 
 class SyncAnswer(BaseModel):
     """The answer of `sync_website_content`."""
 
-    job_id: str = Field(description="Ask get_job how far it is.")
+    job_id: str = Field(description="get_job shows its progress.")
 
 
 @mcp_tool(
     name="sync_website_content",
     title="Read a website's posts",
     description=(
-        "Reads the posts that a website has into this account's index, in the background, so that internal links, "
+        "Reads a website's existing posts into this account's index, in the background, so that internal links, "
         "duplicates and competing keyphrases are found among them. Nothing changes on the site. Use it once after "
-        "connecting a site with older posts. Returns job_id for get_job."
+        "connecting a site with older posts; get_job shows the progress."
     ),
     result=SyncAnswer,
     annotations=Annotations(idempotent=True, open_world=True),
-    toolsets=("sites",),
+    toolsets=("websites",),
 )
 async def sync_website_content(params: SyncParams, call: Call) -> ToolResult:
     """Begin to read a site."""
@@ -141,12 +141,14 @@ async def sync_website_content(params: SyncParams, call: Call) -> ToolResult:
     website = await Websites(plugin).get(user_id, params.website_id)
     if not website.capabilities.get("import_posts", False):
         raise InvalidInput(
-            "website_id", f"the posts of {website.name} cannot be read: {website.platform} does not offer it"
+            "website_id",
+            f"the posts of {website.name} cannot be read: {website.platform} does not offer it. import_content takes "
+            "one page at a time",
         )
     payload = {"website_id": website.id, "since": params.since, "max_items": params.max_items}
     job_id = await plugin.services.jobs.enqueue(JOB, payload, subject=user_id)
     return ToolResult(
-        f"Reading {website.name} has begun; get_job {job_id} says how far it is.", SyncAnswer(job_id=job_id)
+        f"Reading {website.name} has begun: job_id {job_id}. get_job shows its progress.", SyncAnswer(job_id=job_id)
     )
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any, Literal
+from zoneinfo import ZoneInfo
 
 from pressroom.sdk import (
     Annotations,
     Call,
+    ClientRequestId,
     Integer,
     InvalidInput,
     Params,
@@ -19,10 +22,13 @@ from pydantic import BaseModel, Field
 
 from pressroom_content.contract import BUILTIN, Cursor, WebsiteId, control_of
 from pressroom_content.records import Website
+from pressroom_content.tools.times import local_time, time_text
+from pressroom_content.tools.voice_guide import VoiceView, voice_lines
+from pressroom_content.voice.store import Voices
 from pressroom_content.websites import settings as site_settings
 from pressroom_content.websites.checking import check_website
 from pressroom_content.websites.connecting import ConnectionLinks
-from pressroom_content.websites.connectors import connectors
+from pressroom_content.websites.connectors import ABILITIES, connectors
 from pressroom_content.websites.control import Controls
 from pressroom_content.websites.store import Websites
 
@@ -41,8 +47,9 @@ class WebsiteSummary(BaseModel):
     name: str
     url: str
     platform: str
-    status: Literal["active", "error", "paused"] = Field(description="error: it has to be connected anew or fixed.")
+    status: Literal["active", "error", "paused"] = Field(description="error: it has to be connected again or fixed.")
     capabilities: dict[str, bool] = Field(description="What can be done there.")
+    timezone: str = Field(description="Its time zone; all times are in it.")
     last_published_at: datetime | None
 
 
@@ -73,6 +80,7 @@ class WebsiteDetails(WebsiteSummary):
 
 def summary(website: Website) -> WebsiteSummary:
     """Return a website as lists show it."""
+    zone = site_settings.zone_of(website.settings)
     return WebsiteSummary(
         id=website.id,
         name=website.name,
@@ -80,30 +88,39 @@ def summary(website: Website) -> WebsiteSummary:
         platform=website.platform,
         status=website.status,
         capabilities={name: bool(value) for name, value in website.capabilities.items()},
-        last_published_at=website.last_published_at,
+        timezone=zone.key,
+        last_published_at=local_time(website.last_published_at, zone),
     )
 
 
 def details(website: Website) -> WebsiteDetails:
     """Return all that people may know of a website; its credential is not part of it."""
+    zone = site_settings.zone_of(website.settings)
     return WebsiteDetails(
         **summary(website).model_dump(),
         settings=site_settings.read(website.settings).model_dump(),
         checks=[dict(check) for check in website.checks],
-        checked_at=website.checked_at,
+        checked_at=local_time(website.checked_at, zone),
         last_error=website.last_error,
-        last_error_at=website.last_error_at,
-        connected_at=website.created_at,
+        last_error_at=local_time(website.last_error_at, zone),
+        connected_at=local_time(website.created_at, zone),
         version=website.version,
     )
+
+
+def settings_line(website: WebsiteDetails) -> str:
+    """Return the settings of a website in a line for the model."""
+    shown = {"language": "unknown", "author": "none", "category": "none", "description": "none"}
+    values = (f"{name} {value if value != '' else shown.get(name, '')}" for name, value in website.settings.items())
+    return f"Settings, version {website.version}: {'; '.join(values)}"
 
 
 class ListWebsitesParams(Params):
     """Which websites."""
 
-    status: Literal["active", "error", "paused"] | None = Field(default=None, description="Only those that stand so.")
-    limit: Integer = Field(default=50, ge=1, le=200, description="How many to return at most.")
-    cursor: Cursor | None = Field(default=None, description="The next_cursor of the answer before, to read on.")
+    status: Literal["active", "error", "paused"] | None = Field(default=None, description="Only those.")
+    limit: Integer = Field(default=50, ge=1, le=200, description="How many to return.")
+    cursor: Cursor | None = Field(default=None, description="next_cursor of the last answer.")
 
 
 class WebsitePage(BaseModel):
@@ -117,13 +134,12 @@ class WebsitePage(BaseModel):
     name="list_websites",
     title="Websites",
     description=(
-        "Lists the websites that this account has connected, newest first, with platform, health and what can be done "
-        "on each. Use it first when the user wants to publish, to learn the website_id. Returns websites and "
-        "next_cursor."
+        "Lists the websites that are connected, newest first, with platform, status and time zone. Use it first when "
+        "the user wants to write for or publish on a website, to learn the website_id. Next: get_website."
     ),
     result=WebsitePage,
     annotations=Annotations(read_only=True, idempotent=True),
-    toolsets=("sites",),
+    toolsets=("core", "websites"),
 )
 async def list_websites(params: ListWebsitesParams, call: Call) -> ToolResult:
     """Return a page of the caller's websites."""
@@ -131,23 +147,44 @@ async def list_websites(params: ListWebsitesParams, call: Call) -> ToolResult:
         call.caller.subject, status=params.status, limit=params.limit, cursor=params.cursor
     )
     data = WebsitePage(websites=[summary(one) for one in found], next_cursor=cursor)
-    lines = [f"{one.id}  {one.name} ({one.platform}, {one.status}) {one.url}" for one in found]
-    empty = "No websites are connected. connect_website begins with one; the platform builtin needs nothing else."
+    lines = [f"{one.id}  {one.name} ({one.platform}, {one.status}, {one.timezone}) {one.url}" for one in data.websites]
+    if cursor:
+        lines.append(f"More: call list_websites again with cursor {cursor}")
+    empty = "No websites are connected. Connect one with connect_website; the platform builtin needs no credential."
     return ToolResult("\n".join(lines) or empty, data)
 
 
-class WebsiteParams(Params):
+class GetWebsiteParams(Params):
     """Which website."""
 
     website_id: WebsiteId
+    check: bool = Field(default=False, description="Also check it live.")
+
+
+class ConnectionCheckOut(BaseModel):
+    """A point of a live check."""
+
+    id: str
+    status: Literal["ok", "warning", "error"]
+    message: str
+    fix: str = Field(description="What the site's owner can do about it.")
+
+
+class LiveCheck(BaseModel):
+    """What a live check found just now."""
+
+    ok: bool = Field(description="Whether publishing is possible.")
+    checks: list[ConnectionCheckOut]
 
 
 class WebsiteAnswer(BaseModel):
     """The answer of `get_website`."""
 
     website: WebsiteDetails
-    capabilities: dict[str, bool] = Field(description="What can be done on this website.")
     control: ControlState
+    voice: VoiceView = Field(description="The brand voice: follow it when you write for this website.")
+    voice_version: int = Field(description="expected_version of set_brand_voice; 0: nobody has written one.")
+    live_check: LiveCheck | None = Field(description="null without check.")
     limits: dict[str, int] = Field(description="Bounds of this server that matter for it.")
 
 
@@ -155,43 +192,78 @@ class WebsiteAnswer(BaseModel):
     name="get_website",
     title="Website",
     description=(
-        "Shows one website: its settings, what can be done there (draft, schedule, update, delete, tags, categories, "
-        "canonical, featured_image, seo_meta, redirects), limits, the last error, and whether it is proven that the "
-        "site controls its URL. Use it before publishing where something does not work as expected."
+        "Shows one website: settings, time zone, what can be done there, the last error, whether it is proven to "
+        "control its URL, and its brand voice, which every text for it should follow. Use it before writing for a "
+        "website. With check it also tests the connection live: reachability, credential, role, uploads, SEO fields "
+        "and control of the URL, each with a fix; use that when publishing failed or to finish a verification."
     ),
     result=WebsiteAnswer,
-    annotations=Annotations(read_only=True, idempotent=True),
-    toolsets=("sites",),
+    annotations=Annotations(read_only=True, idempotent=True, open_world=True),
+    toolsets=("core", "websites"),
+    timeout=60,
 )
-async def get_website(params: WebsiteParams, call: Call) -> ToolResult:
-    """Return a website of the caller's account."""
-    plugin = context(call)
-    website = await Websites(plugin).get(call.caller.subject, params.website_id)
-    shown = details(website)
+async def get_website(params: GetWebsiteParams, call: Call) -> ToolResult:
+    """Return a website of the caller's account, and check it where that is asked for."""
+    plugin, user_id = context(call), call.caller.subject
+    live = await _checked(plugin, user_id, params.website_id) if params.check else None
+    website = await Websites(plugin).get(user_id, params.website_id)
+    voice, voice_version = await Voices(plugin).get(user_id, website.id)
     data = WebsiteAnswer(
-        website=shown,
-        capabilities=shown.capabilities,
+        website=details(website),
         control=await _control_state(plugin, website),
+        voice=VoiceView.of(voice),
+        voice_version=voice_version,
+        live_check=live,
         limits={"max_body_bytes": plugin.config.max_body_bytes, "max_websites": plugin.config.max_websites},
     )
-    able = ", ".join(name for name, can in shown.capabilities.items() if can) or "nothing"
-    problem = f"\nLast error: {website.last_error}" if website.last_error else ""
-    text = f"{website.name} ({website.platform}, {website.status}) {website.url}\nIt can do: {able}.{problem}"
-    return ToolResult(text, data)
+    return ToolResult("\n".join(_lines(data)), data)
+
+
+async def _checked(plugin: PluginContext, user_id: str, website_id: str) -> LiveCheck:
+    _, finding = await check_website(plugin, user_id, website_id)
+    checks = [*finding.checks, await Controls(plugin).check(user_id, website_id)]
+    rows = [ConnectionCheckOut(id=one.id, status=one.status, message=one.message, fix=one.fix) for one in checks]
+    return LiveCheck(ok=finding.ok, checks=rows)
 
 
 async def _control_state(plugin: PluginContext, website: Website) -> ControlState:
     known = control_of(website)
     how = "" if known.proven else await Controls(plugin).how(website.user_id, website.id)
-    return ControlState(proven=known.proven, method=known.method, proven_at=known.proven_at, how=how)
+    at = local_time(known.proven_at, site_settings.zone_of(website.settings))
+    return ControlState(proven=known.proven, method=known.method, proven_at=at, how=how)
+
+
+def _lines(data: WebsiteAnswer) -> Iterator[str]:
+    website = data.website
+    zone = ZoneInfo(website.timezone)
+    yield f"{website.name} ({website.platform}, {website.status}) {website.url}"
+    yield f"website_id {website.id}, connected {time_text(website.connected_at, zone)}"
+    if data.live_check is not None:
+        yield f"Live check: publishing is {'possible' if data.live_check.ok else 'not possible'}."
+        for row in data.live_check.checks:
+            yield f"- {row.status}: {row.message}{f' ({row.fix})' if row.fix else ''}"
+    yield f"Time zone: {zone.key}; now {time_text(datetime.now(UTC), zone)}. Times without an offset are read in it."
+    able = [words for name, words in ABILITIES.items() if website.capabilities.get(name)]
+    lacks = [words for name, words in ABILITIES.items() if website.capabilities.get(name) is False]
+    yield f"Supported: {', '.join(able) or 'nothing'}. Not supported: {', '.join(lacks) or 'nothing'}."
+    yield settings_line(website)
+    proven = f"proven ({data.control.method})" if data.control.proven else f"not proven. {data.control.how}"
+    yield f"Control of the URL: {proven}"
+    published = website.last_published_at
+    yield f"Last published: {time_text(published, zone) if published else 'never'}"
+    if website.last_error and website.last_error_at:
+        yield f"Last error, {time_text(website.last_error_at, zone)}: {website.last_error}"
+    yield f"Limits: {', '.join(f'{name} {value:,}' for name, value in data.limits.items())}"
+    yield from voice_lines(data.voice, data.voice_version)
 
 
 class ConnectParams(Params):
     """What to connect."""
 
-    platform: str = Field(description="The software that the site runs on; builtin is a blog on this server itself.")
-    url: str | None = Field(default=None, min_length=1, max_length=2000, description="The site's URL, if known.")
-    name: str | None = Field(default=None, min_length=1, max_length=200, description="What the user calls the site.")
+    platform: str = Field(description="What the site runs on; builtin: a blog on this server.")
+    url: str | None = Field(default=None, min_length=1, max_length=2000, description="Of the site, if known.")
+    name: str | None = Field(default=None, min_length=1, max_length=200, description="Display name.")
+    client_request_id: ClientRequestId = None
 
 
 class ConnectAnswer(BaseModel):
@@ -207,14 +279,14 @@ class ConnectAnswer(BaseModel):
     name="connect_website",
     title="Connect a website",
     description=(
-        "Begins to connect a website. Returns connect_url: show it to the user, who opens it in a browser, signs in "
+        "Starts connecting a website. Returns connect_url: show it to the user, who opens it in a browser, signs in "
         "and types the credential there. Never ask for a password, key or token in the chat. Afterwards list_websites "
-        "shows the site. The platform builtin needs no credential: it is connected at once. The values "
-        "of platform are what this server can do; the operator can install others as plugins."
+        "shows the site. The platform builtin is ready at once. If a platform is missing here, the operator can "
+        "install a plugin for it."
     ),
     result=ConnectAnswer,
     annotations=Annotations(open_world=True),
-    toolsets=("sites",),
+    toolsets=("core", "websites"),
     choices={"platform": connectors},
 )
 async def connect_website(params: ConnectParams, call: Call) -> ToolResult:
@@ -230,8 +302,9 @@ async def connect_website(params: ConnectParams, call: Call) -> ToolResult:
     data = ConnectAnswer(connect_url=url, state="waiting_for_user", expires_at=expires_at, website_id=None)
     title = connectors(plugin)[params.platform].title
     text = (
-        f"Ask the user to open {url} in a browser until {expires_at:%H:%M} UTC, and to enter the credential of the "
-        f"{title} site there. Other platforms of this server: {', '.join(_others(plugin, params.platform))}."
+        f"Ask the user to open {url} in a browser before {expires_at:%H:%M} UTC, and to enter the credential of the "
+        f"{title} site there. Then call list_websites. Other platforms of this server: "
+        f"{', '.join(_others(plugin, params.platform))}."
     )
     return ToolResult(text, data)
 
@@ -240,54 +313,14 @@ def _others(plugin: PluginContext, platform: str) -> list[str]:
     return [name for name in connectors(plugin) if name != platform] or ["none"]
 
 
-class ConnectionCheckOut(BaseModel):
-    """A point of a live check."""
-
-    id: str
-    status: Literal["ok", "warning", "error"]
-    message: str
-    fix: str = Field(description="What the site's owner can do about it.")
-
-
-class ConnectionTestOut(BaseModel):
-    """The answer of `test_website_connection`."""
-
-    ok: bool = Field(description="Whether publishing is possible.")
-    checks: list[ConnectionCheckOut]
-
-
-@mcp_tool(
-    name="test_website_connection",
-    title="Test a website",
-    description=(
-        "Checks a website live: whether it can be reached, the credential is valid, the role allows publishing and "
-        "uploading, SEO fields can be written, and whether the site is proven to control its URL. Changes nothing on "
-        "the site. Use it when publishing failed, before something large, or once a verification file is in place. "
-        "Returns ok and checks, each with a fix."
-    ),
-    result=ConnectionTestOut,
-    annotations=Annotations(read_only=True, idempotent=True, open_world=True),
-    toolsets=("sites",),
-    timeout=60,
-)
-async def test_website_connection(params: WebsiteParams, call: Call) -> ToolResult:
-    """Look at a website."""
-    plugin, user_id = context(call), call.caller.subject
-    _, finding = await check_website(plugin, user_id, params.website_id)
-    checks = [*finding.checks, await Controls(plugin).check(user_id, params.website_id)]
-    rows = [ConnectionCheckOut(id=one.id, status=one.status, message=one.message, fix=one.fix) for one in checks]
-    lines = [f"{row.status}: {row.message}{f' ({row.fix})' if row.fix else ''}" for row in rows]
-    return ToolResult("\n".join(lines), ConnectionTestOut(ok=finding.ok, checks=rows))
-
-
 class DisconnectParams(Params):
     """What to disconnect."""
 
     website_id: WebsiteId
-    confirm: bool = Field(description="Whether the user has agreed: the credential is forgotten for good.")
+    confirm: bool = Field(description="Must be true: the user has agreed.")
     delete_posts: bool = Field(
         default=False,
-        description="For built-in sites: also deletes all posts, files and redirects of the site, for good.",
+        description="Built-in sites only: also delete all posts, files and redirects for good.",
     )
 
 
@@ -302,13 +335,12 @@ class DisconnectAnswer(BaseModel):
     name="disconnect_website",
     title="Disconnect a website",
     description=(
-        "Forgets a website's credential; nothing more is published there. What is online stays online, and cannot be "
-        "changed from here any more, but with delete_posts on a built-in site. Ask the user first, then set confirm to "
-        "true. Safe to repeat."
+        "Forgets a website's credential for good. Live posts stay online and can no longer be changed from here, "
+        "except with delete_posts. Ask the user first."
     ),
     result=DisconnectAnswer,
     annotations=Annotations(destructive=True, idempotent=True),
-    toolsets=("sites",),
+    toolsets=("websites",),
 )
 async def disconnect_website(params: DisconnectParams, call: Call) -> ToolResult:
     """Forget a website's credential."""
@@ -326,4 +358,4 @@ def confirmed(*, confirm: bool) -> None:
         raise InvalidInput("confirm", "must be true; ask the user first whether this is to be done")
 
 
-TOOLS = (list_websites, get_website, connect_website, test_website_connection, disconnect_website)
+TOOLS = (list_websites, get_website, connect_website, disconnect_website)

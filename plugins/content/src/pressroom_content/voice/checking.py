@@ -11,6 +11,9 @@ from typing import Final, Literal
 
 from icu4py.breakers import SentenceBreaker
 
+from pressroom_content.articles.analysis import plain_text
+from pressroom_content.articles.fields import Draft
+from pressroom_content.contract import VoiceFinding, VoiceRule
 from pressroom_content.language import count_words, words_of
 from pressroom_content.text_index.corpus import language_of
 from pressroom_content.voice.spellings import other_spellings
@@ -95,28 +98,13 @@ _MIN_WORDS: Final = 50
 _AROUND: Final = 30
 _WORD = re.compile(r"[^\W\d_]+")
 
-Rule = Literal["banned_term", "glossary", "spelling", "sentence_length", "reading_ease"]
+
+def check_draft(draft: Draft, voice: Voice) -> list[VoiceFinding]:
+    """Return what `check` finds in the title and text of an article. Raises `InvalidInput`."""
+    return check(f"{draft.title}\n\n{plain_text(draft)}".strip(), voice, draft.language)
 
 
-@dataclass(frozen=True, slots=True)
-class VoiceIssue:
-    """Something in a text that breaks a rule. `position` counts characters from 0, `line` from 1.
-
-    `found` is the text in question, `context` the same with some words around it. An `error` breaks the guide, a
-    `warning` misses a target.
-    """
-
-    rule: Rule
-    severity: Literal["error", "warning"]
-    message: str
-    fix: str
-    found: str = ""
-    context: str = ""
-    position: int | None = None
-    line: int | None = None
-
-
-def check(text: str, voice: Voice, language: str = "") -> list[VoiceIssue]:
+def check(text: str, voice: Voice, language: str = "") -> list[VoiceFinding]:
     """Return what in a text breaks a guide or misses a target, rule by rule, each in the order of the text.
 
     Spelling variants and reading ease are checked where the language has them; an empty one counts as English.
@@ -156,16 +144,16 @@ class _Text:
 
     def finding(
         self,
-        rule: Rule,
+        rule: VoiceRule,
         place: int,
         found: str,
         message: str,
         fix: str,
         severity: Literal["error", "warning"] = "error",
-    ) -> VoiceIssue:
+    ) -> VoiceFinding:
         """Return a finding at a place."""
         start, end = max(0, place - _AROUND), place + len(found) + _AROUND
-        return VoiceIssue(
+        return VoiceFinding(
             rule=rule,
             severity=severity,
             message=message,
@@ -177,20 +165,20 @@ class _Text:
         )
 
 
-def _bounded(findings: Iterator[VoiceIssue]) -> Iterator[VoiceIssue]:
+def _bounded(findings: Iterator[VoiceFinding]) -> Iterator[VoiceFinding]:
     for number, finding in enumerate(findings):
         if number == MAX_FINDINGS_PER_RULE:
             return
         yield finding
 
 
-def _banned(text: _Text, voice: Voice) -> Iterator[VoiceIssue]:
+def _banned(text: _Text, voice: Voice) -> Iterator[VoiceFinding]:
     for place, found, _ in Terms(dict.fromkeys(voice.banned_terms, "")).found_in(text.text):
         message = f"“{found}” is a banned term"
         yield text.finding("banned_term", place, found, message, "Say it in other words.")
 
 
-def _glossary(text: _Text, voice: Voice) -> Iterator[VoiceIssue]:
+def _glossary(text: _Text, voice: Voice) -> Iterator[VoiceFinding]:
     written = {other: term for term, instead_of in voice.glossary.items() for other in (*instead_of.split(","), term)}
     for place, found, term in Terms(written).found_in(text.text):
         if found == term or (found[1:] == term[1:] and _begins_sentence(text.text, place)):
@@ -199,7 +187,7 @@ def _glossary(text: _Text, voice: Voice) -> Iterator[VoiceIssue]:
         yield text.finding("glossary", place, found, message, f"Write “{term}”.")
 
 
-def _spelling(text: _Text, voice: Voice) -> Iterator[VoiceIssue]:
+def _spelling(text: _Text, voice: Voice) -> Iterator[VoiceFinding]:
     if voice.spelling == "any":
         return
     others = other_spellings(voice.spelling)
@@ -211,7 +199,7 @@ def _spelling(text: _Text, voice: Voice) -> Iterator[VoiceIssue]:
             yield text.finding("spelling", match.start(), match[0], message, f"Write “{own}”.")
 
 
-def _long_sentences(text: _Text) -> Iterator[VoiceIssue]:
+def _long_sentences(text: _Text) -> Iterator[VoiceFinding]:
     for place, sentence in text.sentences:
         words = count_words(sentence)
         if words > MAX_SENTENCE_WORDS:
@@ -220,7 +208,7 @@ def _long_sentences(text: _Text) -> Iterator[VoiceIssue]:
             yield text.finding("sentence_length", place, shown, message, "Split it in two.", "warning")
 
 
-def _averages(text: _Text, language: str) -> Iterator[VoiceIssue]:
+def _averages(text: _Text, language: str) -> Iterator[VoiceFinding]:
     words = list(words_of(text.text))
     sentences = len(text.sentences)
     if len(words) < _MIN_WORDS or not sentences:
@@ -228,11 +216,11 @@ def _averages(text: _Text, language: str) -> Iterator[VoiceIssue]:
     mean = len(words) / sentences
     if mean > MEAN_SENTENCE:
         message = f"sentences have {mean:.1f} words on average; the target is at most {MEAN_SENTENCE:g}"
-        yield VoiceIssue("sentence_length", "warning", message, "Make the longest ones shorter.")
+        yield VoiceFinding("sentence_length", "warning", message, "Make the longest ones shorter.")
     ease = reading_ease(words, sentences, language)
     if ease is not None and ease < MIN_EASE:
         message = f"the reading ease is {ease:.0f} of 100; the target is at least {MIN_EASE:.0f}"
-        yield VoiceIssue("reading_ease", "warning", message, "Use shorter words and shorter sentences.")
+        yield VoiceFinding("reading_ease", "warning", message, "Use shorter words and shorter sentences.")
 
 
 def _begins_sentence(text: str, place: int) -> bool:

@@ -100,7 +100,7 @@ class Voices:
             if expected_version is not None and expected_version != version:
                 raise InvalidInput(
                     "expected_version",
-                    f"the guide is at version {version}, not {expected_version}: read it with get_brand_voice, and "
+                    f"the brand voice is at version {version}, not {expected_version}: read it with get_website, and "
                     "repeat the change with its version",
                 )
             values = {"voice": asdict(wanted), "version": version + 1, "updated_at": datetime.now(UTC)}

@@ -56,7 +56,11 @@ class ConnectionLinks:
         connector = connector_of(self._plugin, platform)
         url = self._website_url(url) if url and connector.needs_url else ""
         if website_id is None and await Websites(self._plugin).count(user_id) >= self._plugin.config.max_websites:
-            raise InvalidInput("", f"this account has {self._plugin.config.max_websites} websites, as many as it may")
+            raise InvalidInput(
+                "",
+                f"this account has {self._plugin.config.max_websites} websites, as many as it may; disconnect_website "
+                "frees a place",
+            )
         now, token = datetime.now(UTC), new_secret()
         expires_at = now + timedelta(minutes=self._plugin.config.connect_minutes)
         row = ConnectRow(

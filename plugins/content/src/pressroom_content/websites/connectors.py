@@ -2,11 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from pressroom.sdk import InvalidInput, PluginContext
 
-from pressroom_content.contract import BUILTIN, SiteConnector
+from pressroom_content.contract import BUILTIN, SiteConnector, TermKind
+
+ABILITIES: Final[Mapping[str, str]] = {
+    "draft": "drafts",
+    "schedule": "its own scheduler",
+    "update": "updates",
+    "unpublish": "taking posts down",
+    "delete": "deleting posts",
+    "tags": "tags",
+    "categories": "categories",
+    "canonical": "canonical URLs",
+    "featured_image": "featured images",
+    "upload": "uploads of images",
+    "seo_meta": "titles and descriptions for search engines",
+    "redirects": "redirects",
+    "import_posts": "reading existing posts",
+}
+"""What can be done on a site in words, by the names of `contract.Capabilities`."""
+
+_KINDS: Final[Mapping[TermKind, str]] = {
+    "category": "categories",
+    "tag": "tags",
+    "author": "authors",
+    "blog": "blogs",
+    "collection": "collections",
+}
 
 
 def connectors(plugin: PluginContext) -> Mapping[str, SiteConnector]:
@@ -26,3 +52,22 @@ def connector_of(plugin: PluginContext, platform: str) -> SiteConnector:
         f"this server has no connector for {platform}; it has {', '.join(found)}. The operator can install others "
         "as plugins",
     )
+
+
+def term_kinds(plugin: PluginContext) -> Sequence[TermKind]:
+    """Return the kinds of terms that at least one platform of this server can list."""
+    known = {kind for connector in connectors(plugin).values() for kind in connector.term_kinds}
+    return [kind for kind in _KINDS if kind in known]
+
+
+def require_term_kind(plugin: PluginContext, platform: str, kind: TermKind) -> None:
+    """Refuse a kind of terms that a platform cannot list. Raises `InvalidInput`, which names those that it can."""
+    connector = connector_of(plugin, platform)
+    if kind in connector.term_kinds:
+        return
+    if not connector.term_kinds:
+        raise InvalidInput(
+            "website_id",
+            f"{connector.title} cannot be asked which terms it has; name them in tags and categories of create_content",
+        )
+    raise InvalidInput("kind", f"{connector.title} has no {_KINDS[kind]}; use {' or '.join(connector.term_kinds)}")

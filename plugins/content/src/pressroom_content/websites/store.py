@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -39,6 +40,8 @@ from pressroom_content.websites.proofs import take_proof
 RESERVED_KEYS: Final = frozenset({"static", "files", "api", "admin", "new"})
 _MAX_KEY_LENGTH: Final = 60
 _MAX_ERROR_LENGTH: Final = 1000
+_TAKEN_OVER: Final = ("timezone", "language")
+"""Settings that a site's own are taken over for, until its owner chooses others."""
 
 
 class Websites:
@@ -155,12 +158,14 @@ class Websites:
             url=url,
             status="active",
             credential=Vault.of(self._plugin).seal(credential, id_) if credential else "",
-            settings=_own_settings(finding, ("timezone", "language")),
+            settings=_own_settings(finding, _TAKEN_OVER),
             created_at=now,
             updated_at=now,
         )
         if finding is None and platform in (known := connectors(self._plugin)):
             row.capabilities = asdict(known[platform].capabilities)
+        if platform == BUILTIN and (zone := await self._usual_zone(user_id)):
+            row.settings = {"timezone": zone}
         _take_finding(row, finding, now, self._plugin.base_url)
         for number in range(1, 1000):
             if platform == BUILTIN:
@@ -170,7 +175,8 @@ class Websites:
                     if await self._count(session, user_id) >= self._plugin.config.max_websites:
                         raise InvalidInput(
                             "",
-                            f"an account has at most {self._plugin.config.max_websites} websites; disconnect one first",
+                            f"an account has at most {self._plugin.config.max_websites} websites; disconnect_website "
+                            "frees a place",
                         )
                     session.add(row)
                     await session.flush()
@@ -287,6 +293,14 @@ class Websites:
             done += 1
         return done
 
+    async def _usual_zone(self, user_id: str) -> str:
+        """Return the time zone that most websites of an account have, nothing where none has one."""
+        mine = select(WebsiteRow.settings).where(WebsiteRow.user_id == user_id, WebsiteRow.disconnected_at.is_(None))
+        async with self._database.reading() as session:
+            found = await session.scalars(mine.order_by(WebsiteRow.created_at.desc()))
+            zones = Counter(settings["timezone"] for settings in found if "timezone" in settings)
+        return zones.most_common(1)[0][0] if zones else ""
+
     async def _row(self, session: AsyncSession, user_id: str, website_id: str, *, connected: bool = True) -> WebsiteRow:
         row = await session.get(WebsiteRow, as_id(website_id))
         if row is None or row.user_id != user_id or (connected and row.disconnected_at is not None):
@@ -343,8 +357,8 @@ def _take_finding(row: WebsiteRow, finding: ConnectionReport | None, now: dateti
         return
     row.checks = [asdict(check) for check in finding.checks]
     row.capabilities = asdict(finding.capabilities)
-    if "timezone" not in (row.settings or {}):
-        row.settings = {**(row.settings or {}), **_own_settings(finding, ("timezone",))}
+    missing = [name for name in _TAKEN_OVER if name not in (row.settings or {})]
+    row.settings = {**(row.settings or {}), **_own_settings(finding, missing)}
     row.checked_at = row.updated_at = now
     wrong = next((check.message for check in finding.checks if check.status == "error"), "")
     if wrong:

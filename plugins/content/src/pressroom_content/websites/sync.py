@@ -21,6 +21,7 @@ from pressroom_content.rendering.text import text_of
 from pressroom_content.tables import PageRow, PublicationRow
 from pressroom_content.text_index.corpus import fingerprint_of, forget, remember
 from pressroom_content.websites import settings as site_settings
+from pressroom_content.websites.connectors import require_term_kind
 from pressroom_content.websites.store import Websites
 
 SECONDS: Final = 600.0
@@ -39,9 +40,10 @@ class Taxonomies:
         self._plugin = plugin
 
     async def terms(self, user_id: str, website_id: str, kind: TermKind, query: str) -> Sequence[Term]:
-        """Return the terms of a kind, at most 200. Raises `NotFound` and `SiteError`."""
+        """Return the terms of a kind, at most 200. Raises `NotFound`, `InvalidInput` and `SiteError`."""
         websites = Websites(self._plugin)
         website = await websites.get(user_id, website_id)
+        require_term_kind(self._plugin, website.platform, kind)
         key = (website.id, website.version, kind, query.casefold())
         kept = self._cache.get(key)
         if kept is not None and time.monotonic() - kept[0] < SECONDS:

@@ -1,0 +1,62 @@
+"""What is said of a post that people edited on its site."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import pytest
+from pressroom_content.contract import RemotePost
+from pressroom_content.publishing.comparing import edits, edits_in_words, snapshot
+
+POST = RemotePost(
+    id="1",
+    url="https://blog.example/tea",
+    state="live",
+    revision="1",
+    html='<h2>Tea</h2>\n<p>One cup.</p><p>Two <em>cups</em>.</p><img src="https://blog.example/a.png" alt="A">',
+    fields={"title": "Tea", "tags": ("tea", "cups"), "meta_description": ""},
+)
+
+
+def test_a_post_as_it_was_has_no_edits() -> None:
+    assert edits(snapshot(POST), POST) == []
+    assert edits(snapshot(POST), replace(POST, html=POST.html.replace("</p><p>", "</p>\n\n<p class=x>"))) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"fields": {**POST.fields, "title": "Coffee"}}, ["the title is now 'Coffee' (it was 'Tea')"]),
+        ({"fields": {**POST.fields, "tags": ("tea",)}}, ["the tags are now 'tea' (they were 'tea, cups')"]),
+        ({"featured": True}, ["the featured image was added"]),
+        ({"html": POST.html.replace("One cup.", "A cup &amp; more.")}, ["the body now says 'A cup & more.'"]),
+        ({"html": POST.html.replace("<p>One cup.</p>", "")}, ["1 passage of the body is gone"]),
+        ({"html": POST.html.replace("a.png", "b.png")}, ["the body now says 'https://blog.example/b.png'"]),
+        ({"html": POST.html + "<p>One cup.</p>"}, []),
+        ({"html": POST.html + "".join(f"<p>New {n}</p>" for n in range(5))}, [
+            "the body now says 'New 0'", "the body now says 'New 1'", "the body now says 'New 2'",
+            "2 more passages of the body are new or changed",
+        ]),
+    ],
+)  # fmt: skip
+def test_an_edit_is_named_with_an_excerpt(changes: dict[str, object], said: list[str]) -> None:
+    assert edits(snapshot(POST), replace(POST, **changes)) == said  # type: ignore[arg-type]
+
+
+def test_markdown_has_passages_too() -> None:
+    kept = replace(POST, html="# Tea\n\nOne cup,\nor two.\n\n- a\n- b\n")
+    edited = replace(kept, html="# Tea\n\nOne cup,\nor three.\n\n- a\n- b\n")
+    assert edits(snapshot(kept), edited) == ["the body now says 'One cup, or three.'"]
+
+
+def test_where_nothing_was_kept_the_edit_is_said_without_words_for_it() -> None:
+    assert edits_in_words(None, POST) == "the post was edited on the site since it was last written from here"
+
+
+@pytest.mark.parametrize("part", ["<img src='", "<p", "\n", "<!--", "<img ", "\n \t"])
+def test_no_body_keeps_the_server_busy(part: str) -> None:
+    body = replace(POST, html=part * (1_000_000 // len(part)))
+    begun = time.monotonic()
+    snapshot(body)
+    assert time.monotonic() - begun < 5
