@@ -42,6 +42,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
         "plugins": {
             "content": {},
             "images": {},
+            "seo": {},
             "search_performance": {"config": {"bing_url": "https://bing.invalid/api"}},
         },
         "accounts": {"connections": 1000},
@@ -72,8 +73,8 @@ def calls(website: str, article: str, media: str) -> list[tuple[str, dict[str, A
     """Return calls of all tools of both plugins that name something of an account."""
     url = "https://example.com/"
     return [
-        ("set_featured_image", {"content_id": article, "media_id": media, "alt_text": "Tea"}),
-        ("check_image_seo", {"content_id": article}),
+        ("import_image", {"image_ref": media, "content_id": article, "role": "featured", "alt_text": "Tea"}),
+        ("check_blog_seo", {"content_id": article, "include": ["images"]}),
         ("create_upload_url", {"filename": "a.png", "content_type": "image/png", "content_id": article}),
         ("update_media", {"media_id": media, "alt_text": "taken"}),
         ("delete_media", {"media_id": media, "confirm": True}),
@@ -81,16 +82,16 @@ def calls(website: str, article: str, media: str) -> list[tuple[str, dict[str, A
         ("import_image", {"image_ref": f"library:{media}", "alt_text": "x", "content_id": article, "role": "inline"}),
         ("get_content_performance", {"content_id": article}),
         ("inspect_url_index", {"website_id": website, "url": url}),
-        ("submit_sitemap", {"website_id": website}),
-        ("submit_sitemap", {"website_id": website, "sitemap_url": url}),
-        ("submit_to_indexnow", {"website_id": website, "urls": [url]}),
-        ("submit_to_indexnow", {"website_id": website, "content_id": article}),
+        ("submit_urls", {"website_id": website}),
+        ("submit_urls", {"website_id": website, "sitemap_url": url}),
+        ("submit_urls", {"website_id": website, "urls": [url]}),
+        ("submit_urls", {"website_id": website, "content_id": article}),
         ("suggest_keywords", {"website_id": website, "seed": "tea"}),
         ("track_keyword", {"website_id": website, "phrase": "tea"}),
         ("list_tracked_keywords", {"website_id": website}),
-        ("find_quick_wins", {"website_id": website}),
-        ("find_declining_content", {"website_id": website}),
-        ("find_keyword_cannibalisation", {"website_id": website}),
+        ("find_content_opportunities", {"website_id": website, "kind": "quick_wins"}),
+        ("find_content_opportunities", {"website_id": website, "kind": "declining"}),
+        ("find_content_opportunities", {"website_id": website, "kind": "cannibalisation"}),
         ("get_search_performance", {"website_id": website}),
         ("get_traffic_stats", {"website_id": website}),
     ]

@@ -52,6 +52,8 @@ class Providers:
         self.url = ""
         self.requests: list[tuple[str, str]] = []
         self.broken: dict[str, tuple[int, bytes]] = {}
+        self.drops: list[str] = []
+        """What begins the path of a request that gets no answer, one each."""
         self.files: dict[str, bytes] = {"/files/a.jpg": picture()}
 
     def asked(self, path: str) -> int:
@@ -223,6 +225,10 @@ def serving(providers: Providers) -> Iterator[Providers]:
         def do_GET(self) -> None:
             parts = urlsplit(self.path)
             providers.requests.append((self.path, parts.path))
+            if providers.drops and parts.path.startswith(providers.drops[0]):
+                providers.drops.pop(0)
+                self.close_connection = True
+                return
             try:
                 kind, body = providers.answer(parts.path, dict(parse_qsl(parts.query)), dict(self.headers.items()))
                 status = 200

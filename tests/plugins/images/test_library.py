@@ -112,7 +112,7 @@ def test_a_caption_is_below_the_image_on_the_site(ada: ToolClient) -> None:
     url = ada.data("update_media", media_id=media_id, caption="Two <boats> & a lake", alt_text="Boats")["media"]["url"]
     body = f"Look:\n\n![Boats]({url})\n\nThey were far out."
     article = ada.data("create_content", title="Boats", body=body)["content_id"]
-    ada.data("set_featured_image", content_id=article, media_id=media_id)
+    ada.data("import_image", image_ref=media_id, content_id=article, role="featured")
 
     published = ada.data("publish_content", content_id=article, website_id=website)
 
@@ -141,3 +141,25 @@ def test_an_image_is_deleted_once_that_is_confirmed(ada: ToolClient) -> None:
 @pytest.mark.parametrize("name", ["", "..", "a/b"])
 def test_an_unknown_image_is_not_found(ada: ToolClient, name: str) -> None:
     assert httpx.get(f"{ada.host.url}/media/m_{'0' * 22}/{name or 'x.jpg'}").status_code == 404
+
+
+def test_the_texts_say_what_comes_next(ada: ToolClient) -> None:
+    link = ada.call("create_upload_url", content_type="image/jpeg")
+    told, data = link["content"][0]["text"], link["structuredContent"]
+    assert data["upload_url"] in told
+    assert data["media_id"] in told
+    assert "+00:00 (UTC)" in told
+    assert "create_upload_url" in ada.call("list_media")["content"][0]["text"]
+
+    media_id = upload(ada)
+    upload(ada)
+    listed = ada.call("list_media", limit=1)
+    assert listed["structuredContent"]["next_cursor"] in listed["content"][0]["text"]
+    changed = ada.call("update_media", media_id=media_id, alt_text="A cup", caption="Tea at five")["content"][0]["text"]
+    assert "A cup" in changed
+    assert "Tea at five" in changed
+    article = ada.data("create_content", title="Tea", body="Tea.")["content_id"]
+    ada.data("import_image", image_ref=media_id, content_id=article, role="featured")
+    kept = ada.call("delete_media", media_id=media_id, confirm=True)
+    assert kept["structuredContent"] == {"deleted": False, "used_in": [article]}
+    assert article in kept["content"][0]["text"]

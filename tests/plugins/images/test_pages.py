@@ -89,7 +89,7 @@ def test_somebody_elses_image_does_not_exist(eve: ToolClient, browser: BrowserWi
 def test_the_articles_that_use_an_image_are_linked(ada: ToolClient, browser: BrowserWithoutScreen) -> None:
     media_id = upload(ada)
     made = ada.data("create_content", title="Tea & cake", body="Some text.")["content_id"]
-    ada.data("set_featured_image", content_id=made, media_id=media_id, alt_text="Tea")
+    ada.data("import_image", image_ref=media_id, content_id=made, role="featured", alt_text="Tea")
     link = browser.get(PATH).tree.css_first(f'a[href="/dashboard/articles/{made}"]')
     assert link is not None
     assert link.text() == "Tea & cake"

@@ -158,3 +158,95 @@ def test_private_addresses_are_out_of_reach(ada: ToolClient) -> None:
 )
 def test_a_ref_that_names_nothing_is_refused(ada: ToolClient, ref: str) -> None:
     ada.refusal("import_image", image_ref=ref, alt_text="x")
+
+
+def said(client: ToolClient, tool: str, **arguments: object) -> str:
+    result = client.call(tool, **arguments)
+    assert not result.get("isError"), result
+    text: str = result["content"][0]["text"]
+    return text
+
+
+def test_a_provider_is_asked_again_if_no_connection_comes_about(
+    ada: ToolClient, providers: Providers, query: str
+) -> None:
+    providers.drops.append("/pexels/")
+
+    assert refs(ada, query, provider="pexels") == ["pexels:2014422"]
+    assert providers.asked("/pexels/search") == 2
+
+
+def test_where_no_provider_can_be_reached_the_other_ways_are_named(
+    ada: ToolClient, providers: Providers, query: str
+) -> None:
+    providers.drops += ["/"] * 20
+
+    told = ada.refusal("search_images", query=query)
+
+    for provider in ("Openverse", "Wikimedia Commons", "Unsplash", "Pexels", "Pixabay"):
+        assert f"{provider} cannot be reached at the moment" in told
+    for tool in ("create_upload_url", "generate_image", "import_image"):
+        assert tool in told
+
+
+def test_a_result_can_be_chosen_from_the_text_alone(ada: ToolClient, query: str) -> None:
+    found = ada.data("search_images", query=query)
+    told = said(ada, "search_images", query=query)
+
+    for image in found["images"]:
+        assert image["ref"] in told
+        assert image["thumb_url"] in told
+        assert image["license"]["code"] in told
+    assert "import_image" in told
+    assert "page 2" in told
+    assert not told.startswith("{")
+
+
+def test_the_same_file_is_one_image_whatever_its_url(ada: ToolClient, providers: Providers) -> None:
+    url = f"{providers.url}/files/a.jpg"
+    ids = {
+        ada.data("import_image", image_ref=f"{url}?signature={number}", alt_text="Mine")["media"]["id"]
+        for number in range(3)
+    }
+
+    assert len(ids) == 1
+    assert len(ada.data("list_media")["media"]) == 1
+
+
+def test_a_new_image_needs_an_alt_text(ada: ToolClient, providers: Providers) -> None:
+    [ref] = refs(ada, provider="openverse")
+
+    for image_ref in (ref, f"{providers.url}/files/a.jpg"):
+        assert "alt_text: is missing" in ada.refusal("import_image", image_ref=image_ref)
+    ada.data("import_image", image_ref=ref, alt_text="Bark")
+    assert ada.data("import_image", image_ref=ref)["media"]["alt_text"] == "Bark"
+
+
+def test_an_image_becomes_the_featured_one_once(ada: ToolClient) -> None:
+    [ref] = refs(ada, provider="openverse")
+    media = ada.data("import_image", image_ref=ref, alt_text="Bark")["media"]["id"]
+    article = ada.data("create_content", title="Trees", body="Trees have bark.")
+    featured = {"content_id": article["content_id"], "role": "featured"}
+
+    first = ada.data("import_image", image_ref=media, **featured)
+    again = ada.data("import_image", image_ref=ref, **featured)
+
+    assert first["version"] == again["version"] == article["version"] + 1
+    assert first["media"]["used_in"] == [article["content_id"]]
+    told = said(ada, "import_image", image_ref=media, alt_text="Old bark", **featured)
+    assert "publish_content" in told
+    assert f"version is {article['version'] + 2}" in told
+    assert ada.data("import_image", image_ref=media)["media"]["alt_text"] == "Bark"
+
+
+def test_an_inline_image_comes_with_its_markdown(ada: ToolClient) -> None:
+    [ref] = refs(ada, provider="openverse")
+    article = ada.data("create_content", title="Trees", body="Trees have bark.")["content_id"]
+
+    told = said(ada, "import_image", image_ref=ref, alt_text="Bark", content_id=article, role="inline")
+
+    [media] = ada.data("list_media", content_id=article)["media"]
+    assert f"![Bark]({media['url']})" in told
+    assert "update_content" in told
+    assert "list_content" in ada.refusal("import_image", image_ref=ref, alt_text="Bark", role="inline")
+    assert "list_media" in ada.refusal("import_image", image_ref="m_nothing", alt_text="Bark")

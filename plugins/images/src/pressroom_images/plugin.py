@@ -39,9 +39,10 @@ def pressroom_storage() -> Iterable[StorageKind]:
 @hookimpl
 def pressroom_mcp_tools() -> Iterable[McpTool]:
     """Offer the tools."""
-    from pressroom_images.tools import articles, library, search  # noqa: PLC0415 - SQLAlchemy and Pillow load with them
+    # SQLAlchemy and Pillow load with them.
+    from pressroom_images.tools import importing, library, search  # noqa: PLC0415
 
-    return [*search.TOOLS, *library.TOOLS, *articles.TOOLS]
+    return [*search.TOOLS, *importing.TOOLS, *library.TOOLS]
 
 
 @hookimpl
@@ -79,3 +80,16 @@ def pressroom_media_libraries(plugin: PluginContext) -> Iterable[Any]:
         return await Library(plugin).file(user_id, media_id)
 
     return [MediaLibrary("library", read)]
+
+
+@hookimpl
+def pressroom_article_reviewers(plugin: PluginContext) -> Iterable[Any]:
+    """Offer the check of an article's images."""
+    from pressroom_content.contract import Article, ArticleReview, ArticleReviewer  # noqa: PLC0415
+
+    async def review(article: Article) -> ArticleReview:
+        from pressroom_images.library.reviewing import review_article  # noqa: PLC0415 - Pillow loads with it
+
+        return await review_article(plugin, article)
+
+    return [ArticleReviewer("images", review)]

@@ -12,6 +12,8 @@ from pressroom_images.library.store import Library
 async def set_featured(call: Call, content_id: str, media_id: str, alt_text: str = "") -> Article:
     """Make an image of the library an article's featured image; return the article's newest version.
 
+    An image that it has already makes no version.
+
     Raises:
         NotFound: the account has no such article or image.
         InvalidInput: the article is in the trash, or somebody changes it at the same time.
@@ -22,6 +24,8 @@ async def set_featured(call: Call, content_id: str, media_id: str, alt_text: str
     if article.status == "trashed":
         raise InvalidInput("content_id", "is in the trash; bring it back with restore_content first")
     changes = {"featured_media_id": media.id, "featured_alt": alt_text or media.alt_text}
-    written = await articles.change(article, changes, origin=call.caller.connection_name)
+    written = article
+    if (article.featured_media_id, article.featured_alt) != tuple(changes.values()):
+        written = await articles.change(article, changes, origin=call.caller.connection_name)
     await Library(plugin_of(call)).use(media.id, article.id, "featured")
     return written

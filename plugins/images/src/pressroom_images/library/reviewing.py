@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from pressroom.sdk import FetchFailed, FetchRefused, InvalidInput, NotFound, PluginContext
-from pressroom_content.contract import Article, render_body
+from pressroom_content.contract import Article, ArticleReview, render_body
 from pydantic import BaseModel, Field
 from selectolax.lexbor import LexborHTMLParser
 
@@ -76,6 +76,18 @@ class _Seen:
     lazy: bool
     sized: bool
     first: bool
+
+
+async def review_article(plugin: PluginContext, article: Article) -> ArticleReview:
+    """Return the same as a part of the check of an article."""
+    images, issues = await review(plugin, article)
+    data = {"images": [one.model_dump() for one in images], "issues": [one.model_dump() for one in issues]}
+    return ArticleReview(data, tuple(map(_line, issues)))
+
+
+def _line(issue: ImageIssue) -> str:
+    where = f" ({issue.url})" if issue.url else ""
+    return f"{issue.severity}, {issue.check_id}{where}: {issue.message}. {issue.fix}"
 
 
 async def review(plugin: PluginContext, article: Article) -> tuple[list[ImageReport], list[ImageIssue]]:

@@ -169,7 +169,6 @@ class Library:
         *,
         query: str = "",
         content_id: str = "",
-        website_id: str = "",
         limit: int = 20,
         before: tuple[datetime, str] | None = None,
     ) -> Sequence[Media]:
@@ -182,8 +181,6 @@ class Library:
         if content_id:
             used = select(UseRow.media_id).where(UseRow.content_id == as_id(content_id))
             wanted = wanted.where(MediaRow.id.in_(used))
-        if website_id:
-            wanted = wanted.where(MediaRow.website_id == as_id(website_id))
         if before is not None:
             at, last = before
             wanted = wanted.where(

@@ -29,6 +29,10 @@ class ImageProviderUnavailable(CallError):
     code = "provider_unavailable"
 
 
+class ImageProviderUnreachable(ImageProviderUnavailable):
+    """No answer came at all."""
+
+
 class ProviderApi:
     """A provider's API. Answers are remembered for a while, which spares its quota; Pixabay demands a whole day.
 
@@ -73,10 +77,10 @@ class ProviderApi:
 class ProviderErrors:
     """The errors of a provider. It implements `ErrorPolicy`."""
 
-    def no_answer(self, title: str, error: FetchFailed | FetchRefused | FetchUnknown) -> ImageProviderUnavailable:
+    def no_answer(self, title: str, error: FetchFailed | FetchRefused | FetchUnknown) -> ImageProviderUnreachable:
         """Return that the provider is away."""
         del error
-        return ImageProviderUnavailable(f"{title} cannot be reached at the moment; try another provider")
+        return ImageProviderUnreachable(f"{title} cannot be reached at the moment")
 
     def failure(self, title: str, method: str, answer: JsonAnswer) -> NotFound | ImageProviderUnavailable | None:
         """Return the error for an answer that is not JSON with a status of 200."""
@@ -86,10 +90,9 @@ class ProviderErrors:
         if answer.status in _DENIED:
             return ImageProviderUnavailable(f"{title} does not accept this server's key; the operator has to look")
         if answer.status == _TOO_MANY:
-            return ImageProviderUnavailable(f"{title} has been asked too often; try another provider, or again later")
+            return ImageProviderUnavailable(f"{title} has been asked too often; try again later")
         if answer.status != _OK or answer.body is None:
-            message = f"{title} answered with HTTP {answer.status} and nothing that can be read"
-            return ImageProviderUnavailable(f"{message}; try another provider")
+            return ImageProviderUnavailable(f"{title} answered with HTTP {answer.status} and nothing that can be read")
         return None
 
 

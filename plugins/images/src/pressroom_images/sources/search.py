@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -16,6 +17,8 @@ from typing import Final
 
 from pressroom.sdk import CallError, PluginContext
 from pressroom_content.contract import Credit, FoundImage, ImageLicense, ImagePage, ImageQuery, ImageSource
+
+from pressroom_images.sources.requesting import ImageProviderUnavailable, ImageProviderUnreachable
 
 PUBLIC_DOMAIN: Final = frozenset({"CC0-1.0", "PDM-1.0", "LicenseRef-public-domain"})
 
@@ -112,6 +115,12 @@ def _markdown(words: str) -> str:
 
 _SQUARE_WITHIN = 0.1
 
+_PAUSE: Final = 1.0
+"""Seconds between two attempts to reach a provider."""
+
+_SOON: Final = 3.0
+"""How many seconds an attempt may have taken that is worth another."""
+
 
 @dataclass(frozen=True, slots=True)
 class CombinedResults:
@@ -126,9 +135,10 @@ async def search(plugin: PluginContext, sources: Sequence[ImageSource], query: I
     """Ask all providers at the same time. One that fails leaves a note, and the others' results.
 
     Raises:
-        CallError: the only provider that was asked failed, or all of them did.
+        ImageProviderUnavailable: the only provider that was asked failed, or all of them did; it names each.
+        CallError: likewise, for another reason.
     """
-    pages = await asyncio.gather(*(source.search(plugin, query) for source in sources), return_exceptions=True)
+    pages = await asyncio.gather(*(_asked(plugin, source, query) for source in sources), return_exceptions=True)
     notes: list[str] = []
     found: list[Iterable[FoundImage]] = []
     more = False
@@ -145,8 +155,22 @@ async def search(plugin: PluginContext, sources: Sequence[ImageSource], query: I
             case BaseException():
                 raise page
     if failures and len(failures) == len(pages):
+        if all(isinstance(failure, ImageProviderUnavailable) for failure in failures):
+            raise ImageProviderUnavailable("; ".join(dict.fromkeys(notes)))
         raise failures[0]
     return CombinedResults(tuple(_in_turns(found))[: query.per_page], more, tuple(dict.fromkeys(notes)))
+
+
+async def _asked(plugin: PluginContext, source: ImageSource, query: ImageQuery) -> ImagePage:
+    """Ask a provider, and once more after a moment if no connection came about."""
+    began = time.monotonic()
+    try:
+        return await source.search(plugin, query)
+    except ImageProviderUnreachable:
+        if time.monotonic() - began > _SOON:
+            raise
+    await asyncio.sleep(_PAUSE)
+    return await source.search(plugin, query)
 
 
 def _in_turns(pages: Iterable[Iterable[FoundImage]]) -> Iterator[FoundImage]:

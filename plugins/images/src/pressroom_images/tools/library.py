@@ -8,7 +8,7 @@ from html import unescape
 from typing import Final, Literal
 
 import nh3
-from pressroom.sdk import Annotations, Call, Integer, InvalidInput, Params, mcp_tool
+from pressroom.sdk import Annotations, Call, ClientRequestId, Integer, InvalidInput, Params, ToolResult, mcp_tool
 from pydantic import BaseModel, Field
 
 from pressroom_images.host import articles_of, plugin_of
@@ -16,16 +16,18 @@ from pressroom_images.library.media import Media
 from pressroom_images.library.store import Library
 from pressroom_images.library.uploads import Uploads
 from pressroom_images.tools.results import MediaItem, item
+from pressroom_images.tools.texts import described
 
 
 class UploadParams(Params):
     """What will be uploaded."""
 
-    content_id: str | None = Field(default=None, max_length=64, description="The article that the image is for.")
-    filename: str | None = Field(default=None, max_length=200, description="A name for the file.")
+    content_id: str | None = Field(default=None, max_length=64, description="The article it is for.")
+    filename: str | None = Field(default=None, max_length=200, description="Name for the file.")
     content_type: Literal["image/jpeg", "image/png", "image/gif", "image/webp", "image/avif"] = Field(
-        description="The kind of image; another kind is refused."
+        description="Only this kind is accepted."
     )
+    client_request_id: ClientRequestId = None
 
 
 class UploadResult(BaseModel):
@@ -39,13 +41,10 @@ class UploadResult(BaseModel):
 class ListImagesParams(Params):
     """Which images."""
 
-    website_id: str | None = Field(default=None, max_length=64, description="Only images of this website.")
-    content_id: str | None = Field(default=None, max_length=64, description="Only images of this article.")
-    query: str | None = Field(default=None, max_length=200, description="Words in title, alt text, caption or name.")
-    limit: Integer = Field(default=20, ge=1, le=100, description="How many to return at most.")
-    cursor: str | None = Field(
-        default=None, max_length=200, description="The next_cursor of the answer before; keep the other arguments."
-    )
+    content_id: str | None = Field(default=None, max_length=64, description="Only this article's images.")
+    query: str | None = Field(default=None, max_length=200, description="Words in its texts or file name.")
+    limit: Integer = Field(default=20, ge=1, le=100, description="How many to return.")
+    cursor: str | None = Field(default=None, max_length=200, description="next_cursor of the previous page.")
 
 
 class ListResult(BaseModel):
@@ -59,12 +58,10 @@ class UpdateImageParams(Params):
     """What to change."""
 
     media_id: str = Field(min_length=1, max_length=64, description="The image.")
-    alt_text: str | None = Field(
-        default=None, max_length=500, description="What it shows, for people who cannot see it."
-    )
-    caption: str | None = Field(default=None, max_length=1000, description="The line below it.")
+    alt_text: str | None = Field(default=None, max_length=500, description="What it shows.")
+    caption: str | None = Field(default=None, max_length=1000, description="Plain text below it.")
     credit: str | None = Field(
-        default=None, max_length=1000, description="Who is to be named, for own images; it may hold links in HTML."
+        default=None, max_length=1000, description="Who is named below your own image; may hold <a>."
     )
 
 
@@ -78,7 +75,7 @@ class DeleteImageParams(Params):
     """What to delete."""
 
     media_id: str = Field(min_length=1, max_length=64, description="The image.")
-    confirm: bool = Field(description="true, once the user has agreed.")
+    confirm: bool = Field(description="true once the user has agreed.")
 
 
 class DeleteResult(BaseModel):
@@ -90,14 +87,16 @@ class DeleteResult(BaseModel):
 
 @mcp_tool(
     name="create_upload_url",
+    result=UploadResult,
     title="Make an upload link",
     description=(
-        "Makes a link with which the user uploads one of their images from a browser or with curl. Use it when the "
-        "user has an image on their machine. Returns upload_url, which works once, media_id and expires_at. Nothing is "
-        "in the library before the upload; ask list_media afterwards, then add the alt text with update_media."
+        "Makes a link with which the user uploads an image from their machine, in a browser or with curl -T. Returns "
+        "upload_url, which works once, and the media_id that the image will have. After the upload, call import_image "
+        "with it and an alt text."
     ),
+    toolsets=("core", "images"),
 )
-async def create_upload_url(params: UploadParams, call: Call) -> UploadResult:
+async def create_upload_url(params: UploadParams, call: Call) -> ToolResult:
     """Make a link."""
     if params.content_id:
         await articles_of(call).get(call.caller.subject, params.content_id)
@@ -107,47 +106,59 @@ async def create_upload_url(params: UploadParams, call: Call) -> UploadResult:
         filename=params.filename or "",
         media_type=params.content_type,
     )
-    return UploadResult(upload_url=link.url, media_id=link.media_id, expires_at=link.expires_at)
+    until = f"{link.expires_at:%Y-%m-%d %H:%M}+00:00 (UTC)"
+    text = (
+        f"Ask the user to open {link.url} in a browser and to choose the file ({params.content_type}), or to run: "
+        f"curl -T FILE '{link.url}'. The link works once, until {until}. The image will be {link.media_id}; after the "
+        "upload, call import_image with this as image_ref and an alt_text."
+    )
+    return ToolResult(
+        text=text, data=UploadResult(upload_url=link.url, media_id=link.media_id, expires_at=link.expires_at)
+    )
 
 
 @mcp_tool(
     name="list_media",
+    result=ListResult,
     title="List images",
     description=(
-        "Lists the images of the library, newest first, with the lines that credit them and the articles that they "
-        "were taken for. Use it to find an image that is there already. Returns media and next_cursor."
+        "Lists the images of the library, newest first, each with its url, alt text, credit and the articles that it "
+        "was taken for. To use one in an article, call import_image with its id."
     ),
     annotations=Annotations(read_only=True, idempotent=True),
+    toolsets=("images",),
 )
-async def list_media(params: ListImagesParams, call: Call) -> ListResult:
+async def list_media(params: ListImagesParams, call: Call) -> ToolResult:
     """List."""
     library = Library(plugin_of(call))
     found = await library.page(
         call.caller.subject,
         query=params.query or "",
         content_id=params.content_id or "",
-        website_id=params.website_id or "",
         limit=params.limit + 1,
         before=_place(params.cursor) if params.cursor else None,
     )
     shown = found[: params.limit]
     uses = await library.uses([media.id for media in shown])
-    return ListResult(
+    data = ListResult(
         media=[item(media, uses[media.id]) for media in shown],
         next_cursor=_cursor(shown[-1]) if len(found) > params.limit else None,
     )
+    return ToolResult(text=_listed(data), data=data)
 
 
 @mcp_tool(
     name="update_media",
+    result=MediaResult,
     title="Change an image's texts",
     description=(
-        "Changes the alt text, caption or credit of an image in the library. The credit of a provider's image is a "
-        "condition of its licence and cannot be changed. Returns the image."
+        "Changes the alt text, caption or credit of an image of the library. The credit of a provider's image is "
+        "given by its licence. Published posts show the change after publish_content."
     ),
     annotations=Annotations(idempotent=True),
+    toolsets=("images",),
 )
-async def update_media(params: UpdateImageParams, call: Call) -> MediaResult:
+async def update_media(params: UpdateImageParams, call: Call) -> ToolResult:
     """Change texts."""
     library, user_id = Library(plugin_of(call)), call.caller.subject
     media = await library.get(user_id, params.media_id)
@@ -164,32 +175,50 @@ async def update_media(params: UpdateImageParams, call: Call) -> MediaResult:
         changes["credit"] = {"text": text, "html": html, "markdown": text}
     if not changes:
         raise InvalidInput("", "nothing to change: give alt_text, caption or credit")
-    return MediaResult(media=item(await library.change(user_id, params.media_id, **changes)))
+    changed = await library.change(user_id, params.media_id, **changes)
+    data = MediaResult(media=item(changed, (await library.uses([media.id]))[media.id]))
+    return ToolResult(text=described(data.media), data=data)
 
 
 @mcp_tool(
     name="delete_media",
+    result=DeleteResult,
     title="Delete an image",
     description=(
-        "Deletes an image of the library for good. One that articles use is kept, and used_in names them. Ask the user "
-        "first, then call it with confirm true. Returns deleted and used_in."
+        "Deletes an image of the library for good, unless articles use it: then used_in names them. Ask the user first."
     ),
     annotations=Annotations(destructive=True, idempotent=True),
+    toolsets=("images",),
 )
-async def delete_media(params: DeleteImageParams, call: Call) -> DeleteResult:
+async def delete_media(params: DeleteImageParams, call: Call) -> ToolResult:
     """Delete."""
     library, user_id = Library(plugin_of(call)), call.caller.subject
     media = await library.get(user_id, params.media_id)
     used_in = (await library.uses([media.id]))[media.id]
     if used_in:
-        return DeleteResult(deleted=False, used_in=used_in)
+        return ToolResult(
+            text=f"{media.filename} was kept, since articles use it: {', '.join(used_in)}. Give them another featured "
+            "image with import_image, or take it out of their body with update_content.",
+            data=DeleteResult(deleted=False, used_in=used_in),
+        )
     if not params.confirm:
         raise InvalidInput("confirm", f"{media.filename} would be deleted for good; call again with confirm true")
     await library.delete(user_id, media.id)
-    return DeleteResult(deleted=True, used_in=[])
+    return ToolResult(text=f"{media.filename} was deleted.", data=DeleteResult(deleted=True, used_in=[]))
 
 
 TOOLS: Final = (create_upload_url, list_media, update_media, delete_media)
+
+
+def _listed(data: ListResult) -> str:
+    if not data.media:
+        return (
+            "No image was found in the library. search_images finds licensed ones, create_upload_url takes the user's."
+        )
+    lines = [described(one) for one in data.media]
+    if data.next_cursor is not None:
+        lines.append(f"More with cursor {data.next_cursor}")
+    return "\n".join(lines)
 
 
 def _cursor(media: Media) -> str:

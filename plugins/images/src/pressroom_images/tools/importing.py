@@ -1,0 +1,204 @@
+"""Taking images into the library, and into articles."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Final, Literal
+from urllib.parse import urlsplit
+
+from pressroom.sdk import (
+    Annotations,
+    Call,
+    CallError,
+    FetchFailed,
+    FetchRefused,
+    InvalidInput,
+    Params,
+    ToolResult,
+    mcp_tool,
+)
+from pressroom_content.contract import FoundImage, ImageSource
+from pydantic import BaseModel, Field
+
+from pressroom_images.host import articles_of, config_of, plugin_of
+from pressroom_images.library.featuring import set_featured
+from pressroom_images.library.inspecting import InspectedImage, inspect
+from pressroom_images.library.media import Media
+from pressroom_images.library.store import Library
+from pressroom_images.tools.results import MediaItem, item
+from pressroom_images.tools.search import LIBRARY, sources_of
+from pressroom_images.tools.texts import described
+
+_SECONDS: Final = 20.0
+_OK: Final = 200
+_ID_LETTER: Final = "m_"
+
+Role = Literal["featured", "inline", "library"]
+
+
+class ImportImageParams(Params):
+    """Which image to take."""
+
+    image_ref: str = Field(
+        min_length=3, max_length=2048, description="ref of a search result, media_id, or https URL of an image."
+    )
+    alt_text: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=500,
+        description="What it shows, without 'image of'. Required unless the image has one.",
+    )
+    content_id: str | None = Field(
+        default=None, max_length=64, description="The article it is for; featured and inline need it."
+    )
+    role: Role = Field(default="library", description="featured: also set as the article's featured image.")
+
+
+class ImportResult(BaseModel):
+    """The answer of `import_image`."""
+
+    media: MediaItem
+    content_id: str | None = Field(default=None, description="The article that it was taken for.")
+    version: int | None = Field(default=None, description="Where featured: the article's newest version.")
+
+
+@mcp_tool(
+    name="import_image",
+    result=ImportResult,
+    title="Import an image",
+    description=(
+        "Takes an image into the media library with its licence and credit line: a result of search_images, or your "
+        "own image from an https URL, such as the link of generate_image. A media_id takes one that is there. With "
+        "role featured it becomes the article's featured image; inline returns the Markdown to place with "
+        "update_content. Publishing adds the credit by itself. Repeating it returns the same image."
+    ),
+    annotations=Annotations(idempotent=True, open_world=True),
+    toolsets=("core", "images"),
+    timeout=60,
+)
+async def import_image(params: ImportImageParams, call: Call) -> ToolResult:
+    """Take an image in."""
+    if params.role != "library" and not params.content_id:
+        raise InvalidInput("content_id", f"role {params.role} needs the article; list_content names the articles")
+    user_id = call.caller.subject
+    if params.content_id:
+        await articles_of(call).get(user_id, params.content_id)
+    if params.image_ref.startswith(("https://", "http://")):
+        media = await _import_own(params, call)
+    else:
+        media = await _import_found(params, call)
+    if params.alt_text and not media.alt_text:
+        media = await Library(plugin_of(call)).change(user_id, media.id, alt_text=params.alt_text)
+    version = None
+    if params.content_id and params.role == "inline":
+        await Library(plugin_of(call)).use(media.id, params.content_id, params.role)
+    elif params.content_id and params.role == "featured":
+        alt_text = params.alt_text or _alt_text(media.alt_text)
+        version = (await set_featured(call, params.content_id, media.id, alt_text)).version
+    used_in = (await Library(plugin_of(call)).uses([media.id]))[media.id]
+    data = ImportResult(media=item(media, used_in), content_id=params.content_id, version=version)
+    return ToolResult(text=_text(data, params), data=data)
+
+
+TOOLS: Final = (import_image,)
+
+
+def _text(data: ImportResult, params: ImportImageParams) -> str:
+    lines = [described(data.media)]
+    if data.version is not None:
+        lines.append(
+            f"It is the featured image of {data.content_id}, whose newest version is {data.version}. "
+            "A published post shows it after publish_content."
+        )
+    elif params.role == "inline":
+        lines.append(
+            "To place it, put this line into the article's body with update_content: "
+            f"![{params.alt_text or data.media.alt_text}]({data.media.url})"
+        )
+    else:
+        lines.append(
+            "It is in the library. To make it an article's featured image, call import_image with image_ref "
+            f"{data.media.id}, content_id and role featured."
+        )
+    if params.alt_text and data.media.alt_text not in ("", params.alt_text) and params.role == "library":
+        lines.append("It was there already and keeps its alt text; update_media changes it.")
+    return "\n".join(lines)
+
+
+def _alt_text(given: str | None) -> str:
+    if not given:
+        raise InvalidInput("alt_text", "is missing; say in a sentence what the image shows")
+    return given
+
+
+async def _import_found(params: ImportImageParams, call: Call) -> Media:
+    library, user_id = Library(plugin_of(call)), call.caller.subject
+    provider, _, image_id = params.image_ref.partition(":")
+    if provider == LIBRARY or (params.image_ref.startswith(_ID_LETTER) and not image_id):
+        return await library.get(user_id, image_id or params.image_ref)
+    known = await library.by_ref(user_id, params.image_ref)
+    if known is not None:
+        return known
+    source = next((source for source in sources_of(plugin_of(call)) if source.name == provider), None)
+    if source is None or not image_id:
+        raise InvalidInput(
+            "image_ref",
+            "give the ref of a result of search_images, such as openverse:…, a media_id of list_media, or an https URL",
+        )
+    alt_text = _alt_text(params.alt_text)
+    found = await source.get(plugin_of(call), image_id)
+    file = None if found.hosting == "hotlink" else await _downloaded(found.file_url, call)
+    media = await library.add_found(user_id, found, alt_text, file)
+    await _report_use(source, found, call)
+    return media
+
+
+async def _report_use(source: ImageSource, found: FoundImage, call: Call) -> None:
+    if source.used is None:
+        return
+    try:
+        await source.used(plugin_of(call), found)
+    except CallError:
+        # The image is in the library; that a count was missed must not take it away again.
+        return
+
+
+async def _import_own(params: ImportImageParams, call: Call) -> Media:
+    """Take in somebody's own image, once for its bytes: signed URLs of one file differ from each other."""
+    file = await _made_here(params.image_ref, call) or await _downloaded(params.image_ref, call)
+    name = urlsplit(params.image_ref).path.rpartition("/")[2] or "image"
+    ref = f"sha256:{sha256(file.content).hexdigest()}"
+    library, user_id = Library(plugin_of(call)), call.caller.subject
+    known = await library.by_ref(user_id, ref)
+    if known is not None:
+        return known
+    alt_text = _alt_text(params.alt_text)
+    return await library.add_own(user_id, file, name=name, alt_text=alt_text, page_url=params.image_ref, ref=ref)
+
+
+async def _made_here(url: str, call: Call) -> InspectedImage | None:
+    """Return the image behind a link of this server, such as that of a generator, which may be on a private network."""
+    content = await plugin_of(call).services.tools.read_file(url)
+    return await _inspected(content, call) if content is not None else None
+
+
+async def _downloaded(url: str, call: Call) -> InspectedImage:
+    most = config_of(call).max_image_bytes
+    try:
+        answer = await plugin_of(call).services.fetcher.get(
+            url, accept="image/avif, image/webp, image/png, image/jpeg, image/gif", max_bytes=most, seconds=_SECONDS
+        )
+    except (FetchRefused, FetchFailed) as error:
+        raise InvalidInput("image_ref", f"the image could not be fetched: {error.message}") from None
+    if answer.status != _OK:
+        raise InvalidInput("image_ref", f"the image could not be fetched: its host answered HTTP {answer.status}")
+    return await _inspected(answer.content, call)
+
+
+async def _inspected(content: bytes, call: Call) -> InspectedImage:
+    most = config_of(call).max_image_bytes
+    try:
+        run, owner = plugin_of(call).services.workers.run, call.caller.subject
+        return await run(inspect, content, most, owner=owner, what="the image")
+    except InvalidInput as error:
+        raise InvalidInput("image_ref", error.problem) from None
