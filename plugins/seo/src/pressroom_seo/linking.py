@@ -28,9 +28,14 @@ MAX_LINKS: Final = 2000
 MAX_REPORTED: Final = 200
 """How many links with problems a job's result names."""
 
+MAX_AT_ONCE: Final = 40
+"""How many links of an article are tried while the caller waits; more become a job."""
+
+SECONDS: Final = 25.0
+"""How long the caller waits for them."""
+
 ASKED: Final = Politeness(interval=0.25, connections=2, longest_wait=5.0, retries=1)
 """How to treat hosts while a caller waits for the answer to a few requests."""
-
 
 _ERRORS: Final = 400
 
@@ -43,21 +48,53 @@ class Links:
     site: SiteScope | None = None
     own: bool = False
 
-    def wanted(self, *, external: bool) -> Mapping[str, Sequence[str]]:
-        """Return the links that `external` leaves."""
-        if external:
-            return self.found
-        if self.site is None:
-            return {}
-        return {url: found_in for url, found_in in self.found.items() if self.site.contains(url)}
+
+@dataclass(frozen=True, slots=True)
+class TriedLinks:
+    """What is behind the links of an article, by URL, and behind its canonical URL.
+
+    `reports` is `None` where there are more links than can be tried while the caller waits; `total` says how many.
+    `statuses` is keyed by the links as written, and leaves out what only says that programs are kept out.
+    """
+
+    reports: Sequence[LinkReport] | None
+    total: int
+    statuses: Mapping[str, LinkStatus]
+    canonical_noindex: bool | None
+
+
+async def try_links(plugin: PluginContext, user_id: str, article: ScoringArticle, found_in: str) -> TriedLinks:
+    """Try the links of an article and its canonical URL while the caller waits."""
+    fetcher = plugin.services.fetcher
+    targets = await plugin.services.workers.run(link_targets, article, owner=user_id, what="the article")
+    links = Links(dict.fromkeys(targets.values(), (found_in,)))
+    reports, (canonical, noindex) = await asyncio.gather(
+        _look_in_time(fetcher, links), canonical_page(fetcher, article, SECONDS)
+    )
+    by_url = {one.url: one for one in reports or ()}
+    statuses = dict(canonical)
+    for href, url in targets.items():
+        one = by_url.get(url)
+        if one is not None and one.checked and ("broken" in one.problems or 0 < one.status < _ERRORS):
+            statuses[href] = LinkStatus(one.status, one.location)
+    return TriedLinks(reports, len(links.found), statuses, noindex)
+
+
+async def _look_in_time(fetcher: Fetcher, links: Links) -> Sequence[LinkReport] | None:
+    if len(links.found) > MAX_AT_ONCE:
+        return None
+    try:
+        async with asyncio.timeout(SECONDS):
+            return await look(fetcher, links)
+    except TimeoutError:
+        return None
 
 
 async def links_of_article(plugin: PluginContext, user_id: str, content_id: str) -> Links:
     """Return the links of a stored article. Raises `NotFound`."""
     one = await judged(plugin, user_id, content_id)
     hrefs = await plugin.services.workers.run(link_targets, one.article, owner=user_id, what="the article")
-    url = normalise(one.article.url) if one.article.url else None
-    return Links(dict.fromkeys(hrefs.values(), (content_id,)), SiteScope.at(url) if url else None)
+    return Links(dict.fromkeys(hrefs.values(), (content_id,)))
 
 
 def link_targets(article: ScoringArticle) -> dict[str, str]:
@@ -91,45 +128,28 @@ async def links_of_website(plugin: PluginContext, user_id: str, website_id: str)
     crawl = await Crawls(plugin).newest(user_id, website_id)
     if crawl is None:
         raise InvalidInput(
-            "website_id", f"{website.name} was not crawled yet; call get_seo_report with refresh true, then repeat"
+            "website_id",
+            f"{website.name} was not crawled yet; call get_seo_report with refresh true and section summary first",
         )
     found = await CrawlReport(plugin.services.database, crawl).targets(MAX_LINKS)
     return Links(found, SiteScope.under(start_of(website)), is_own(plugin.config, website))
 
 
 async def look(
-    fetcher: Fetcher, links: Links, *, external: bool, politeness: Politeness = ASKED, progress: Progress | None = None
+    fetcher: Fetcher, links: Links, *, politeness: Politeness = ASKED, progress: Progress | None = None
 ) -> list[LinkReport]:
     """Return what is behind links, those with problems first."""
     own = {}
     if links.own and links.site is not None:
         own = {host_of(links.site.home): Politeness.own_site()}
     checker = LinkChecker(Visitor(fetcher, politeness, own=own))
-    wanted = links.wanted(external=external)
-    reports = [one async for one in check_links(checker, wanted, progress=progress)]
+    reports = [one async for one in check_links(checker, links.found, progress=progress)]
     return sorted(reports, key=lambda one: (not one.problems, "broken" not in one.problems, one.url))
 
 
-async def statuses(fetcher: Fetcher, article: ScoringArticle, seconds: float) -> dict[str, LinkStatus]:
-    """Return the status of the links of an article, by the link as written in the body, as far as known in time.
-
-    An answer that only says that programs are kept out is left out.
-    """
-    targets = await asyncio.to_thread(link_targets, article)
-    reports: dict[str, LinkReport] = {}
-    checker = LinkChecker(Visitor(fetcher, ASKED))
-    try:
-        async with asyncio.timeout(seconds):
-            async for one in check_links(checker, dict.fromkeys(targets.values(), ())):
-                reports[one.url] = one
-    except TimeoutError:
-        pass
-    found: dict[str, LinkStatus] = {}
-    for href, url in targets.items():
-        report = reports.get(url)
-        if report is not None and report.checked and ("broken" in report.problems or 0 < report.status < _ERRORS):
-            found[href] = LinkStatus(report.status, report.location)
-    return found
+def is_broken(status: LinkStatus) -> bool:
+    """Tell whether an answer says that nothing is there."""
+    return not 0 < status.status < _ERRORS
 
 
 async def canonical_page(
@@ -157,7 +177,6 @@ async def canonical_page(
 
 async def run_job(plugin: PluginContext, run: JobRun) -> Mapping[str, Any]:
     """Look at the links of an article or a website, and return those with problems. It is safe to repeat."""
-    external = bool(run.payload["external"])
     try:
         if content_id := run.payload.get("content_id"):
             links = await links_of_article(plugin, run.subject, str(content_id))
@@ -165,9 +184,7 @@ async def run_job(plugin: PluginContext, run: JobRun) -> Mapping[str, Any]:
             links = await links_of_website(plugin, run.subject, str(run.payload["website_id"]))
     except (NotFound, InvalidInput) as error:
         return {"checked": 0, "links": [], "message": error.message}
-    reports = await look(
-        plugin.services.fetcher, links, external=external, politeness=Politeness(), progress=run.progress
-    )
+    reports = await look(plugin.services.fetcher, links, politeness=Politeness(), progress=run.progress)
     wrong = [one for one in reports if one.problems]
     counts = Counter(problem for one in wrong for problem in one.problems)
     shown = [{**asdict(one), "found_in": list(one.found_in), "problems": list(one.problems)} for one in wrong]

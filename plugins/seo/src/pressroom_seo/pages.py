@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from pressroom.sdk import InvalidInput, PluginContext
-from pressroom_content.contract import content_services
+from pressroom_content.contract import Website
 
 from pressroom_seo.crawler.frontier import Limits
 from pressroom_seo.crawler.politeness import Politeness
@@ -16,12 +17,17 @@ from pressroom_seo.crawler.visiting import CrawlResponse, Visitor
 from pressroom_seo.document.decoding import decode
 from pressroom_seo.linking import ASKED
 from pressroom_seo.reports.store import is_own, start_of
-from pressroom_seo.scoring import ScoringReport, Validation, article_from_page, score, validate_page
+from pressroom_seo.scoring import (
+    ScoringReport,
+    Validation,
+    article_from_page,
+    score,
+    validate_page,
+    validate_structured_data,
+)
 from pressroom_seo.site_checks.llms_txt import LlmsReport, check_llms_txt
 from pressroom_seo.site_checks.report import PageReport, check_page
 from pressroom_seo.urls import SiteScope, host_of, normalise
-
-_FOUND: Final = 200
 
 
 class _Keeping(Visitor):
@@ -37,10 +43,11 @@ class _Keeping(Visitor):
 
 @dataclass(frozen=True, slots=True)
 class LivePageReport:
-    """A live page: the technical report, and how its text was judged where it is an HTML page."""
+    """A live page: the technical report, and what was made of its text and its data where it is an HTML page."""
 
     technical: PageReport
     text: ScoringReport | None
+    structured_data: Validation | None
     milliseconds: int
 
 
@@ -53,27 +60,22 @@ async def live_page(plugin: PluginContext, url: str, keyphrase: str) -> LivePage
     spent = round((time.monotonic() - began) * 1000)
     if report.record.failure == "refused":
         raise InvalidInput("url", report.record.message)
-    text = None
+    text, data = None, None
     if report.record.is_page:
-        text = await plugin.services.workers.run(_judge, visitor.last, keyphrase, what="the page")
-    return LivePageReport(report, text, spent)
+        text, data = await plugin.services.workers.run(_judge, visitor.last, keyphrase, what="the page")
+    return LivePageReport(report, text, data, spent)
 
 
-def _judge(answer: CrawlResponse, keyphrase: str) -> ScoringReport:
+def _judge(answer: CrawlResponse, keyphrase: str) -> tuple[ScoringReport, Validation]:
     html = decode(answer.content, answer.header("content-type")).text
     robots = answer.header("x-robots-tag")
-    return score(article_from_page(html, answer.url, keyphrase=keyphrase, robots_header=robots))
+    text = score(article_from_page(html, answer.url, keyphrase=keyphrase, robots_header=robots))
+    return text, validate_page(html)
 
 
-async def structured_data_of(plugin: PluginContext, url: str) -> Validation:
-    """Fetch a page and validate its structured data. Raises `InvalidInput` where it cannot be had."""
-    visitor = Visitor(plugin.services.fetcher, ASKED)
-    answer = (await visitor.follow(address(url)))[-1]
-    if answer.failure or not answer.content or answer.status != _FOUND:
-        why = answer.message if answer.failure else f"it answers with {answer.status}"
-        raise InvalidInput("url", f"cannot be read: {why}")
-    html = decode(answer.content, answer.header("content-type")).text
-    return await plugin.services.workers.run(validate_page, html, what="the page")
+async def validated(plugin: PluginContext, user_id: str, json_ld: Any) -> Validation:
+    """Return what is wrong with a JSON-LD document."""
+    return await plugin.services.workers.run(validate_structured_data, json_ld, owner=user_id, what="json_ld")
 
 
 def address(url: str) -> str:
@@ -84,22 +86,23 @@ def address(url: str) -> str:
     return known
 
 
-async def llms_txt_of(plugin: PluginContext, user_id: str, website_id: str | None, url: str | None) -> LlmsReport:
-    """Check what a website, or the site of a URL, says to language models.
+async def llms_txt_of(plugin: PluginContext, website: Website) -> LlmsReport:
+    """Check what a website says to language models. Raises `InvalidInput` where it cannot be asked."""
+    start = start_of(website)
+    own = {host_of(start): Politeness.own_site()} if is_own(plugin.config, website) else {}
+    return await _llms_txt(plugin, SiteScope.under(start), own, "website_id")
 
-    Raises `NotFound`, and `InvalidInput` where the site cannot be asked.
-    """
-    if website_id is not None:
-        website = await content_services(plugin).websites.get(user_id, website_id)
-        start, own = start_of(website), is_own(plugin.config, website)
-    else:
-        start, own = address(url or ""), False
-    site = SiteScope.under(start) if website_id is not None else SiteScope.at(start)
-    owed = {host_of(start): Politeness.own_site()} if own else {}
-    visitor = Visitor(plugin.services.fetcher, ASKED, own=owed)
+
+async def llms_txt_at(plugin: PluginContext, url: str) -> LlmsReport:
+    """Check what the site of a URL says to language models. Raises `InvalidInput` where it cannot be asked."""
+    return await _llms_txt(plugin, SiteScope.at(address(url)), {}, "url")
+
+
+async def _llms_txt(plugin: PluginContext, site: SiteScope, own: Mapping[str, Politeness], argument: str) -> LlmsReport:
+    visitor = Visitor(plugin.services.fetcher, ASKED, own=own)
     robots = await visitor.visit(f"{site.origin}/robots.txt")
     if robots.failure == "refused":
-        raise InvalidInput("url" if url else "website_id", robots.message)
+        raise InvalidInput(argument, robots.message)
     facts = begin_survey(visitor, site, await visitor.robots(site.origin))
     await survey(visitor, facts, now=time.time(), most_urls=Limits(1).most_known)
     return await check_llms_txt(visitor, site, facts.listed)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pressroom.sdk import PluginContext
@@ -69,7 +68,7 @@ def score_article(scored: ScoredArticle) -> Score:
 
 
 async def rate_article(plugin: PluginContext, article: Article) -> Score:
-    """Return the score of an article, compared with the account's other articles."""
+    """Return the score of a version of an article, before or after it is stored."""
     from pressroom_seo.stored import judged_as  # noqa: PLC0415
 
     return _summary(await _judgement(plugin, await judged_as(plugin, article)))
@@ -99,11 +98,9 @@ async def report_article(plugin: PluginContext, user_id: str, content_id: str) -
 
 
 async def _judgement(plugin: PluginContext, one: ScoringInput) -> ScoringReport:
-    from pressroom_seo.scoring import score  # noqa: PLC0415
-    from pressroom_seo.stored import world_of  # noqa: PLC0415
+    from pressroom_seo.stored import judgement, world_of  # noqa: PLC0415
 
-    judge = partial(score, one.article, world=await world_of(plugin, one))
-    return await plugin.services.workers.run(judge, owner=one.stored.user_id, what="the article", seconds=60)
+    return await judgement(plugin, one.scored, await world_of(plugin, one), one.stored.user_id)
 
 
 def _summary(report: ScoringReport) -> Score:

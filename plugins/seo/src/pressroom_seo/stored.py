@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from pressroom.sdk import BackendError, NotFound, PluginContext
 from pressroom_content.contract import Article as StoredArticle
 from pressroom_content.contract import ContentServices, Website, content_services
 
-from pressroom_seo.scoring import Author, ImageFacts, OtherArticle, ScoringArticle, World
+from pressroom_seo.scoring import (
+    Author,
+    ImageFacts,
+    OtherArticle,
+    Profile,
+    ScoringArticle,
+    ScoringReport,
+    World,
+    score,
+)
 
 MAX_COMPARED_ARTICLES: Final = 2000
 """How many other articles an article is compared with, the last changed first."""
@@ -19,14 +30,30 @@ MAX_COMPARED_ARTICLES: Final = 2000
 class ScoringInput:
     """An article as it is judged.
 
-    `others` are the other articles meant for the same website; `published_on` is the website that it is live on, empty
-    where it is not.
+    `article` is the article as it is now, at the URL where it is live. `scored` is its version alone, which the score
+    is of: meant for its website, with the dates of the version. `others` are the other articles meant for the same
+    website; `published_on` is the website that it is live on, empty where it is not.
     """
 
     stored: StoredArticle
     article: ScoringArticle
+    scored: ScoringArticle
     others: tuple[OtherArticle, ...]
     published_on: str = ""
+
+
+async def judgement(
+    plugin: PluginContext,
+    article: ScoringArticle,
+    world: World,
+    user_id: str,
+    *,
+    profile: Profile = "default",
+    checks: Sequence[str] = (),
+) -> ScoringReport:
+    """Return how an article is judged, worked out in a worker process. Raises `InvalidInput` for unknown checks."""
+    judge = partial(score, article, profile, world=world, checks=checks)
+    return await plugin.services.workers.run(judge, owner=user_id, what="the article", seconds=60)
 
 
 async def judged(plugin: PluginContext, user_id: str, content_id: str) -> ScoringInput:
@@ -39,6 +66,7 @@ async def judged_as(plugin: PluginContext, stored: StoredArticle) -> ScoringInpu
     content = content_services(plugin)
     website = await _website(content, stored)
     url, published_on = await _published_at(content, stored)
+    expected = expected_at(website, stored.slug)
     image, facts, alt = await _featured(plugin.required["content"], stored)
     article = ScoringArticle(
         body=stored.body,
@@ -47,8 +75,8 @@ async def judged_as(plugin: PluginContext, stored: StoredArticle) -> ScoringInpu
         seo_title=stored.meta_title,
         description=stored.meta_description,
         slug=stored.slug,
-        url=url or _expected_at(website, stored),
-        language=stored.language or (str(website.settings.get("language") or "") if website else ""),
+        url=url or expected,
+        language=stored.language or language_of(website),
         keyphrase=stored.keyphrase,
         synonyms=stored.synonyms,
         canonicals=(stored.canonical_url,) if stored.canonical_url else (),
@@ -64,7 +92,9 @@ async def judged_as(plugin: PluginContext, stored: StoredArticle) -> ScoringInpu
         tags=stored.tags,
     )
     others = await others_of(plugin, stored.user_id, stored.website_id, but=stored.id)
-    return ScoringInput(stored, article, others, published_on)
+    written, changed = stored.published_at or stored.created_at, stored.updated_at
+    scored = replace(article, url=expected, published=written, modified=changed)
+    return ScoringInput(stored, article, scored, others, published_on)
 
 
 async def world_of(plugin: PluginContext, one: ScoringInput) -> World:
@@ -95,8 +125,14 @@ async def _published_at(content: ContentServices, stored: StoredArticle) -> tupl
     return (first.url, first.website_id) if first is not None else ("", "")
 
 
-def _expected_at(website: Website | None, stored: StoredArticle) -> str:
-    return f"{website.url}/{stored.slug}" if website is not None and website.url and stored.slug else ""
+def language_of(website: Website | None) -> str:
+    """Return the language that articles for a website are in, unless they say otherwise; empty where it is unknown."""
+    return str(website.settings.get("language") or "") if website is not None else ""
+
+
+def expected_at(website: Website | None, slug: str) -> str:
+    """Return where an article will be on its website, as far as that is known."""
+    return f"{website.url}/{slug}" if website is not None and website.url and slug else ""
 
 
 async def _featured(content: PluginContext, stored: StoredArticle) -> tuple[str, ImageFacts | None, str | None]:

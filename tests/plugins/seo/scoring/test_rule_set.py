@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 import pytest
-from pressroom_seo.scoring import rule_set
+from pressroom_seo.scoring import PROFILES, rule_set
 from pressroom_seo.scoring.snippet import DESKTOP
 
 LIMITS: Final[dict[str, dict[str, dict[str, float]]]] = {
@@ -22,21 +22,21 @@ LIMITS: Final[dict[str, dict[str, dict[str, float]]]] = {
             "short": 100,
             "very_short": 51,
         },
-        "keyphrase_distribution": {"weight": 2, "good": 30, "ok": 50},
+        "keyphrase_distribution": {"weight": 2, "good": 30, "ok": 50, "from": 15},
         "keyphrase_in_meta": {"weight": 2, "least": 1, "most": 2},
         "keyphrase_in_slug": {"weight": 2},
         "keyphrase_in_subheadings": {"weight": 2, "low": 30, "high": 75},
         "keyphrase_in_alt": {"weight": 1, "many": 5, "low": 30, "high": 75},
         "competing_links": {"weight": 2},
-        "keyphrase_unique": {"weight": 2, "good": 0, "ok": 1},
+        "keyphrase_unique": {"weight": 0, "good": 0, "ok": 1},
         "keyphrase_function_words": {"weight": 0},
     },
     "metadata": {
         "title_present": {"weight": 3},
         "title_width": {"weight": 3, "low": 200, "high": 600},
-        "title_unique": {"weight": 1},
+        "title_unique": {"weight": 0},
         "meta_description_length": {"weight": 3, "low": 121, "high": 156, "ok": 170},
-        "meta_description_unique": {"weight": 1},
+        "meta_description_unique": {"weight": 0},
         "slug_quality": {"weight": 1, "good": 75, "ok": 100},
         "canonical": {"weight": 2},
         "indexable": {"weight": 4},
@@ -58,7 +58,7 @@ LIMITS: Final[dict[str, dict[str, dict[str, float]]]] = {
         "outbound_links": {"weight": 2},
         "link_text": {"weight": 1},
         "crawlable_links": {"weight": 1},
-        "broken_links": {"weight": 2},
+        "broken_links": {"weight": 0},
     },
     "media": {
         "image_count": {"weight": 2, "good": 1},
@@ -80,8 +80,8 @@ LIMITS: Final[dict[str, dict[str, dict[str, float]]]] = {
         "inclusive_language": {"weight": 0},
     },
     "discovery": {
-        "markdown_twin": {"weight": 1, "good": 90},
-        "llms_entry": {"weight": 1, "shortest": 50},
+        "markdown_twin": {"weight": 0, "good": 90},
+        "llms_entry": {"weight": 0, "shortest": 50},
         "answer_first": {"weight": 1, "words": 60, "sentences": 2},
         "secondary_phrases": {"weight": 1, "good": 50},
     },
@@ -100,6 +100,18 @@ def test_every_check_has_its_weight_and_its_limits() -> None:
     for rule in rule_set().rules.values():
         found.setdefault(rule.group, {})[rule.id] = {"weight": rule.weight, **rule.limits}
     assert found == LIMITS
+
+
+def test_what_depends_on_more_than_the_version_does_not_count() -> None:
+    around = (
+        "keyphrase_unique",
+        "title_unique",
+        "meta_description_unique",
+        "broken_links",
+        "markdown_twin",
+        "llms_entry",
+    )
+    assert {rule_set(profile).rules[name].weight for profile in PROFILES for name in around} == {0}
 
 
 def test_every_gate_has_its_limit_and_its_cap() -> None:

@@ -15,6 +15,7 @@ from pressroom.sdk import PluginContext
 from pressroom.storage.database import SqlDatabase
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
+from pressroom_content.contract import content_services
 from pressroom_content.websites.store import Websites
 from support import databases
 from support.origins import origin
@@ -28,7 +29,7 @@ PLAN = {
 }
 SEO = {"own_hosts": ["127.0.0.1"], "crawl_pages": {"small": 3}}
 CONFIG: Mapping[str, Any] = {
-    "plugins": {"content": {}, "account": {}, "seo": {"config": SEO}},
+    "plugins": {"content": {}, "account": {}, "images": {}, "seo": {"config": SEO}},
     "fetch": {"private_networks": ["127.0.0.0/8"]},
     "accounts": {"connections": 1000},
     "plans": {
@@ -116,6 +117,18 @@ def eve(host: RunningHost) -> ToolClient:
 def content_of(host: RunningHost) -> PluginContext:
     """Return the context of the content plugin on a host."""
     return host.host.compiled.plugins.contexts["content"]
+
+
+def wait_until_live(client: ToolClient, content_id: str) -> None:
+    """Return once an article is published."""
+    posts = content_services(client.host.host.compiled.plugins.contexts["seo"]).publications
+
+    async def live() -> None:
+        async with asyncio.timeout(30):
+            while not any(post.status == "published" for post in await posts.of_article(client.user_id, content_id)):  # noqa: ASYNC110 - it is in a database
+                await asyncio.sleep(0.05)
+
+    client.host.run(live())
 
 
 def connect(client: ToolClient, url: str, platform: str = "wordpress") -> str:

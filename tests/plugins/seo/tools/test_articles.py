@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
 from support.tool_client import ToolClient
 
 from ..crawler.sites import good_site, page, plain, redirect  # noqa: TID252 - the sites of the crawler's own tests
-from .conftest import connect, content_of, serving
+from .conftest import connect, content_of, serving, wait_until_live
 
 BODY = """Bees make honey. Honey bees live in hives with thousands of others of their kind.
 
@@ -21,6 +20,9 @@ They dance. [Read more of dances](https://www.example.org/dances), because a dan
 2. Wait until the sun is up.
 
 """ + "\n\n".join(f"In month {number} they need flowers, and people plant them in gardens." for number in range(30))
+
+
+PARTS = ("images", "duplicates", "links", "voice", "snippet")
 
 
 def write(client: ToolClient, **fields: Any) -> dict[str, Any]:
@@ -45,29 +47,6 @@ def test_a_stored_article_is_scored(ada: ToolClient, eve: ToolClient) -> None:
         fields={"meta_description": "Honey bees find flowers by a dance that says how far they are. " * 2},
     )
     assert changed["seo"]["delta"] > 0
-
-
-def test_a_version_has_one_score_everywhere(ada: ToolClient) -> None:
-    """The article has what only some tools might know: a slug made from its title, code, an author, other articles."""
-    write(ada, title="Another text of bees", keyphrase="another phrase")
-    fields = {
-        "title": "Honey bees",
-        "body": f"{BODY}\n\n```\nfly(bee, flower)\n```",
-        "keyphrase": "honey bees",
-        "author": "A",
-    }
-    unsaved = ada.data("check_blog_seo", article=fields)
-    made = ada.data("create_content", **fields, client_request_id="one")
-
-    again = ada.data("create_content", **fields, client_request_id="one")
-    checked = ada.data("check_blog_seo", content_id=made["content_id"])
-    listed = ada.data("list_content", query="flowers")["items"]
-    shown = ada.data("get_content", content_id=made["content_id"])["content"]
-
-    numbers = {unsaved["score"], made["seo"]["score"], again["seo"]["score"], checked["score"], shown["score"]}
-    assert numbers == {one["score"] for one in listed if one["content_id"] == made["content_id"]}
-    words = {unsaved["words"], made["word_count"], checked["words"], shown["word_count"]}
-    assert words == {one["word_count"] for one in listed if one["content_id"] == made["content_id"]}
 
 
 def test_what_a_change_brought_is_against_the_score_shown_before(ada: ToolClient) -> None:
@@ -132,32 +111,43 @@ def test_any_text_is_judged(ada: ToolClient, body: str) -> None:
         assert 0 <= answer["score"] <= 100
 
 
+def included(client: ToolClient, name: str, **arguments: Any) -> dict[str, Any]:
+    """Return a part of the check of an article."""
+    part: dict[str, Any] = client.data("check_blog_seo", **arguments, include=[name])[name]
+    return part
+
+
 def test_links_are_tried_where_it_is_asked_for(ada: ToolClient) -> None:
     pages = {"/here": page("/here"), "/old": redirect("/here"), "/robots.txt": plain("User-agent: *\nDisallow: /no")}
     with serving(pages) as site:
         links = " ".join(f"[{path}]({site.url(path)})" for path in ("/here", "/old", "/gone", "/no"))
-        article = write(ada, body=f"{BODY}\n\n{links}".replace("https://www.example.org/dances", site.url("/here")))
-        identifier = article["content_id"]
-        report = ada.data("check_blog_seo", content_id=identifier, check_links=True, checks=["broken_links"])
-        assert report["checks"][0]["status"] == "bad"
-        assert [site.url("/gone") in one for one in report["checks"][0]["evidence"]] == [True]
-        found = ada.data("check_links", content_id=identifier)
+        body = f"{BODY}\n\n{links}".replace("https://www.example.org/dances", site.url("/here"))
+        identifier = write(ada, body=body)["content_id"]
+        untried = ada.data("check_blog_seo", content_id=identifier, checks=["broken_links"])
+        assert untried["links"] is None
+        assert "include" in untried["checks"][0]["message"]
+        result = ada.call("check_blog_seo", content_id=identifier, include=["links"])
+        report, found = result["structuredContent"], result["structuredContent"]["links"]
+        check = next(one for one in report["checks"] if one["id"] == "broken_links")
+        assert (check["status"], check["weight"]) == ("bad", 0)
+        assert [site.url("/gone") in one for one in check["evidence"]] == [True]
         problems = {one["url"].removeprefix(site.origin): one["problems"] for one in found["links"]}
         assert problems["/gone"][0] == "broken"
         assert problems["/old"][0] == "redirected"
         assert problems["/no"] == problems["/here"] == ["insecure"]
         assert (found["checked"], found["job_id"]) == (4, None)
-        assert "must be true" in ada.refusal("check_links", content_id=identifier, external=False)
+        assert f"broken, insecure: {site.url('/gone')} (404" in result["content"][0]["text"]
+        assert included(ada, "links", article={"body": body})["links"][0]["url"] == site.url("/gone")
 
 
 @pytest.mark.parametrize(
     ("path", "status", "message"),
     [
-        ("/original", "good", "is absolute"),
+        ("/original", "good", "answer"),
         ("/hidden", "bad", "says noindex"),
         ("/moved", "bad", "says noindex"),
         ("/by-header", "bad", "says noindex"),
-        ("/gone", "bad", "is broken: 404"),
+        ("/gone", "bad", "1 link is broken"),
     ],
 )
 def test_the_canonical_address_is_tried_too(ada: ToolClient, path: str, status: str, message: str) -> None:
@@ -168,21 +158,26 @@ def test_the_canonical_address_is_tried_too(ada: ToolClient, path: str, status: 
         "/by-header": plain("<title>a</title><p>b</p>", "text/html", **{"X-Robots-Tag": "noindex"}),
     }
     with serving(pages) as site:
-        given = {"body": BODY, "canonical_url": site.url(path)}
-        asked = {"article": given, "checks": ["canonical"]}
-        assert ada.data("check_blog_seo", **asked)["checks"][0]["status"] == "good"
-        check = ada.data("check_blog_seo", **asked, check_links=True)["checks"][0]
+        given = {"body": BODY.replace("](https://www.example.org/dances)", "]"), "canonical_url": site.url(path)}
+        asked = {"article": given, "checks": ["broken_links"]}
+        assert ada.data("check_blog_seo", **asked)["checks"][0]["status"] == "skipped"
+        report = ada.data("check_blog_seo", **asked, include=["links"])
+    check = report["checks"][0]
     assert (check["status"], message in check["message"]) == (status, True), check
+    wrong = [problem for one in report["links"]["links"] for problem in one["problems"]]
+    assert ("noindex" in wrong) is ("noindex" in message)
+    assert ("broken" in wrong) is ("broken" in message)
 
 
 def test_many_links_are_looked_at_in_the_background(ada: ToolClient) -> None:
     with serving({"*": page("/")}) as site:
         body = " ".join(f"[x]({site.url(f'/{number}')})" for number in range(45))
         article = write(ada, body=body)
-        first = ada.data("check_links", content_id=article["content_id"])
-        assert first["links"] == []
-        assert first["job_id"] == ada.data("check_links", content_id=article["content_id"])["job_id"]
+        first = included(ada, "links", content_id=article["content_id"])
+        assert (first["links"], first["checked"]) == ([], 0)
+        assert first["job_id"] == included(ada, "links", content_id=article["content_id"])["job_id"]
         ada.host.run(content_of(ada.host).services.jobs.cancel(first["job_id"]))
+        assert "create_content" in ada.refusal("check_blog_seo", article={"body": body}, include=["links"])
 
 
 def test_links_of_a_website(ada: ToolClient) -> None:
@@ -190,16 +185,61 @@ def test_links_of_a_website(ada: ToolClient) -> None:
 
     with serving(flawed_site()) as site:
         website = connect(ada, site.origin)
-        assert "not crawled yet" in ada.refusal("check_links", website_id=website)
+        asked = {"website_id": website, "section": "links", "refresh": True}
+        assert "not crawled yet" in ada.refusal("get_seo_report", **asked)
         crawl(ada, website)
-        found = ada.data("check_links", website_id=website)
-        assert found["links"][0]["url"] == site.url("/gone")
-        assert found["links"][0]["found_in"] == [site.url("/")]
-        inner = ada.data("check_links", website_id=website, external=False)
-        assert {one["url"] for one in inner["links"]} == {site.url("/gone"), site.url("/old")}
-        job = wait_for(ada, inner["job_id"])
+        used = ada.data("get_account_usage")["usage"]["seo_reports"]["used"]
+        found = ada.data("get_seo_report", **asked)
+        gone = next(one for one in found["links"] if one["url"] == site.url("/gone"))
+        assert (gone["problems"][0], gone["found_in"]) == ("broken", [site.url("/")])
+        job = wait_for(ada, found["job_id"])
         assert job["status"] == "succeeded", job
         assert job["result"]["links"][0]["problems"][0] == "broken"
+        assert {one["url"] for one in job["result"]["links"]} >= {site.url("/gone"), site.url("/old")}
+        assert ada.data("get_account_usage")["usage"]["seo_reports"]["used"] == used
+
+
+def test_each_part_is_there_where_it_was_asked_for(ada: ToolClient) -> None:
+    website = ada.data("connect_website", platform="builtin", name="Parts of hives")["website_id"]
+    ada.data("set_brand_voice", website_id=website, banned_terms=["gardens"])
+    article = write(ada, website_id=website)["content_id"]
+    plain_report = ada.data("check_blog_seo", content_id=article)
+    assert [plain_report[name] for name in PARTS] == [None] * 5
+
+    result = ada.call("check_blog_seo", content_id=article, include=list(PARTS))
+    report, text = result["structuredContent"], result["content"][0]["text"]
+
+    assert [report[name] is None for name in PARTS] == [False] * 5
+    assert report["score"] == plain_report["score"]
+    assert report["images"]["issues"][0]["check_id"] == "featured_image"
+    assert report["voice"]["findings"][0]["found"] == "gardens"
+    assert (report["voice"]["passed"], report["voice"]["version"]) == (False, 1)
+    for name in PARTS:
+        assert f"{name.capitalize()}:" in text
+    assert "“gardens” is a banned term" in text
+    assert "has no featured image" in text
+    assert "include.0" in ada.refusal("check_blog_seo", content_id=article, include=["pictures"])
+
+
+def test_similar_texts_of_the_account_are_found(ada: ToolClient) -> None:
+    first, second = write(ada)["content_id"], write(ada, title="Honey bees again")["content_id"]
+    other = write(ada, title="Wax", body="Wax is something else.", keyphrase="wax")["content_id"]
+    result = ada.call("check_blog_seo", content_id=first, include=["duplicates"])
+    match = result["structuredContent"]["duplicates"]["matches"][0]
+    assert (match["content_id"], match["similarity"], match["exact"]) == (second, 1, True)
+    assert f"100% the same: Honey bees again ({second})" in result["content"][0]["text"]
+    assert included(ada, "duplicates", content_id=other) == {"matches": []}
+    assert "create_content" in ada.refusal("check_blog_seo", article={"body": BODY}, include=["duplicates"])
+
+
+def test_an_unsaved_text_is_held_against_the_voice_of_its_website(ada: ToolClient, eve: ToolClient) -> None:
+    website = ada.data("connect_website", platform="builtin", name="Voices of hives")["website_id"]
+    ada.data("set_brand_voice", website_id=website, banned_terms=["honey"])
+    mine = {"body": "The bees make honey.", "website_id": website}
+    assert not included(ada, "voice", article=mine)["passed"]
+    unguided = included(ada, "voice", article={"body": "The bees make honey."})
+    assert (unguided["passed"], unguided["version"]) == (True, 0)
+    assert "no website" in eve.refusal("check_blog_seo", article=mine)
 
 
 def test_a_live_page_is_checked(ada: ToolClient) -> None:
@@ -222,23 +262,21 @@ def test_a_live_page_is_checked(ada: ToolClient) -> None:
     assert ada.data("check_page_seo", url=down)["fetched"]["message"]
 
 
-@pytest.mark.parametrize("tool", ["check_page_seo", "validate_structured_data", "check_llms_txt"])
-def test_addresses_that_are_not_on_the_internet_are_refused(ada: ToolClient, tool: str) -> None:
+def test_addresses_that_are_not_on_the_internet_are_refused(ada: ToolClient) -> None:
     with serving({"/": redirect("http://10.0.0.1/admin")}) as site:
         for url in ("file:///etc/passwd", "https://u:p@example.org", "nonsense", "https://10.0.0.1/", "http://[::1"):
-            assert ada.refusal(tool, url=url)
-        if tool != "check_llms_txt":
-            assert ada.refusal(tool, url=site.url("/"))
+            assert ada.refusal("check_page_seo", url=url)
+        assert ada.refusal("check_page_seo", url=site.url("/"))
 
 
 def test_a_search_result_is_previewed(ada: ToolClient) -> None:
     article = write(ada, meta_title="Honey bees and how they find flowers all year long, in summer and in winter too")
-    shown = ada.data("preview_search_snippet", content_id=article["content_id"])
+    shown = included(ada, "snippet", content_id=article["content_id"])
     assert shown["desktop"]["title"]["truncated"]
     assert shown["desktop"]["title"]["width"] > shown["desktop"]["title"]["limit"]
-    other = ada.data("preview_search_snippet", content_id=article["content_id"], title="Honey bees")
+    other = included(ada, "snippet", article={"body": "", "title": "Honey bees", "url": "https://example.org/bees"})
     assert other["mobile"]["title"]["text"] == "Honey bees"
-    assert "content_id" in ada.refusal("preview_search_snippet")
+    assert other["mobile"]["url"]["text"].endswith("bees")
 
 
 def test_structured_data_is_built_and_validated(ada: ToolClient) -> None:
@@ -251,29 +289,42 @@ def test_structured_data_is_built_and_validated(ada: ToolClient) -> None:
     assert "datePublished" in built["missing"]
     faq = ada.data("generate_structured_data", content_id=article["content_id"], type="FAQPage")
     assert faq["json_ld"]["mainEntity"][0]["name"].endswith("flowers?")
-    found = ada.data("validate_structured_data", json_ld=built["json_ld"])
-    assert found["items"][0]["type"] == "BlogPosting"
-    broken = ada.data("validate_structured_data", json_ld={"@context": "https://schema.org", "@type": "Product"})
-    assert broken["errors"]
+    result = ada.call("check_page_seo", json_ld=built["json_ld"])
+    found = result["structuredContent"]
+    assert found["structured_data"]["items"][0]["type"] == "BlogPosting"
+    assert (found["score"], found["fetched"], found["checks"]) == (None, None, [])
+    assert "Structured data: BlogPosting." in result["content"][0]["text"]
+    product = {"@context": "https://schema.org", "@type": "Product"}
+    broken = ada.call("check_page_seo", json_ld=product)
+    error = broken["structuredContent"]["structured_data"]["errors"][0]
+    assert error["message"] in broken["content"][0]["text"]
     deep: dict[str, Any] = {"@type": "Article"}
     for _ in range(40):
         deep = {"@type": "Article", "author": deep}
-    assert ada.data("validate_structured_data", json_ld=deep)["items"]
+    assert ada.data("check_page_seo", json_ld=deep)["structured_data"]["items"]
+    assert "either url or json_ld" in ada.refusal("check_page_seo")
+    assert "url" in ada.refusal("check_page_seo", json_ld=product, llms_txt=True)
     with serving(good_site()) as site:
-        live = ada.data("validate_structured_data", url=site.url("/bees"))
-        assert [one["type"] for one in live["items"]] == ["WebPage"]
-        assert "answers with 404" in ada.refusal("validate_structured_data", url=site.url("/gone"))
+        live = ada.data("check_page_seo", url=site.url("/bees"))
+        assert [one["type"] for one in live["structured_data"]["items"]] == ["WebPage"]
+        gone = ada.data("check_page_seo", url=site.url("/gone"))
+        assert gone["fetched"]["status"] == 404
 
 
-def test_llms_txt_of_a_website(ada: ToolClient) -> None:
+def test_llms_txt_of_a_website_and_of_any_site(ada: ToolClient) -> None:
     with serving(good_site()) as site:
-        found = ada.data("check_llms_txt", website_id=connect(ada, site.origin))
+        report = ada.call("get_seo_report", website_id=connect(ada, site.origin), section="llms_txt")
+        found = report["structuredContent"]["llms_txt"]
         checks = {one["id"]: one["passed"] for one in found["checks"]}
         assert checks["llms_txt_exists"]
         assert not checks["llms_full_txt_exists"]
         assert found["entries"] == 1
         assert site.url("/wood") in found["missing"]
-        assert "either" in ada.refusal("check_llms_txt")
+        assert "wrong, llms_full_txt_exists" in report["content"][0]["text"]
+        assert site.url("/wood") in report["content"][0]["text"]
+        other = ada.data("check_page_seo", url=site.url("/bees"), llms_txt=True)
+        assert other["llms_txt"] == found
+        assert ada.data("check_page_seo", url=site.url("/bees"))["llms_txt"] is None
 
 
 def test_a_live_article_is_compared_with_its_twin_and_looked_up_in_the_index(ada: ToolClient) -> None:
@@ -284,7 +335,8 @@ def test_a_live_article_is_compared_with_its_twin_and_looked_up_in_the_index(ada
     assert [one["status"] for one in draft] == ["skipped", "skipped"]
 
     ada.data("publish_content", content_id=article["content_id"], website_id=website)
-    live = _published(ada, article["content_id"], checks)
+    wait_until_live(ada, article["content_id"])
+    live = ada.data("check_blog_seo", content_id=article["content_id"], checks=checks)["checks"]
     assert [one["status"] for one in live] == ["good", "good"]
 
     rewritten = " ".join(f"wax{number}" for number in range(400))
@@ -292,16 +344,6 @@ def test_a_live_article_is_compared_with_its_twin_and_looked_up_in_the_index(ada
     stale = ada.data("check_blog_seo", content_id=article["content_id"], checks=checks)["checks"]
     assert [one["status"] for one in stale] == ["bad", "good"]
     assert "differs" in stale[0]["fix"]
-
-
-def _published(client: ToolClient, content_id: str, checks: list[str]) -> list[dict[str, Any]]:
-    """Return the checks of an article once it is live."""
-    end = time.monotonic() + 30
-    while client.data("get_publication_status", content_id=content_id)["publications"][0]["status"] != "published":
-        assert time.monotonic() < end
-        time.sleep(0.05)
-    found: list[dict[str, Any]] = client.data("check_blog_seo", content_id=content_id, checks=checks)["checks"]
-    return found
 
 
 def test_secondary_phrases_are_looked_for(ada: ToolClient) -> None:

@@ -80,9 +80,23 @@ def test_a_site_is_crawled_and_its_report_is_read_by_section(ada: ToolClient) ->
         assert by_path["/old"]["location"] == site.url("/bees")
         structured = ada.data("get_seo_report", website_id=website, section="structured_data")["structured_data"]
         assert structured[0]["items"][0]["types"] == ["WebPage"]
-        orphans = ada.data("find_orphan_pages", website_id=website)
+        result = ada.call("get_seo_report", website_id=website, section="orphans")
+        orphans = result["structuredContent"]
         assert orphans["complete"]
-        assert orphans["pages"] == [{"url": site.url("/lonely"), "inlinks": 0, "depth": None}]
+        assert orphans["orphans"] == [{"url": site.url("/lonely"), "inlinks": 0, "depth": None}]
+        assert f"- {site.url('/lonely')} (0 pages link to it" in result["content"][0]["text"]
+
+
+def test_times_are_in_the_time_zone_of_the_website(ada: ToolClient) -> None:
+    website = ada.data("connect_website", platform="builtin", name="Bees of Tokyo")["website_id"]
+    ada.data("update_website_settings", website_id=website, settings={"timezone": "Asia/Tokyo"})
+    crawl(ada, website)
+    crawl(ada, website)
+    result = ada.call("get_seo_report", website_id=website)
+    report = result["structuredContent"]
+    times = [report["crawled_at"], report["trend"]["since"], *(one["crawled_at"] for one in report["history"])]
+    assert [one[-6:] for one in times] == ["+09:00"] * 4
+    assert f"crawled {report['crawled_at'][:16].replace('T', ' ')}+09:00" in result["content"][0]["text"]
 
 
 def test_lists_are_paged_and_a_cursor_is_of_one_report(ada: ToolClient) -> None:
@@ -226,8 +240,9 @@ def test_a_site_that_is_down_is_reported_and_hostile_pages_do_no_harm(ada: ToolC
 def test_only_websites_of_the_account_and_only_sites_of_its_own(ada: ToolClient, eve: ToolClient) -> None:
     with serving(good_site()) as site:
         website = connect(ada, site.origin)
-        for tool in ("get_seo_report", "find_orphan_pages", "check_links", "check_llms_txt"):
-            assert "no website" in eve.refusal(tool, website_id=website)
+        for section in ("summary", "orphans", "links", "llms_txt"):
+            assert "no website" in eve.refusal("get_seo_report", website_id=website, section=section)
+        assert "no website" in eve.refusal("get_seo_report", website_id=website, section="links", refresh=True)
     assert "URL of the platform" in ada.refusal(
         "get_seo_report", website_id=connect(ada, "https://dev.to"), refresh=True
     )
@@ -240,7 +255,9 @@ def test_arguments_that_make_no_sense_are_explained(ada: ToolClient) -> None:
     assert "did you mean" in ada.refusal("get_seo_report", **wrong, check_id="title_mising")
     assert "section issues" in ada.refusal("get_seo_report", website_id=website, check_id="title_missing")
     assert "severity" in ada.refusal("get_seo_report", website_id=website, section="pages", severity="notice")
-    assert "refresh true" in ada.refusal("find_orphan_pages", website_id=website)
+    nothing = ada.call("get_seo_report", website_id=website, section="orphans")
+    assert nothing["structuredContent"]["orphans"] == []
+    assert "refresh true" in nothing["content"][0]["text"]
 
 
 def test_two_accounts_with_the_same_site_take_turns(ada: ToolClient, eve: ToolClient) -> None:

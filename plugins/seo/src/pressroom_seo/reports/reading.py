@@ -147,14 +147,10 @@ class CrawlReport:
                 for url, inlinks, depth in await session.execute(wanted)
             ]
 
-    async def links(
-        self, *, limit: int, cursor: str | None = None, external: bool = True
-    ) -> tuple[list[dict[str, Any]], str | None]:
-        """Return broken, redirected and insecure links; without `external` those to the site's own pages only."""
+    async def links(self, *, limit: int, cursor: str | None = None) -> tuple[list[dict[str, Any]], str | None]:
+        """Return broken, redirected and insecure links."""
         last = place_of(self._crawl, cursor)
         wanted = select(LinkRow).where(LinkRow.crawl_id == self._crawl.id, LinkRow.problems != "", LinkRow.url > last)
-        if not external:
-            wanted = wanted.where(LinkRow.internal.is_(True))
         async with self._database.reading() as session:
             rows = list(await session.scalars(wanted.order_by(LinkRow.url).limit(limit + 1)))
         listed = [

@@ -29,10 +29,15 @@ def start_of(website: Website) -> str:
     """Return the URL of a website's first page, normalised. Raises `InvalidInput` if it has none of its own."""
     start = normalise(website.url) if website.url else None
     if start is None:
-        raise InvalidInput("website_id", f"{website.name} has no URL that visitors can open; set one first")
+        raise InvalidInput(
+            "website_id", f"{website.name} has no URL that visitors can open; connect_website gives it one"
+        )
     parts = urlsplit(start)
     if (parts.hostname or "").removeprefix("www.") in _SHARED and parts.path == "/":
-        raise InvalidInput("website_id", f"{parts.hostname} is the URL of the platform, not of your site")
+        raise InvalidInput(
+            "website_id",
+            f"{parts.hostname} is the URL of the platform, not of your site; check single posts with check_page_seo",
+        )
     return start
 
 

@@ -96,8 +96,12 @@ class Context:
 
     @cached_property
     def density(self) -> float:
-        """The uses of the keyphrase as percent of the words."""
-        return 100 * sum(number for _, number, _ in self.uses) / max(1, self.text.words)
+        """The uses of the keyphrase per 100 words, weighed by its length."""
+        return self.density_of(sum(number for _, number, _ in self.uses))
+
+    def density_of(self, uses: int) -> float:
+        """Return the density of the keyphrase if it were used so often."""
+        return 100 * uses * self.keyphrase.length_factor / max(1, self.text.words)
 
     @cached_property
     def address(self) -> SplitResult | None:

@@ -69,6 +69,11 @@ class Keyphrase:
         self._keys: dict[str, list[tuple[str, str]]] = {}
         self._letters = fold("".join(self.text.split())) if is_unspaced(self.text) else ""
 
+    @property
+    def length_factor(self) -> float:
+        """By what uses are multiplied for a density: longer phrases fill more of a text. As Yoast SEO has it."""
+        return 1.0 if self._letters else 0.7 + len(self.content) / 3
+
     def __bool__(self) -> bool:
         return bool(self.words)
 

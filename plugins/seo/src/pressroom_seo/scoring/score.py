@@ -36,7 +36,8 @@ def score(
     asked = frozenset(checks)
     for name in asked - rules.rules.keys():
         close = get_close_matches(name, rules.rules, 1)
-        raise InvalidInput("checks", f"there is no check {name!r}" + (f"; did you mean {close[0]}?" if close else ""))
+        hint = f"did you mean {close[0]}?" if close else "leave checks out to see the ids of all"
+        raise InvalidInput("checks", f"there is no check {name!r}; {hint}")
     context = Context(article, world or World(), profile, asked)
     chosen = [rule for rule in rules.rules.values() if not asked or rule.id in asked]
     verdicts = {rule.id: CHECKS[rule.id](context, rule) for rule in chosen}

@@ -2,17 +2,42 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pressroom.sdk import Call, InvalidInput, PluginContext
-from pydantic import Field
+from pydantic import BaseModel, Field
 
-ContentId = Annotated[str, Field(min_length=1, max_length=64, description="The article, as list_content names it.")]
-WebsiteId = Annotated[str, Field(min_length=1, max_length=64, description="The website, as list_websites names it.")]
-Url = Annotated[
-    str, Field(min_length=1, max_length=2048, description="A full URL on the internet, with https:// or http://.")
-]
-Phrase = Annotated[str, Field(max_length=200, description="What the text is to be found by.")]
+if TYPE_CHECKING:
+    from pressroom_seo.crawler.links import LinkReport
+
+ContentId = Annotated[str, Field(min_length=1, max_length=64, description="From list_content.")]
+WebsiteId = Annotated[str, Field(min_length=1, max_length=64, description="From list_websites.")]
+Url = Annotated[str, Field(min_length=1, max_length=2048)]
+Phrase = Annotated[str, Field(max_length=200)]
+
+
+class LinkOut(BaseModel):
+    """A link with a problem."""
+
+    url: str
+    status: int = Field(description="0 if there was no answer.")
+    location: str = Field(description="Where redirects end; empty without a redirect.")
+    found_in: list[str] = Field(description="Pages or articles with the link; canonical_url for that field.")
+    problems: list[str] = Field(description="broken, redirected, insecure, noindex.")
+    message: str = ""
+
+    @classmethod
+    def of(cls, found: LinkReport) -> LinkOut:
+        """Return what was found behind a link."""
+        values = asdict(found)
+        return cls.model_validate({**values, "found_in": list(found.found_in), "problems": list(found.problems)})
+
+    def line(self) -> str:
+        """Return it in words."""
+        target = f", leads to {self.location}" if self.location else ""
+        where = f", in {self.found_in[0]}" if self.found_in else ""
+        return f"{', '.join(self.problems)}: {self.url} ({self.status or 'no answer'}{target}{where})"
 
 
 def context(call: Call) -> PluginContext:
@@ -26,7 +51,7 @@ def exactly_one(**given: Any) -> None:
     """Refuse a call that has none or several of these arguments. Raises `InvalidInput`."""
     if sum(value is not None for value in given.values()) != 1:
         names = " or ".join(given)
-        raise InvalidInput(next(iter(given)), f"give either {names}, and not both")
+        raise InvalidInput(next(iter(given)), f"give either {names}, not both")
 
 
 def short(text: str, most: int = 200) -> str:

@@ -1,26 +1,31 @@
-"""Tools for live pages: one page, and what a site says to language models."""
+"""The tool for live pages: how a page is built, its structured data, and what its site says to language models."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from pressroom.sdk import Annotations, Call, Params, ToolResult, mcp_tool
+from pressroom.sdk import Annotations, Call, InvalidInput, Params, ToolResult, mcp_tool
 from pydantic import BaseModel, Field
 
-from pressroom_seo.tools.common import Phrase, Url, WebsiteId, context, exactly_one, short
+from pressroom_seo.tools.common import Phrase, Url, context, exactly_one, short
+from pressroom_seo.tools.structured import StructuredDataPart, structured_data_lines, structured_data_part
 
 if TYPE_CHECKING:
     from pressroom_seo.pages import LivePageReport
+    from pressroom_seo.site_checks.llms_txt import LlmsReport
 
 _EVIDENCE: Final = 3
+_MISSING: Final = 10
 
 
 class PageParams(Params):
     """Which page."""
 
-    url: Url
-    keyphrase: Phrase | None = Field(default=None, description="What the page is to be found by; left out: not judged.")
+    url: Url | None = Field(default=None, description="Any public page.")
+    json_ld: dict[str, Any] | None = Field(default=None, description="Instead of url.")
+    keyphrase: Phrase | None = Field(default=None, description="What the page should rank for.")
+    llms_txt: bool = Field(default=False, description="Check the site's llms.txt too (slow).")
 
 
 class PageCheckRow(BaseModel):
@@ -45,40 +50,81 @@ class FetchedRow(BaseModel):
     ms: int = Field(description="How long it took, redirects included.")
 
 
+class LlmsCheckRow(BaseModel):
+    """One thing that was checked."""
+
+    id: str
+    passed: bool
+    message: str
+    fix: str
+
+
+class LlmsPart(BaseModel):
+    """What a site says to language models."""
+
+    checks: list[LlmsCheckRow]
+    entries: int = Field(description="How many pages llms.txt lists.")
+    missing: list[str] = Field(description="URLs in the sitemap that it does not list; at most 100.")
+
+
 class PageAnswer(BaseModel):
     """The answer of `check_page_seo`."""
 
-    score: int = Field(description="From 0 to 100: the mean of technical and on_page where there are both.")
-    technical: int
+    score: int | None = Field(description="From 0 to 100: the mean of technical and on_page; null without a page.")
+    technical: int | None
     on_page: int | None = Field(description="Null if the URL does not lead to an HTML page.")
     checks: list[PageCheckRow] = Field(description="What is not right, the worst first.")
     passed: list[str] = Field(description="Ids of the checks that are passed.")
     skipped: list[str] = Field(description="Ids of the checks that do not apply.")
-    fetched: FetchedRow
+    fetched: FetchedRow | None = Field(description="Null without a page.")
+    structured_data: StructuredDataPart | None = Field(description="Null if there is no HTML page.")
+    llms_txt: LlmsPart | None = Field(description="If it was asked for.")
 
 
 @mcp_tool(
     name="check_page_seo",
     title="SEO check of a live page",
     description=(
-        "Fetches one live page, follows its redirects, and runs the technical checks (status, title, description, "
-        "canonical, robots, headings, images, security headers, speed, structured data, social tags) and the on-page "
-        "checks of its text. With keyphrase the text is judged for it too. Any page on the public internet; for a "
-        "whole website use get_seo_report. Returns score, checks that are not passed with what to do, and how the page "
-        "was answered."
+        "Fetches any public page, follows redirects, and checks status, title, description, canonical, robots, "
+        "headings, images, security headers, speed, social tags, text, and structured data (schema.org). Give json_ld "
+        "instead to validate a JSON-LD document. For a whole connected website use get_seo_report, for an article "
+        "check_blog_seo. Returns score, failed checks with a fix, and structured_data."
     ),
     result=PageAnswer,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
     toolsets=("seo",),
-    timeout=90,
+    timeout=180,
 )
 async def check_page_seo(params: PageParams, call: Call) -> ToolResult:
-    """Return the judgement of a live page."""
-    from pressroom_seo.pages import live_page  # noqa: PLC0415 - the parsers load with the first page
+    """Return the judgement of a live page, or of a JSON-LD document."""
+    from pressroom_seo.pages import live_page, llms_txt_at, validated  # noqa: PLC0415 - parsers load with the first page
 
-    page = await live_page(context(call), params.url, params.keyphrase or "")
+    exactly_one(url=params.url, json_ld=params.json_ld)
+    plugin, user_id = context(call), call.caller.subject
+    if params.url is None:
+        if params.llms_txt:
+            raise InvalidInput("llms_txt", "needs url, not json_ld")
+        found = structured_data_part(await validated(plugin, user_id, params.json_ld))
+        return ToolResult("\n".join(structured_data_lines(found)), _only_data(found))
+    page = await live_page(plugin, params.url, params.keyphrase or "")
     data = _answer(page)
+    if params.llms_txt:
+        data.llms_txt = llms_part(await llms_txt_at(plugin, params.url))
     return ToolResult("\n".join(_lines(data)), data)
+
+
+def _only_data(found: StructuredDataPart) -> PageAnswer:
+    return PageAnswer(
+        score=None,
+        technical=None,
+        on_page=None,
+        checks=[],
+        passed=[],
+        skipped=[],
+        fetched=None,
+        structured_data=found,
+        llms_txt=None,
+    )
 
 
 _RANK: Final = ("critical", "warning", "notice")
@@ -121,6 +167,8 @@ def _answer(page: LivePageReport) -> PageAnswer:
             bytes=record.size,
             ms=page.milliseconds,
         ),
+        structured_data=structured_data_part(page.structured_data) if page.structured_data else None,
+        llms_txt=None,
     )
 
 
@@ -139,62 +187,35 @@ def _technical_row(result: Any) -> PageCheckRow:
 
 def _lines(data: PageAnswer) -> Iterator[str]:
     fetched = data.fetched
+    if fetched is None:
+        return
     on_page = "" if data.on_page is None else f", its text {data.on_page}"
     yield f"Score {data.score} of 100 (technical {data.technical}{on_page})."
     answered = f"answered with {fetched.status}" if fetched.status else f"gave no answer: {fetched.message}"
     yield f"{fetched.url} {answered}; {fetched.bytes:,} bytes in {fetched.ms} ms, {len(fetched.redirects)} redirects."
     for row in data.checks:
-        yield f"- {row.severity}, {row.id}: {row.message} {row.fix}".rstrip()
+        seen = f" Seen: {'; '.join(row.evidence)}" if row.evidence else ""
+        yield f"- {row.severity}, {row.id}: {row.message} {row.fix}".rstrip() + seen
     yield f"{len(data.passed)} checks are passed, {len(data.skipped)} do not apply."
+    if data.structured_data is not None:
+        yield from structured_data_lines(data.structured_data)
+    if data.llms_txt is not None:
+        yield from llms_lines(data.llms_txt)
 
 
-class LlmsParams(Params):
-    """Which site."""
-
-    website_id: WebsiteId | None = Field(default=None, description="A connected website; or give url.")
-    url: Url | None = Field(default=None, description="Any URL of a site on the internet; or give website_id.")
-
-
-class LlmsCheckRow(BaseModel):
-    """One thing that was checked."""
-
-    id: str
-    passed: bool
-    message: str
-    fix: str
-
-
-class LlmsAnswer(BaseModel):
-    """The answer of `check_llms_txt`."""
-
-    checks: list[LlmsCheckRow]
-    entries: int = Field(description="How many pages llms.txt lists.")
-    missing: list[str] = Field(description="URLs in the sitemap that it does not list; at most 100.")
-
-
-@mcp_tool(
-    name="check_llms_txt",
-    title="Check llms.txt",
-    description=(
-        "Checks whether a site describes itself to language models: whether /llms.txt and /llms-full.txt exist, can be "
-        "read and match the sitemap, have links that work, and whether pages can be had as Markdown. Give website_id, "
-        "or url of any site. Returns checks with what to do, and the pages of the sitemap that are "
-        "not named. Takes up to a minute."
-    ),
-    result=LlmsAnswer,
-    annotations=Annotations(read_only=True, idempotent=True, open_world=True),
-    toolsets=("seo",),
-    timeout=120,
-)
-async def check_llms_txt(params: LlmsParams, call: Call) -> ToolResult:
-    """Return what a site says to language models."""
-    from pressroom_seo.pages import llms_txt_of  # noqa: PLC0415
-
-    exactly_one(website_id=params.website_id, url=params.url)
-    report = await llms_txt_of(context(call), call.caller.subject, params.website_id, params.url)
+def llms_part(report: LlmsReport) -> LlmsPart:
+    """Return what a site says to language models, as tools show it."""
     rows = [LlmsCheckRow(id=one.id, passed=one.passed, message=one.message, fix=one.fix) for one in report.checks]
-    lines = [f"{'ok' if row.passed else 'wrong'}: {row.message} {row.fix}".rstrip() for row in rows]
-    return ToolResult("\n".join(lines), LlmsAnswer(checks=rows, entries=report.entries, missing=list(report.missing)))
+    return LlmsPart(checks=rows, entries=report.entries, missing=list(report.missing))
 
 
-TOOLS: Final = (check_page_seo, check_llms_txt)
+def llms_lines(part: LlmsPart) -> Iterator[str]:
+    """Yield the same in words."""
+    yield f"llms.txt lists {part.entries} pages."
+    for row in part.checks:
+        yield f"- {'ok' if row.passed else 'wrong'}, {row.id}: {row.message} {row.fix}".rstrip()
+    if part.missing:
+        yield f"It does not list {len(part.missing)} pages of the sitemap: {', '.join(part.missing[:_MISSING])}"
+
+
+TOOLS: Final = (check_page_seo,)

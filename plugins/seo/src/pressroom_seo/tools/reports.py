@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pressroom.sdk import Annotations, Call, Integer, InvalidInput, Params, PluginContext, ToolResult, mcp_tool
 from pydantic import BaseModel, Field
 
-from pressroom_seo.tools.common import WebsiteId, context, short
+from pressroom_seo.tools.article_parts import begin_link_job
+from pressroom_seo.tools.common import LinkOut, WebsiteId, context, short
+from pressroom_seo.tools.pages import LlmsPart, llms_lines, llms_part
 
 if TYPE_CHECKING:
+    from pressroom_content.contract import Website
+
     from pressroom_seo.reports.reading import CrawlFinding
     from pressroom_seo.tables import CrawlRow
 
@@ -30,23 +35,22 @@ class ReportParams(Params):
     """Which report, and which part of it."""
 
     website_id: WebsiteId
-    refresh: bool = Field(default=False, description="Whether a new crawl is begun. It takes minutes.")
-    section: Literal["summary", "issues", "pages", "links", "structured_data"] = Field(
-        default="summary", description="Which part is listed; the summary names the ten worst issues."
+    section: Literal["summary", "issues", "pages", "links", "structured_data", "orphans", "llms_txt"] = Field(
+        default="summary", description="What to list."
     )
-    severity: Severity | None = Field(default=None, description="Only issues that are so severe.")
+    refresh: bool = Field(
+        default=False, description="Start a new crawl. With section links: try the known links again, without a crawl."
+    )
+    severity: Severity | None = Field(default=None, description="Only with section summary or issues.")
     check_id: str | None = Field(
         default=None,
         min_length=1,
         max_length=64,
-        description="With section issues: every URL at which this check found something.",
+        description="With section issues: list every URL of this check.",
     )
-    limit: Integer = Field(default=50, ge=1, le=200, description="How many entries to return at most.")
+    limit: Integer = Field(default=50, ge=1, le=200, description="How many to return.")
     cursor: str | None = Field(
-        default=None,
-        min_length=1,
-        max_length=4000,
-        description="The next_cursor of the answer before; keep the other arguments as they were.",
+        default=None, min_length=1, max_length=4000, description="next_cursor of the previous answer."
     )
 
 
@@ -77,15 +81,12 @@ class PageOut(BaseModel):
     issues: int
 
 
-class LinkOut(BaseModel):
-    """A link with a problem."""
+class OrphanRow(BaseModel):
+    """A page that is hard to reach."""
 
     url: str
-    status: int = Field(description="0 where there was no answer.")
-    location: str = Field(description="Where redirects end; empty without a redirect.")
-    found_in: list[str]
-    problems: list[str] = Field(description="broken, redirected, insecure.")
-    message: str = ""
+    inlinks: int = Field(description="How many other pages link to it.")
+    depth: int | None = Field(description="Links from the first page; null if none lead there.")
 
 
 class StructuredRow(BaseModel):
@@ -118,7 +119,7 @@ class ReportAnswer(BaseModel):
 
     website_id: str
     score: int | None = Field(description="From 0 to 100; null while there is no report.")
-    crawled_at: datetime | None
+    crawled_at: datetime | None = Field(description="In the website's time zone, as all times here.")
     pages: int = Field(description="How many URLs were requested.")
     complete: bool = Field(description="Whether all pages that could be found were read.")
     severities: dict[str, int] = Field(description="Open issues by severity, counted by URL.")
@@ -126,33 +127,39 @@ class ReportAnswer(BaseModel):
     page_rows: list[PageOut] = Field(description="With section pages.")
     links: list[LinkOut] = Field(description="With section links.")
     structured_data: list[StructuredRow] = Field(description="With section structured_data.")
+    orphans: list[OrphanRow] = Field(
+        description="With section orphans: pages that nothing links to, then those more than four links away."
+    )
+    llms_txt: LlmsPart | None = Field(description="With section llms_txt: what the site says to language models now.")
     trend: TrendRow | None = Field(description="Against the report before; null for the first.")
     history: list[PastRow] = Field(description="In the summary: the last reports, newest first.")
     notes: list[str]
-    job_id: str | None = Field(description="The crawl under way, for get_job; null if no crawl is running.")
+    job_id: str | None = Field(
+        description="For get_job: the crawl that is running, or with section links the check of the links; else null."
+    )
     next_cursor: str | None
 
 
 def _counts(params: Params) -> bool:
-    return isinstance(params, ReportParams) and params.refresh
+    return isinstance(params, ReportParams) and params.refresh and params.section != "links"
 
 
 @mcp_tool(
     name="get_seo_report",
     title="SEO report of a website",
     description=(
-        "Shows the health of a connected website from its last crawl: a score, issues by severity with what to do, and "
-        "what changed since the report before. section lists issues, pages, broken and redirected links, or structured "
-        "data, a page at a time; section issues with check_id lists every URL of a check with its issue_id. "
-        "refresh=true begins a new crawl in the background, politely and at most one at a time: ask get_job with the "
-        "job_id, then call this again without refresh."
+        "Shows the SEO health of a connected website from its last crawl: score, issues by severity with a fix, and "
+        "what changed. section lists issues, pages, links (broken, redirected), structured_data, orphans (pages that "
+        "nothing links to) or llms_txt. For one page use check_page_seo. refresh=true starts a new crawl in the "
+        "background, which takes minutes: ask get_job with job_id, then call this again without refresh."
     ),
     result=ReportAnswer,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
-    toolsets=("seo",),
+    toolsets=("core", "seo"),
     quota=QUOTA,
     free="reading without refresh",
     counts=_counts,
+    timeout=120,
 )
 async def get_seo_report(params: ReportParams, call: Call) -> ToolResult:
     """Return a part of a website's report, and start a crawl on request."""
@@ -165,10 +172,11 @@ async def get_seo_report(params: ReportParams, call: Call) -> ToolResult:
     website = await content_services(plugin).websites.get(user_id, params.website_id)
     crawls = Crawls(plugin)
     active, begun = await crawls.active(user_id, website.id), False
-    if params.refresh:
+    if _counts(params):
         active, begun = await crawls.request(user_id, website, call.caller.plan)
     newest = await crawls.newest(user_id, website.id)
-    answer = _head(website.id, newest, active)
+    zone = _zone_of(website)
+    answer = _head(website.id, newest, active, zone)
     failure = await crawls.last_failure(user_id, website.id, newest.created_at if newest else None)
     if failure and active is None:
         answer.notes.append(f"The last crawl failed: {failure}")
@@ -176,9 +184,29 @@ async def get_seo_report(params: ReportParams, call: Call) -> ToolResult:
         await _fill(plugin, newest, params, answer)
         if params.section == "summary":
             past = await crawls.history(user_id, website.id, _HISTORY)
-            answer.history = [PastRow(crawled_at=one.finished_at, score=one.score, pages=one.pages) for one in past]
-    text = "\n".join(_lines(answer, begun=begun))
-    return ToolResult(text, answer, counts=begun or not params.refresh)
+            answer.history = [
+                PastRow(crawled_at=_local(one.finished_at, zone), score=one.score, pages=one.pages) for one in past
+            ]
+    doing = "A crawl has begun" if begun else "A crawl is under way"
+    if params.section == "links" and params.refresh:
+        answer.job_id, doing = await _try_links(plugin, user_id, website), "The links are being tried"
+    if params.section == "llms_txt":
+        await _add_llms_txt(plugin, website, answer)
+    text = "\n".join(_lines(answer, params.section, doing))
+    return ToolResult(text, answer, counts=begun or not _counts(params))
+
+
+async def _try_links(plugin: PluginContext, user_id: str, website: Website) -> str:
+    from pressroom_seo.linking import links_of_website  # noqa: PLC0415
+
+    await links_of_website(plugin, user_id, website.id)
+    return await begin_link_job(plugin, user_id, "website_id", website.id)
+
+
+async def _add_llms_txt(plugin: PluginContext, website: Website, answer: ReportAnswer) -> None:
+    from pressroom_seo.pages import llms_txt_of  # noqa: PLC0415
+
+    answer.llms_txt = llms_part(await llms_txt_of(plugin, website))
 
 
 def _check_arguments(params: ReportParams) -> None:
@@ -192,14 +220,29 @@ def _check_arguments(params: ReportParams) -> None:
         from difflib import get_close_matches  # noqa: PLC0415
 
         close = get_close_matches(params.check_id, CHECKS, 1)
-        raise InvalidInput("check_id", "is not a check" + (f"; did you mean {close[0]}?" if close else ""))
+        hint = f"did you mean {close[0]}?" if close else "section issues without check_id names the ones that failed"
+        raise InvalidInput("check_id", f"is not a check; {hint}")
 
 
-def _head(website_id: str, newest: CrawlRow | None, active: CrawlRow | None) -> ReportAnswer:
+def _zone_of(website: Website) -> ZoneInfo:
+    try:
+        return ZoneInfo(str(website.settings.get("timezone") or "UTC"))
+    except (ZoneInfoNotFoundError, ValueError):
+        return ZoneInfo("UTC")
+
+
+def _local(at: datetime | None, zone: ZoneInfo) -> datetime | None:
+    return at.astimezone(zone) if at is not None else None
+
+
+def _head(website_id: str, newest: CrawlRow | None, active: CrawlRow | None, zone: ZoneInfo) -> ReportAnswer:
+    trend = TrendRow.model_validate(newest.trend) if newest and newest.trend else None
+    if trend is not None:
+        trend.since = _local(trend.since, zone)
     return ReportAnswer(
         website_id=website_id,
         score=newest.score if newest else None,
-        crawled_at=newest.finished_at if newest else None,
+        crawled_at=_local(newest.finished_at, zone) if newest else None,
         pages=newest.pages if newest else 0,
         complete=newest.complete if newest else False,
         severities=dict(newest.severities) if newest else {},
@@ -207,7 +250,9 @@ def _head(website_id: str, newest: CrawlRow | None, active: CrawlRow | None) -> 
         page_rows=[],
         links=[],
         structured_data=[],
-        trend=TrendRow.model_validate(newest.trend) if newest and newest.trend else None,
+        orphans=[],
+        llms_txt=None,
+        trend=trend,
         history=[],
         notes=list(newest.notes) if newest else [],
         job_id=(active.job_id or None) if active else None,
@@ -230,6 +275,12 @@ async def _fill(plugin: PluginContext, crawl: CrawlRow, params: ReportParams, an
         case "structured_data":
             items, answer.next_cursor = await report.structured_data(limit=limit, cursor=cursor)
             answer.structured_data = [StructuredRow.model_validate(one) for one in items]
+        case "orphans":
+            answer.orphans = [OrphanRow.model_validate(one) for one in await report.orphans(limit)]
+            if not crawl.complete:
+                answer.notes.append("The crawl did not read all pages, so orphans that it did not find may be missing.")
+        case "llms_txt":
+            pass  # it is read live, not from the crawl
         case _ if params.check_id is not None:
             found, answer.next_cursor = await report.addresses(params.check_id, limit=limit, cursor=cursor)
             answer.issues = [issue_row(one) for one in found]
@@ -257,44 +308,59 @@ def issue_row(found: CrawlFinding) -> IssueRow:
     )
 
 
-def _lines(answer: ReportAnswer, *, begun: bool) -> Iterator[str]:
+def _lines(answer: ReportAnswer, section: str, doing: str) -> Iterator[str]:
     if answer.job_id:
-        what = "A crawl has begun" if begun else "A crawl is under way"
-        yield f"{what}; get_job {answer.job_id} says how far it is."
+        yield f"{doing}; get_job {answer.job_id} says how far it is."
     if answer.score is None:
         yield "There is no report of this website yet." + (
             "" if answer.job_id else " Call this again with refresh true to crawl it."
         )
         yield from answer.notes
-        return
-    at = f"{answer.crawled_at:%Y-%m-%d %H:%M} UTC" if answer.crawled_at else "?"
+    else:
+        yield from _overview(answer)
+    yield from _entries(answer)
+    if section == "orphans" and answer.complete and not answer.orphans:
+        yield "Every page can be reached by at most four links."
+    if section == "links" and answer.score is not None and not answer.links and not answer.next_cursor:
+        yield "The crawl found no broken, redirected or insecure links."
+    if answer.llms_txt is not None:
+        yield from llms_lines(answer.llms_txt)
+    if answer.next_cursor:
+        yield f"There are more: cursor {answer.next_cursor}"
+
+
+def _overview(answer: ReportAnswer) -> Iterator[str]:
+    at = answer.crawled_at.isoformat(" ", "minutes") if answer.crawled_at else "?"
     change = f" ({answer.trend.score:+d} since the report before)" if answer.trend else ""
-    yield f"Score {answer.score} of 100{change}, {answer.pages} URLs, crawled {at}."
+    yield f"Score {answer.score} of 100{change}, {answer.pages} URLs, crawled {at} (the website's time)."
     yield "Open issues: " + ", ".join(f"{count} {name}" for name, count in answer.severities.items()) + "."
     yield from answer.notes
+
+
+def _entries(answer: ReportAnswer) -> Iterator[str]:
     for issue in answer.issues:
         where = f"; e.g. {issue.sample_urls[0]}" if issue.sample_urls else ""
         state = "" if issue.status == "open" else f" [{issue.status}]"
-        yield f"- {issue.severity}, {issue.check_id} ({issue.count}){state}: {issue.message} {issue.fix}{where}"
+        named = f" issue_id {issue.issue_id}" if issue.issue_id else ""
+        yield f"- {issue.severity}, {issue.check_id} ({issue.count}){state}: {issue.message} {issue.fix}{where}{named}"
     for page in answer.page_rows:
         yield f"- {page.status} {page.url}  {short(page.title, 80)} ({page.issues} issues)"
     for link in answer.links:
-        yield f"- {', '.join(link.problems)}: {link.url} ({link.status or 'no answer'})"
+        yield f"- {link.line()}"
     for one in answer.structured_data:
         types = ", ".join(name for item in one.items for name in item.get("types", ()))
         yield f"- {one.url}: {types or 'unreadable'}"
-    if answer.next_cursor:
-        yield f"There are more: cursor {answer.next_cursor}"
+    for orphan in answer.orphans:
+        depth = "no path from the first page" if orphan.depth is None else f"{orphan.depth} links from the first page"
+        yield f"- {orphan.url} ({orphan.inlinks} pages link to it, {depth})"
 
 
 class MarkParams(Params):
     """What to say of which issue."""
 
-    issue_id: str = Field(min_length=1, max_length=64, description="The issue, as get_seo_report names it.")
-    status: IssueStatus = Field(
-        description="ignored: it never counts again; fixed: it does not count unless the next crawl finds it again."
-    )
-    note: str = Field(default="", max_length=1000, description="Why, for the people who read the report later.")
+    issue_id: str = Field(min_length=1, max_length=64, description="From get_seo_report.")
+    status: IssueStatus = Field(description="What it becomes.")
+    note: str = Field(default="", max_length=1000, description="Why, for people who read the report later.")
 
 
 class MarkAnswer(BaseModel):
@@ -308,10 +374,9 @@ class MarkAnswer(BaseModel):
     name="set_seo_issue_status",
     title="Mark an SEO issue",
     description=(
-        "Marks an issue of a website's report as fixed or ignored, so that it stops counting, or opens it again. "
-        "issue_id from the summary means the check on the whole site; from section issues with a check_id it means one "
-        "URL. ignored lasts for all later crawls; an issue that is marked fixed counts again once a later crawl "
-        "finds it. Returns the issue and the new score. Safe to repeat."
+        "Marks an issue of get_seo_report as fixed or ignored, so that it stops counting, or reopens it. An issue_id "
+        "from the summary means the check on the whole site, one from section issues with check_id a single URL. "
+        "ignored lasts; fixed counts again if a later crawl finds it. Returns the issue and the new score."
     ),
     result=MarkAnswer,
     annotations=Annotations(idempotent=True),
@@ -322,7 +387,7 @@ async def set_seo_issue_status(params: MarkParams, call: Call) -> ToolResult:
     from pressroom_seo.reports.marks import mark  # noqa: PLC0415
 
     found, crawl = await mark(context(call), call.caller.subject, params.issue_id, params.status, params.note)
-    what = found.sample_urls[0] if found.sample_urls else f"{found.count} addresses"
+    what = found.sample_urls[0] if found.sample_urls else f"{found.count} URLs"
     text = f"{found.check_id} at {what} is {params.status} now; the score is {crawl.score}."
     return ToolResult(text, MarkAnswer(issue=issue_row(found), score=crawl.score))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from pressroom.sdk import Annotations, Call, Params, ToolResult, mcp_tool
 from pydantic import BaseModel, Field
 
-from pressroom_seo.tools.common import ContentId, Url, context, exactly_one
+from pressroom_seo.tools.common import ContentId, context
 
 if TYPE_CHECKING:
     from pressroom_seo.scoring import Validation
@@ -22,7 +22,7 @@ class GenerateParams(Params):
     content_id: ContentId
     type: Literal["BlogPosting", "Article", "NewsArticle", "FAQPage", "HowTo", "BreadcrumbList"] = Field(
         default="BlogPosting",
-        description="FAQPage takes headings that are questions, HowTo numbered steps or the longest list.",
+        description="FAQPage: from headings that are questions. HowTo: from numbered steps.",
     )
 
 
@@ -38,9 +38,9 @@ class GenerateAnswer(BaseModel):
     name="generate_structured_data",
     title="Build structured data",
     description=(
-        "Builds JSON-LD (schema.org) from what is stored of an article: a posting, a list of questions, instructions "
-        "or breadcrumbs. Nothing is made up: what the article lacks is left out and named in missing, so that it can "
-        "be filled in with update_content. Returns json_ld, missing and warnings."
+        "Builds JSON-LD (schema.org) from a stored article. Nothing is invented: what the article lacks is named in "
+        "missing; add it with update_content. Returns json_ld, missing and warnings. To validate JSON-LD use "
+        "check_page_seo."
     ),
     result=GenerateAnswer,
     annotations=Annotations(read_only=True, idempotent=True),
@@ -62,13 +62,6 @@ async def generate_structured_data(params: GenerateParams, call: Call) -> ToolRe
     return ToolResult("\n".join([text, missing, *built.warnings]), data)
 
 
-class ValidateParams(Params):
-    """What to validate."""
-
-    url: Url | None = Field(default=None, description="A page on the internet; or give json_ld.")
-    json_ld: dict[str, Any] | None = Field(default=None, description="A JSON-LD document; or give url.")
-
-
 class ItemRow(BaseModel):
     """An item of structured data."""
 
@@ -86,8 +79,8 @@ class ProblemRow(BaseModel):
     fix: str
 
 
-class ValidateAnswer(BaseModel):
-    """The answer of `validate_structured_data`."""
+class StructuredDataPart(BaseModel):
+    """What is wrong with structured data."""
 
     items: list[ItemRow]
     errors: list[ProblemRow]
@@ -95,35 +88,8 @@ class ValidateAnswer(BaseModel):
     more: int = Field(description="How many items, errors and warnings are left out of this answer.")
 
 
-@mcp_tool(
-    name="validate_structured_data",
-    title="Validate structured data",
-    description=(
-        "Checks structured data against schema.org and what search engines require: the JSON-LD and the microdata of a "
-        "live page (url), or a JSON-LD document that is given (json_ld). Returns the items that were found with what "
-        "each lacks, and errors and warnings with the place and what to do."
-    ),
-    result=ValidateAnswer,
-    annotations=Annotations(read_only=True, idempotent=True, open_world=True),
-    toolsets=("seo",),
-    timeout=60,
-)
-async def validate_structured_data(params: ValidateParams, call: Call) -> ToolResult:
-    """Return what is wrong with structured data."""
-    exactly_one(url=params.url, json_ld=params.json_ld)
-    if params.url is not None:
-        from pressroom_seo.pages import structured_data_of  # noqa: PLC0415
-
-        found = await structured_data_of(context(call), params.url)
-    else:
-        from pressroom_seo.scoring import validate_structured_data as validate  # noqa: PLC0415
-
-        run, owner = context(call).services.workers.run, call.caller.subject
-        found = await run(validate, params.json_ld, owner=owner, what="json_ld")
-    return ToolResult("\n".join(_lines(found)), _answer(found))
-
-
-def _answer(found: Validation) -> ValidateAnswer:
+def structured_data_part(found: Validation) -> StructuredDataPart:
+    """Return what was found, as tools show it."""
     groups = (found.items, found.errors, found.warnings)
     items = [
         ItemRow(type=one.type, format=one.format, supported=one.supported, missing=list(one.missing))
@@ -134,16 +100,19 @@ def _answer(found: Validation) -> ValidateAnswer:
         for group in (found.errors, found.warnings)
     ]
     more = sum(max(0, len(group) - _MAX_ITEMS) for group in groups)
-    return ValidateAnswer(items=items, errors=problems[0], warnings=problems[1], more=more)
+    return StructuredDataPart(items=items, errors=problems[0], warnings=problems[1], more=more)
 
 
-def _lines(found: Validation) -> Iterator[str]:
-    items = ", ".join(one.type or "an item without a type" for one in found.items[:_MAX_ITEMS])
-    yield f"{len(found.items)} items{f': {items}' if items else ''}."
-    for name, group in (("Error", found.errors), ("Warning", found.warnings)):
-        yield from (f"{name}: {one.message} {one.fix}".rstrip() for one in group[:_MAX_ITEMS])
-    if found.items and not found.errors:
-        yield "There are no errors."
+def structured_data_lines(part: StructuredDataPart) -> Iterator[str]:
+    """Yield the same in words."""
+    items = ", ".join(one.type or "an item without a type" for one in part.items)
+    yield f"Structured data: {items or 'none'}."
+    for name, group in (("Error", part.errors), ("Warning", part.warnings)):
+        yield from (f"- {name}, {one.path}: {one.message} {one.fix}".rstrip() for one in group)
+    if part.items and not part.errors:
+        yield "It has no errors."
+    if part.more:
+        yield f"{part.more} more are left out."
 
 
-TOOLS: Final = (generate_structured_data, validate_structured_data)
+TOOLS: Final = (generate_structured_data,)

@@ -10,6 +10,9 @@ from pressroom_seo.scoring.report import Evidence, Status, Verdict, at_most, bad
 from pressroom_seo.scoring.rules import NO_KEYPHRASE, Rule, check, keyphrase_check, unsupported
 from pressroom_seo.scoring.text import Sentence
 
+_QUOTED = 5
+"""How many words of a sentence name it."""
+
 
 @check
 def keyphrase_set(context: Context, rule: Rule) -> Verdict:
@@ -54,11 +57,11 @@ def keyphrase_density(context: Context, rule: Rule) -> Verdict:
         return bad("There is no text, so the keyphrase is not in it.", 0, fix="Write the article.")
     number = sum(uses for _, uses, _ in context.uses)
     percent = round(context.density, 2)
-    message = f"The keyphrase is used {plural(number, 'time')} in {plural(words, 'word')}: {percent:g} %."
+    message = f"The keyphrase is used {plural(number, 'time')} in {plural(words, 'word')}: a density of {percent:g} %."
     if _is_right(context, rule, number):
         return good(message, percent, _evidence(context))
     few = number == 0 or (words >= rule["short"] and context.density < rule["low"])
-    return bad(message, percent, fix=_density_fix(words, number, rule, few=few), evidence=_evidence(context))
+    return bad(message, percent, fix=_density_fix(context, number, rule, few=few), evidence=_evidence(context))
 
 
 def is_stuffed(context: Context, rule: Rule, limit: float) -> bool:
@@ -73,19 +76,20 @@ def _is_right(context: Context, rule: Rule, number: int) -> bool:
         return number == 1
     if words < rule["short"]:
         return 1 <= number <= 2
-    exact = 100 * sum(uses for _, _, uses in context.uses) / words
+    exact = context.density_of(sum(uses for _, _, uses in context.uses))
     return rule["low"] <= context.density <= rule["high_inflected"] and exact <= rule["high"]
 
 
-def _density_fix(words: int, number: int, rule: Rule, *, few: bool) -> str:
+def _density_fix(context: Context, number: int, rule: Rule, *, few: bool) -> str:
+    words, one = context.text.words, context.density_of(1)
     if words < rule["short"]:
         most = 1 if words < rule["very_short"] else 2
         wanted = "once" if most == 1 else "once or twice"
         return f"A text this short needs it {wanted}: {'add it' if few else 'take it out elsewhere'}."
     if few:
-        least = _whole(rule["low"] * words / 100, up=True)
+        least = _whole(rule["low"] / one, up=True)
         return f"Use it {plural(least - number, 'more time')}, where it reads well: {least} in all."
-    most = _whole(rule["high"] * words / 100, up=False)
+    most = _whole(rule["high"] / one, up=False)
     return f"Take it out or reword it in {plural(max(1, number - most), 'place')}: at most {most} in all."
 
 
@@ -102,6 +106,8 @@ def _evidence(context: Context) -> list[Evidence]:
 def keyphrase_distribution(context: Context, rule: Rule) -> Verdict:
     """Does it run through the whole text?"""
     text = context.text
+    if len(text.sentences) < rule["from"]:
+        return skipped(f"The text has under {rule['from']} sentences; in short texts distances say little.")
     about = [one for one in text.sentences if _is_about(context, one)]
     if not about or not text.words:
         return bad(
@@ -116,9 +122,14 @@ def keyphrase_distribution(context: Context, rule: Rule) -> Verdict:
         at_most(100 * length / text.words, rule["good"], rule["ok"]),
         f"The longest stretch without the keyphrase is {percent:g} % of the text ({plural(length, 'word')}).",
         percent,
-        fix=f"Use the keyphrase or a synonym between {text.place(first)} and {text.place(last)}.",
+        fix=f"Mention the keyphrase or a synonym somewhere between {_quoted(first)} and {_quoted(last)}.",
         evidence=[Evidence(first.text, f"from {text.place(first)}"), Evidence(last.text, f"to {text.place(last)}")],
     )
+
+
+def _quoted(sentence: Sentence) -> str:
+    words = sentence.text.split()
+    return f"“{' '.join(words[:_QUOTED])}{'…' if len(words) > _QUOTED else ''}”"
 
 
 def _is_about(context: Context, sentence: Sentence) -> bool:

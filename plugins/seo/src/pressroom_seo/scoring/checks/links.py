@@ -13,6 +13,7 @@ from pressroom_seo.urls import split_address
 _SCHEMES = frozenset(
     {"", "http", "https", "mailto", "tel", "sms", "geo", "ftp", "webcal", "news", "magnet", "whatsapp"}
 )
+_ERRORS = 400
 _LOCAL = (".localhost", ".local", ".internal", ".test", ".invalid", ".example")
 
 
@@ -114,29 +115,34 @@ def _is_private(host: str) -> bool:
 
 @check
 def broken_links(context: Context, rule: Rule) -> Verdict:
-    """Do they answer?"""
+    """Do they answer, and the canonical URL too?"""
     del rule
     statuses = context.world.link_status
     if statuses is None:
-        return skipped("The links were not checked; set check_links to check them.")
-    tried = [(one, statuses[one.href]) for one in context.document.links if one.href and one.href in statuses]
+        return skipped("The links were not tried; call check_blog_seo with links in include to try them.")
+    written = [one.href for one in context.document.links if one.href]
+    canonicals = [one.strip() for one in context.article.canonicals]
+    tried = [(href, statuses[href]) for href in dict.fromkeys([*canonicals, *written]) if href in statuses]
     if not tried:
-        return skipped("No links were checked.")
-    broken = [(one, status) for one, status in tried if not 0 < status.status < 400]
-    if broken:
-        return bad(
-            f"{plural(len(broken), 'link is', 'links are')} broken.",
-            len(broken),
-            fix="Fix or remove the broken links.",
-            evidence=[Evidence(one.href or "", str(status.status or "no answer")) for one, status in broken],
-        )
-    moved = [(one, status) for one, status in tried if status.redirected_to]
+        return skipped("No links were tried.")
+    hidden = [Evidence(one, "says noindex") for one in canonicals if context.world.canonical_noindex]
+    broken = [
+        Evidence(href, f"{'canonical URL: ' if href in canonicals else ''}{status.status or 'no answer'}")
+        for href, status in tried
+        if not 0 < status.status < _ERRORS
+    ]
+    if broken or hidden:
+        message = f"{plural(len(broken), 'link is', 'links are')} broken." if broken else ""
+        message += " The canonical page says noindex." if hidden else ""
+        fix = "Fix or remove the broken links." if broken else "Name a canonical page that may be indexed."
+        return bad(message.strip(), len(broken) + len(hidden), fix=fix, evidence=[*hidden, *broken])
+    moved = [(href, status) for href, status in tried if status.redirected_to]
     if moved:
         return ok(
             f"{plural(len(moved), 'link is', 'links are')} redirected.",
             len(moved),
             fix="Link to the final URLs directly.",
-            evidence=[Evidence(one.href or "", f"to {status.redirected_to}") for one, status in moved],
+            evidence=[Evidence(href, f"to {status.redirected_to}") for href, status in moved],
         )
     return good(f"All of {plural(len(tried), 'link')} answer.", 0)
 

@@ -190,7 +190,11 @@ def transition_words(context: Context, rule: Rule) -> Verdict:
         return skipped(f"The text has under {rule['from']} words; in short texts their share says little.")
     if not sentences:
         return skipped(_NO_SENTENCES)
-    without = [one for one in sentences if pack.transitions.find(one.words) is None]
+    without = [
+        one
+        for one in sentences
+        if one.words[0] not in pack.opening_transitions and pack.transitions.find(one.words) is None
+    ]
     percent = 100 * (len(sentences) - len(without)) / len(sentences)
     status = at_least(percent, rule["good"], rule["ok"])
     shown = [] if status is Status.GOOD else without
