@@ -113,7 +113,7 @@ def test_totals_are_daily_and_queries_weekly(site: Site, bing: Bing) -> None:
     fetch(site)
 
     found = site.data("get_search_performance", provider="bing", dimensions=["query"], start_date=day(9).isoformat())
-    assert found["totals"] == {"clicks": 90, "impressions": 900, "ctr": 0.1, "position": 0.0}
+    assert found["totals"] == {"clicks": 90, "impressions": 900, "ctr": 0.1, "position": None}
     assert [(row["keys"]["query"], row["clicks"], row["position"]) for row in found["rows"]] == [
         ("compost", 30, 4.0),
         ("worm farm", 5, 8.0),
@@ -144,7 +144,7 @@ def test_one_answer_serves_all_days(site: Site, bing: Bing, apis: Apis) -> None:
 def test_pages_have_queries_for_the_tools_that_need_both(site: Site, bing: Bing) -> None:
     busy(site, bing)
     fetch(site)
-    items = site.data("find_quick_wins")["items"]
+    items = site.data("find_content_opportunities", kind="quick_wins")["items"]
     assert {(one["query"], one["page"]) for one in items} >= {("worm farm", site.page("worms"))}
 
 
@@ -153,10 +153,10 @@ def test_pages_have_queries_for_the_tools_that_need_both(site: Site, bing: Bing)
     [
         ({"dimensions": ["country"]}, "does not tell country"),
         ({"dimensions": ["device", "country"]}, "does not tell country or device"),
-        ({"filters": [{"dimension": "device", "operator": "equals", "expression": "mobile"}]}, "does not tell device"),
+        ({"filters": ["device equals mobile"]}, "does not tell device"),
         ({"dimensions": ["search_appearance"]}, "does not tell search_appearance"),
         ({"search_type": "image"}, "gives figures of web only"),
-        ({"filters": [{"dimension": "query", "operator": "includingRegex", "expression": "^a"}]}, "bing does not"),
+        ({"filters": ["query includingRegex ^a"]}, "bing does not"),
     ],
 )
 def test_what_bing_does_not_tell(site: Site, arguments: dict[str, Any], problem: str) -> None:

@@ -33,11 +33,14 @@ def test_inspecting_a_page(site: Site) -> None:
 
 def test_sitemaps(site: Site) -> None:
     site.connect()
-    assert site.data("submit_sitemap")["sitemaps"] == []
-    site.data("submit_sitemap", sitemap_url=f"{site.property}sitemap.xml")
-    (found,) = site.data("submit_sitemap", sitemap_url=f"{site.property}sitemap.xml")["sitemaps"]
+    assert site.data("submit_urls")["sitemaps"] == []
+    site.data("submit_urls", sitemap_url=f"{site.property}sitemap.xml")
+    done = site.data("submit_urls", sitemap_url=f"{site.property}sitemap.xml")
+    told = f"the sitemap {site.property}sitemap.xml"
+    assert done["engines"] == [{"engine": "Google Search Console", "told": told, "problem": None}]
+    (found,) = done["sitemaps"]
     assert (found["path"], found["submitted_urls"], found["warnings"]) == (f"{site.property}sitemap.xml", 12, 1)
-    assert "not connected" in site.client.refusal("submit_sitemap", website_id=site.other().website.id)
+    assert "not connected" in site.client.refusal("submit_urls", website_id=site.other().website.id)
 
 
 class IndexNow:
@@ -110,11 +113,15 @@ def submitting(
 
 def test_a_site_of_this_server_has_its_key_already(submitting: RunningHost, google: Google, indexnow: IndexNow) -> None:
     site = new_site(submitting, google)
-    done = site.data("submit_to_indexnow", urls=[site.page("a"), site.page("b"), site.page("a")])
+    done = site.data("submit_urls", urls=[site.page("a"), site.page("b"), site.page("a")])
 
-    assert (done["submitted"], done["http_status"]) == (2, 200)
+    assert done["submitted"] == 2
+    assert [(one["told"], one["problem"]) for one in done["engines"]] == [("2 URLs (HTTP 200)", None)]
     assert indexnow.taken[-1]["urlList"] == [site.page("a"), site.page("b")]
-    assert site.data("submit_to_indexnow", urls=[site.page("c")])["key_url"] == done["key_url"]
+    text = site.client.call("submit_urls", website_id=site.website.id, urls=[site.page("a")])["content"][0]["text"]
+    assert "IndexNow (Bing, Yandex, Seznam, Naver and others) was told: 1 URL (HTTP 200)" in text
+    assert "Google was not told anything" in text
+    assert site.data("submit_urls", urls=[site.page("c")])["key_url"] == done["key_url"]
     for path in ("nothing-here", f"{'0' * 32}.txt"):
         assert httpx.get(f"{submitting.url}/{path}").status_code == 404
 
@@ -126,9 +133,7 @@ def test_a_site_of_this_server_has_its_key_already(submitting: RunningHost, goog
 def test_addresses_of_others_are_refused(submitting: RunningHost, google: Google, indexnow: IndexNow, url: str) -> None:
     site = new_site(submitting, google)
     before = len(indexnow.taken)
-    told = site.client.refusal(
-        "submit_to_indexnow", website_id=site.website.id, urls=[url.format(site=site.website.url)]
-    )
+    told = site.client.refusal("submit_urls", website_id=site.website.id, urls=[url.format(site=site.website.url)])
     assert "URL below" in told
     assert len(indexnow.taken) == before
 
@@ -140,13 +145,40 @@ def test_another_site_has_to_serve_the_key(submitting: RunningHost, google: Goog
         Websites(content).add(site.client.user_id, "wordpress", name="Blog", url=indexnow.url, credential={})
     )
     asked = {"website_id": website.id, "urls": [f"{indexnow.url}/post"]}
-    told = site.client.refusal("submit_to_indexnow", **asked)
+    told = site.client.refusal("submit_urls", **asked)
     key = told.split("nothing but ")[1].split(",")[0]
     assert f"{indexnow.url}/{key}.txt" in told
     indexnow.files[f"/{key}.txt"] = f"{key}\n".encode()
-    assert site.client.data("submit_to_indexnow", **asked)["submitted"] == 1
+    assert site.client.data("submit_urls", **asked)["submitted"] == 1
 
 
-def test_something_has_to_be_submitted(submitting: RunningHost, google: Google) -> None:
+def test_one_engine_that_fails_does_not_hide_the_other(
+    submitting: RunningHost, google: Google, indexnow: IndexNow
+) -> None:
     site = new_site(submitting, google)
-    assert "content_id" in site.client.refusal("submit_to_indexnow", website_id=site.website.id)
+    sitemap = f"{site.property}sitemap.xml"
+    both = {"urls": [site.page("a")], "sitemap_url": sitemap}
+
+    halved = site.data("submit_urls", **both)
+    assert [one["told"] for one in halved["engines"]] == ["1 URL (HTTP 200)", None]
+    assert "is not connected with Google" in halved["engines"][1]["problem"]
+    site.connect()
+    whole = site.data("submit_urls", **both)
+    assert [one["told"] for one in whole["engines"]] == ["1 URL (HTTP 200)", f"the sitemap {sitemap}"]
+    assert [one["path"] for one in whole["sitemaps"]] == [sitemap]
+    assert "URL below" in site.client.refusal(
+        "submit_urls",
+        website_id=site.website.id,
+        urls=["https://elsewhere.example/a"],
+        sitemap_url="https://no.example/s",
+    )
+
+
+def test_an_article_that_was_never_published_has_no_url(submitting: RunningHost, google: Google) -> None:
+    site = new_site(submitting, google)
+    article = site.client.data("create_content", title="Draft", body="Text.", website_id=site.website.id)
+    refused = site.client.refusal("submit_urls", website_id=site.website.id, content_id=article["content_id"])
+    assert "publish_content" in refused
+    unconnected = site.client.refusal("submit_urls", website_id=site.website.id)
+    assert "is not connected with Google" in unconnected
+    assert "give urls or content_id" in unconnected

@@ -238,7 +238,7 @@ def test_it_is_kept_in_every_database(host: RunningHost) -> None:
 def _listed(client: ToolClient) -> set[str]:
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     headers = {"authorization": f"Bearer {client.key}", "mcp-protocol-version": "2025-06-18"}
-    answer = httpx.post(f"{client.host.url}/api/mcp", json=body, headers=headers, timeout=60)
+    answer = httpx.post(f"{client.host.url}/api/mcp?toolsets=all", json=body, headers=headers, timeout=60)
     return {tool["name"] for tool in answer.json()["result"]["tools"]}
 
 
@@ -249,9 +249,9 @@ def test_without_a_provider_the_tool_is_not_listed_and_the_account_learns_why(tm
         client = client_of(running, "ada@example.com")
         assert "get_keyword_data" not in _listed(client)
         usage = client.call("get_account_usage")
-        hidden = {one["name"]: one["reason"] for one in usage["structuredContent"]["hidden_tools"]}
-        assert list(hidden) == ["get_keyword_data"]
-        assert hidden["get_keyword_data"].startswith("not available: the operator of this server has set up no")
+        [hidden] = usage["structuredContent"]["hidden_tools"]
+        assert hidden["tools"] == ["get_keyword_data"]
+        assert hidden["reason"].startswith("not available: the operator has to connect a provider")
         assert "- get_keyword_data: not available" in usage["content"][0]["text"]
         body = {
             "jsonrpc": "2.0",
@@ -260,8 +260,9 @@ def test_without_a_provider_the_tool_is_not_listed_and_the_account_learns_why(tm
             "params": {"name": "get_keyword_data", "arguments": {"phrases": ["a"]}},
         }
         headers = {"authorization": f"Bearer {client.key}", "mcp-protocol-version": "2025-06-18"}
-        error = httpx.post(f"{running.url}/api/mcp", json=body, headers=headers, timeout=60).json()["error"]
-        assert (error["code"], "has set up no provider" in error["message"]) == (-32602, True)
+        result = httpx.post(f"{running.url}/api/mcp", json=body, headers=headers, timeout=60).json()["result"]
+        assert result["isError"]
+        assert "has to connect a provider" in result["content"][0]["text"]
 
 
 def test_with_a_provider_it_is_listed(client: ToolClient) -> None:

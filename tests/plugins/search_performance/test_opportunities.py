@@ -33,13 +33,18 @@ def test_quick_wins(site: Site) -> None:
         site.google.add(day(), query, site.page(), clicks, impressions, position)
     site.fetch(site.connect())
 
-    items = site.data("find_quick_wins")["items"]
+    items = site.data("find_content_opportunities", kind="quick_wins")["items"]
     assert [(item["query"], item["potential_clicks"]) for item in items] == [("just below", 100), ("second page", 33)]
     assert items[0]["ctr"] < items[0]["expected_ctr"] < 0.08
-    assert site.data("find_quick_wins", position_max=50)["items"][0]["query"] == "far away"
-    assert "position_max" in site.client.refusal(
-        "find_quick_wins", website_id=site.website.id, position_min=9, position_max=5
+    more = site.data("find_content_opportunities", kind="quick_wins", min_impressions=49, limit=2)["items"]
+    assert [item["query"] for item in more] == ["just below", "second page"]
+    everything = site.data("find_content_opportunities", kind="quick_wins", min_impressions=49)
+    assert "hardly seen" in [item["query"] for item in everything["items"]]
+    assert (everything["start_date"], everything["end_date"]) == (day(27).isoformat(), day().isoformat())
+    none = site.client.call(
+        "find_content_opportunities", website_id=site.website.id, kind="quick_wins", min_impressions=9000
     )
+    assert "try a smaller min_impressions" in none["content"][0]["text"]
 
 
 def test_declining_pages_with_their_queries(site: Site) -> None:
@@ -55,15 +60,16 @@ def test_declining_pages_with_their_queries(site: Site) -> None:
     site.google.add(day(11), "first", site.page("c"), 0, 1, 2.0)
     site.fetch(site.connect())
 
-    slipped, season, gone = site.data("find_declining_content", days=7)["items"]
+    slipped, season, gone = site.data("find_content_opportunities", kind="declining", days=7)["items"]
     assert (slipped["page"], slipped["lost_clicks"], slipped["reason"]) == (site.page("a"), 32, "ranking")
     assert (slipped["drop_pct"], slipped["now"]["position"], slipped["before"]["position"]) == (80.0, 8.0, 2.0)
     assert [query["query"] for query in slipped["queries"]] == ["slipped"]
     assert (season["page"], season["reason"]) == (site.page("b"), "demand")
     assert (gone["page"], gone["drop_pct"]) == (site.page("d"), 100.0)
-    mild = site.data("find_declining_content", days=7, min_drop_pct=70)["items"]
-    assert [item["page"] for item in mild] == [site.page("a"), site.page("d")]
-    refused = site.client.refusal("find_declining_content", website_id=site.website.id)
+    told = site.client.call("find_content_opportunities", website_id=site.website.id, kind="declining", days=7)
+    assert "position 2.0 to unknown" in told["content"][0]["text"]
+    assert gone["now"]["position"] is None
+    refused = site.client.refusal("find_content_opportunities", website_id=site.website.id, kind="declining")
     assert "at most 7 days can be compared" in refused
 
 
@@ -76,7 +82,7 @@ def test_competing_pages(site: Site) -> None:
     site.google.add(day(), "rarely", site.page("b"), 1, 10, 4.0)
     site.fetch(site.connect())
 
-    (item,) = site.data("find_keyword_cannibalisation")["items"]
+    (item,) = site.data("find_content_opportunities", kind="cannibalisation")["items"]
     assert (item["query"], [page["page"] for page in item["pages"]]) == ("compost", [site.page("a"), site.page("b")])
     assert item["pages"][0]["share"] == 0.541
 
@@ -94,13 +100,20 @@ def test_an_article_over_time(site: Site) -> None:
     site.google.add(day(), "asked once", url, 1, 1, 1.0, rare=True)
 
     before = site.client.data("get_content_performance", content_id=article["content_id"])
-    assert "is not connected" in before["search"]["not_connected"][0]
+    assert "is not connected" in before["search"]["unknown"][0]
+    assert (before["search"]["totals"], before["traffic"]) == (None, None)
+    told = site.client.call("get_content_performance", content_id=article["content_id"])["content"][0]["text"]
+    assert "the search figures are not known" in told
+    assert "0 clicks" not in told
     site.fetch(site.connect())
     found = site.client.data("get_content_performance", content_id=article["content_id"], days=7)
     assert found["search"]["totals"]["clicks"] == 11
     assert found["search"]["pages"][0]["before"]["clicks"] == 4
     assert [(one["query"], one["clicks"]) for one in found["queries"]] == [("compost", 10)]
     assert {event["kind"] for event in found["events"]} == {"version", "published"}
+    site.client.data("update_website_settings", website_id=site.website.id, settings={"timezone": "Asia/Kolkata"})
+    there = site.client.data("get_content_performance", content_id=article["content_id"], days=7)["events"]
+    assert {event["at"][-6:] for event in there} == {"+05:30"}
 
 
 def test_ideas_for_keyphrases(site: Site) -> None:
@@ -110,11 +123,17 @@ def test_ideas_for_keyphrases(site: Site) -> None:
     )
     alone = site.data("suggest_keywords")["ideas"]
     assert {idea["source"] for idea in alone} == {"title"}
+    assert {(idea["impressions"], idea["position"]) for idea in alone} == {(None, None)}
+    told = site.client.call("suggest_keywords", website_id=site.website.id)
+    assert "is not connected" in told["structuredContent"]["note"]
+    assert told["content"][0]["text"].startswith("No search figures: ")
+    assert "impressions" not in told["content"][0]["text"]
     site.google.add(day(), "compost", site.page("compost"), 1, 300, 14.0)
     site.google.add(day(), "about compost", site.page("compost"), 9, 900, 2.0)
     site.google.add(day(), "worm farm", site.page("compost"), 1, 50, 30.0)
     site.fetch(site.connect())
 
+    assert site.data("suggest_keywords")["note"] is None
     found = site.data("suggest_keywords")["ideas"]
     assert [(idea["phrase"], idea["source"]) for idea in found] == [
         ("worm farm", "gap"),
@@ -133,6 +152,12 @@ def test_following_phrases(site: Site) -> None:
     assert "https://" in site.client.refusal(
         "track_keyword", website_id=site.website.id, phrase="x", target_url="javascript:alert(1)"
     )
+    unconnected = site.data("list_tracked_keywords")
+    assert "is not connected" in unconnected["note"]
+    assert [(row["phrase"], row["clicks"], row["position"]) for row in unconnected["rows"]] == [
+        ("compost bin", None, None),
+        ("unknown", None, None),
+    ]
     for back, position in ((0, 3.0), (7, 8.0)):
         site.google.add(day(back), "compost bin", site.page("other"), 2, 10, position)
     site.fetch(site.connect())
@@ -140,6 +165,11 @@ def test_following_phrases(site: Site) -> None:
     first, second = site.data("list_tracked_keywords", days=7)["rows"]
     assert (first["position"], first["previous_position"], first["change"]) == (3.0, 8.0, 5.0)
     assert first["page"] == site.page("other")
-    assert (second["phrase"], second["position"]) == ("unknown", None)
+    assert (second["phrase"], second["position"], second["clicks"], second["impressions"]) == (
+        "unknown",
+        None,
+        None,
+        None,
+    )
     assert not site.data("track_keyword", phrase="compost bin", remove=True)["tracked"]["following"]
     assert [row["phrase"] for row in site.data("list_tracked_keywords")["rows"]] == ["unknown"]

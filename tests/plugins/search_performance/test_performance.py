@@ -101,7 +101,7 @@ def test_days_that_are_not_final_are_left_out_unless_asked_for(busy: Site) -> No
 
 def test_filters(busy: Site) -> None:
     def clicks(dimension: str, operator: str, expression: str) -> int:
-        filters = [{"dimension": dimension, "operator": operator, "expression": expression}]
+        filters = [f"{dimension} {operator} {expression}"]
         return int(busy.data("get_search_performance", filters=filters)["totals"]["clicks"])
 
     assert clicks("query", "equals", "compost") == 100
@@ -128,6 +128,7 @@ def test_comparing_with_the_days_before(busy: Site) -> None:
     assert found["comparison"]["clicks_change_pct"] == 0.0
     before = busy.data("get_search_performance", compare="previous_year")["comparison"]
     assert (before["clicks_change_pct"], before["totals"]["clicks"]) == (None, 0)
+    assert (before["totals"]["ctr"], before["totals"]["position"], before["position_change"]) == (None, None, None)
 
 
 def test_pages_of_rows(busy: Site) -> None:
@@ -152,20 +153,19 @@ def test_what_is_asked_live(busy: Site) -> None:
 
     rich = busy.data("get_search_performance", dimensions=["search_appearance"])
     assert [(row["keys"], row["clicks"]) for row in rich["rows"]] == [({"search_appearance": "RECIPE_FEATURE"}, 3)]
-    hours = busy.data(
-        "get_search_performance", dimensions=["hour"], data_state="hourly_all", start_date=today().isoformat()
-    )
+    hours = busy.data("get_search_performance", dimensions=["hour"], start_date=today().isoformat())
     assert hours["rows"][0]["keys"]["hour"].startswith(f"{today().isoformat()}T03:00:00-0")
     pages = busy.data("get_search_performance", dimensions=["page", "country"])
     assert {row["keys"]["country"] for row in pages["rows"]} == {"usa", "gbr"}
     images = busy.data("get_search_performance", search_type="image")
-    assert images["totals"]["impressions"] == 0
+    assert images["totals"] == {"clicks": 0, "impressions": 0, "ctr": None, "position": None}
+    told = busy.client.call("get_search_performance", website_id=busy.website.id, search_type="image")
+    assert "position" not in told["content"][0]["text"]
 
 
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        ({"dimensions": ["hour"]}, "hourly_all"),
         ({"dimensions": ["query"], "search_type": "discover"}, "has no queries"),
         ({"start_date": "2026-02-30"}, "start_date"),
         ({"start_date": "2999-01-01", "end_date": "2999-01-02"}, "future"),
@@ -173,7 +173,9 @@ def test_what_is_asked_live(busy: Site) -> None:
         ({"dimensions": ["page", "page"]}, "twice"),
         ({"dimensions": ["search_appearance", "page"]}, "cannot be grouped"),
         ({"provider": "bing"}, "is not connected with Bing Webmaster Tools"),
-        ({"filters": [{"dimension": "query", "operator": "includes", "expression": "x"}]}, "operator"),
+        ({"filters": ["query includes x"]}, "an operator (equals, notEquals, contains"),
+        ({"filters": ["date equals 2026-01-01"]}, "a dimension (query, page, country"),
+        ({"filters": ["query contains "]}, "such as 'query contains shoes'"),
     ],
 )
 def test_what_cannot_be_asked(site: Site, arguments: dict[str, object], problem: str) -> None:

@@ -36,11 +36,11 @@ def pressroom_mcp_tools() -> Iterable[McpTool]:
     from pressroom_search_performance.tools import (  # noqa: PLC0415 - SQLAlchemy loads with them
         content,
         index,
-        indexnow,
         keyword_data,
         keywords,
         opportunities,
         performance,
+        submitting,
         traffic,
     )
 
@@ -50,7 +50,7 @@ def pressroom_mcp_tools() -> Iterable[McpTool]:
         *content.TOOLS,
         *keywords.TOOLS,
         *index.TOOLS,
-        *indexnow.TOOLS,
+        *submitting.TOOLS,
         *traffic.TOOLS,
         *keyword_data.TOOLS,
     ]

@@ -100,11 +100,14 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class KeywordIdea:
-    """A phrase. `gap`: people find the site by it and no page is about it; `title`: a page is, and nobody finds it."""
+    """A phrase. `gap`: people find the site by it and no page is about it; `title`: a page is about it.
+
+    `impressions` and `position` are `None` where no figures name the phrase.
+    """
 
     phrase: str
     source: Source
-    impressions: int
+    impressions: int | None
     position: float | None
     existing_page: str | None
 
@@ -145,13 +148,13 @@ def ideas(found: Sequence[DimensionFigures], known: Sequence[Topic], seed: str, 
     queries = [_from_query(one, known) for one in found]
     asked = {one.keys["query"].casefold() for one in found}
     titles = [
-        KeywordIdea(topic.phrase, "title", 0, None, topic.url or None)
+        KeywordIdea(topic.phrase, "title", None, None, topic.url or None)
         for topic in known
         if topic.phrase and topic.phrase.casefold() not in asked
     ]
     # A query that already has its page near the top needs nothing.
     useful = [one for one in queries if one.source == "gap" or (one.position or 0) > _GOOD]
-    every = sorted(useful, key=lambda one: (one.source != "gap", -one.impressions)) + titles
+    every = sorted(useful, key=lambda one: (one.source != "gap", -(one.impressions or 0))) + titles
     return [one for one in _once(every) if not seeds or seeds & words_of(one.phrase)][:limit]
 
 
@@ -159,7 +162,7 @@ def _from_query(one: DimensionFigures, known: Sequence[Topic]) -> KeywordIdea:
     words = words_of(one.keys["query"])
     covered = any(words <= topic.words for topic in known)
     source: Source = "search_query" if covered else "gap"
-    position = round(one.figures.position, 2)
+    position = round(one.figures.position, 2) or None
     return KeywordIdea(one.keys["query"], source, one.figures.impressions, position, one.keys["page"])
 
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, timedelta
+from urllib.parse import urlsplit
 
 from pressroom.sdk import BackendError, Call, CallError, InvalidInput, PluginContext, Rejected
-from pressroom_content.contract import Day, SearchLimited, SiteError, Website, WebsiteId
+from pressroom_content.contract import Day, SearchLimited, SiteError, Website, WebsiteId, is_below
 from pydantic import BaseModel, Field
 
 from pressroom_search_performance.connecting.store import SourceConnection, SourceConnections
@@ -26,10 +27,13 @@ __all__ = [
     "Period",
     "SiteFigures",
     "WebsiteId",
+    "check_own",
     "connected",
     "count",
     "line",
     "percent",
+    "place",
+    "position_of",
     "searched",
     "spoken",
     "table",
@@ -53,8 +57,10 @@ class Count(BaseModel):
 
     clicks: int
     impressions: int
-    ctr: float = Field(description="Clicks per impression, 0 to 1.")
-    position: float = Field(description="Mean position from 1, weighted by impressions; 0 without impressions.")
+    ctr: float | None = Field(description="Clicks per impression, 0 to 1; null without impressions.")
+    position: float | None = Field(
+        description="Mean position from 1, weighted by impressions; null without them, or where the source has none."
+    )
 
 
 def count(figures: Figures) -> Count:
@@ -62,16 +68,27 @@ def count(figures: Figures) -> Count:
     return Count(
         clicks=figures.clicks,
         impressions=figures.impressions,
-        ctr=round(figures.ctr, 4),
-        position=round(figures.position, 2),
+        ctr=round(figures.ctr, 4) if figures.impressions else None,
+        position=position_of(figures),
     )
+
+
+def position_of(figures: Figures) -> float | None:
+    """Return the mean position, or `None` without impressions, or where the source names none."""
+    return round(figures.position, 2) if figures.impressions and figures.position else None
 
 
 def line(figures: Figures, name: str = "") -> str:
     """Return figures as a line of text."""
-    told = f"{figures.clicks} clicks, {figures.impressions} impressions, CTR {percent(figures.ctr)}"
-    told += f", position {figures.position:.1f}"
+    told = f"{figures.clicks} clicks, {figures.impressions} impressions"
+    if figures.impressions:
+        told += f", CTR {percent(figures.ctr)}, position {place(position_of(figures))}"
     return f"{name}: {told}" if name else told
+
+
+def place(position: float | None) -> str:
+    """Return a mean position in words."""
+    return "unknown" if position is None else f"{position:.1f}"
 
 
 def percent(share: float) -> str:
@@ -172,8 +189,22 @@ def _missing(call: Call, website: Website, source: str) -> NotConnected:
     plugin = plugin_of(call)
     title = sources_of(plugin)[source].title if source in sources_of(plugin) else source.capitalize()
     return NotConnected(
-        f"{website.url} is not connected with {title}. Its owner does it at {page_of(plugin, website.id)}"
+        f"{website.url} is not connected with {title}. Ask the user to connect it at "
+        f"{page_of(plugin, website.id)}, then call this tool again"
     )
+
+
+def check_own(field: str, url: str, website_url: str, connection: SourceConnection) -> None:
+    """Refuse what is not the website's: of its host, and with the operator's credential below its URL."""
+    try:
+        parts = urlsplit(url)
+        own = parts.hostname == urlsplit(website_url).hostname and parts.scheme in ("http", "https")
+    except ValueError:
+        own = False
+    if connection.uses_operators:
+        own = own and is_below(url, website_url)
+    if not own or not url.isprintable():
+        raise InvalidInput(field, f"must be a URL of the website {website_url}")
 
 
 @contextmanager

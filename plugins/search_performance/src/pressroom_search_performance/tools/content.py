@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Final, Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pressroom.sdk import Annotations, Call, Integer, NotFound, Params, PluginContext, ToolResult, mcp_tool
 from pressroom_content.contract import Article, ArticlePost, content_services
@@ -12,9 +13,18 @@ from pydantic import BaseModel, Field
 from sqlalchemy import select
 
 from pressroom_search_performance.figures.reading import SUMS, Figures, Question, figures_of, matching
-from pressroom_search_performance.host import plugin_of
+from pressroom_search_performance.host import plugin_of, website_of
 from pressroom_search_performance.tables import FigureRow
-from pressroom_search_performance.tools.common import Count, NotConnected, Period, SiteFigures, count, line, searched
+from pressroom_search_performance.tools.common import (
+    Count,
+    NotConnected,
+    Period,
+    SiteFigures,
+    count,
+    line,
+    place,
+    searched,
+)
 from pressroom_search_performance.tools.traffic import visits_of_pages
 
 _MAX_QUERIES: Final = 20
@@ -25,7 +35,7 @@ class ContentParams(Params):
     """Which article."""
 
     content_id: str = Field(min_length=1, max_length=64, description="The article, as list_content names it.")
-    days: Integer = Field(default=28, ge=7, le=480, description="Days, compared with as many before them.")
+    days: Integer = Field(default=28, ge=7, le=480, description="Days to look at.")
 
 
 class SearchOfPage(BaseModel):
@@ -36,7 +46,7 @@ class SearchOfPage(BaseModel):
     start_date: str
     end_date: str
     now: Count
-    before: Count
+    before: Count | None = Field(description="The days before; null where they are not all known.")
 
 
 class QueryOfPage(Count):
@@ -48,7 +58,7 @@ class QueryOfPage(Count):
 class Event(BaseModel):
     """Something that happened to the article."""
 
-    at: str
+    at: str = Field(description="In the website's time zone.")
     kind: Literal["version", "published"]
     what: str
 
@@ -56,17 +66,17 @@ class Event(BaseModel):
 class ContentSearch(BaseModel):
     """Search figures of the article."""
 
-    totals: Count
+    totals: Count | None = Field(description="null where nothing is known; unknown says why.")
     pages: list[SearchOfPage] = Field(description="By URL, where it is published on several websites.")
-    not_connected: list[str] = Field(description="URLs without search figures, with the reason.")
+    unknown: list[str] = Field(description="What has no search figures, with the reason.")
 
 
 class ContentResult(BaseModel):
     """The answer of `get_content_performance`."""
 
     search: ContentSearch
-    traffic: dict[str, int] = Field(
-        description="Visitors, visits and page views of these days in connected analytics; empty if absent."
+    traffic: dict[str, int] | None = Field(
+        description="Visitors, visits and page views of these days; null where no connected analytics told them."
     )
     queries: list[QueryOfPage] = Field(description="Those with the most clicks; rare ones are not named.")
     events: list[Event] = Field(description="What changed in these days, newest first.")
@@ -76,14 +86,14 @@ class ContentResult(BaseModel):
     name="get_content_performance",
     title="Performance of an article",
     description=(
-        "Returns how one article does in search: clicks, impressions, CTR and position on each website that it is "
-        "published on, against as many days before, the queries that find it, and what was changed or published in "
-        "that time; with connected analytics also its visits. Use it after an update, to see what it brought. Search "
-        "figures are two to three days old. It is free."
+        "Returns how one article does in search: clicks, impressions, CTR and position on each website where it is "
+        "published, compared with as many days before, the queries that find it, what was changed in that time, and "
+        "its visits in connected analytics. Use it some weeks after an update. Figures are two to three days old; what "
+        "is not known is null, with the reason."
     ),
     result=ContentResult,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
-    toolsets=("performance",),
+    toolsets=("core", "performance"),
 )
 async def get_content_performance(params: ContentParams, call: Call) -> ToolResult:
     """Return figures of an article."""
@@ -91,52 +101,65 @@ async def get_content_performance(params: ContentParams, call: Call) -> ToolResu
     content = content_services(plugin)
     article = await content.articles.get(call.caller.subject, params.content_id)
     posts = await content.publications.of_article(call.caller.subject, article.id)
-    addresses = [(post.website_id, post.url) for post in posts if post.url]
+    published = [post for post in posts if post.url]
+    addresses = [(post.website_id, post.url) for post in published]
     pages: list[SearchOfPage] = []
-    missing: list[str] = []
+    missing = [] if published else ["The article is not published anywhere; publish_content does it."]
     queries: dict[str, list[Figures]] = {}
-    for website_id, url in addresses:
+    for post in published:
+        url = post.url
         try:
-            site = await searched(call, website_id)
+            site = await searched(call, post.website_id)
             period = site.latest(params.days)
         except (NotConnected, NotFound) as error:
             missing.append(f"{url}: {error.message}")
             continue
-        pages.append(await _page(site, url, period))
+        page = await _page(site, url, period)
+        if not page.now.impressions and post.published_at is not None and post.published_at.date() > period.end:
+            missing.append(f"{url}: it was published after {period.end.isoformat()}, the last day with final figures")
+            continue
+        pages.append(page)
+        missing += [f"{url}: {note}" for note in site.notes(period.before())]
         for query, figures in await _queries(site, url, period):
             queries.setdefault(query, []).append(figures)
     shown = [QueryOfPage(query=query, **count(_sum(found)).model_dump()) for query, found in queries.items()]
     shown.sort(key=lambda one: (-one.clicks, -one.impressions, one.query))
-    totals = _sum([_figures(page.now) for page in pages])
-    traffic = await visits_of_pages(plugin, call.caller.subject, addresses, params.days)
-    events = await _events(plugin, article, posts, params.days)
+    totals = _sum([_figures(page.now) for page in pages]) if pages else None
+    traffic = await visits_of_pages(plugin, call.caller.subject, addresses, params.days) or None
+    zone = await _zone(call, article, posts)
+    events = await _events(plugin, article, posts, params.days, zone)
     result = ContentResult(
-        search=ContentSearch(totals=count(totals), pages=pages, not_connected=missing),
+        search=ContentSearch(totals=count(totals) if totals else None, pages=pages, unknown=missing),
         traffic=traffic,
         queries=shown[:_MAX_QUERIES],
         events=events,
     )
-    return ToolResult(_text(article.title, totals, result), result)
+    return ToolResult(_text(article.title, totals, result, params.days), result)
 
 
 TOOLS: Final = (get_content_performance,)
 
 
-def _text(title: str, totals: Figures, result: ContentResult) -> str:
-    lines = [line(totals, title)]
-    lines += [
-        f"{page.url}, {page.start_date} to {page.end_date}: {page.before.clicks} to {page.now.clicks} clicks, "
-        f"position {page.before.position:.1f} to {page.now.position:.1f}"
-        for page in result.search.pages
-    ]
-    lines += result.search.not_connected
-    if not result.search.pages and not result.search.not_connected:
-        lines.append("The article is published nowhere.")
-    if result.traffic:
+def _text(title: str, totals: Figures | None, result: ContentResult, days: int) -> str:
+    lines = [line(totals, f"{title}, {days} days") if totals else f"{title}: the search figures are not known."]
+    lines += [_told(page) for page in result.search.pages]
+    lines += result.search.unknown
+    if result.traffic is not None:
         lines.append(", ".join(f"{value} {name}" for name, value in result.traffic.items()))
-    lines += [f"{one.query}: {one.clicks} clicks, position {one.position:.1f}" for one in result.queries]
+    else:
+        lines.append("Visits are not known: no connected analytics told them.")
+    lines += [f"{one.query}: {one.clicks} clicks, position {place(one.position)}" for one in result.queries]
     lines += [f"{event.at} {event.what}" for event in result.events]
     return "\n".join(lines)
+
+
+def _told(page: SearchOfPage) -> str:
+    told = f"{page.url}, {page.start_date} to {page.end_date}: {page.now.clicks} clicks, {page.now.impressions} "
+    told += f"impressions, position {place(page.now.position)}"
+    if page.before is None:
+        return f"{told}; the days before are not known"
+    before = page.before
+    return f"{told}; before {before.clicks} clicks, {before.impressions} impressions, position {place(before.position)}"
 
 
 def _same(url: str) -> tuple[str, str]:
@@ -157,7 +180,7 @@ async def _page(site: SiteFigures, url: str, period: Period) -> SearchOfPage:
         start_date=period.start.isoformat(),
         end_date=period.end.isoformat(),
         now=count(found[0]),
-        before=count(found[1]),
+        before=None if site.first is None or period.before().start < site.first else count(found[1]),
     )
 
 
@@ -175,7 +198,19 @@ async def _queries(site: SiteFigures, url: str, period: Period) -> Sequence[tupl
         return [(row[0], figures_of(*row[1:])) for row in await session.execute(wanted)]
 
 
-async def _events(plugin: PluginContext, article: Article, posts: Sequence[ArticlePost], days: int) -> list[Event]:
+async def _zone(call: Call, article: Article, posts: Sequence[ArticlePost]) -> tzinfo:
+    """Return the time zone of the article's website; UTC where it has none, or is gone."""
+    website_id = article.website_id or next((post.website_id for post in posts), "")
+    try:
+        website = await website_of(call, website_id) if website_id else None
+        return ZoneInfo(str(website.settings.get("timezone") or "UTC")) if website else UTC
+    except (NotFound, ValueError, ZoneInfoNotFoundError):
+        return UTC
+
+
+async def _events(
+    plugin: PluginContext, article: Article, posts: Sequence[ArticlePost], days: int, zone: tzinfo
+) -> list[Event]:
     since = datetime.now(UTC).timestamp() - days * 86_400
     changes = await content_services(plugin).articles.changes(article.user_id, article.id)
     events = [
@@ -188,11 +223,14 @@ async def _events(plugin: PluginContext, article: Article, posts: Sequence[Artic
         if post.published_at is not None
     ]
     recent = sorted((one for one in events if one[0].timestamp() >= since), reverse=True)[:_MAX_EVENTS]
-    return [Event.model_validate({"at": at.isoformat(), "kind": kind, "what": what}) for at, kind, what in recent]
+    return [
+        Event.model_validate({"at": at.astimezone(zone).isoformat(timespec="seconds"), "kind": kind, "what": what})
+        for at, kind, what in recent
+    ]
 
 
 def _figures(shown: Count) -> Figures:
-    return Figures(shown.clicks, shown.impressions, shown.position)
+    return Figures(shown.clicks, shown.impressions, shown.position or 0.0)
 
 
 def _sum(found: Sequence[Figures]) -> Figures:

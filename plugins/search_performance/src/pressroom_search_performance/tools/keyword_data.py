@@ -39,13 +39,13 @@ class KeywordDataParams(Params):
         min_length=1,
         max_length=MAX_PHRASES,
         strict=False,
-        description="As people type them; case and spaces do not matter.",
+        description="As people type them.",
     )
     country: Annotated[str, Field(pattern=r"^[A-Za-z]{2}$")] | None = Field(
-        default=None, description="ISO 3166-1 code of two letters such as US; left out, the server's usual one."
+        default=None, description="Two letters such as US; default: the server's."
     )
     language: Annotated[str, Field(pattern=r"^[A-Za-z]{2}$")] | None = Field(
-        default=None, description="ISO 639-1 code of two letters such as en; left out, the server's usual one."
+        default=None, description="Two letters such as en; default: the server's."
     )
 
 
@@ -82,7 +82,10 @@ def unavailable(plugin: PluginContext) -> str:
     """Return why the tool cannot work, or nothing."""
     if keyword_source_of(plugin) is not None:
         return ""
-    return "the operator of this server has set up no provider of keyword data; suggest_keywords works without one"
+    return (
+        "the operator has to connect a provider of keyword data, such as DataForSEO (dataforseo_login and "
+        "dataforseo_password in plugins.search_performance.config); suggest_keywords works without one"
+    )
 
 
 @mcp_tool(
@@ -90,13 +93,12 @@ def unavailable(plugin: PluginContext) -> str:
     title="Keyword data",
     description=(
         "Returns how often phrases are searched for in a month, how hard they are to rank for (0 to 100), and what "
-        "advertisers pay for a click, from the provider that the operator of this server pays. Use it to choose "
-        "between phrases, such as those of suggest_keywords; give all of them at once. Figures are kept for some "
-        "weeks. Returns them, and cost: what the provider charged."
+        "advertisers pay for a click. Use it to choose between phrases, such as those of suggest_keywords; give all of "
+        "them at once. What the provider does not know is null."
     ),
     result=KeywordDataResult,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
-    toolsets=("keywords",),
+    toolsets=("performance",),
     quota="keyword_lookups",
     free="phrases whose figures are kept",
     timeout=130,

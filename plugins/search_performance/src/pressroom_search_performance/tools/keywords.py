@@ -11,7 +11,7 @@ from pressroom_search_performance.analysis import changes, ideas
 from pressroom_search_performance.analysis.ideas import FollowedKeyword, FollowedKeywords
 from pressroom_search_performance.figures.reading import Question
 from pressroom_search_performance.host import plugin_of, website_of
-from pressroom_search_performance.tools.common import NotConnected, WebsiteId, searched
+from pressroom_search_performance.tools.common import NotConnected, WebsiteId, place, position_of, searched
 
 _DAYS: Final = 90
 
@@ -20,8 +20,8 @@ class SuggestKeywordsParams(Params):
     """What the ideas should be about."""
 
     website_id: WebsiteId
-    seed: str | None = Field(default=None, min_length=1, max_length=200, description="Words; ideas share one of them.")
-    limit: Integer = Field(default=30, ge=1, le=100, description="Ideas of the answer.")
+    seed: str | None = Field(default=None, min_length=1, max_length=200, description="Ideas share one of these words.")
+    limit: Integer = Field(default=30, ge=1, le=100, description="How many to return.")
 
 
 class IdeaItem(BaseModel):
@@ -30,9 +30,9 @@ class IdeaItem(BaseModel):
     phrase: str
     source: ideas.Source = Field(
         description="gap: people find the site by it, but no page is about it. search_query: a page is, and ranks "
-        "below the first ten. title: what a page is about, and nobody finds it by."
+        "below the first ten. title: what a page is about, and no figures name."
     )
-    impressions: int = Field(description="In 90 days.")
+    impressions: int | None = Field(description="In 90 days; null where no figures name the phrase.")
     position: float | None
     existing_page: str | None
 
@@ -41,20 +41,21 @@ class SuggestResult(BaseModel):
     """The answer of `suggest_keywords`."""
 
     ideas: list[IdeaItem]
+    note: str | None = Field(description="Why there are no search figures; null where there are.")
 
 
 @mcp_tool(
     name="suggest_keywords",
     title="Keyphrase ideas",
     description=(
-        "Suggests keyphrases from the website's own search queries of 90 days, its titles and the gaps between them, "
-        "without paid data. Use it to plan articles. Returns gaps first, then queries whose page is below the top ten, "
-        "then topics that nobody finds; existing_page tells whether to improve a page rather than write one. Without "
-        "search figures there are only the titles."
+        "Suggests keyphrases from the website's own search queries of 90 days and its titles, to plan articles. "
+        "Returns gaps first, which no page is about, then queries whose page is below the top ten, then titles that no "
+        "query finds; existing_page tells to improve a page rather than write one. Without search figures there are "
+        "only titles, without numbers."
     ),
     result=SuggestResult,
     annotations=Annotations(read_only=True, idempotent=True),
-    toolsets=("keywords",),
+    toolsets=("performance", "writing"),
 )
 async def suggest_keywords(params: SuggestKeywordsParams, call: Call) -> ToolResult:
     """Suggest keyphrases."""
@@ -81,24 +82,24 @@ async def suggest_keywords(params: SuggestKeywordsParams, call: Call) -> ToolRes
         for one in found
     ]
     lines = [
-        f"{one.phrase} ({one.source}): {one.impressions} impressions"
+        f"{one.phrase} ({one.source})"
+        + (f": {one.impressions} impressions" if one.impressions is not None else "")
         + (f", position {one.position:.1f}" if one.position else "")
         + (f", {one.existing_page}" if one.existing_page else "")
         for one in items
     ]
-    text = "\n".join([*([note] if note else []), *(lines or ["There are no ideas."])])
-    return ToolResult(text, SuggestResult(ideas=items))
+    said = [f"No search figures: {note}. So these are the website's own titles."] if note else []
+    text = "\n".join([*said, *(lines or ["There are no ideas."])])
+    return ToolResult(text, SuggestResult(ideas=items, note=note or None))
 
 
 class TrackParams(Params):
     """Which phrase to follow."""
 
     website_id: WebsiteId
-    phrase: str = Field(min_length=1, max_length=200, description="As people type it; case and spaces do not matter.")
-    target_url: str | None = Field(
-        default=None, max_length=2048, description="The page that ought to be found; left out, it stays as it is."
-    )
-    remove: bool = Field(default=False, description="Stops to follow it.")
+    phrase: str = Field(min_length=1, max_length=200, description="As people type it.")
+    target_url: str | None = Field(default=None, max_length=2048, description="The page that ought to be found.")
+    remove: bool = Field(default=False, description="Stop following it.")
 
 
 class TrackedKeywordOut(BaseModel):
@@ -119,13 +120,12 @@ class TrackResult(BaseModel):
     name="track_keyword",
     title="Follow a keyphrase",
     description=(
-        "Follows a phrase, so that list_tracked_keywords shows its position over time, also for the days before; with "
-        "remove=true, stops following it. Positions are those of the website's own search figures: a phrase by which "
-        "nobody has found it has none. Returns the phrase as it is kept. Safe to repeat."
+        "Follows a phrase, so that list_tracked_keywords shows its position over time, also for past days; with remove "
+        "true, stops following it. Positions come from the website's own search figures."
     ),
     result=TrackResult,
     annotations=Annotations(idempotent=True),
-    toolsets=("keywords",),
+    toolsets=("performance",),
 )
 async def track_keyword(params: TrackParams, call: Call) -> ToolResult:
     """Follow a phrase, or stop to."""
@@ -147,7 +147,7 @@ class TrackedParams(Params):
     """Of which days."""
 
     website_id: WebsiteId
-    days: Integer = Field(default=28, ge=7, le=480, description="Days, compared with as many before them.")
+    days: Integer = Field(default=28, ge=7, le=480, description="Days, compared with as many before.")
 
 
 class TrackedRow(BaseModel):
@@ -155,11 +155,11 @@ class TrackedRow(BaseModel):
 
     phrase: str
     target_url: str | None
-    position: float | None = Field(description="Mean position; null where nobody saw the site for it.")
+    position: float | None = Field(description="Mean position; null where no figures name the phrase.")
     previous_position: float | None
     change: float | None = Field(description="Positions won; below 0, lost.")
-    clicks: int
-    impressions: int
+    clicks: int | None = Field(description="null like position: nobody was shown the site, or too few to be named.")
+    impressions: int | None
     page: str | None = Field(description="The page that is found. Compare it with target_url.")
 
 
@@ -167,28 +167,35 @@ class TrackedResult(BaseModel):
     """The answer of `list_tracked_keywords`."""
 
     rows: list[TrackedRow]
+    note: str | None = Field(description="Why there are no search figures; null where there are.")
 
 
 @mcp_tool(
     name="list_tracked_keywords",
     title="Followed keyphrases",
     description=(
-        "Lists the followed phrases of a website with mean position, clicks and impressions, the change against as "
-        "many days before, and the page that is found. Use it to report on progress. Google names no rare queries: a "
-        "phrase without a position may still be asked by few people."
+        "Lists the followed phrases of a website with mean position, clicks and impressions, the change since as many "
+        "days before, and the page that is found. Use it to report on progress. Google names no rare queries: their "
+        "figures are null. track_keyword follows another phrase."
     ),
     result=TrackedResult,
     annotations=Annotations(read_only=True, idempotent=True),
-    toolsets=("keywords",),
+    toolsets=("performance",),
 )
 async def list_tracked_keywords(params: TrackedParams, call: Call) -> ToolResult:
     """List followed phrases."""
     website = await website_of(call, params.website_id)
     followed = await FollowedKeywords(plugin_of(call), call.caller.subject, website.id).every()
     if not followed:
-        return ToolResult("No phrase is followed; track_keyword does it.", TrackedResult(rows=[]))
-    site = await searched(call, website.id)
-    now = site.latest(params.days)
+        return ToolResult("No phrase is followed; track_keyword does it.", TrackedResult(rows=[], note=None))
+    try:
+        site = await searched(call, website.id)
+        now = site.latest(params.days)
+    except NotConnected as error:
+        rows = [_row(one, None, None) for one in followed]
+        named = ", ".join(row.phrase for row in rows)
+        text = f"No search figures: {error.message}. The followed phrases are: {named}"
+        return ToolResult(text, TrackedResult(rows=rows, note=error.message))
     phrases = [one.phrase for one in followed]
     question = Question(now.before().start, now.end)
     found = await changes.queries_over_time(site.plugin, site.connection.id, question, now.start, phrases)
@@ -197,10 +204,16 @@ async def list_tracked_keywords(params: TrackedParams, call: Call) -> ToolResult
     rows = [_row(one, found.get(one.phrase), pages.get(one.phrase)) for one in followed]
     lines = [str(now), *site.notes(now.before())]
     for row in rows:
-        told = f"position {row.position:.1f}" if row.position else "no position"
+        if row.impressions is None:
+            lines.append(f"{row.phrase}: not known; nobody was shown the site for it, or too few people to be named")
+            continue
         moved = f" ({row.change:+.1f})" if row.change is not None else ""
-        lines.append(f"{row.phrase}: {told}{moved}, {row.clicks} clicks, {row.impressions} impressions")
-    return ToolResult("\n".join(lines), TrackedResult(rows=rows))
+        found_page = f", {row.page}" if row.page else ""
+        lines.append(
+            f"{row.phrase}: position {place(row.position)}{moved}, {row.clicks} clicks, {row.impressions} impressions"
+            + found_page
+        )
+    return ToolResult("\n".join(lines), TrackedResult(rows=rows, note=None))
 
 
 TOOLS: Final = (suggest_keywords, track_keyword, list_tracked_keywords)
@@ -209,16 +222,16 @@ TOOLS: Final = (suggest_keywords, track_keyword, list_tracked_keywords)
 def _row(one: FollowedKeyword, change: changes.FigureChange | None, page: str | None) -> TrackedRow:
     now = change.now if change else None
     before = change.before if change else None
-    position = round(now.position, 2) if now and now.impressions else None
-    previous = round(before.position, 2) if before and before.impressions else None
+    position = position_of(now) if now else None
+    previous = position_of(before) if before else None
     return TrackedRow(
         phrase=one.phrase,
         target_url=one.target_url or None,
         position=position,
         previous_position=previous,
         change=round(previous - position, 2) if position is not None and previous is not None else None,
-        clicks=now.clicks if now else 0,
-        impressions=now.impressions if now else 0,
+        clicks=now.clicks if now and now.impressions else None,
+        impressions=now.impressions if now and now.impressions else None,
         page=page,
     )
 

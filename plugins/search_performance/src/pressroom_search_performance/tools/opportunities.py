@@ -10,20 +10,36 @@ from pydantic import BaseModel, Field
 from pressroom_search_performance.analysis import changes, opportunities
 from pressroom_search_performance.ctr import expected_ctr
 from pressroom_search_performance.figures.reading import Question
-from pressroom_search_performance.tools.common import Count, Period, WebsiteId, count, line, percent, searched
+from pressroom_search_performance.tools.common import (
+    Count,
+    Period,
+    SiteFigures,
+    WebsiteId,
+    count,
+    line,
+    percent,
+    place,
+    searched,
+)
 
-_DAYS: Final = 28
-_HINTS: Final = Annotations(read_only=True, idempotent=True, open_world=True)
+_BEST_POSITION: Final = 4.0
+_WORST_POSITION: Final = 20.0
+"""The mean positions between which a query is a quick win."""
+
+_MIN_DROP_PCT: Final = 20.0
+"""The loss of clicks, in percent, from which on a page declines."""
+
+Kind = Literal["quick_wins", "declining", "cannibalisation"]
 
 
-class QuickWinsParams(Params):
-    """What counts as a quick win."""
+class OpportunitiesParams(Params):
+    """What to look for."""
 
     website_id: WebsiteId
-    min_impressions: Integer = Field(default=50, ge=1, le=1_000_000, description="Least impressions in 28 days.")
-    position_min: float = Field(default=4.0, ge=1, le=100, strict=False, description="Best mean position.")
-    position_max: float = Field(default=20.0, ge=1, le=100, strict=False, description="Worst mean position.")
-    limit: Integer = Field(default=20, ge=1, le=100, description="Items of the answer.")
+    kind: Kind = Field(description="What to find.")
+    days: Integer = Field(default=28, ge=7, le=180, description="Latest final days.")
+    min_impressions: Integer = Field(default=50, ge=1, le=1_000_000, description="Of a query.")
+    limit: Integer = Field(default=20, ge=1, le=100, description="How many to return.")
 
 
 class QuickWin(BaseModel):
@@ -34,44 +50,91 @@ class QuickWin(BaseModel):
     impressions: int
     ctr: float = Field(description="Clicks per impression, 0 to 1.")
     position: float
-    expected_ctr: float = Field(
-        description="What is usual at this position. A lower ctr asks for a better title and description."
+    expected_ctr: float = Field(description="What is usual at this position.")
+    potential_clicks: int = Field(description="More clicks in these days at position 3; not a forecast.")
+
+
+class QueryChange(BaseModel):
+    """A query that lost clicks for the page."""
+
+    query: str
+    now: Count
+    before: Count
+
+
+class DecliningPage(BaseModel):
+    """A page that lost clicks."""
+
+    page: str
+    lost_clicks: int
+    drop_pct: float
+    now: Count
+    before: Count
+    reason: changes.Reason = Field(
+        description="A worse position, fewer searches, or fewer clicks at about the same position."
     )
-    potential_clicks: int = Field(description="More clicks in 28 days at position 3.")
+    queries: list[QueryChange] = Field(description="Those that lost the most clicks.")
 
 
-class QuickWinsResult(BaseModel):
-    """The answer of `find_quick_wins`."""
+class CompetingPage(Count):
+    """A page that is found by the query."""
 
-    items: list[QuickWin]
+    page: str
+    share: float = Field(description="Its share of the query's impressions, 0 to 1.")
+
+
+class CompetingPages(BaseModel):
+    """A query and the pages that compete for it."""
+
+    query: str
+    pages: list[CompetingPage] = Field(description="The one with the most clicks first.")
+
+
+class OpportunitiesResult(BaseModel):
+    """The answer of `find_content_opportunities`."""
+
+    kind: Kind
+    start_date: str
+    end_date: str
+    items: list[QuickWin] | list[DecliningPage] | list[CompetingPages] = Field(description="The best first, by kind.")
 
 
 @mcp_tool(
-    name="find_quick_wins",
-    title="Quick wins in search",
+    name="find_content_opportunities",
+    title="Opportunities in search",
     description=(
-        "Finds queries for which a page stands just below the top with many impressions and few clicks, over the last "
-        "28 days with final figures. Use it to decide which existing page to improve. Returns the best first: "
-        "where ctr is below expected_ctr, rewrite the title and description; else deepen the page and link to it. "
-        "potential_clicks compares opportunities and is not a forecast."
+        "quick_wins finds queries at position 4 to 20; rewrite title and description where ctr is "
+        "below expected_ctr, else deepen the page. declining: pages that lost clicks, and why. cannibalisation: pages "
+        "that compete for a query."
     ),
-    result=QuickWinsResult,
-    annotations=_HINTS,
+    result=OpportunitiesResult,
+    annotations=Annotations(read_only=True, idempotent=True, open_world=True),
     toolsets=("performance",),
 )
-async def find_quick_wins(params: QuickWinsParams, call: Call) -> ToolResult:
-    """Find quick wins."""
-    if params.position_min > params.position_max:
-        raise InvalidInput("position_min", "must not be above position_max")
+async def find_content_opportunities(params: OpportunitiesParams, call: Call) -> ToolResult:
+    """Find what to improve."""
     site = await searched(call, params.website_id)
-    period = site.latest(_DAYS)
+    period = site.latest(params.days)
+    match params.kind:
+        case "quick_wins":
+            return await _quick_wins(params, site, period)
+        case "declining":
+            return await _declining(params, site, period)
+        case "cannibalisation":
+            return await _cannibalisation(params, site, period)
+
+
+TOOLS: Final = (find_content_opportunities,)
+
+
+async def _quick_wins(params: OpportunitiesParams, site: SiteFigures, period: Period) -> ToolResult:
     found = await opportunities.quick_wins(
         site.plugin,
         site.connection.id,
         Question(period.start, period.end),
         min_impressions=params.min_impressions,
-        position_min=params.position_min,
-        position_max=params.position_max,
+        position_min=_BEST_POSITION,
+        position_max=_WORST_POSITION,
         limit=params.limit,
     )
     items = [
@@ -91,63 +154,14 @@ async def find_quick_wins(params: QuickWinsParams, call: Call) -> ToolResult:
         f"(usual {percent(item.expected_ctr)}), up to {item.potential_clicks} more clicks: {item.page}"
         for item in items
     ]
-    return _answer(period, lines, "No query is within these bounds.", QuickWinsResult(items=items), site.notes(period))
-
-
-class DecliningParams(Params):
-    """What counts as a decline."""
-
-    website_id: WebsiteId
-    days: Integer = Field(default=28, ge=7, le=180, description="Days that are compared with as many before them.")
-    min_drop_pct: float = Field(default=20.0, ge=0, le=100, strict=False, description="Least loss of clicks, percent.")
-    limit: Integer = Field(default=20, ge=1, le=100, description="Items of the answer.")
-
-
-class QueryChange(BaseModel):
-    """A query that lost clicks for the page."""
-
-    query: str
-    now: Count
-    before: Count
-
-
-class DecliningPage(BaseModel):
-    """A page that lost clicks."""
-
-    page: str
-    lost_clicks: int
-    drop_pct: float
-    now: Count
-    before: Count
-    reason: Literal["ranking", "demand", "click_through"] = Field(
-        description="A worse position, fewer searches, or fewer clicks at about the same position."
+    none = (
+        f"No query has a mean position of {_BEST_POSITION:g} to {_WORST_POSITION:g} and at least "
+        f"{params.min_impressions} impressions; try a smaller min_impressions or more days."
     )
-    queries: list[QueryChange] = Field(description="Those that lost the most clicks.")
+    return _answer(params, period, lines or [none], items, site.notes(period))
 
 
-class DecliningResult(BaseModel):
-    """The answer of `find_declining_content`."""
-
-    items: list[DecliningPage]
-
-
-@mcp_tool(
-    name="find_declining_content",
-    title="Declining pages",
-    description=(
-        "Finds pages that lost clicks from search against as many days before, with the reason and the queries that "
-        "explain it. Use it to decide what to refresh. Returns the largest loss first: for ranking update and deepen "
-        "the page, for click_through rewrite title and description, demand is mostly the season. Losses of fewer than "
-        "three clicks are left out."
-    ),
-    result=DecliningResult,
-    annotations=_HINTS,
-    toolsets=("performance",),
-)
-async def find_declining_content(params: DecliningParams, call: Call) -> ToolResult:
-    """Find pages that lost clicks."""
-    site = await searched(call, params.website_id)
-    now = site.latest(params.days)
+async def _declining(params: OpportunitiesParams, site: SiteFigures, now: Period) -> ToolResult:
     before = now.before()
     if site.first is not None and before.start < site.first:
         there = (now.end - site.first).days + 1
@@ -158,26 +172,29 @@ async def find_declining_content(params: DecliningParams, call: Call) -> ToolRes
         site.connection.id,
         Question(before.start, now.end),
         now.start,
-        min_drop_pct=params.min_drop_pct,
+        min_drop_pct=_MIN_DROP_PCT,
         limit=params.limit,
     )
-    items = [_declining(one) for one in found]
+    items = [_declining_page(one) for one in found]
     lines = []
     for item in items:
         lines.append(
             f"{item.page}: {item.lost_clicks} clicks lost ({item.drop_pct:.0f} %), reason: {item.reason}; "
-            f"position {item.before.position:.1f} to {item.now.position:.1f}, "
-            f"impressions {item.before.impressions} to {item.now.impressions}"
+            f"{_moved(item.before, item.now)}, impressions {item.before.impressions} to {item.now.impressions}"
         )
         lines += [
-            f"  {each.query}: {each.before.clicks} to {each.now.clicks} clicks, "
-            f"position {each.before.position:.1f} to {each.now.position:.1f}"
+            f"  {each.query}: {each.before.clicks} to {each.now.clicks} clicks, {_moved(each.before, each.now)}"
             for each in item.queries
         ]
-    return _answer(now, lines, "No page lost clicks.", DecliningResult(items=items), site.notes(before))
+    none = f"No page lost three clicks and {_MIN_DROP_PCT:g} % of them against the {now.days} days before."
+    return _answer(params, now, lines or [none], items, site.notes(before))
 
 
-def _declining(one: changes.Decline) -> DecliningPage:
+def _moved(before: Count, now: Count) -> str:
+    return f"position {place(before.position)} to {place(now.position)}"
+
+
+def _declining_page(one: changes.Decline) -> DecliningPage:
     return DecliningPage(
         page=one.page.name,
         lost_clicks=one.page.lost,
@@ -189,51 +206,7 @@ def _declining(one: changes.Decline) -> DecliningPage:
     )
 
 
-class CannibalisationParams(Params):
-    """Which queries to look at."""
-
-    website_id: WebsiteId
-    min_impressions: Integer = Field(default=50, ge=1, le=1_000_000, description="Least impressions in 28 days.")
-    limit: Integer = Field(default=20, ge=1, le=100, description="Items of the answer.")
-
-
-class CompetingPage(Count):
-    """A page that is found by the query."""
-
-    page: str
-    share: float = Field(description="Its share of the query's impressions, 0 to 1.")
-
-
-class CompetingPages(BaseModel):
-    """A query and the pages that compete for it."""
-
-    query: str
-    pages: list[CompetingPage] = Field(description="The one with the most clicks first.")
-
-
-class CannibalisationResult(BaseModel):
-    """The answer of `find_keyword_cannibalisation`."""
-
-    items: list[CompetingPages]
-
-
-@mcp_tool(
-    name="find_keyword_cannibalisation",
-    title="Pages that compete with each other",
-    description=(
-        "Finds queries for which several pages of the website are shown, each at least one time in ten, over the last "
-        "28 days with final figures. Use it before writing about a topic again, and to choose which pages to merge, "
-        "redirect or link to the main one. Returns the queries with the most impressions first, each with its pages. "
-        "Several pages for the name of the site itself are normal."
-    ),
-    result=CannibalisationResult,
-    annotations=_HINTS,
-    toolsets=("performance",),
-)
-async def find_keyword_cannibalisation(params: CannibalisationParams, call: Call) -> ToolResult:
-    """Find pages that compete."""
-    site = await searched(call, params.website_id)
-    period = site.latest(_DAYS)
+async def _cannibalisation(params: OpportunitiesParams, site: SiteFigures, period: Period) -> ToolResult:
     found = await opportunities.cannibalisation(
         site.plugin,
         site.connection.id,
@@ -246,8 +219,9 @@ async def find_keyword_cannibalisation(params: CannibalisationParams, call: Call
     for one in found:
         lines.append(line(one.figures, one.query))
         lines += [line(figures, f"  {page}") for page, figures in one.pages]
-    none = "No pages compete."
-    return _answer(period, lines, none, CannibalisationResult(items=items), site.notes(period))
+    none = f"No pages compete for a query with at least {params.min_impressions} impressions."
+    lines = [*lines, "Several pages for the name of the site itself are normal."] if lines else [none]
+    return _answer(params, period, lines, items, site.notes(period))
 
 
 def _competing(one: opportunities.Competition) -> CompetingPages:
@@ -260,8 +234,14 @@ def _competing(one: opportunities.Competition) -> CompetingPages:
     return CompetingPages(query=one.query, pages=pages)
 
 
-TOOLS: Final = (find_quick_wins, find_declining_content, find_keyword_cannibalisation)
-
-
-def _answer(period: Period, lines: list[str], none: str, result: BaseModel, notes: list[str]) -> ToolResult:
-    return ToolResult("\n".join([f"{period}.", *notes, *(lines or [none])]), result)
+def _answer(
+    params: OpportunitiesParams,
+    period: Period,
+    lines: list[str],
+    items: list[QuickWin] | list[DecliningPage] | list[CompetingPages],
+    notes: list[str],
+) -> ToolResult:
+    result = OpportunitiesResult(
+        kind=params.kind, start_date=period.start.isoformat(), end_date=period.end.isoformat(), items=items
+    )
+    return ToolResult("\n".join([f"{period}.", *notes, *lines]), result)

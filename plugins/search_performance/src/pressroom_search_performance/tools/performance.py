@@ -8,11 +8,11 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, cast, get_args
 
 from pressroom.sdk import Annotations, Call, Integer, InvalidInput, Params, ToolResult, mcp_tool
 from pressroom_content.contract import Grain, SearchType
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, Field
 
 from pressroom_search_performance.connecting.store import SourceConnections
 from pressroom_search_performance.days import today, year_before
@@ -38,6 +38,8 @@ from pressroom_search_performance.tools.common import (
     count,
     line,
     percent,
+    place,
+    position_of,
     searched,
     spoken,
     table,
@@ -47,40 +49,51 @@ _DEFAULT_DAYS: Final = 28
 _MAX_OFFSET: Final = 50_000
 
 
-class FigureFilter(BaseModel):
-    """Narrows what is counted."""
+_FILTER_DIMENSIONS: Final = ("query", "page", "country", "device", "search_appearance")
+_OPERATORS: Final = get_args(Operator)
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
-    dimension: Literal["query", "page", "country", "device", "search_appearance"] = Field(
-        description="What is compared. Countries are three letters such as usa; devices desktop, mobile or tablet."
-    )
-    operator: Operator = Field(default="equals", description="Regular expressions are RE2, and asked of Google live.")
-    expression: Annotated[str, Field(min_length=1, max_length=2048)] = Field(description="What it is compared with.")
+def _filter(value: str) -> str:
+    _condition(value)
+    return value
+
+
+def _condition(value: str) -> Condition:
+    dimension, _, rest = value.strip().partition(" ")
+    operator, _, expression = rest.strip().partition(" ")
+    if dimension not in _FILTER_DIMENSIONS or operator not in _OPERATORS or not expression.strip():
+        raise ValueError(
+            f"must be a dimension ({', '.join(_FILTER_DIMENSIONS)}), an operator ({', '.join(_OPERATORS)}) and "
+            "a value, such as 'query contains shoes'"
+        )
+    return Condition(cast("Dimension", dimension), cast("Operator", operator), expression.strip())
+
+
+Filter = Annotated[str, Field(min_length=5, max_length=2100), AfterValidator(_filter)]
 
 
 class PerformanceParams(Params):
     """Which figures."""
 
     website_id: WebsiteId
-    start_date: Day | None = Field(default=None, description="First day, in California's time. 28 days, left out.")
-    end_date: Day | None = Field(default=None, description="Last day. Left out: the last one with final figures.")
+    start_date: Day | None = Field(default=None, description="Default: 28 days.")
+    end_date: Day | None = Field(default=None, description="Default: the last final day.")
     dimensions: tuple[Dimension, ...] = Field(
-        default=(), max_length=4, strict=False, description="What rows are split by; left out, there are totals only."
+        default=(), max_length=4, strict=False, description="Split rows by these."
     )
-    filters: tuple[FigureFilter, ...] = Field(
-        default=(), max_length=10, strict=False, description="All of them have to hold, for totals too."
+    filters: tuple[Filter, ...] = Field(
+        default=(),
+        max_length=10,
+        strict=False,
+        description="As 'query contains shoes', 'country equals usa'. Also notEquals, notContains, "
+        "includingRegex, excludingRegex.",
     )
-    search_type: SearchType = Field(default="web", description="Where results were shown.")
-    data_state: DataState = Field(
-        default="final", description="all adds the latest days, which may change; hourly_all is for the dimension hour."
-    )
-    compare: Literal["none", "previous_period", "previous_year"] = Field(
-        default="none", description="Which totals to compare with."
-    )
+    search_type: SearchType = Field(default="web", description="Kind of results.")
+    data_state: Literal["final", "all"] = Field(default="final", description="all: also days that may change.")
+    compare: Literal["previous_period", "previous_year"] | None = Field(default=None, description="Compare with.")
     provider: str = Field(default="auto", description="auto prefers Google.")
-    limit: Integer = Field(default=50, ge=1, le=1000, description="Rows of an answer.")
-    cursor: str | None = Field(default=None, max_length=200, description="next_cursor of the answer before.")
+    limit: Integer = Field(default=50, ge=1, le=1000, description="Rows to return.")
+    cursor: str | None = Field(default=None, max_length=200, description="next_cursor of the previous page.")
 
 
 class FigureRowOut(Count):
@@ -97,7 +110,7 @@ class ComparisonOut(BaseModel):
     totals: Count
     clicks_change_pct: float | None = Field(description="null where there were no clicks then.")
     impressions_change_pct: float | None
-    position_change: float = Field(description="Below 0 is better.")
+    position_change: float | None = Field(description="Below 0 is better; null where a position is not known.")
 
 
 class Freshness(BaseModel):
@@ -122,16 +135,13 @@ class PerformanceResult(BaseModel):
     name="get_search_performance",
     title="Search performance",
     description=(
-        "Returns clicks, impressions, CTR and mean position of a connected website in Google or Bing: totals, and rows "
-        "split by date, query, page, country or device. Use it for any question on how a site does in search; for what "
-        "to do next call find_quick_wins or find_declining_content. Figures are fetched every night; Google's are two "
-        "to three days old, Bing's up to two weeks, by the week and without country and device. freshness says how "
-        "far they go. Rows by query leave out rare queries, so they add up to less than totals. search_appearance, "
-        "hour, regular expressions, and pages or queries by country or device are asked of Google live."
+        "Returns clicks, impressions, CTR and mean position of a website in search, in total and by dimension. For "
+        "what to do next call find_content_opportunities. Google's figures are two to three days old, Bing's up to two "
+        "weeks. Rows by query leave out rare queries."
     ),
     result=PerformanceResult,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
-    toolsets=("performance",),
+    toolsets=("core", "performance"),
     timeout=60,
     choices={"provider": lambda plugin: ["auto", *sorted(sources_of(plugin))]},
     aliases=("get_gsc_performance",),
@@ -226,27 +236,32 @@ def _text(
         change = "new" if then.clicks_change_pct is None else f"{then.clicks_change_pct:+.1f} %"
         lines.append(
             f"{then.start_date} to {then.end_date}: {then.totals.clicks} clicks ({change} since), "
-            f"CTR {percent(then.totals.ctr)}, position {then.totals.position:.1f}"
+            f"CTR {'unknown' if then.totals.ctr is None else percent(then.totals.ctr)}, "
+            f"position {place(then.totals.position)}"
         )
     lines += [table([(row.keys, row.figures) for row in rows])] if rows else []
+    fresh = result.freshness
+    if fresh.last_final_date:
+        lines.append(f"The last day with final figures is {fresh.last_final_date}.")
     if result.next_cursor:
-        lines.append("There are more rows: call again with next_cursor as cursor.")
+        lines.append(f"There are more rows: call again with cursor {result.next_cursor}")
     return "\n".join(lines)
 
 
 async def _comparison(params: PerformanceParams, asked: _Asked, totals: Figures) -> ComparisonOut | None:
-    if params.compare == "none":
+    if params.compare is None:
         return None
     now = Period(asked.question.start, asked.question.end)
     then = now.before() if params.compare == "previous_period" else Period(year_before(now.start), year_before(now.end))
     before = await asked.totals(replace(asked.question, start=then.start, end=then.end))
+    places = position_of(totals), position_of(before)
     return ComparisonOut(
         start_date=then.start.isoformat(),
         end_date=then.end.isoformat(),
         totals=count(before),
         clicks_change_pct=_change(totals.clicks, before.clicks),
         impressions_change_pct=_change(totals.impressions, before.impressions),
-        position_change=round(totals.position - before.position, 2),
+        position_change=None if places[0] is None or places[1] is None else round(places[0] - places[1], 2),
     )
 
 
@@ -259,22 +274,26 @@ def _question(params: PerformanceParams, site: SiteFigures) -> Question:
         raise InvalidInput("dimensions", "has one twice")
     _check_known(params, site)
     period = _period(params, site)
-    if ("hour" in params.dimensions) != (params.data_state == "hourly_all"):
-        raise InvalidInput("data_state", "hourly_all and the dimension hour need each other")
+    conditions = tuple(map(_condition, params.filters))
     if params.search_type in google.WITHOUT_QUERIES and (
-        "query" in params.dimensions or any(one.dimension == "query" for one in params.filters)
+        "query" in params.dimensions or any(one.dimension == "query" for one in conditions)
     ):
         raise InvalidInput("search_type", f"{params.search_type} has no queries")
     return Question(
         start=period.start,
         end=period.end,
         dimensions=params.dimensions,
-        conditions=tuple(Condition(one.dimension, one.operator, one.expression) for one in params.filters),
+        conditions=conditions,
         search_type=params.search_type,
-        data_state=params.data_state,
+        data_state=_state(params),
         limit=params.limit,
         offset=_offset(params),
     )
+
+
+def _state(params: PerformanceParams) -> DataState:
+    """Return which figures are wanted. Google gives those of hours only in a state of their own."""
+    return "hourly_all" if "hour" in params.dimensions else params.data_state
 
 
 def _check_known(params: PerformanceParams, site: SiteFigures) -> None:
@@ -282,7 +301,10 @@ def _check_known(params: PerformanceParams, site: SiteFigures) -> None:
     if source.search_types and params.search_type not in source.search_types:
         known = ", ".join(sorted(source.search_types))
         raise InvalidInput("search_type", f"{source.title} gives figures of {known} only")
-    for name, used in (("dimensions", params.dimensions), ("filters", [one.dimension for one in params.filters])):
+    for name, used in (
+        ("dimensions", params.dimensions),
+        ("filters", [_condition(one).dimension for one in params.filters]),
+    ):
         unknown = sorted(source.without.intersection(used))
         if unknown:
             told = " or ".join(unknown)
@@ -292,7 +314,7 @@ def _check_known(params: PerformanceParams, site: SiteFigures) -> None:
 def _period(params: PerformanceParams, site: SiteFigures) -> Period:
     newest = today()
     usual = site.last or newest - timedelta(days=google.LAG_DAYS)
-    if params.data_state != "final":
+    if _state(params) != "final":
         usual = newest
     end = date.fromisoformat(params.end_date) if params.end_date else usual
     start = date.fromisoformat(params.start_date) if params.start_date else end - timedelta(days=_DEFAULT_DAYS - 1)

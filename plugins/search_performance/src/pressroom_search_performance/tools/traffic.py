@@ -39,10 +39,10 @@ class TrafficParams(Params):
 
     website_id: WebsiteId
     period: Literal["7d", "28d", "90d", "12mo"] = Field(
-        default="28d", description="Whole days until yesterday; 12mo is 365 of them, with dates by the month."
+        default="28d", description="Days until yesterday; 12mo: 365 days, dates by month."
     )
     by: By = Field(default="page", description="What rows are split by.")
-    limit: Integer = Field(default=50, ge=1, le=200, description="Rows of the answer.")
+    limit: Integer = Field(default=50, ge=1, le=200, description="How many to return.")
 
 
 class TrafficOut(BaseModel):
@@ -88,10 +88,9 @@ class TrafficResult(BaseModel):
     name="get_traffic_stats",
     title="Visits",
     description=(
-        "Returns the visits of a website from its connected analytics (Plausible, Umami or Matomo): totals, and rows "
-        "by page, source, country, device or date. Use it for all traffic, also from outside of search; for clicks in "
-        "Google or Bing call get_search_performance. Days are whole ones, until yesterday. Analytics count "
-        "differently, and what one does not tell is null: do not compare figures of two."
+        "Returns visitors, visits and page views of a website from its connected analytics (Plausible, Umami or "
+        "Matomo), from all sources; for clicks in Google or Bing call get_search_performance. What an analytics does "
+        "not tell is null; do not compare figures of two."
     ),
     result=TrafficResult,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
@@ -108,8 +107,8 @@ async def get_traffic_stats(params: TrafficParams, call: Call) -> ToolResult:
     if kind is None:
         titles = ", ".join(one.title for one in kinds_of(plugin).values())
         raise NotConnected(
-            f"{website.url} is not connected with analytics ({titles}). Its owner does it at "
-            f"{page_of(plugin, website.id)}"
+            f"{website.url} is not connected with analytics ({titles}). Ask the user to connect it at "
+            f"{page_of(plugin, website.id)}, then call this tool again"
         )
     connection = there[kind.name]
     now = datetime.now(UTC)

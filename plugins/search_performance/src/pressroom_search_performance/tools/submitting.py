@@ -1,0 +1,202 @@
+"""Telling search engines about changes: URLs through IndexNow, and sitemaps to Google."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Final
+
+from pressroom.sdk import Annotations, Call, CallError, InvalidInput, Params, ToolResult, mcp_tool
+from pressroom_content.contract import Website, content_services
+from pydantic import BaseModel, Field
+
+from pressroom_search_performance.connecting.store import SourceConnections
+from pressroom_search_performance.host import config_of, plugin_of, website_of
+from pressroom_search_performance.indexnow.submitting import MAX_URLS, submit
+from pressroom_search_performance.sources import google
+from pressroom_search_performance.sources.requesting import number, text
+from pressroom_search_performance.tools.common import NotConnected, WebsiteId, check_own, connected, spoken
+
+INDEXNOW: Final = "IndexNow"
+_MEMBERS: Final = "Bing, Yandex, Seznam, Naver and others"
+_CHECKING: Final = 202
+_MAX_SITEMAPS: Final = 200
+
+
+class SubmitParams(Params):
+    """What changed."""
+
+    website_id: WebsiteId
+    urls: tuple[Annotated[str, Field(min_length=8, max_length=2048)], ...] = Field(
+        default=(),
+        max_length=MAX_URLS,
+        strict=False,
+        description="Full URLs that are new, changed or gone.",
+    )
+    content_id: str | None = Field(
+        default=None, min_length=1, max_length=64, description="An article, for its URL on the website."
+    )
+    sitemap_url: str | None = Field(default=None, min_length=8, max_length=2048, description="A sitemap, for Google.")
+
+
+class EngineOut(BaseModel):
+    """What a search engine was told."""
+
+    engine: str
+    told: str | None = Field(description="null where it was not told anything; problem says why.")
+    problem: str | None
+
+
+class SitemapOut(BaseModel):
+    """A sitemap that Google knows."""
+
+    path: str
+    last_submitted: str | None
+    last_downloaded: str | None = Field(description="null: Google has not read it yet.")
+    is_pending: bool
+    warnings: int
+    errors: int
+    submitted_urls: int
+
+
+class SubmitResult(BaseModel):
+    """The answer of `submit_urls`."""
+
+    engines: list[EngineOut]
+    submitted: int = Field(description="URLs that IndexNow took.")
+    key_url: str | None = Field(description="Where the website's IndexNow key is.")
+    sitemaps: list[SitemapOut] | None = Field(description="Those that Google knows; null where it was not asked.")
+
+
+@mcp_tool(
+    name="submit_urls",
+    title="Tell search engines",
+    description=(
+        "Tells search engines about new, changed or removed pages of a website: urls or content_id through IndexNow to "
+        "Bing, Yandex, Seznam and Naver; sitemap_url to Google, which takes no single URLs. With neither it lists the "
+        "sitemaps that Google knows, with errors. Use it after publishing or taking down. Returns which engine was "
+        "told what. It does not guarantee indexing."
+    ),
+    result=SubmitResult,
+    annotations=Annotations(idempotent=True, open_world=True),
+    toolsets=("performance", "seo"),
+    timeout=150,
+)
+async def submit_urls(params: SubmitParams, call: Call) -> ToolResult:
+    """Tell search engines, or list what Google knows."""
+    website = await website_of(call, params.website_id)
+    urls = await _urls(params, call, website)
+    if urls and params.sitemap_url is None:
+        return _answer(await _to_indexnow(call, website, urls))
+    if not urls:
+        return _answer(await _google_alone(params, call))
+    results, errors = [], []
+    for engine in (INDEXNOW, google.TITLE):
+        try:
+            telling = _to_indexnow(call, website, urls) if engine == INDEXNOW else _to_google(params, call)
+            results.append(await telling)
+        except CallError as error:
+            errors.append(error)
+            results.append(_untold(engine, error))
+    if len(errors) == len(results):
+        raise errors[0]
+    return _answer(_merged(results))
+
+
+TOOLS: Final = (submit_urls,)
+
+
+async def _urls(params: SubmitParams, call: Call, website: Website) -> list[str]:
+    urls = list(params.urls)
+    if params.content_id is not None:
+        content, user_id = content_services(plugin_of(call)), call.caller.subject
+        article = await content.articles.get(user_id, params.content_id)
+        posts = await content.publications.of_article(user_id, article.id)
+        found = next((post.url for post in posts if post.website_id == website.id and post.url), None)
+        if found is None:
+            raise InvalidInput("content_id", "the article was never published on this website; publish_content does it")
+        urls.append(found)
+    return urls
+
+
+async def _to_indexnow(call: Call, website: Website, urls: Sequence[str]) -> SubmitResult:
+    done = await submit(plugin_of(call), website, urls)
+    told = f"{done.count} URL{'' if done.count == 1 else 's'} (HTTP {done.status})"
+    if done.status == _CHECKING:
+        told += ", and its key is still being checked"
+    engine = EngineOut(engine=f"{INDEXNOW} ({_MEMBERS})", told=told, problem=None)
+    return SubmitResult(engines=[engine], submitted=done.count, key_url=done.key_url, sitemaps=None)
+
+
+async def _to_google(params: SubmitParams, call: Call) -> SubmitResult:
+    website, connection = await connected(call, params.website_id, google.NAME)
+    if params.sitemap_url is not None:
+        check_own("sitemap_url", params.sitemap_url, website.url, connection)
+    plugin = plugin_of(call)
+    fetcher, console = plugin.services.fetcher, google.console_of(config_of(plugin))
+    with spoken(plugin, website):
+        credential = await SourceConnections(plugin).credential(connection)
+        if params.sitemap_url is not None:
+            await console.submit_sitemap(connection.property, params.sitemap_url, credential, fetcher)
+        found = await console.sitemaps(connection.property, credential, fetcher)
+    told = f"the sitemap {params.sitemap_url}" if params.sitemap_url is not None else None
+    engines = [EngineOut(engine=google.TITLE, told=told, problem=None)] if told else []
+    sitemaps = [_sitemap(one) for one in found[:_MAX_SITEMAPS]]
+    return SubmitResult(engines=engines, submitted=0, key_url=None, sitemaps=sitemaps)
+
+
+async def _google_alone(params: SubmitParams, call: Call) -> SubmitResult:
+    try:
+        return await _to_google(params, call)
+    except NotConnected as error:
+        raise NotConnected(f"{error.message}. IndexNow needs no connection: give urls or content_id") from None
+
+
+def _untold(engine: str, error: CallError) -> SubmitResult:
+    told = EngineOut(engine=engine, told=None, problem=error.message)
+    return SubmitResult(engines=[told], submitted=0, key_url=None, sitemaps=None)
+
+
+def _merged(results: Sequence[SubmitResult]) -> SubmitResult:
+    return SubmitResult(
+        engines=[engine for one in results for engine in one.engines],
+        submitted=sum(one.submitted for one in results),
+        key_url=next((one.key_url for one in results if one.key_url), None),
+        sitemaps=next((one.sitemaps for one in results if one.sitemaps is not None), None),
+    )
+
+
+def _answer(result: SubmitResult) -> ToolResult:
+    lines = [
+        f"{one.engine} was told: {one.told}." if one.told else f"{one.engine} was not told anything: {one.problem}"
+        for one in result.engines
+    ]
+    if result.sitemaps is not None:
+        lines += [
+            f"{one.path}: {one.submitted_urls} URLs, {one.errors} errors, {one.warnings} warnings, "
+            f"read {one.last_downloaded or 'not yet'}"
+            for one in result.sitemaps
+        ] or ["Google does not know any sitemap of this website; give sitemap_url."]
+    elif all(one.engine != google.TITLE for one in result.engines):
+        lines.append("Google was not told anything: it takes no single URLs, but reads the sitemap of sitemap_url.")
+    return ToolResult("\n".join(lines), result)
+
+
+def _sitemap(one: Mapping[str, Any]) -> SitemapOut:
+    contents = one.get("contents")
+    listed = [each for each in contents if isinstance(each, dict)] if isinstance(contents, list) else []
+    return SitemapOut(
+        path=text(one.get("path")),
+        last_submitted=text(one.get("lastSubmitted"), 50) or None,
+        last_downloaded=text(one.get("lastDownloaded"), 50) or None,
+        is_pending=one.get("isPending") is True,
+        warnings=_whole(one.get("warnings")),
+        errors=_whole(one.get("errors")),
+        submitted_urls=sum(_whole(each.get("submitted")) for each in listed),
+    )
+
+
+def _whole(value: Any) -> int:
+    """Return a number, which Google writes as a text (`int64` in JSON)."""
+    if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 16:
+        return int(value)
+    return int(number(value))
