@@ -232,6 +232,6 @@ def test_a_template_that_a_plugin_adds_is_listed(with_quotes: httpx.Client, http
 
 def test_a_model_is_told_of_a_template_that_a_plugin_adds(tmp_path: Path) -> None:
     with quotes(tmp_path) as host:
-        listed = Peer(host, account(host)).tools()
+        listed = Peer(host, account(host), {"x-mcp-toolsets": "generators"}).tools()
     schema = next(tool for tool in listed if tool["name"] == "generate_image")["inputSchema"]
     assert schema["properties"]["template"]["enum"][-2:] == ["story", "quote"]

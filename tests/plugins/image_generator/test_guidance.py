@@ -1,45 +1,58 @@
-"""What a model is told of the image generator holds."""
+"""What models read of the image generator holds."""
 
 from __future__ import annotations
 
-import re
+import json
+from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
+from pressroom.catalog.mcp_schema import mcp_schema
+from pressroom.sdk import Call, Caller
 from pressroom_image_generator import engine
-from pressroom_image_generator.engine.properties import PROPERTIES
-from pressroom_image_generator.engine.shorthands import SHORTHANDS
-from pressroom_image_generator.guidance import EXAMPLE, EXAMPLES, GUIDANCE
-from pressroom_image_generator.params import TemplateProps
+from pressroom_image_generator.guidance import EXAMPLES, MCP
+from pressroom_image_generator.params import ImageParams, TemplateProps
+from pressroom_image_generator.plugin import generate
 from pressroom_image_generator.templates import BUILT_IN, THEMES
 
-DESIGNS = [EXAMPLE, *(str(one.params["html"]) for one in EXAMPLES if "html" in one.params)]
+DESIGNS = [str(one.params["html"]) for one in EXAMPLES if "html" in one.params]
+
+BY_THE_RULE = """\
+<div style="display:flex;width:100%;height:100%;background:#1d1a17;color:#fff;padding:60px">
+<div style="display:flex;font-size:24px"><div>A</div><div>B</div></div></div>"""
 
 
-@pytest.mark.parametrize("html", DESIGNS)
+def schema() -> dict[str, Any]:
+    return mcp_schema(generate, ImageParams)
+
+
+@pytest.mark.parametrize("html", [*DESIGNS, BY_THE_RULE])
 def test_every_design_is_drawn_without_a_warning(html: str) -> None:
     rendered = engine.render(html, 1200, 630)
     assert rendered.warnings == ()
     assert rendered.picture.mode == "RGB"
 
 
-def test_every_property_that_is_named_is_known() -> None:
-    named = set(re.findall(r"\b([a-z]+(?:-[a-z]+)+)(?=[:,. ])", GUIDANCE.partition("Example:")[0]))
-    properties = {name for name in named if name in PROPERTIES or name in SHORTHANDS}
-    assert properties >= {
-        "flex-direction",
-        "justify-content",
-        "align-items",
-        "text-wrap",
-        "line-clamp",
-        "border-radius",
-    }
-    assert named - properties <= {*BUILT_IN, "radial-gradient", "conic-gradient", "linear-"}
-
-
 def test_every_template_theme_and_prop_is_named() -> None:
-    for name in (*BUILT_IN, *THEMES, *TemplateProps.model_fields):
-        assert name in GUIDANCE, name
+    properties = schema()["properties"]
+    assert properties["template"]["enum"] == list(BUILT_IN)
+    assert properties["props"]["properties"].keys() == TemplateProps.model_fields.keys()
+    assert properties["props"]["properties"]["theme"]["enum"] == list(THEMES)
+
+
+def test_every_example_is_valid() -> None:
+    for example in EXAMPLES:
+        Draft202012Validator(schema()).validate(dict(example.params))
 
 
 def test_it_is_short_enough_to_be_read_with_every_list() -> None:
-    assert len(GUIDANCE) < 3600
+    listed = {"name": MCP.name, "description": MCP.description, "inputSchema": schema()}
+    assert len(json.dumps(listed, separators=(",", ":"))) <= 2000
+
+
+def test_a_ratio_is_accepted_though_models_do_not_see_it() -> None:
+    assert "aspectRatio" not in schema()["properties"]
+    params = ImageParams(template="og", aspectRatio="2:1")
+    call = Call("image-generator", "r", Caller("192.0.2.1"), "https://pressroom.example", 10)
+    made = generate(params, call)
+    assert made.details.height == 600  # type: ignore[union-attr]

@@ -21,15 +21,22 @@ MCP = Mcp(
     name="generate_code_image",
     quota="images_generated",
     description=(
-        "Makes an image (PNG) of source code: syntax colours in an editor window, on a gradient, as shared in "
-        "posts, slides and articles. Use it when someone wants an image of code; for code that is to be copied or run, "
-        "give the text instead. Pass the code as it is, with real line breaks and indentation, name its language, and "
-        "set title to the file's name, or to an empty text if absent. Leave theme, width, padding and "
-        "background out unless the user asks. Up to about 40 lines stay legible in a post; cut longer code to what "
-        "matters. Returns the image itself and a link to it that works for three hours, with its width and height. It "
-        "counts as one generated image."
+        "Makes a PNG image of source code in an editor window, with syntax colours, for posts, slides and articles. "
+        "For code that is to be copied or run, give the text instead. Up to about 40 lines are legible in a post; cut "
+        "longer code to what matters. Returns the image itself and a link that works for three hours; pass the link to "
+        "import_image to illustrate an article."
     ),
+    descriptions={
+        "code": "The code, with real line breaks and indentation.",
+        "language": "For the syntax colours.",
+        "title": "File name in the title bar; an empty text hides it.",
+        "lineNumbers": "Number the lines.",
+        "width": "Pixels; the height follows from the lines.",
+        "background": "CSS colour or gradient behind the window.",
+    },
+    hide=("windowControls", "padding"),
 )
+
 
 PROMO = Promo(
     tagline="Code that looks as good as it reads.",

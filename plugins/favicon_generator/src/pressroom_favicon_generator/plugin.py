@@ -19,13 +19,21 @@ PLUGIN = Plugin(
 MCP = Mcp(
     name="generate_favicon",
     description=(
-        "Makes the complete set of icons for a website (favicon.ico, PNGs, Apple touch icon, Android icons, web "
-        "manifest, HTML tags) from one emoji, one letter or a short text, as a ZIP. Use it when someone needs a "
-        "favicon or an app icon. Returns a link to the ZIP that works for three hours, and the names of its files. "
-        "Choose source emoji for an emoji, letter for one letter, text for two to eight letters; two at most stay "
-        "legible at 16 pixels. Leave colours out unless the user named a brand."
+        "Makes the icons of a website (favicon.ico, PNGs, Apple touch icon, Android icons, web manifest, HTML tags) "
+        "from an emoji, a letter or a short text, as a ZIP. Returns a link to the ZIP that works for three hours, and "
+        "the names of its files. Leave colours out unless the user names a brand."
     ),
+    descriptions={
+        "source": "What content is; text for 2 to 8 letters.",
+        "content": "The symbols; more than 2 are illegible at 16 pixels.",
+        "bgColor": "Background, hex; #ffffff00 is transparent.",
+        "fgColor": "Letters, hex.",
+        "radius": "Roundness: 0 is a square, 50 a circle.",
+        "fontFamily": "Font of letters.",
+        "fontWeight": "Weight of letters.",
+    },
 )
+
 
 PROMO = Promo(
     tagline="Every icon that a website needs, from one letter or emoji.",

@@ -1,47 +1,45 @@
-"""Guidance for clients: how to write HTML that renders well, and the examples in the page's gallery."""
+"""What models read of the generator, and the examples in the page's gallery."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from pressroom.sdk import Example
+from pressroom.sdk import Example, Mcp
 
-EXAMPLE: Final = (
-    '<div style="display:flex;flex-direction:column;justify-content:space-between;width:100%;height:100%;padding:80px;'
-    'background:linear-gradient(135deg,#1d1a17,#4a2c1d);color:#fff">'
-    '<div style="display:flex;font-size:28px;color:#f0b89a">example.com</div>'
-    '<div style="display:flex;font-size:84px;font-weight:800;line-height:1.1;letter-spacing:-2px">'
-    "A title that fits on two lines</div></div>"
+MCP: Final = Mcp(
+    name="generate_image",
+    quota="images_generated",
+    description=(
+        "Makes an image with text: link preview, banner, square or story. Prefer template with props, which takes "
+        "care of sizes, colours and line breaks; for a design of your own give html. Returns the image, which "
+        "you check for what its warnings name, and a link that works for three hours. Pass the link to import_image to "
+        "illustrate an article."
+    ),
+    descriptions={
+        "html": (
+            "One root <div> with display:flex, width and height 100%, a background and padding of 60px or more; inline "
+            "styles only, display:flex on all elements that have children, text from 24px; <img src> is https."
+        ),
+        "template": "Design for props.",
+        "props": "Only with template.",
+        "props.title": "Headline.",
+        "props.subtitle": "Subtitle.",
+        "props.eyebrow": "Kicker.",
+        "props.author": "Author.",
+        "props.siteName": "Site's name.",
+        "props.theme": "Style.",
+        "props.accentColor": "Brand colour.",
+        "props.align": "Text alignment.",
+        "props.logoUrl": "https URL.",
+        "props.imageUrl": "Large image.",
+        "props.avatarUrl": "Author's photo.",
+        "width": "Pixels; default 1200, or the template's own.",
+        "height": "Pixels; follows from width.",
+        "format": "jpeg for photos.",
+    },
+    hide=("aspectRatio",),
 )
-"""An image that follows every rule below."""
-
-GUIDANCE: Final = f"""\
-Makes an image (PNG or JPEG) for links, social networks, banners and stories. Returns a link that works for \
-three hours, and the image itself: look at it before you pass it on, and fix what its warnings name. It \
-counts as one generated image.
-Give template or html, never both.
-1. template: og (1200x630), twitter-header, linkedin-banner, square or story, with props such as title, \
-subtitle, eyebrow, author, siteName, logoUrl, imageUrl, avatarUrl, theme (light, dark, gradient, minimal, bold), \
-accentColor (hex) and align (left, center). Prefer it: colours, sizes and line breaks are done for you. Leave \
-width and height out; each template has its own.
-2. html, at most 10,000 characters, for a design of your own. The canvas is 1200x630 unless you give width and \
-height. Rules that make it look right:
-- One root <div> with display:flex;width:100%;height:100%, a background of its own and padding of 60 to 100px.
-- Style attributes only: no <style>, classes, scripts or media queries. Write display:flex and flex-direction \
-on every element that has elements in it, and space them with gap, justify-content and align-items, not with \
-margins or <br>.
-- Sizes in px. Titles: 56 to 96px, font-weight 700 to 900, line-height 1.05 to 1.2, letter-spacing -1 to -3px, \
-at most about 60 characters. Other text: at least 24px. text-wrap:balance evens lines, line-clamp cuts them.
-- Strong contrast between text and background; one accent colour; nothing nearer than 60px to an edge but \
-decoration.
-- Fonts: Inter (the default, weights 100 to 900), serif (Source Serif 4), mono (JetBrains Mono). Emoji and most \
-scripts work.
-- Also drawn: linear-, radial- and conic-gradient, border-radius, borders, box-shadow, text-shadow, opacity, \
-transform, filter, background-clip:text, position:absolute for decoration, simple grids, inline <svg>.
-- Images: <img> with an https:// or data:image/ URL, and with width, height and object-fit:cover; at most \
-10. url() in styles takes data:image/ only.
-Example: {EXAMPLE}"""
-
+"""The generator as models see it."""
 
 QUOTE: Final = """\
 <div style="display:flex; flex-direction:column; justify-content:center; gap:48px; width:100%; height:100%;

@@ -10,7 +10,6 @@ from pressroom.sdk import (
     Artifact,
     Call,
     Generator,
-    Mcp,
     Mode,
     Page,
     Plugin,
@@ -23,7 +22,7 @@ from pressroom.sdk import (
     per_hour,
 )
 
-from pressroom_image_generator.guidance import EXAMPLES, GUIDANCE
+from pressroom_image_generator.guidance import EXAMPLES, MCP
 from pressroom_image_generator.params import ImageDetails, ImageParams
 from pressroom_image_generator.preparing import Preparation, WorkerInput, offered_params
 from pressroom_image_generator.templates import ImageTemplateHooks
@@ -36,8 +35,6 @@ PLUGIN = Plugin(
     hookspecs=ImageTemplateHooks,
     unique={"pressroom_image_templates": "name"},
 )
-
-MCP = Mcp(name="generate_image", quota="images_generated", description=GUIDANCE)
 
 PROMO = Promo(
     tagline="Images from HTML, or from designed templates.",

@@ -30,13 +30,21 @@ MCP = Mcp(
     name="generate_qr_code",
     quota="images_generated",
     description=(
-        "Makes a QR code from a text: a URL, plain text in any script, or a payload such as WIFI:, BEGIN:VCARD, "
-        "mailto: or tel:. Use it when someone wants a scannable code. Returns a link to the file that works for three "
-        "hours, and a PNG also as an image. Leave the optional parameters out unless the user asks for a size, "
-        "colours, a transparent background (bgColor #ffffff00), a vector file (format svg) or more damage tolerance "
-        "(errorCorrection Q or H, for print and for a logo on top). Pass on what the answer's warnings say."
+        "Makes a QR code of a URL, plain text in any script, or a payload such as WIFI:, BEGIN:VCARD, mailto: or tel:. "
+        "Returns a link to the file that works for three hours, and a PNG itself. Pass on its warnings. To put it into "
+        "an article, pass the link of a PNG to import_image."
     ),
+    descriptions={
+        "text": "What the code says.",
+        "size": "Width and height in pixels.",
+        "margin": "Quiet zone in modules; print needs 4.",
+        "fgColor": "Squares, hex.",
+        "bgColor": "Background, hex; #ffffff00 is transparent.",
+        "errorCorrection": "Damage it survives: L 7%, M 15%, Q 25%, H 30%; Q or H for print.",
+        "format": "svg scales to any size.",
+    },
 )
+
 
 PROMO = Promo(
     tagline="QR codes that scan, as PNG or SVG.",
