@@ -7,6 +7,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from textwrap import fill
 from typing import Any, Final
@@ -18,10 +19,13 @@ _WIDTH: Final = 120
 
 _IDS = re.compile(r"(?<![0-9A-Za-z])([a-z]{1,2})_[0-9A-Za-z]{22}(?![0-9A-Za-z])")
 _FILES = re.compile(r"\bm[0-9a-f]{24}\b")
+_TIME = re.compile(r"(\d{4}-\d\d-\d\d)(?:([T ])(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?(Z|\+00:00)?)?(?!\d)")
+_DAY: Final = date(2026, 11, 21)
+"""The day of every session, as its page shows it."""
+
 _VARYING: Final = (
     (re.compile(r"(/connect/)[\w-]{12,}"), r"\1…"),
-    (re.compile(r"\d{4}-\d\d-\d\d([T ])\d\d:\d\d(?::\d\d(?:\.\d+)?)?(Z|\+00:00)?"), r"2026-11-21\g<1>10:00\2"),
-    (re.compile(r"\d{4}-\d\d-\d\d(?![T\d])"), "2026-11-21"),
+    (re.compile(r"(\?p=)\d+"), r"\g<1>8"),
     (re.compile(r"(?<![\d:])\d\d:\d\d UTC"), "10:30 UTC"),
     (re.compile(r'("bytes": )\d+'), r"\g<1>41627"),
     (re.compile(r"\b\d[\d,.]* (ms|milliseconds|bytes|kB|MB)\b"), r"… \1"),
@@ -35,6 +39,7 @@ class Transcript:
         self._parts = [f"# {title}\n", f"{opening.strip()}\n"]
         self._addresses = addresses
         self._ids: dict[str, str] = {}
+        self._today = datetime.now(UTC).date()
 
     def heading(self, text: str) -> None:
         """Begin a section."""
@@ -64,6 +69,7 @@ class Transcript:
             text = text.replace(address, shown).replace(address.partition("://")[2], shown.partition("://")[2])
         text = _FILES.sub("m0123456789abcdef", text)
         text = _IDS.sub(self._named, text)
+        text = _TIME.sub(self._moved, text)
         for pattern, shown in _VARYING:
             text = pattern.sub(shown, text)
         return text
@@ -79,6 +85,13 @@ class Transcript:
             difflib.unified_diff(kept.splitlines(), page.splitlines(), file.name, "played", lineterm="")
         )
         assert kept == page, f"the story has changed; write it anew with PRESSROOM_TEST_UPDATE=1\n{changes}"
+
+    def _moved(self, match: re.Match[str]) -> str:
+        """Return a time as if the session was on its page's day. What happens on the day itself is at 10:00."""
+        days = (date.fromisoformat(match[1]) - self._today).days
+        later = days > 1  # a session that goes on over midnight is still one of the same day
+        day = (_DAY + timedelta(days=days if later else 0)).isoformat()
+        return f"{day}{match[2]}{match[3] if later else '10:00'}{match[4] or ''}" if match[2] else day
 
     def _named(self, match: re.Match[str]) -> str:
         """Return a short name for an id: the first article is `a_1`."""

@@ -1,0 +1,101 @@
+"""How much of a conversation the tools take: bytes as models see them, over the real lists."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import orjson
+import pytest
+from pressroom.testing import RunningHost
+from pressroom.testing.plugin import settings_for_test
+from support.mcp_peer import PATH, Account, account
+
+CONTRACT = {
+    "list_websites",
+    "create_content",
+    "check_blog_seo",
+    "search_images",
+    "publish_content",
+    "get_seo_report",
+    "get_search_performance",
+}
+"""The tools that the interface contract names."""
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
+    with RunningHost(settings_for_test({}, tmp_path_factory.mktemp("full"))) as host:
+        yield host
+
+
+@pytest.fixture(scope="module")
+def ada(full: RunningHost) -> Account:
+    return account(full)
+
+
+def sent(host: RunningHost, one: Account, query: str = "") -> tuple[list[dict[str, Any]], int, int]:
+    """Return the tools of a list, the bytes of the answer, and the bytes on the wire."""
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    headers = {**one.bearer, "accept-encoding": "gzip"}
+    with httpx.stream("POST", f"{host.url}{PATH}{query}", json=message, headers=headers) as response:
+        wire = b"".join(response.iter_raw())
+        assert response.headers["content-encoding"] == "gzip"
+    answer = httpx.post(f"{host.url}{PATH}{query}", json=message, headers=headers)
+    return answer.json()["result"]["tools"], len(answer.content), len(wire)
+
+
+def read_by_models(tools: list[dict[str, Any]]) -> int:
+    """Return the bytes of what clients hand to their models."""
+    return len(orjson.dumps([{key: tool[key] for key in ("name", "description", "inputSchema")} for tool in tools]))
+
+
+def test_the_core_is_small(full: RunningHost, ada: Account) -> None:
+    tools, _, wire = sent(full, ada)
+
+    names = {tool["name"] for tool in tools}
+    assert names >= CONTRACT | {"find_tools", "call_tool"}
+    assert len(tools) <= 26
+    assert read_by_models(tools) <= 30_000
+    assert wire <= 10_000
+
+
+def test_all_tools_are_few_enough(full: RunningHost, ada: Account) -> None:
+    tools, whole, _ = sent(full, ada, "?toolsets=all")
+
+    assert {tool["name"] for tool in tools} == set(full.host.services.catalog.mcp_tools)
+    assert len(tools) <= 56
+    assert read_by_models(tools) <= 60_000
+    assert whole <= 110_000
+
+
+def test_no_single_tool_takes_a_tenth_of_the_core(full: RunningHost, ada: Account) -> None:
+    tools, _, _ = sent(full, ada, "?toolsets=all")
+
+    assert {tool["name"]: size for tool in tools if (size := read_by_models([tool])) > 3_000} == {}
+
+
+def test_every_tool_that_is_named_exists(full: RunningHost, ada: Account) -> None:
+    known = {*full.host.services.catalog.mcp_tools, "find_tools", "call_tool"}
+    verbs = sorted({name.partition("_")[0] for name in known} | {"retry", "reschedule", "crosspost", "duplicate"})
+    pattern = re.compile(rf"\b(?:{'|'.join(verbs)})_[a-z]+(?:_[a-z]+)*\b")
+    tools, _, _ = sent(full, ada, "?toolsets=all")
+
+    for tool in tools:
+        members = _members(tool["inputSchema"]) | _members(tool["outputSchema"]) | _values(tool["inputSchema"])
+        named = set(pattern.findall(orjson.dumps([tool["description"], tool["inputSchema"]]).decode()))
+        assert named - known - members == set(), tool["name"]
+
+
+def _members(schema: Any) -> set[str]:
+    if isinstance(schema, dict):
+        own = set(schema["properties"]) if isinstance(schema.get("properties"), dict) else set()
+        return own.union(*map(_members, schema.values()))
+    return set().union(*map(_members, schema)) if isinstance(schema, list) else set()
+
+
+def _values(schema: Any) -> set[str]:
+    if isinstance(schema, dict):
+        own = {one for one in schema.get("enum", ()) if isinstance(one, str)}
+        return own.union(*map(_values, schema.values()))
+    return set().union(*map(_values, schema)) if isinstance(schema, list) else set()
