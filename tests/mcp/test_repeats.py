@@ -186,7 +186,7 @@ def test_a_plugin_must_declare_it_with_the_type_of_the_sdk() -> None:
         text: str
 
     class Own(Params):
-        client_request_id: str = Field(description="An own one.")
+        client_request_id: str = Field(description="An id of its own.")
 
     class Good(Params):
         client_request_id: ClientRequestId = None
