@@ -277,7 +277,7 @@ def _play(
     told.says("Ada", "Keep the idea of a comparison with iced tea for later.")
     found_tools = assistant("find_tools", query="save an idea for an article", limit=1)["tools"]
     assert [tool["name"] for tool in found_tools] == ["save_content_idea"]
-    idea = {"title": "Cold brew or iced tea?", "keyphrase": "cold brew"}
+    idea = {"title": "Cold brew or iced tea?", "keyphrase": "cold brew", "website_id": site["id"]}
     assert assistant("call_tool", name="save_content_idea", arguments=idea)["idea"]["title"] == idea["title"]
 
     told.heading("Take it down")

@@ -34,3 +34,18 @@ def test_what_is_no_idea(ada: Client) -> None:
     assert "must be a day" in ada.refusal("save_content_idea", title="x", due="2026-02-30")
     one = ada.data("save_content_idea", title="Tea")["idea"]["idea_id"]
     assert "must say what the idea is" in ada.refusal("save_content_idea", idea_id=one, title="")
+
+
+def test_an_idea_can_be_for_a_website(ada: Client, eve: Client) -> None:
+    one, other = (ada.data("connect_website", platform="builtin", name=name)["website_id"] for name in ("One", "Two"))
+    for_one = ada.data("save_content_idea", title="Tea", website_id=one)["idea"]
+    for_any = ada.data("save_content_idea", title="Coffee")["idea"]
+
+    def listed(website_id: str) -> list[str]:
+        return [idea["title"] for idea in ada.data("list_content_ideas", website_id=website_id)["ideas"]]
+
+    assert (for_one["website_id"], for_any["website_id"]) == (one, None)
+    assert (listed(one), listed(other)) == (["Coffee", "Tea"], ["Coffee"])
+    ada.data("save_content_idea", idea_id=for_one["idea_id"], website_id=other)
+    assert (listed(one), listed(other)) == (["Coffee"], ["Tea", "Coffee"])
+    assert "list_websites" in eve.refusal("save_content_idea", title="Tea", website_id=one)

@@ -20,11 +20,15 @@ OPEN: Final = ("idea", "planned", "writing")
 
 @dataclass(frozen=True, slots=True)
 class Idea:
-    """An idea for an article. `due` is the day by which it is to be written."""
+    """An idea for an article.
+
+    `due` is the day by which it is to be written. `website_id` is `None` where it is for any.
+    """
 
     id: str
     title: str
     keyphrase: str
+    website_id: str | None
     due: date | None
     notes: str
     status: str
@@ -114,6 +118,7 @@ def _idea(row: IdeaRow) -> Idea:
         id=row.id,
         title=row.title,
         keyphrase=row.keyphrase,
+        website_id=row.website_id,
         due=row.due,
         notes=row.notes,
         status=row.status,

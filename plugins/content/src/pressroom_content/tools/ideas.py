@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 from pressroom_content.contract import Day, WebsiteId
 from pressroom_content.ideas.store import Idea, Ideas
 from pressroom_content.tools.websites import context
+from pressroom_content.websites.store import Websites
 
 _NOTES: Final = 500
 """Characters of the notes that the text of an answer shows."""
@@ -26,6 +27,7 @@ class IdeaParams(Params):
     )
     title: str | None = Field(default=None, max_length=500, description="Working title.")
     keyphrase: str | None = Field(default=None, max_length=200, description="What it should rank for.")
+    website_id: WebsiteId | None = Field(default=None, description="The website it is for; without one, any.")
     due: Day | None = Field(default=None, description="The day by which to write it.")
     notes: str | None = Field(default=None, max_length=20_000, description="Angle, sources.")
     status: Status | None = Field(default=None, description="A new one is an idea.")
@@ -37,6 +39,7 @@ class IdeaView(BaseModel):
     idea_id: str = Field(description="The idea's id.")
     title: str = Field(description="Working title.")
     keyphrase: str = Field(description="What it should rank for.")
+    website_id: str | None = Field(description="The website it is for; null for any.")
     due: date | None = Field(description="The day by which to write it.")
     notes: str = Field(description="Angle, sources.")
     status: str = Field(description="idea, planned, writing, done or dropped.")
@@ -73,6 +76,8 @@ async def save_content_idea(params: IdeaParams, call: Call) -> ToolResult:
             given[name] = " ".join(given[name].split())
     if "due" in given:
         given["due"] = date.fromisoformat(given["due"])
+    if "website_id" in given:
+        given["website_id"] = (await Websites(context(call)).get(call.caller.subject, given["website_id"])).id
     saved = await Ideas(context(call)).save(call.caller.subject, params.idea_id, given)
     return ToolResult(_line(saved), SavedIdea(idea=_view(saved)))
 
