@@ -82,6 +82,19 @@ def _read(root: str, document: dict[str, Any], answer: Fetched) -> DiscoveredSit
     )
 
 
+_PARTS_OF_HOURS: Final[Mapping[float, str]] = {
+    -9.5: "Pacific/Marquesas",
+    3.5: "Asia/Tehran",
+    4.5: "Asia/Kabul",
+    5.5: "Asia/Kolkata",
+    5.75: "Asia/Kathmandu",
+    6.5: "Asia/Yangon",
+    8.75: "Australia/Eucla",
+    9.5: "Australia/Darwin",
+}
+"""Time zones that are always ahead by so many hours: the IANA database names whole hours only."""
+
+
 def _timezone(document: Mapping[str, Any]) -> str:
     """Return the name of a site's time zone; a site may have an offset from UTC instead, in hours."""
     name, offset = document.get("timezone_string"), document.get("gmt_offset")
@@ -89,8 +102,10 @@ def _timezone(document: Mapping[str, Any]) -> str:
         hours = float(offset) if not name and offset is not None else 0.0
     except (TypeError, ValueError):
         return ""
+    if name or not hours:
+        return str(name or "")
     # The names have the opposite sign: Etc/GMT-2 is two hours ahead.
-    return str(name or "") or (f"Etc/GMT{-hours:+.0f}" if hours and hours.is_integer() else "")
+    return f"Etc/GMT{-hours:+.0f}" if hours.is_integer() else _PARTS_OF_HOURS.get(hours, "")
 
 
 def _skew(date: str) -> float:
