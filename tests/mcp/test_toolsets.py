@@ -258,6 +258,21 @@ def test_call_tool_refuses_destructive_tools_that_are_listed_too(full: RunningHo
     assert "call it directly" in text
 
 
+def test_what_is_refused_for_not_being_listed_is_in_the_activity(full: RunningHost) -> None:
+    one = account(full)
+    peer = Peer(full, one)
+    peer.refused("generate_qr_code", {"text": "x"})
+    peer.refused("call_tool", {"name": "disconnect_website", "arguments": {"website_id": "w_1", "confirm": True}})
+
+    full.run(full.host.pipeline.settle(10))
+    full.run(full.host.accounts.activity_log.flush())
+    events = peer.call("call_tool", {"name": "list_activity", "arguments": {}})["structuredContent"]["events"]
+    assert [(event["tool"], event["outcome"]) for event in events] == [
+        ("disconnect_website", "forbidden"),
+        ("generate_qr_code", "forbidden"),
+    ]
+
+
 def test_call_tool_refuses_what_the_plan_or_a_switch_hides(full: RunningHost) -> None:
     small = Peer(full, account(full, "small"))
     text = small.refused("call_tool", {"name": "create_content", "arguments": {"title": "T", "body": "B"}})

@@ -70,8 +70,9 @@ class RepeatableCall:
 class CallRequest:
     """What a client asks for, as an interface has parsed it.
 
-    `arguments` are the tool's, as the client sent them. Where they could not be read they are the error, which the call
-    is refused with once it is known whether the caller may use the tool at all. `started` is of `time.perf_counter`.
+    `arguments` are the tool's, as the client sent them. Where the interface refuses the call, such as for arguments
+    that cannot be read, they are the error, which the caller gets once it is known that they may use the tool at all.
+    `started` is of `time.perf_counter`.
     """
 
     tool_name: str

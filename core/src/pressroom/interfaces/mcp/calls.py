@@ -188,13 +188,14 @@ class ToolCalls:
             if name == FIND_TOOLS:
                 return find_result(view.index, read_find(arguments), view.allowed, view.listed)
             if name == CALL_TOOL:
-                name, arguments = self._opened(arguments, caller, view)
+                name, arguments = self._opened(arguments, caller)
+                refused = self._destructive(name, view)
             else:
-                self._refuse_unlisted(name, view)
+                refused = self._unlisted(name, view)
             self._refuse_unavailable(name)
             connection = self._take_place(caller)
             try:
-                asked = CallRequest(name, _checked(arguments, request.body), request_id, "mcp")
+                asked = CallRequest(name, refused or _checked(arguments, request.body), request_id, "mcp")
                 outcome = await self._pipeline(IdentifiedCall(asked, caller))
                 if isinstance(outcome, RefusedCall):
                     return refusal(_explanation(name, request_id, outcome.error))
@@ -209,15 +210,13 @@ class ToolCalls:
             log.exception("a result could not be written", tool=name, request_id=request_id)
             return refusal(_explanation(name, request_id, InternalError(f"{name} failed")))
 
-    def _opened(self, arguments: Mapping[str, Any], caller: Caller, view: ToolListView) -> tuple[str, dict[str, Any]]:
-        """Return the tool and the arguments that `call_tool` was given. Raises `CallError` where it must not run."""
+    def _opened(self, arguments: Mapping[str, Any], caller: Caller) -> tuple[str, dict[str, Any]]:
+        """Return the tool and the arguments that `call_tool` was given. Raises `InvalidInput`."""
         name, own = read_call(arguments)
         try:
-            name = self._resolved(name, caller)
+            return self._resolved(name, caller), own
         except RpcError as error:
             raise InvalidInput("name", error.message) from None
-        self._refuse_destructive(name, view)
-        return name, own
 
     def _resolved(self, name: str, caller: Caller) -> str:
         """Return the name of the tool that is meant, which may be an alias. Raises `RpcError` if it does not exist."""
@@ -232,25 +231,26 @@ class ToolCalls:
         if name in self._catalog.unavailable:
             raise Forbidden(f"{name} is not available: {self._catalog.unavailable[name]}")
 
-    def _refuse_unlisted(self, name: str, view: ToolListView) -> None:
-        """Raise `Forbidden` for a tool that the request may use but does not list; the pipeline refuses the others."""
+    def _unlisted(self, name: str, view: ToolListView) -> Forbidden | None:
+        """Return why a tool that the request may use but does not list is refused; the pipeline refuses the others."""
         if name not in view.allowed or name in view.listed:
-            return
+            return None
         tool = view.index.tools[name]
         if tool.destructive:
-            raise Forbidden(f"{name} is destructive and not listed here. {self._how_to_list(tool, view)}")
-        raise Forbidden(
+            return Forbidden(f"{name} is destructive and not listed here. {self._how_to_list(tool, view)}")
+        return Forbidden(
             f"{name} is not listed here. Run it with {CALL_TOOL}, or list it. {self._how_to_list(tool, view)}"
         )
 
-    def _refuse_destructive(self, name: str, view: ToolListView) -> None:
+    def _destructive(self, name: str, view: ToolListView) -> Forbidden | None:
+        """Return why `call_tool` does not run a tool that the request may use."""
         tool = view.index.tools.get(name)
         if tool is None or not tool.destructive or name not in view.allowed:
-            return
+            return None
         if name in view.listed:
-            raise Forbidden(f"{name} is destructive and listed: call it directly, so that the user can be asked.")
+            return Forbidden(f"{name} is destructive and listed: call it directly, so that the user can be asked.")
         how = self._how_to_list(tool, view)
-        raise Forbidden(f"{name} is destructive, so {CALL_TOOL} does not run it: it has to be listed. {how}")
+        return Forbidden(f"{name} is destructive, so {CALL_TOOL} does not run it: it has to be listed. {how}")
 
     def _how_to_list(self, tool: FindableTool, view: ToolListView) -> str:
         sets = sorted({*view.asked, tool.toolsets[-1]})
