@@ -92,7 +92,7 @@ _PARTS_OF_HOURS: Final[Mapping[float, str]] = {
     8.75: "Australia/Eucla",
     9.5: "Australia/Darwin",
 }
-"""Time zones that are always ahead by so many hours: the IANA database names whole hours only."""
+"""Time zones with a constant offset of these hours: the names of the database for offsets are of whole hours only."""
 
 
 def _timezone(document: Mapping[str, Any]) -> str:
