@@ -108,6 +108,14 @@ def _timezone(document: Mapping[str, Any]) -> str:
     return f"Etc/GMT{-hours:+.0f}" if hours.is_integer() else _PARTS_OF_HOURS.get(hours, "")
 
 
+def language_tag(locale: object) -> str:
+    """Return a locale of WordPress such as `de_CH_informal` as a language tag; an empty one is American English."""
+    if not isinstance(locale, str):
+        return ""
+    parts = (locale or "en_US").split("_")
+    return "-".join(parts[:2] if len(parts) > 1 and len(parts[1]) == 2 else parts[:1])
+
+
 def _skew(date: str) -> float:
     try:
         return (parsedate_to_datetime(date) - datetime.now(UTC)).total_seconds()

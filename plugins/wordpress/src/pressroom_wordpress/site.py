@@ -33,7 +33,8 @@ from pressroom_content.contract import (
 )
 
 from pressroom_wordpress import seo_meta
-from pressroom_wordpress.discovery import DiscoveredSite, discover
+from pressroom_wordpress.connection_checks import check_clock, check_encryption, check_role, check_seo, check_upload
+from pressroom_wordpress.discovery import DiscoveredSite, discover, language_tag
 from pressroom_wordpress.reading import body_with_marker, date_of, marker_of, post_of
 from pressroom_wordpress.redirects import NAMESPACE, Redirection, not_there
 
@@ -41,16 +42,6 @@ _POSTS: Final = "/wp/v2/posts"
 _STATUSES: Final = "publish,future,draft,pending,private,trash"
 _TAXONOMIES: Final[Mapping[str, str]] = {"category": "/wp/v2/categories", "tag": "/wp/v2/tags"}
 _PAGE: Final = 50
-_SKEW: Final = 60.0
-"""Seconds by which the site's clock may differ before scheduling is off."""
-
-
-def language_tag(locale: object) -> str:
-    """Return a locale of WordPress such as `de_CH_informal` as a language tag; an empty one is American English."""
-    if not isinstance(locale, str):
-        return ""
-    parts = (locale or "en_US").split("_")
-    return "-".join(parts[:2] if len(parts) > 1 and len(parts[1]) == 2 else parts[:1])
 
 
 class WordPressSite:
@@ -68,7 +59,7 @@ class WordPressSite:
         """Look at the API, the credential, the role, uploads, SEO meta and the clock."""
         found = await self._discover()
         checks = [ConnectionCheck("reachable", "ok", f"WordPress answers at {found.root}")]
-        checks.append(self._encrypted())
+        checks.append(check_encryption(self._address.url))
         try:
             me = (await (await self._api()).get("/wp/v2/users/me", {"context": "edit"})).body
         except SiteRejected:
@@ -85,7 +76,7 @@ class WordPressSite:
             )
         )
         keys = await self._meta_keys()
-        checks += [_role(able), _upload(able), _seo(keys), _clock(found.skew)]
+        checks += [check_role(able), check_upload(able), check_seo(keys), check_clock(found.skew)]
         capabilities = Capabilities(
             draft=True,
             schedule=bool(able.get("publish_posts")),
@@ -363,16 +354,6 @@ class WordPressSite:
         ]
         return (str(same[0]["id"]),) if same else ()
 
-    def _encrypted(self) -> ConnectionCheck:
-        if self._address.url.startswith("https://"):
-            return ConnectionCheck("encrypted", "ok", "the connection is encrypted")
-        return ConnectionCheck(
-            "encrypted",
-            "warning",
-            "the site is asked without encryption",
-            "Use the site's https URL if it has one.",
-        )
-
 
 def _caption(file: MediaFile) -> str:
     """Return what WordPress shows below an image: its caption, then its credit."""
@@ -388,37 +369,3 @@ def _path(post_id: str) -> str:
 def _pages(headers: Mapping[str, str]) -> int:
     total = headers.get("x-wp-totalpages", "")
     return int(total) if total.isdigit() else 1
-
-
-def _role(able: Mapping[str, Any]) -> ConnectionCheck:
-    if able.get("publish_posts"):
-        return ConnectionCheck("publish", "ok", "this user may publish")
-    fix = "Give the user the role Author or Editor in WordPress, or publish as drafts."
-    return ConnectionCheck(
-        "publish", "error" if not able.get("edit_posts") else "warning", "this user may not publish", fix
-    )
-
-
-def _upload(able: Mapping[str, Any]) -> ConnectionCheck:
-    if able.get("upload_files"):
-        return ConnectionCheck("upload", "ok", "this user may upload images")
-    return ConnectionCheck(
-        "upload", "warning", "this user may not upload images", "Give the user the role Author or Editor."
-    )
-
-
-def _seo(keys: Mapping[str, tuple[str, ...]]) -> ConnectionCheck:
-    if keys:
-        names = ", ".join(seo_meta.plugins_of(keys))
-        return ConnectionCheck("seo_meta", "ok", f"meta title and description are writable ({names})")
-    fix = "Register the meta keys of your SEO plugin for the REST API; the documentation has the few lines of code."
-    return ConnectionCheck("seo_meta", "warning", "meta title and description cannot be written over the REST API", fix)
-
-
-def _clock(skew: float) -> ConnectionCheck:
-    if abs(skew) <= _SKEW:
-        return ConnectionCheck("clock", "ok", "the clocks agree")
-    message = f"the site's clock is {abs(skew):.0f} s {'ahead' if skew > 0 else 'behind'}"
-    return ConnectionCheck(
-        "clock", "warning", message, "Scheduled posts go out by the site's clock: ask its host to set it."
-    )
