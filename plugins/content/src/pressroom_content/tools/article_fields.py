@@ -22,15 +22,19 @@ Term = Annotated[str, Field(min_length=1, max_length=200)]
 Terms = Annotated[list[Term], Field(max_length=MAX_LIST_ITEMS)]
 BodyFormatName = Literal["markdown", "html"]
 
-KEYPHRASE: Final = "What it should rank for."
-SYNONYMS: Final = "Of the keyphrase."
-EXCERPT: Final = "Plain text."
-META_TITLE: Final = "In search results."
-META_DESCRIPTION: Final = "In search results."
-CATEGORIES: Final = "Names."
-LANGUAGE: Final = "Such as de-CH."
-CANONICAL_URL: Final = "Original, if elsewhere."
 WEBSITE: Final = "Where it belongs."
+
+Excerpt = Annotated[str | None, Field(max_length=5000, description="Plain text.")]
+Keyphrase = Annotated[str | None, Field(max_length=200, description="What it should rank for.")]
+Synonyms = Annotated[Terms | None, Field(description="Of the keyphrase.")]
+MetaTitle = Annotated[str | None, Field(max_length=MAX_LINE_LENGTH, description="In search results.")]
+MetaDescription = Annotated[str | None, Field(max_length=2000, description="In search results.")]
+TagNames = Annotated[Terms | None, Field(description="Names.")]
+CategoryNames = Annotated[Terms | None, Field(description="Names.")]
+LanguageTag = Annotated[str | None, Field(max_length=35, description="Such as de-CH.")]
+CanonicalUrl = Annotated[str | None, Field(max_length=2048, description="Original, if elsewhere.")]
+Author = Annotated[str | None, Field(max_length=200, description="Byline.")]
+"""Fields of an article as parameters of tools: what is left out is empty, or stays as it is."""
 
 
 class FieldChanges(Params):
@@ -41,16 +45,16 @@ class FieldChanges(Params):
     body_format: BodyFormatName | None = Field(default=None, description="Only together with body.")
     website_id: str | None = Field(default=None, max_length=64, description=WEBSITE)
     slug: str | None = Field(default=None, max_length=200, description="End of its URL.")
-    excerpt: str | None = Field(default=None, max_length=5000, description=EXCERPT)
-    keyphrase: str | None = Field(default=None, max_length=200, description=KEYPHRASE)
-    synonyms: Terms | None = Field(default=None, description=SYNONYMS)
-    meta_title: str | None = Field(default=None, max_length=MAX_LINE_LENGTH, description=META_TITLE)
-    meta_description: str | None = Field(default=None, max_length=2000, description=META_DESCRIPTION)
-    tags: Terms | None = Field(default=None, description="Names.")
-    categories: Terms | None = Field(default=None, description=CATEGORIES)
-    language: str | None = Field(default=None, max_length=35, description=LANGUAGE)
-    canonical_url: str | None = Field(default=None, max_length=2048, description=CANONICAL_URL)
-    author: str | None = Field(default=None, max_length=200, description="Byline.")
+    excerpt: Excerpt = None
+    keyphrase: Keyphrase = None
+    synonyms: Synonyms = None
+    meta_title: MetaTitle = None
+    meta_description: MetaDescription = None
+    tags: TagNames = None
+    categories: CategoryNames = None
+    language: LanguageTag = None
+    canonical_url: CanonicalUrl = None
+    author: Author = None
 
     def given(self) -> dict[str, Any]:
         """Return the fields that were given. `website_id` is `None` where it was emptied."""

@@ -28,22 +28,23 @@ from pressroom_content.articles.store import Articles
 from pressroom_content.contract import Cursor, Day, WebsiteId
 from pressroom_content.records import Article
 from pressroom_content.tools.article_fields import (
-    CANONICAL_URL,
-    CATEGORIES,
-    EXCERPT,
-    KEYPHRASE,
-    LANGUAGE,
     MAX_LINE_LENGTH,
-    META_DESCRIPTION,
-    META_TITLE,
-    SYNONYMS,
     WEBSITE,
     ArticleView,
+    Author,
     BodyFormatName,
+    CanonicalUrl,
+    CategoryNames,
     ContentId,
+    Excerpt,
     FieldChanges,
+    Keyphrase,
+    LanguageTag,
+    MetaDescription,
+    MetaTitle,
     Seo,
-    Terms,
+    Synonyms,
+    TagNames,
     article_view,
     field_lines,
     preview_url,
@@ -69,16 +70,16 @@ class CreateParams(Params):
     )
     website_id: WebsiteId | None = Field(default=None, description=WEBSITE)
     slug: str | None = Field(default=None, max_length=200, description="Left out: made from the title.")
-    excerpt: str | None = Field(default=None, max_length=5000, description=EXCERPT)
-    keyphrase: str | None = Field(default=None, max_length=200, description=KEYPHRASE)
-    synonyms: Terms | None = Field(default=None, description=SYNONYMS)
-    meta_title: str | None = Field(default=None, max_length=MAX_LINE_LENGTH, description=META_TITLE)
-    meta_description: str | None = Field(default=None, max_length=2000, description=META_DESCRIPTION)
-    tags: Terms | None = Field(default=None, description="Names.")
-    categories: Terms | None = Field(default=None, description=CATEGORIES)
-    language: str | None = Field(default=None, max_length=35, description=LANGUAGE)
-    canonical_url: str | None = Field(default=None, max_length=2048, description=CANONICAL_URL)
-    author: str | None = Field(default=None, max_length=200, description="Byline.")
+    excerpt: Excerpt = None
+    keyphrase: Keyphrase = None
+    synonyms: Synonyms = None
+    meta_title: MetaTitle = None
+    meta_description: MetaDescription = None
+    tags: TagNames = None
+    categories: CategoryNames = None
+    language: LanguageTag = None
+    canonical_url: CanonicalUrl = None
+    author: Author = None
     client_request_id: ClientRequestId = None
 
 
