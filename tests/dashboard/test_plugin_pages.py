@@ -99,9 +99,9 @@ def test_one_that_fails_is_a_page_for_people_and_named_in_the_log(
     assert page.response.headers["Content-Type"].startswith("text/html")
     assert "Something failed" in page.one("h1")
     assert "nutmeg" not in page.html
-    (line,) = (line for line in logs if line["event"] == "a route of a plugin failed")
+    (line,) = (line for line in logs if line["event"] == "a plugin failed")
     assert line["plugin"].startswith("shout_")
-    assert line["route"] == "/dashboard/websites/<id>"
+    assert (line["point"], line["name"]) == ("route", "/dashboard/websites/<id>")
 
 
 def test_other_answers_go_out_as_they_are(signed_in: BrowserWithoutScreen) -> None:

@@ -108,7 +108,7 @@ def test_secrets_in_paths_are_not_logged(
     events = [json.loads(line) for line in text.splitlines()]
     (request,) = [event for event in events if event["event"] == "request"]
     assert (request["method"], request["path"], request["status"]) == (method, logged, status)
-    failed = [event["route"] for event in events if event["event"] == "a route of a plugin failed"]
+    failed = [event["name"] for event in events if event["event"] == "a plugin failed"]
     assert failed == (["/gifts/<token>/of/<name>"] if status == 500 else [])
 
 

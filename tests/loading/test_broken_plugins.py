@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from pressroom.gate.error_text import MAX_ERROR_LENGTH
 from pressroom.host.loaded_app import LoadedApp
-from pressroom.plugins.records import MAX_ERROR_LENGTH, PluginRecord
+from pressroom.plugins.records import PluginRecord
 from support.compiling import Compile
 from support.faults import imports
 from support.plugin_distributions import BROKEN, Expected, healthy

@@ -313,15 +313,23 @@ class _Executors:
         return 0
 
 
+class _Plugins:
+    def failures_of_plugins(self) -> dict[tuple[str, str, str], int]:
+        return {}
+
+    def active_plugins(self) -> dict[str, bool]:
+        return {}
+
+
 def metrics() -> str:
     """Return the table of the host's own metrics."""
-    registry = Metrics(["tool"], _Executors(), lambda: True).registry
+    registry = Metrics(["tool"], _Executors(), lambda: True, _Plugins()).registry
     rows = []
-    for collector in list(registry._collector_to_names):
-        names = getattr(collector, "_labelnames", None)
-        if names is None:
+    families = [(one, family) for one in list(registry._collector_to_names) for family in one.collect()]
+    for collector, family in families:
+        if not family.name.startswith("pressroom_"):
             continue
-        (family,) = collector.collect()
+        names = getattr(collector, "_labelnames", None) or getattr(family, "_labelnames", ())
         name = f"{family.name}_total" if family.type == "counter" else family.name
         rows.append(
             f"| `{name}` | {family.type} | {', '.join(f'`{label}`' for label in names)} | {family.documentation} |"

@@ -11,7 +11,7 @@ import httpx
 import pytest
 import structlog
 from pressroom.catalog.reserved_paths import host_path_taken
-from pressroom.errors import BackendError, ConfigError, PluginError
+from pressroom.errors import BackendError, ConfigError
 from pressroom.server.app import create_app
 from pressroom.testing import RunningHost
 from pressroom.testing.plugin import settings_for_test
@@ -438,15 +438,18 @@ def pressroom_branding():
 
 
 @pytest.mark.parametrize("block", ["1 / 0", "{'name': object()}", "None"])
-def test_a_brander_that_fails_stops_the_start_with_a_sentence(plugins: Plugins, block: str) -> None:
+def test_a_brander_that_fails_is_left_out_with_its_plugin(plugins: Plugins, block: str) -> None:
     source = f"""
 @hookimpl
 def pressroom_branding():
     return [Brander("short", lambda branding: {block})]
 """
-    with pytest.raises(PluginError, match="the brander 'short' failed") as raised:
-        plugins.start(source, branding={"brander": "short"})
-    assert "[branding] brander" in raised.value.hint
+    with structlog.testing.capture_logs() as logs:
+        host = plugins.start(source, branding={"brander": "short", "name": "Acme", "key": "acme"})
+
+    (failed,) = (line for line in logs if line["event"] == "a plugin failed")
+    assert (failed["plugin"], failed["point"], failed["name"]) == (plugins.id, "brander", "short")
+    assert httpx.get(f"{host.url}/tools/api").json()["acme"]["name"] == "Acme"
 
 
 def test_hook_backends(plugins: Plugins) -> None:
@@ -689,9 +692,9 @@ def pressroom_observers():
 
     assert 'observer="broken"} 2.0' in metrics
     assert 'observer="note"' not in metrics
-    told = [line for line in logs if line["event"] == "an observer failed"]
-    assert [(line["observer"], line["error"]) for line in told] == [
-        ("broken", "RuntimeError: the secret ingredient is nutmeg")
+    told = [line for line in logs if line["event"] == "a plugin failed"]
+    assert [(line["point"], line["name"], line["error"]) for line in told] == [
+        ("observer", "broken", "RuntimeError: the secret ingredient is nutmeg")
     ]
 
 
@@ -843,8 +846,8 @@ def test_a_lifespan_that_fails_at_the_end_keeps_nothing_open(plugins: Plugins) -
     with structlog.testing.capture_logs() as logs, pytest.raises(ValueError, match="no"):
         host.__exit__(None, None, None)
 
-    (failed,) = (line for line in logs if line["event"] == "the lifespan of a plugin failed")
-    assert (failed["plugin"], failed["lifespan"]) == (plugins.id, "two")
+    (failed,) = (line for line in logs if line["event"] == "a plugin failed")
+    assert (failed["plugin"], failed["point"], failed["name"]) == (plugins.id, "lifespan", "two")
     assert "ValueError: no" in failed["error"]
     assert plugins.module.SEEN == ["one opens", "two opens", "two closes", "one closes"]
 

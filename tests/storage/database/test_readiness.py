@@ -151,7 +151,7 @@ def test_a_host_whose_plugin_has_tables_of_another_version_is_not_ready(
     assert (unready.status_code, unready.json()["problems"]) == (503, [problem])
     assert 'pressroom_schema_mismatch{plugin="content"} 1.0' in seen
     assert 'pressroom_schema_mismatch{plugin="pressroom"} 0.0' in seen
-    (line,) = [one for one in logs if one["event"] == "a plugin failed while the server started"]
+    (line,) = [one for one in logs if one["event"] == "a plugin failed"]
     (row,) = [one.result for one in found if one.check == "tables of content"]
     assert (line["plugin"], row.status) == ("content", "error")
     for said in (line["error"], row.message):

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import Any, Literal, TypeVar
@@ -19,9 +18,10 @@ from pressroom.catalog.tool import ANONYMOUS, Catalog, LimitRule, PlanTool, Plan
 from pressroom.config.models import PlanSettings, Settings, ToolSettings
 from pressroom.config.values import parse_rate
 from pressroom.errors import PluginError
+from pressroom.gate import PluginCall, PluginGate
+from pressroom.gate.error_text import shown, squeezed
 from pressroom.graphics.font_sources import folders_revision
 from pressroom.plugins.contributions import Contribution, Contributions, shape_problems
-from pressroom.plugins.records import is_interrupt, shown, squeezed
 from pressroom.plugins.select import HOST_ID
 from pressroom.sdk import CachePolicy, CacheRule, Generator, McpTool, Params, PluginContext, Rate, RateLimit, ToolInfo
 from pressroom.sdk.toolsets import GENERATORS
@@ -33,21 +33,17 @@ GENERATE = "/generate"
 """The one endpoint of a generator, below its API's URL."""
 
 
-class RuleFailed(Exception):
-    """A plugin's rate limit, cache rule, schema or configuration failed while the catalog was compiled."""
-
-    def __init__(self, plugin: str, error: BaseException) -> None:
-        super().__init__(plugin)
-        self.plugin = plugin
-        self.error = error
-
-
-def compile_catalog(contributions: Contributions, contexts: Mapping[str, PluginContext], settings: Settings) -> Catalog:
-    """Return the catalog of everything that is switched on.
+def compile_catalog(
+    contributions: Contributions,
+    contexts: Mapping[str, PluginContext],
+    settings: Settings,
+    gate: PluginGate,
+) -> Catalog:
+    """Return the catalog of everything that is switched on. What plugins run for it passes the gate.
 
     Raises:
         ConfigError: a folder of fonts cannot be read.
-        RuleFailed: something of a plugin failed; without that plugin's contributions the rest can be compiled.
+        PluginFailed: something of a plugin failed; without that plugin's contributions the rest can be compiled.
     """
     declared: list[Contribution[Generator] | Contribution[McpTool]] = [
         *contributions.of(Generator),
@@ -55,8 +51,12 @@ def compile_catalog(contributions: Contributions, contexts: Mapping[str, PluginC
     ]
     fonts = folders_revision(settings.graphics.fonts)
     tools, unavailable = {}, {}
+
+    def contained(plugin: str, point: str, name: str) -> AbstractContextManager[None]:
+        return gate.loading(PluginCall(plugin, point, name), settings.server.start_timeout)
+
     for one in declared:
-        with _attributed(one.plugin):
+        with contained(one.plugin, "tool", one.record.name):
             tool = _tool(one, contexts[one.plugin], settings, fonts)
             _check_schemas(tool)
             reason = _why_unavailable(tool)
@@ -70,7 +70,10 @@ def compile_catalog(contributions: Contributions, contexts: Mapping[str, PluginC
         tools=MappingProxyType(on),
         mcp_tools=MappingProxyType({tool.mcp_name: tool for tool in on.values() if tool.mcp_name}),
         plans=MappingProxyType(
-            {plan: _plan_view(plan, plan_settings, on.values(), contributions) for plan, plan_settings in plans.items()}
+            {
+                plan: _plan_view(plan, plan_settings, on.values(), contributions, contained)
+                for plan, plan_settings in plans.items()
+            }
         ),
         unavailable=MappingProxyType({name: unavailable[name] for name in switched_on if name in unavailable}),
         warnings=tuple(_unknown_names(settings, tools)),
@@ -203,12 +206,18 @@ def _unknown_quotas(settings: Settings, known: Collection[str]) -> Iterator[str]
                 )
 
 
-def _plan_view(plan: str, plan_settings: PlanSettings, tools: Iterable[Tool], contributions: Contributions) -> PlanView:
+_Contained = Callable[[str, str, str], AbstractContextManager[None]]
+"""What contains a plugin's code: called with the plugin, the extension point and the name of the record."""
+
+
+def _plan_view(
+    plan: str, plan_settings: PlanSettings, tools: Iterable[Tool], contributions: Contributions, contained: _Contained
+) -> PlanView:
     seen = {
         tool.name: PlanTool(
             tool,
-            _limits(tool, plan, contributions),
-            _cache_policy(tool, plan, contributions),
+            _limits(tool, plan, contributions, contained),
+            _cache_policy(tool, plan, contributions, contained),
             plan_settings.quotas.get(tool.quota),
         )
         for tool in tools
@@ -228,10 +237,10 @@ def _matches(tool: Tool, pattern: str) -> bool:
     return fnmatchcase(tool.name, pattern) or bool(tool.mcp_name and fnmatchcase(tool.mcp_name, pattern))
 
 
-def _limits(tool: Tool, plan: str, contributions: Contributions) -> tuple[LimitRule, ...]:
+def _limits(tool: Tool, plan: str, contributions: Contributions, contained: _Contained) -> tuple[LimitRule, ...]:
     rules = []
     for plugin, limit in _by_plugin(contributions, RateLimit):
-        with _attributed(plugin):
+        with contained(plugin, "rate limit", limit.name):
             rate = limit.rate_for(tool.info, plan)
             if rate is not None and not isinstance(rate, Rate):
                 raise PluginError(f"rate limit {limit.name} must return a Rate or None, it returned {shown(rate)}")
@@ -242,12 +251,12 @@ def _limits(tool: Tool, plan: str, contributions: Contributions) -> tuple[LimitR
     return tuple(rules)
 
 
-def _cache_policy(tool: Tool, plan: str, contributions: Contributions) -> CachePolicy:
+def _cache_policy(tool: Tool, plan: str, contributions: Contributions, contained: _Contained) -> CachePolicy:
     if tool.kind != "generator":
         return CachePolicy(0)
     policies = []
     for plugin, rule in _by_plugin(contributions, CacheRule):
-        with _attributed(plugin):
+        with contained(plugin, "cache rule", rule.name):
             policy = rule.policy_for(tool.info, plan)
             if policy is not None:
                 _check_policy(rule.name, policy)
@@ -270,14 +279,3 @@ def _check_policy(rule: str, policy: CachePolicy) -> None:
 def _by_plugin(contributions: Contributions, record_type: type[Record]) -> Iterator[tuple[str, Record]]:
     for contribution in contributions.of(record_type):
         yield contribution.plugin, contribution.record
-
-
-@contextmanager
-def _attributed(plugin: str) -> Iterator[None]:
-    try:
-        with redirect_stdout(sys.stderr):
-            yield
-    except BaseException as error:
-        if is_interrupt(error):
-            raise
-        raise RuleFailed(plugin, error) from error

@@ -6,7 +6,10 @@ is heavy (the server, pydantic, rich) inside its functions.
 
 from __future__ import annotations
 
+import os
 import sys
+import threading
+import time
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -55,6 +58,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     `arguments` are those of the process unless they are given.
     """
+    code = _run(arguments)
+    if arguments is None:
+        _end_despite_threads(code)
+    return code
+
+
+_THREAD_SECONDS: Final = 4.0
+"""How long threads that a plugin started may keep a command from ending."""
+
+
+def _end_despite_threads(code: int) -> None:
+    """End the process at once where threads that are no daemons would keep it for longer."""
+    end = time.monotonic() + _THREAD_SECONDS
+    pools = sys.modules.get("concurrent.futures.thread")
+    ending = pools._threads_queues if pools is not None else ()  # noqa: SLF001 - Python itself ends these
+    others = [one for one in threading.enumerate() if one is not threading.main_thread() and not one.daemon]
+    for thread in others:
+        if thread not in ending:
+            thread.join(max(0, end - time.monotonic()))
+    left = [thread.name for thread in others if thread not in ending and thread.is_alive()]
+    if left:
+        Output().problem(f"threads of plugins do not end, and are cut off: {', '.join(left)}")
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     output = Output(json="--json" in given)
     output.prepare()
@@ -70,8 +101,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except click.ClickException as error:
         output.problem(error.format_message())
         return error.exit_code
-    except click.Abort:
-        output.problem("interrupted", code="interrupted")
+    except click.Abort as error:
+        # The gate of the plugins says what the operator was waiting for.
+        during = str(error.__cause__ or error.__context__ or "")
+        output.problem(f"interrupted {during}".rstrip(), code="interrupted")
         return INTERRUPTED
     except PressroomError as error:
         output.error(error)

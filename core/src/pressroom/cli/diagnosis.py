@@ -10,7 +10,9 @@ from urllib.parse import urlsplit
 
 from pressroom.config import Settings
 from pressroom.errors import BackendError, ConfigError, PressroomError
+from pressroom.gate import PluginFailed
 from pressroom.host.loaded_app import LoadedApp
+from pressroom.host.server_status import RunningServer, running_servers
 from pressroom.host.shared_keys import key_state
 from pressroom.host.stores import open_backends
 from pressroom.plugins.contributions import Contribution
@@ -99,12 +101,8 @@ async def diagnose(compiled: LoadedApp, advance: Callable[[], None]) -> list[Dia
     for record in compiled.plugins.records:
         brief = f"active: {record.brief}" if record.status == "active" and not record.imported_slowly else ""
         add(f"plugin {record.id}", _plugin(record), brief)
-    for warning in compiled.catalog.warnings:
-        add("configuration", CheckResult("warning", warning, "correct the name, or remove the entry"))
-    for result in _combinations(compiled):
-        add("configuration", result)
-    for result in weaknesses(compiled.settings):
-        add("security", result)
+    for name, result in (*_running_servers(compiled), *_configuration(compiled)):
+        add(name, result)
     add("data folder", _data_folder(compiled))
     add("tools", _tools(compiled))
     add("authentication", _attempt_authenticators(compiled))
@@ -137,6 +135,32 @@ def _plugin(record: PluginRecord) -> CheckResult:
             return CheckResult("ok", record.error or "switched off", record.hint)
         case _:
             return CheckResult("error", f"{record.status} ({record.phase}): {record.error}", record.hint)
+
+
+def _configuration(compiled: LoadedApp) -> Iterator[tuple[str, CheckResult]]:
+    for warning in compiled.catalog.warnings:
+        yield "configuration", CheckResult("warning", warning, "correct the name, or remove the entry")
+    for result in _combinations(compiled):
+        yield "configuration", result
+    for result in weaknesses(compiled.settings):
+        yield "security", result
+
+
+def _running_servers(compiled: LoadedApp) -> Iterator[tuple[str, CheckResult]]:
+    for server in running_servers(compiled.settings.storage.path):
+        yield from _running(server)
+
+
+def _running(server: RunningServer) -> Iterator[tuple[str, CheckResult]]:
+    """Yield what a running server says of itself, and of each plugin that failed in it."""
+    yield "running server", CheckResult("ok", f"process {server.pid} at {server.url}, since {server.started_at}")
+    for plugin in server.plugins.values():
+        name = f"plugin {plugin.id} in process {server.pid}"
+        if plugin.status in ("broken", "conflict", "incompatible"):
+            yield name, CheckResult("error", f"{plugin.status} ({plugin.phase}): {plugin.error}", plugin.hint)
+        elif plugin.failures:
+            message = f"{counted(plugin.failures, 'failure')} since the start, the last: {plugin.latest}"
+            yield name, CheckResult("warning", message, "see the log for the details; tell the plugin's authors")
 
 
 def _combinations(compiled: LoadedApp) -> Iterator[CheckResult]:
@@ -301,8 +325,11 @@ async def _answers(store: object, call: Awaitable[object]) -> CheckResult:
 async def _run(check: Check) -> CheckResult:
     try:
         result: object = await check.run()
-    except Exception as error:  # noqa: BLE001 - a plugin's check may raise anything
-        return CheckResult("error", f"the check itself failed: {_message(error)}", "tell the plugin's authors")
+    except PluginFailed as failure:
+        problem = f"the check itself failed: {failure.message}" if failure.reason == "failed" else failure.message
+        return CheckResult("error", problem, "tell the plugin's authors")
+    except PressroomError as error:
+        return CheckResult("error", f"the check itself failed: {error.message}", error.hint)
     if isinstance(result, CheckResult):
         return result
     return CheckResult("error", f"the check returned {type(result).__name__}", "tell the plugin's authors")

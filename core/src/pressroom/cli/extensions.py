@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Final
+
 import click
 
 from pressroom.cli.loading import compiled
 from pressroom.cli.options import Invocation, common_options
+from pressroom.errors import PressroomError
+
+if TYPE_CHECKING:
+    from pressroom.gate import PluginGate
 
 
 class PluginCommands(click.Group):
@@ -21,10 +27,46 @@ class PluginCommands(click.Group):
 
     def _groups(self, ctx: click.Context) -> dict[str, click.Group]:
         groups: dict[str, click.Group] = {}
-        for one in compiled(ctx.ensure_object(Invocation)).plugins.contributions.of(click.Command):
-            group = groups.setdefault(one.plugin, click.Group(one.plugin, help=f"Commands of {one.plugin}."))
+        host = compiled(ctx.ensure_object(Invocation))
+        for one in host.plugins.contributions.of(click.Command):
+            group = groups.setdefault(one.plugin, _PluginGroup(host.gate, one.plugin))
             group.add_command(one.record)
         return groups
+
+
+_FOR_THE_USER: Final = (
+    PressroomError,
+    click.ClickException,
+    click.Abort,
+    click.exceptions.Exit,
+    KeyboardInterrupt,
+    SystemExit,
+)
+"""What a command may raise: a message, an exit code, or Ctrl-C."""
+
+
+class _PluginGroup(click.Group):
+    """The commands of one plugin. What they raise names the plugin; what click itself raises is for the user."""
+
+    def __init__(self, gate: PluginGate, plugin: str) -> None:
+        super().__init__(plugin, help=f"Commands of {plugin}.")
+        self._gate = gate
+        self._plugin = plugin
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command.
+
+        Raises:
+            PluginFailed: the command raised something that is not meant for the user.
+        """
+        from pressroom.gate import PluginCall  # noqa: PLC0415 - not needed by --help
+
+        self._gate.logs = True  # with the traceback, which the authors need
+        call = PluginCall(self._plugin, "command", ctx.invoked_subcommand or "")
+        with self._gate.calling(
+            call, passes=(PressroomError, click.ClickException, click.exceptions.Exit, click.Abort)
+        ):
+            return super().invoke(ctx)
 
 
 @click.command(cls=PluginCommands, name="x")

@@ -21,4 +21,6 @@ def compiled(invocation: Invocation) -> LoadedApp:
 
     loaded = invocation.load_config()
     configure_logging(loaded.settings.logging)  # to standard error, away from the command's result
-    return LoadedApp(loaded.settings, loaded.origins)
+    app = LoadedApp(loaded.settings, loaded.origins)
+    app.gate.logs = False
+    return app

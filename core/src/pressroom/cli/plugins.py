@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,11 @@ from pressroom.cli.loading import compiled
 from pressroom.cli.options import Invocation, command_options, common_options
 from pressroom.cli.output import FINE, FOUND_WRONG
 from pressroom.errors import NotFound
+from pressroom.validation.echo import counted
 
 if TYPE_CHECKING:
+    from pressroom.host.loaded_app import LoadedApp
+    from pressroom.host.server_status import RunningPlugin, RunningServer
     from pressroom.plugins.records import PluginRecord
 
 
@@ -26,10 +30,14 @@ def plugins() -> None:
 @plugins.command("list")
 @command_options
 def list_plugins(invocation: Invocation) -> int:
-    """List every installed plugin with its status. The exit code is 1 if one has failed."""
-    found = compiled(invocation).plugins
+    """List every installed plugin with its status. The exit code is 1 if one has failed.
+
+    Where a server runs with this data folder, the plugins that it left out or that failed in it are listed too.
+    """
+    host = compiled(invocation)
+    found, servers = host.plugins, _servers(host)
     if invocation.json:
-        invocation.output.data([as_data(record) for record in found.records])
+        invocation.output.data([as_data(record, servers) for record in found.records])
     elif not found.records:
         invocation.output.line("No plugin is installed.")
     else:
@@ -40,7 +48,9 @@ def list_plugins(invocation: Invocation) -> int:
         invocation.output.table(["Plugin", "Status", "Distribution", "Notes"], rows)
         for record in found.failed:
             invocation.output.note(f"{record.id}: {record.hint}")
-    return FOUND_WRONG if found.failed else FINE
+        for server in servers:
+            _tell_running(invocation, server, found.records)
+    return FOUND_WRONG if found.failed or any(_lost(server, found.records) for server in servers) else FINE
 
 
 @plugins.command()
@@ -48,11 +58,13 @@ def list_plugins(invocation: Invocation) -> int:
 @command_options
 def show(invocation: Invocation, plugin: str) -> int:
     """Show the details of one plugin."""
-    records = [record for record in compiled(invocation).plugins.records if record.id == plugin]
+    host = compiled(invocation)
+    records = [record for record in host.plugins.records if record.id == plugin]
+    servers = _servers(host)
     if not records:
         raise NotFound(f"no plugin {plugin!r} is installed", hint="`pressroom plugins list` shows those that are")
     if invocation.json:
-        invocation.output.data([as_data(record) for record in records])
+        invocation.output.data([as_data(record, servers) for record in records])
     else:
         for record in records:
             values = {name: value for name, value in as_data(record).items() if value not in ("", [], None)}
@@ -61,15 +73,48 @@ def show(invocation: Invocation, plugin: str) -> int:
                 for name, value in values.items()
             ]
             invocation.output.table(["Field", "Value"], rows)
-    return FOUND_WRONG if any(record.failed for record in records) else FINE
+        for server in servers:
+            _tell_running(invocation, server, records)
+    lost = any(_lost(server, records) for server in servers)
+    return FOUND_WRONG if lost or any(record.failed for record in records) else FINE
 
 
-def as_data(record: PluginRecord) -> dict[str, Any]:
-    """Return a record as JSON shows it."""
+def as_data(record: PluginRecord, servers: Sequence[RunningServer] = ()) -> dict[str, Any]:
+    """Return a record as JSON shows it, with its status in each server that runs now."""
     data = asdict(record)
     data["contributes"] = list(record.contributes)
     data["import_seconds"] = round(record.import_seconds, 3)
+    data["running"] = [
+        {"pid": server.pid, "host": server.host, "url": server.url, **asdict(server.plugins[record.id])}
+        for server in servers
+        if record.id in server.plugins
+    ]
     return data
+
+
+def _servers(host: LoadedApp) -> list[RunningServer]:
+    from pressroom.host.server_status import running_servers  # noqa: PLC0415 - not needed by --help
+
+    return list(running_servers(host.settings.storage.path))
+
+
+def _lost(server: RunningServer, records: Iterable[PluginRecord]) -> list[RunningPlugin]:
+    """Return the plugins that would load now, and that a running server has left out because they failed."""
+    active = [record.id for record in records if record.status == "active"]
+    found = [server.plugins[id_] for id_ in active if id_ in server.plugins]
+    return [one for one in found if one.status in ("broken", "conflict", "incompatible")]
+
+
+def _tell_running(invocation: Invocation, server: RunningServer, records: Iterable[PluginRecord]) -> None:
+    records = list(records)
+    name = f"The running server (process {server.pid}, {server.url})"
+    for one in _lost(server, records):
+        invocation.output.note(f"{name} has left out {one.id}: {one.error}. {one.hint}")
+    for record in records:
+        running = server.plugins.get(record.id)
+        if running is not None and running.failures and running.status == "active":
+            times = counted(running.failures, "failure")
+            invocation.output.note(f"{name} counts {times} of {record.id}, the last: {running.latest}")
 
 
 def _summary(record: PluginRecord) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import AsyncExitStack
 from time import monotonic
 from typing import TYPE_CHECKING, Final
@@ -10,9 +9,10 @@ from typing import TYPE_CHECKING, Final
 import structlog
 
 from pressroom.accounts.service import AccountServices
-from pressroom.errors import PluginError
 from pressroom.fetch import GuardedFetcher
+from pressroom.gate import PluginFailed
 from pressroom.graphics.font_sources import use_font_folders
+from pressroom.host.lifespans import RunningLifespan
 from pressroom.host.loaded_app import LoadedApp
 from pressroom.host.shared_keys import check_keys
 from pressroom.host.stores import OpenableStore, make_schema_current, open_backends
@@ -24,7 +24,6 @@ from pressroom.pipeline.executors import Executors
 from pressroom.pipeline.executors.workers import WorkerPool
 from pressroom.pipeline.internal_calls import InternalCalls
 from pressroom.pipeline.services import Services
-from pressroom.plugins.records import one_line
 from pressroom.sdk import Authorizer, Job, Lifespan, Observer
 from pressroom.storage.database import DatabaseProbe, SqlDatabase
 from pressroom.storage.files.signing import signing_secret
@@ -35,99 +34,12 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger()
 
-SLOW_SECONDS: Final = 5.0
-"""After how long the log names a plugin that the server waits for."""
-
-_CANCEL_SECONDS: Final = 1.0
-"""How long a lifespan that was cancelled may take to end before it is left behind."""
-
-
-class RunningLifespan:
-    """What one plugin has open while the server runs. It is entered and left in one task, as task groups demand.
-
-    Nothing that it raises reaches the host, neither `CancelledError` nor another `BaseException`.
-    """
-
-    def __init__(self, plugin: str, lifespan: Lifespan) -> None:
-        self._plugin = plugin
-        self._lifespan = lifespan
-        self._entered = asyncio.Event()
-        self._leave = asyncio.Event()
-        self._error: BaseException | None = None
-        self._task: asyncio.Task[None] | None = None
-
-    async def enter(self, seconds: float) -> BaseException | None:
-        """Open what the plugin opens, within this many seconds. Return why that failed, or `None`."""
-        self._task = asyncio.create_task(self._live(), name=f"lifespan {self._lifespan.name} of {self._plugin}")
-        entered = asyncio.create_task(self._entered.wait())
-        try:
-            await asyncio.wait(
-                {self._task, entered}, timeout=min(SLOW_SECONDS, seconds), return_when=asyncio.FIRST_COMPLETED
-            )
-            if not self._entered.is_set():
-                log.warning("the server waits for a plugin to start", **self._named, at_most_seconds=seconds)
-                left = max(0, seconds - SLOW_SECONDS)
-                await asyncio.wait({self._task, entered}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
-        except asyncio.CancelledError:
-            await self._abandon()
-            raise
-        finally:
-            entered.cancel()
-        if self._entered.is_set():
-            self._task.add_done_callback(self._ended)
-            return None
-        if self._task.done():
-            return self._error
-        await self._abandon()
-        return PluginError(
-            f"the lifespan {self._lifespan.name} did not start within {seconds:g} s",
-            hint="see what it waits for, or give it more time with [server] start_timeout",
-        )
-
-    async def leave(self, seconds: float) -> BaseException | None:
-        """Close what the plugin opened, within this many seconds; what takes longer is cancelled, then left behind.
-
-        Return what failed, or `None`.
-        """
-        if self._task is None or self._task.done():
-            return self._error
-        self._leave.set()
-        await asyncio.wait({self._task}, timeout=seconds)
-        if not self._task.done():
-            log.error("the lifespan of a plugin does not end; it is cut off", **self._named)
-            await self._abandon()
-        return self._error
-
-    @property
-    def _named(self) -> dict[str, str]:
-        return {"plugin": self._plugin, "lifespan": self._lifespan.name}
-
-    async def _live(self) -> None:
-        try:
-            async with self._lifespan.enter():
-                self._entered.set()
-                await self._leave.wait()
-        except BaseException as error:  # noqa: BLE001 - a plugin may raise anything
-            self._error = error
-
-    async def _abandon(self) -> None:
-        if self._task is not None and not self._task.done():
-            self._task.cancel()
-            await asyncio.wait({self._task}, timeout=_CANCEL_SECONDS)
-
-    def _ended(self, _task: asyncio.Task[None]) -> None:
-        if self._error is not None:
-            log.error("the lifespan of a plugin failed", **self._named, error=one_line(self._error))
-        elif not self._leave.is_set():
-            log.error("the lifespan of a plugin ended while the server ran", **self._named)
-
-
 _PLUGINS_FETCH_AT_ONCE: Final = 32
 """So many that a few slow servers do not keep everybody else's images waiting."""
 
 
-_LIFESPAN_SECONDS: Final = 2.0
-"""What a lifespan gets to end where the time for calls in flight is used up."""
+_LIFESPAN_SECONDS: Final = 1.0
+"""What a lifespan gets to end where the time for calls in flight is used up; all of them share what the process has."""
 
 
 class Host:
@@ -246,12 +158,13 @@ class Host:
             # One that failed took along the plugins that need it.
             if contribution not in self.compiled.plugins.contributions.of(Lifespan):
                 continue
-            running = RunningLifespan(contribution.plugin, contribution.record)
-            failure = await running.enter(self.settings.server.start_timeout)
-            if failure is None:
-                opened.push_async_callback(self._leave, running)
-            else:
+            running = RunningLifespan(self.compiled.gate, contribution.plugin, contribution.record)
+            try:
+                await running.enter(self.settings.server.start_timeout)
+            except PluginFailed as failure:
                 self.compiled.drop(contribution.plugin, failure)
+            else:
+                opened.push_async_callback(self._leave, running)
 
     async def _leave(self, running: RunningLifespan) -> None:
         failure = await running.leave(self.time_left + _LIFESPAN_SECONDS)
@@ -260,6 +173,7 @@ class Host:
 
     async def _services(self, opened: AsyncExitStack) -> Services:
         settings, compiled = self.settings, self.compiled
+        brand = compiled.brand_block_at_start()
         files, cache, limiter = await open_backends(compiled, opened)
         fonts = settings.graphics.fonts
         use_font_folders(fonts)
@@ -269,7 +183,7 @@ class Host:
             self._workers.start()
         opened.push_async_callback(self._close_executors, executors)
         contributions = compiled.plugins.contributions
-        metrics = Metrics(compiled.catalog.tools, executors, lambda: self.database_probe.up)
+        metrics = Metrics(compiled.catalog.tools, executors, lambda: self.database_probe.up, compiled)
         for plugin, _ in compiled.models():
             metrics.schema(plugin, matches=True)
         for plugin in compiled.schema_mismatches:
@@ -283,7 +197,7 @@ class Host:
             authenticators=compiled.authenticators(),
             authorizers=tuple(one.record for one in contributions.of(Authorizer)),
             observers=tuple(one.record for one in contributions.of(Observer)),
-            brand=compiled.brand_block(),
+            brand=brand,
             files=files,
             cache=cache,
             limiter=limiter,
@@ -291,6 +205,7 @@ class Host:
             metrics=metrics,
             quotas=self.accounts.quotas,
             client_requests=self.accounts.client_requests,
+            gate=compiled.gate,
         )
 
     def _worker_modules(self) -> set[str]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,11 +10,13 @@ import orjson
 import structlog
 
 from pressroom.accounts.records import PlanSummary
-from pressroom.catalog.compile import RuleFailed, compile_catalog
+from pressroom.catalog.compile import compile_catalog
 from pressroom.catalog.reserved_paths import host_path_taken
 from pressroom.catalog.tool import Catalog
 from pressroom.config import Origins, Settings
-from pressroom.errors import BackendError, ConfigError, PluginError, PressroomError
+from pressroom.errors import BackendError, ConfigError, PressroomError
+from pressroom.gate import PluginCall, PluginFailed, PluginGate
+from pressroom.plugins.contributions import Contribution
 from pressroom.plugins.load import LoadedPlugins, load_plugins
 from pressroom.plugins.select import HOST_ID
 from pressroom.sdk import (
@@ -38,30 +39,43 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger()
 
-_ANOTHER_BRANDER: Final = "name another as [branding] brander, or report it to the plugin's authors"
-
 _PROTOCOLS: Final[Mapping[BackendKind, type[Any]]] = {"files": FileStore, "cache": CacheIndex, "limits": Limiter}
 
 
 class LoadedApp:
     """Plugins and the catalog that they came to; enough for commands that serve nothing.
 
+    `gate` is what all calls into the plugins pass.
     `schema_mismatches` holds, for plugins that were dropped because their tables are those of another version, the
     revision in the database and the one that this version needs.
     """
 
     def __init__(self, settings: Settings, origins: Origins | None = None) -> None:
         self.settings = settings
-        self.plugins: LoadedPlugins = _without_taken_paths(load_plugins(settings, origins))
+        self.gate = PluginGate()
+        self._brand: Mapping[str, Any] | None = None
+        self.plugins: LoadedPlugins = _without_taken_paths(load_plugins(settings, origins, gate=self.gate))
         self.catalog = self._compile()
         self.branding = branding(settings)
         self.schema_mismatches: dict[str, tuple[str, str]] = {}
 
     def drop(self, plugin: str, error: BaseException) -> None:
         """Take out a plugin that failed after it was loaded, and compile the rest again."""
-        log.error("a plugin failed while the server started", plugin=plugin, error=f"{type(error).__name__}: {error}")
+        if isinstance(error, PluginFailed):
+            self.gate.tell(error)
+        else:
+            self.gate.note(PluginCall(plugin, "start"), "failed", error)
         self.plugins = self.plugins.without(plugin, "lifespan", error)
         self.catalog = self._compile()
+
+    def failures_of_plugins(self) -> Mapping[tuple[str, str, str], int]:
+        """Return the number of failures by plugin, extension point and reason."""
+        return {(plugin, point, reason): count for (plugin, point, reason), count in self.gate.failures.items()}
+
+    def active_plugins(self) -> Mapping[str, bool]:
+        """Return whether each plugin works that is switched on."""
+        switched_on = (one for one in self.plugins.records if one.status == "active" or one.failed)
+        return {one.id: one.status == "active" for one in switched_on}
 
     def plan_summary(self, plan: str) -> PlanSummary:
         """Return what accounts on a plan are told of it."""
@@ -76,17 +90,37 @@ class LoadedApp:
 
         Raises:
             ConfigError: no active plugin offers that brander.
-            PluginError: it failed, or made something that is not a JSON object.
+            PluginFailed: it failed, or made something that is not a JSON object.
         """
+        if self._brand is not None:
+            return self._brand
         name = self.settings.branding.brander
-        branders = {one.record.name: one.record for one in self.plugins.contributions.of(Brander)}
+        branders = {one.record.name: one for one in self.plugins.contributions.of(Brander)}
         if name not in branders:
             raise _unknown("branding.brander", name, branders)
+        return self._block(branders[name])
+
+    def brand_block_at_start(self) -> Mapping[str, Any]:
+        """Return the promotional block, that of the host where the named brander fails; its plugin is taken out then.
+
+        Raises:
+            ConfigError: no plugin offers the brander that the operator named.
+        """
         try:
-            block = dict(branders[name].block(self.branding))
+            self._brand = self.brand_block()
+        except PluginFailed as failure:
+            if failure.call.plugin == HOST_ID:
+                raise
+            self.drop(failure.call.plugin, failure)
+            branders = self.plugins.contributions.of(Brander)
+            self._brand = self._block(next(one for one in branders if one.plugin == HOST_ID))
+        return self._brand
+
+    def _block(self, brander: Contribution[Brander]) -> Mapping[str, Any]:
+        call = PluginCall(brander.plugin, "brander", brander.record.name)
+        with self.gate.loading(call, self.settings.server.start_timeout):
+            block = dict(brander.record.block(self.branding))
             orjson.dumps(block)
-        except Exception as error:
-            raise PluginError(f"the brander {name!r} failed: {_shown(error)}", hint=_ANOTHER_BRANDER) from error
         return block
 
     def backend(self, kind: BackendKind, name: str, key: str) -> Any:
@@ -101,12 +135,23 @@ class LoadedApp:
         }
         if name not in backends:
             raise _unknown(key, name, backends)
-        with backend_failures(kind, name):
-            made = backends[name].factory(self.settings)
+        call = PluginCall(self.backend_owner(kind, name), "backend", f"{kind} {name}")
+        try:
+            with self.gate.loading(call, self.settings.server.start_timeout):
+                made = backends[name].factory(self.settings)
+        except PluginFailed as failure:
+            if isinstance(failure.cause, PressroomError):
+                raise failure.cause from None
+            raise BackendError(f"the {kind} backend {name!r} failed: {failure.message}") from failure
         protocol = _PROTOCOLS.get(kind)
         if protocol is not None and not isinstance(made, protocol):
             raise BackendError(f"the {kind} backend {name!r} is no {protocol.__name__}: {type(made).__name__}")
         return made
+
+    def backend_owner(self, kind: BackendKind, name: str) -> str:
+        """Return the id of the plugin that offers a backend; that of the host where nobody does."""
+        backends = self.plugins.contributions.of(Backend)
+        return next((one.plugin for one in backends if (one.record.kind, one.record.name) == (kind, name)), HOST_ID)
 
     def models(self) -> list[tuple[str, Models]]:
         """Return the tables of the host, then of each plugin, as pairs of plugin id and contribution."""
@@ -137,22 +182,12 @@ class LoadedApp:
     def _compile(self) -> Catalog:
         while True:
             try:
-                return compile_catalog(self.plugins.contributions, self.plugins.contexts, self.settings)
-            except RuleFailed as failure:
-                if failure.plugin not in {record.id for record in self.plugins.records}:
-                    raise failure.error from None
-                self.plugins = self.plugins.without(failure.plugin, "validate", failure.error)
-
-
-@contextmanager
-def backend_failures(kind: BackendKind, name: str) -> Iterator[None]:
-    """Say which backend it was that raised something of its own."""
-    try:
-        yield
-    except PressroomError:
-        raise
-    except Exception as error:
-        raise BackendError(f"the {kind} backend {name!r} failed: {_shown(error)}") from error
+                return compile_catalog(self.plugins.contributions, self.plugins.contexts, self.settings, self.gate)
+            except PluginFailed as failure:
+                plugin = failure.call.plugin
+                if plugin not in {record.id for record in self.plugins.records}:
+                    raise failure.cause from None
+                self.plugins = self.plugins.without(plugin, "validate", failure)
 
 
 def _without_taken_paths(plugins: LoadedPlugins) -> LoadedPlugins:
@@ -166,10 +201,6 @@ def _without_taken_paths(plugins: LoadedPlugins) -> LoadedPlugins:
                 contribution.plugin, "validate", ConfigError(f"the path {own} is served by the host itself")
             )
     return plugins
-
-
-def _shown(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"
 
 
 def branding(settings: Settings) -> Branding:

@@ -17,6 +17,7 @@ from sqlalchemy import select, update
 from sqlalchemy.exc import IntegrityError
 
 from pressroom.errors import BackendError, NotFound, PressroomError
+from pressroom.gate import PluginFailed
 from pressroom.host.loaded_app import LoadedApp
 from pressroom.plugins.contributions import Contribution
 from pressroom.plugins.select import HOST_ID
@@ -114,14 +115,12 @@ async def check_keys(compiled: LoadedApp, database: SqlDatabase) -> None:
             continue
         try:
             await _check(database, contribution)
+        except PluginFailed as failure:
+            compiled.drop(contribution.plugin, failure)
         except PressroomError as error:
             if contribution.plugin == HOST_ID or not database.embedded:
                 raise
             log.warning("keys cannot be checked", name=contribution.record.name, error=error.message, hint=error.hint)
-        except Exception as error:
-            if contribution.plugin == HOST_ID:
-                raise
-            compiled.drop(contribution.plugin, error)
 
 
 async def _check(database: SqlDatabase, contribution: Contribution[SharedKeys]) -> None:

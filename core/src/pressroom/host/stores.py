@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
-from contextlib import AsyncExitStack
+from collections.abc import Mapping
+from contextlib import AsyncExitStack, suppress
+from functools import partial
 from typing import Any, Final, Protocol
 
 import structlog
 
-from pressroom.errors import BackendError
-from pressroom.host.loaded_app import LoadedApp, backend_failures
+from pressroom.errors import BackendError, PressroomError
+from pressroom.gate import PluginCall, PluginFailed, PluginGate
+from pressroom.gate.error_text import one_line
+from pressroom.host.loaded_app import LoadedApp
+from pressroom.plugins.gated import GatedBackend
 from pressroom.plugins.select import HOST_ID
 from pressroom.sdk import CacheIndex, FileStore, Limiter
 from pressroom.sdk.shared import BackendKind
@@ -18,7 +22,16 @@ from pressroom.storage.database import Migrator, SchemaError, SchemaMismatch, Sq
 log = structlog.get_logger()
 
 
-_CLOSE_SECONDS: Final = 5.0
+_CLOSE_SECONDS: Final = 1.0
+"""How long a store may take to close once nothing uses it any more; then it is left behind."""
+
+
+_METHODS: Final[Mapping[BackendKind, Mapping[str, float]]] = {
+    "files": {"write": 60, "read": 60, "stat": 10, "has": 10, "url": 10, "delete": 10, "prune": 3600},
+    "cache": {"get": 5, "put": 5, "delete": 5},
+    "limits": {"take": 5, "give_back": 5, "peek": 5},
+}
+"""How many seconds each call of a plugin's store may take."""
 
 
 class OpenableStore(Protocol):
@@ -42,14 +55,24 @@ async def make_schema_current(compiled: LoadedApp, database: SqlDatabase) -> Non
     """
     migrator = compiled.migrator(database)
     for plugin in migrator.plugins:
-        try:
+        # A plugin that fell out took along those that need it.
+        if plugin not in {id_ for id_, _ in compiled.models()}:
+            continue
+        if plugin == HOST_ID:
             await _make_current(migrator, database, plugin)
+            continue
+        call, seconds = PluginCall(plugin, "migration"), compiled.settings.server.start_timeout
+        work = partial(_make_current, migrator, database, plugin)
+        try:
+            await compiled.gate.run(call, seconds, work, passes=(PressroomError,), interrupt=True)
         except SchemaError as error:
-            if plugin == HOST_ID:
-                raise
             if isinstance(error, SchemaMismatch):
                 compiled.schema_mismatches[plugin] = (error.current, error.wanted)
             compiled.drop(plugin, error)
+        except PluginFailed as failure:
+            if failure.reason != "failed":
+                failure.hint = "run `pressroom migrate`, which waits for as long as it takes, then start again"
+            compiled.drop(plugin, failure)
 
 
 async def _make_current(migrator: Migrator, database: SqlDatabase, plugin: str) -> None:
@@ -90,27 +113,22 @@ async def open_backends(compiled: LoadedApp, stack: AsyncExitStack) -> tuple[Fil
 
 
 async def _opened(stack: AsyncExitStack, compiled: LoadedApp, kind: BackendKind, name: str, key: str) -> Any:
+    call = PluginCall(compiled.backend_owner(kind, name), "backend", f"{kind} {name}")
     store: OpenableStore = compiled.backend(kind, name, key)
-    stack.push_async_callback(_closed, store, kind, name)
+    stack.push_async_callback(_closed, store, call, compiled.gate)
     seconds = compiled.settings.server.start_timeout
-    scope = asyncio.timeout(seconds)
     try:
-        with backend_failures(kind, name):
-            async with scope:
-                await store.open()
-    except BackendError as error:
-        if not scope.expired():
-            raise
+        await compiled.gate.run(call, seconds, store.open, passes=(PressroomError,), interrupt=True)
+    except PluginFailed as failure:
+        if failure.reason == "failed":
+            raise BackendError(f"the {kind} backend {name!r} failed: {one_line(failure.cause)}") from failure
         raise BackendError(
             f"the {kind} backend {name!r} did not open within {seconds:g} s",
             hint="see what it waits for, or give it more time with [server] start_timeout",
-        ) from error
-    return store
+        ) from failure
+    return store if call.plugin == HOST_ID else GatedBackend(store, call, compiled.gate, _METHODS[kind])
 
 
-async def _closed(store: OpenableStore, kind: BackendKind, name: str) -> None:
-    try:
-        async with asyncio.timeout(_CLOSE_SECONDS):
-            await store.close()
-    except TimeoutError:
-        log.error("a backend does not close; it is left behind", kind=kind, backend=name, seconds=_CLOSE_SECONDS)  # noqa: TRY400 - where it waits says nothing
+async def _closed(store: OpenableStore, call: PluginCall, gate: PluginGate) -> None:
+    with suppress(PluginFailed, PressroomError):
+        await gate.run(call, _CLOSE_SECONDS, store.close, passes=(PressroomError,))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Final, cast, get_args
 
 import structlog
@@ -15,6 +14,7 @@ from pressroom.catalog.access import LEVELS, allows
 from pressroom.catalog.tool import PlanView, Tool
 from pressroom.catalog.toolsets import tools_by_set
 from pressroom.errors import InvalidInput
+from pressroom.gate import PluginFailed
 from pressroom.http.browser_sessions import Fields
 from pressroom.http.page_frame import clip, title_of
 from pressroom.plugins.contributions import Contributions
@@ -116,21 +116,18 @@ async def publishing_targets(contributions: Contributions, subject: str) -> list
     try:
         async with asyncio.timeout(TARGETS_SECONDS):
             for one in contributions.of(PublishingTargets):
-                found += await _names(one.plugin, one.record, subject)
+                found += await _names(one.record, subject)
     except TimeoutError:
         log.warning("publishing targets were not named in time", seconds=TARGETS_SECONDS)
     return list(dict.fromkeys(found))
 
 
-async def _names(plugin: str, provider: PublishingTargets, subject: str) -> list[str]:
+async def _names(provider: PublishingTargets, subject: str) -> list[str]:
     try:
-        names = list(islice(await provider.names(subject), _MAX_TARGETS))
-        return [shown for name in names if (shown := clip(printable(name), _MAX_TARGET_LENGTH))]
-    except TimeoutError:
-        raise
-    except Exception as error:  # noqa: BLE001 - a page that asks for consent never fails because of a plugin
-        log.warning("publishing targets could not be named", plugin=plugin, error=f"{type(error).__name__}: {error}")
+        names = list(await provider.names(subject))[:_MAX_TARGETS]
+    except PluginFailed:  # a page that asks for consent never fails because of a plugin
         return []
+    return [shown for name in names if (shown := clip(printable(name), _MAX_TARGET_LENGTH))]
 
 
 def _enumerated(names: Iterable[str]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from sanic.helpers import has_message_body
 from sanic.response.types import BaseHTTPResponse
 
 from pressroom.errors import InternalError, PressroomError
+from pressroom.gate import PluginCall, PluginFailed, PluginGate
 from pressroom.http.precompressed import PrecompressedText
 from pressroom.observability.logs import accept_request_id, new_request_id, request_log
 from pressroom.observability.secrets import SecretPaths
@@ -57,15 +57,13 @@ MASKED_PATHS: Final = "masked_paths"
 
 
 @contextmanager
-def plugin_failures(plugin: str, path: str) -> Iterator[None]:
-    """Log whose route failed, whatever it raised, and raise `InternalError`; what is meant for clients passes."""
+def plugin_failures(gate: PluginGate, plugin: str, path: str) -> Iterator[None]:
+    """Raise `InternalError` for whatever a plugin's route raises; what is meant for clients passes."""
     try:
-        yield
-    except (PressroomError, SanicException, asyncio.CancelledError, GeneratorExit):
-        raise
-    except BaseException as error:
-        log.exception("a route of a plugin failed", plugin=plugin, route=path)
-        raise InternalError("something failed inside; the request id tells the operator where") from error
+        with gate.calling(PluginCall(plugin, "route", path), passes=(PressroomError, SanicException)):
+            yield
+    except PluginFailed as failure:
+        raise InternalError("something failed inside; the request id tells the operator where") from failure
 
 
 def checked_answer(answer: object) -> HttpResponse:

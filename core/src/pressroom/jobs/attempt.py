@@ -14,6 +14,8 @@ from structlog.contextvars import bound_contextvars
 
 from pressroom.errors import BackendError, CallError
 from pressroom.fetch.shares import shared_by
+from pressroom.gate import PluginFailed
+from pressroom.gate.error_text import one_line
 from pressroom.jobs.locks import HeldLease
 from pressroom.jobs.store import JobStore, LeasedJob
 from pressroom.sdk import Job, LeaseLost, Pause, Reschedule
@@ -24,6 +26,9 @@ _Outcome: TypeAlias = dict[str, Any] | Pause | Reschedule
 
 _MAX_MESSAGE_LENGTH: Final = 1000
 _MAX_DELAY_SECONDS: Final = 3600.0
+_LATE_SECONDS: Final = 2.0
+"""How much longer than its timeout a job may take to end; the gate of the plugins has cancelled it by then."""
+
 _OUTAGE_PAUSE: Final = 1.0
 _MAX_PAUSE: Final = 86_400.0 * 366
 
@@ -112,10 +117,14 @@ class Attempt:
     async def _do(self) -> _Outcome:
         owner = self.subject or f"job {self._job.kind}"
         with bound_contextvars(job=self.id, kind=self._job.kind), shared_by(owner, "background"):
-            scope = asyncio.timeout(self._job.timeout)
+            scope = asyncio.timeout(self._job.timeout + _LATE_SECONDS)
             try:
                 async with scope:
                     result = await self._job.run(self)
+            except PluginFailed as failure:
+                if failure.reason == "timeout":
+                    raise _TookTooLong from failure
+                raise
             except TimeoutError as error:
                 if scope.expired():
                     raise _TookTooLong from error
@@ -154,8 +163,8 @@ class Attempt:
             job=self.id,
             kind=self._job.kind,
             attempt=self.attempt,
-            error=message if known else f"{type(error).__name__}: {error}",
-            exc_info=None if known else error,
+            error=message if known else one_line(error),
+            exc_info=None if known or isinstance(error, PluginFailed) else error,
         )
         if final:
             await self._note(lambda: self._store.fail(self._lease, message, every=self._job.every))

@@ -33,8 +33,14 @@ _MIN_WAIT_SECONDS: Final = 0.05
 _LOCK_PAUSE: Final = 0.1
 """Seconds between two looks at a lock that somebody else holds."""
 
-_LAST_WORDS_SECONDS: Final = 5.0
+_LEASE_SECONDS: Final = 1.0
+"""How long a lease may take that is being taken when the queue closes: it is not given up half-way."""
+
+_STOP_SECONDS: Final = 2.0
 """How long work that was cancelled may take to end, and to note so, when the queue closes."""
+
+_CUT_OFF_SECONDS: Final = 0.5
+"""The same for what has not ended by then; its lease runs out by itself."""
 
 
 class JobQueue:
@@ -77,20 +83,19 @@ class JobQueue:
         self._wake.set()
         loop, self._loop = self._loop, None
         if loop is not None:
-            # A lease that is being taken is not given up half-way.
-            await asyncio.wait({loop}, timeout=_LAST_WORDS_SECONDS)
+            await asyncio.wait({loop}, timeout=_LEASE_SECONDS)
             loop.cancel()
         if self._running:
             await asyncio.wait(self._running.keys(), timeout=seconds)
         for attempt in self._running.values():
             attempt.stop()
         if self._running:
-            await asyncio.wait(self._running.keys(), timeout=_LAST_WORDS_SECONDS)
+            await asyncio.wait(self._running.keys(), timeout=_STOP_SECONDS)
         for task, attempt in list(self._running.items()):
             log.warning("a job does not end; its lease is left to run out", job=attempt.id)
             task.cancel()
         if self._running:
-            await asyncio.wait(self._running.keys(), timeout=_LAST_WORDS_SECONDS)
+            await asyncio.wait(self._running.keys(), timeout=_CUT_OFF_SECONDS)
 
     async def enqueue(
         self,

@@ -7,14 +7,15 @@ Prometheus: seconds, and `_total` for counters.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, PlatformCollector, ProcessCollector
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 from prometheus_client.metrics import MetricWrapperBase
-from prometheus_client.metrics_core import Metric
+from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
 
 from pressroom.errors import CallError
 from pressroom.sdk import ExecutorName
@@ -42,11 +43,21 @@ class ExecutorState(Protocol):
         """Return how many calls run in an executor."""
 
 
+class PluginStates(Protocol):
+    """What the host tells of its plugins."""
+
+    def failures_of_plugins(self) -> Mapping[tuple[str, str, str], int]:
+        """Return the number of failures by plugin, extension point and reason."""
+
+    def active_plugins(self) -> Mapping[str, bool]:
+        """Return whether each plugin that the operator wants works."""
+
+
 class Metrics:
     """Counts calls and measures times. Every method may be called from any thread.
 
-    `tools` are the names of the tools in the catalog. `executors` and `database_up` are asked each time the metrics are
-    read.
+    `tools` are the names of the tools in the catalog. `executors`, `database_up` and `plugins` are asked each time the
+    metrics are read.
     """
 
     def __init__(
@@ -54,6 +65,7 @@ class Metrics:
         tools: Iterable[str],
         executors: ExecutorState | None = None,
         database_up: Callable[[], bool] | None = None,
+        plugins: PluginStates | None = None,
     ) -> None:
         self.registry: CollectorRegistry = _Registry()
         self._tools = frozenset(tools)
@@ -83,6 +95,8 @@ class Metrics:
         if database_up is not None:
             gauge = Gauge("database_up", "Whether the database answers: 1 or 0.", **self._options())
             gauge.set_function(database_up)
+        if plugins is not None:
+            self.registry.register(_PluginCollector(plugins))
         ProcessCollector(registry=self.registry)
         PlatformCollector(registry=self.registry)
 
@@ -161,6 +175,31 @@ class _Children(Generic[_Metric]):
     def of_few(self, name: str) -> _Metric:
         """Return the child of that name, or that of `other` once there are very many names."""
         return self.of(name if (name,) in self._bound or len(self._bound) < _MAX_NAMES else OTHER)
+
+
+class _PluginCollector(Collector):
+    """Reads what the gate of the plugins has counted, when somebody asks."""
+
+    def __init__(self, plugins: PluginStates) -> None:
+        self._plugins = plugins
+
+    def collect(self) -> Iterator[Metric]:
+        failures = CounterMetricFamily(
+            "pressroom_plugin_failures",
+            "Failures of plugins, by extension point and reason: failed, timeout or blocked.",
+            labels=("plugin", "point", "reason"),
+        )
+        for labels, number in sorted(self._plugins.failures_of_plugins().items()):
+            failures.add_metric(labels, number)
+        active = GaugeMetricFamily(
+            "pressroom_plugin_active",
+            "1 where a plugin works, 0 where it is left out because it failed.",
+            labels=("plugin",),
+        )
+        for plugin, works in sorted(self._plugins.active_plugins().items()):
+            active.add_metric((plugin,), works)
+        yield failures
+        yield active
 
 
 class _Registry(CollectorRegistry):

@@ -11,6 +11,7 @@ from pressroom.accounts.client_requests import ClientRequests
 from pressroom.accounts.quotas import Quotas
 from pressroom.catalog.tool import Catalog
 from pressroom.config.models import Settings
+from pressroom.gate import PluginGate
 from pressroom.observability.metrics import Metrics
 from pressroom.pipeline.context import RenderedFile
 from pressroom.pipeline.executors import Executors
@@ -80,4 +81,5 @@ class Services:
     metrics: Metrics
     quotas: Quotas
     client_requests: ClientRequests
+    gate: PluginGate
     single_flight: SingleFlight = field(default_factory=SingleFlight)

@@ -5,10 +5,9 @@ Every phase contains what goes wrong in it: the plugin is taken out whole, its r
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any, Final
@@ -18,10 +17,13 @@ import pluggy
 from pressroom.config import Origins, validate_section
 from pressroom.config.models import Settings
 from pressroom.errors import PluginError, PressroomError
+from pressroom.gate import PluginCall, PluginFailed, PluginGate
+from pressroom.gate.error_text import one_line, shown, squeezed
 from pressroom.plugins import defaults
 from pressroom.plugins.contributions import Contribution, Contributions, claims, collect, describe
 from pressroom.plugins.discovery import Candidate, discover
-from pressroom.plugins.records import Phase, PluginRecord, Status, is_interrupt, one_line, shown, squeezed
+from pressroom.plugins.gated import Gated
+from pressroom.plugins.records import Phase, PluginRecord, Status
 from pressroom.plugins.registering import (
     IncompatibleApi,
     import_plugin,
@@ -97,10 +99,15 @@ class LoadedPlugins:
 
 @dataclass(slots=True)
 class _Loading:
-    """A plugin on its way. `record` is replaced as it goes; a failed one goes no further."""
+    """A plugin on its way, each phase of which has that many seconds.
+
+    `record` is replaced as it goes; a failed one goes no further.
+    """
 
     record: PluginRecord
     candidate: Candidate
+    gate: PluginGate
+    seconds: float
     module: ModuleType | None = None
     plugin: Plugin | None = None
     context: PluginContext | None = None
@@ -110,17 +117,12 @@ class _Loading:
 
     @contextmanager
     def phase(self, name: Phase, undo: Callable[[], None] | None = None) -> Iterator[None]:
-        """Contain whatever a plugin raises in a phase, `sys.exit` included; only Ctrl-C goes through.
-
-        What it prints goes to standard error: standard output belongs to the command that is being run.
-        """
+        """Contain whatever a plugin does in a phase; only Ctrl-C goes through."""
         try:
-            with redirect_stdout(sys.stderr):
+            with self.gate.loading(PluginCall(self.record.id, name), self.seconds):
                 yield
-        except BaseException as error:
-            if is_interrupt(error):
-                raise
-            self.record = _fallen(self.record, "broken", name, error)
+        except PluginFailed as failure:
+            self.record = _fallen(self.record, "broken", name, failure)
             self.records, self.extensions, self.claims = (), {}, []
             if undo is not None:
                 undo()
@@ -137,16 +139,24 @@ class _Loading:
 
 
 def load_plugins(
-    settings: Settings, origins: Origins | None = None, candidates: Sequence[Candidate] | None = None
+    settings: Settings,
+    origins: Origins | None = None,
+    candidates: Sequence[Candidate] | None = None,
+    gate: PluginGate | None = None,
 ) -> LoadedPlugins:
     """Load the plugins that the configuration selects, phase by phase. Nothing that a plugin does is raised here.
 
     `origins` tell where each value of the configuration stands. `candidates` replaces what is discovered on this
-    machine.
+    machine. All that a plugin runs passes the `gate`, within `[server] start_timeout` for each phase.
     """
+    gate = gate or PluginGate()
     services = HostServices()
     chosen, records = select(discover() if candidates is None else candidates, settings)
-    loading = [_Loading(record_of(candidate, settings.plugins.get(candidate.id)), candidate) for candidate in chosen]
+    seconds = settings.server.start_timeout
+    loading = [
+        _Loading(record_of(candidate, settings.plugins.get(candidate.id)), candidate, gate, seconds)
+        for candidate in chosen
+    ]
     others: dict[str, Status] = {record.id: record.status for record in records}
 
     for plugin in loading:
@@ -178,7 +188,8 @@ def load_plugins(
     for id_, plugin in active.items():
         names = (*map(describe, plugin.records), *(hook for hook, found in plugin.extensions.items() if found))
         plugin.record = replace(plugin.record, status="active", contributes=names)
-        contributions += [Contribution(id_, record) for record in plugin.records]
+        gated = Gated(gate, id_, seconds)
+        contributions += [Contribution(id_, gated.record(record)) for record in plugin.records]
         if plugin.context is not None:
             contexts[id_] = plugin.context
     extensions = {
@@ -357,6 +368,9 @@ def _hand_out(
 
 
 def _fallen(record: PluginRecord, status: Status, phase: Phase, error: BaseException) -> PluginRecord:
+    late = isinstance(error, PluginFailed) and error.reason != "failed"
+    if isinstance(error, PluginFailed) and not late:
+        error = error.cause
     if isinstance(error, IncompatibleApi):
         status, phase = "incompatible", "compatible"
     own = getattr(error, "hint", "") if isinstance(error, PressroomError) else ""

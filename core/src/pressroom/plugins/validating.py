@@ -17,8 +17,9 @@ import click
 from pydantic import BaseModel, ValidationError
 
 from pressroom.errors import PluginError
+from pressroom.gate.error_text import one_line, shown
 from pressroom.plugins.contributions import describe, shape_problems
-from pressroom.plugins.records import Status, one_line, shown
+from pressroom.plugins.records import Status
 from pressroom.sdk import Generator, Instructions, Job, McpTool, Models, RateLimit, Route
 from pressroom.validation.messages import input_error
 

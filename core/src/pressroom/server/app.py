@@ -283,12 +283,12 @@ def _plugin_handler(plugin: str, route: Route, host: Host) -> Callable[..., Any]
         )
         answer = None
         if route.before_body is not None:
-            with plugin_failures(plugin, route.path):
+            with plugin_failures(host.compiled.gate, plugin, route.path):
                 answer = await route.before_body(asked)
             if answer is None:
                 await receive_body(request)
                 asked = replace(asked, body=request.body)
-        with plugin_failures(plugin, route.path):
+        with plugin_failures(host.compiled.gate, plugin, route.path):
             answer = checked_answer(answer if answer is not None else await route.handler(asked))
         return HTTPResponse(
             answer.body, status=answer.status, headers=dict(answer.headers), content_type=answer.media_type

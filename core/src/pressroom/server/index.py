@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from math import inf
 from time import monotonic
@@ -17,19 +18,17 @@ from sanic import HTTPResponse, Request
 from pressroom.catalog.descriptor import generator_of
 from pressroom.catalog.tool import ANONYMOUS
 from pressroom.errors import PluginError
+from pressroom.gate import PluginCall, PluginFailed
+from pressroom.gate.error_text import shown
 from pressroom.host.host import Host
 from pressroom.oauth.records import RESOURCE_METADATA_PATH
 from pressroom.plugins.contributions import shape_problems
-from pressroom.plugins.records import shown
 from pressroom.sdk import IndexEntries, IndexEntry
 
 log = structlog.get_logger()
 
 SECTIONS: Final = ("Docs", "Articles", "Tools", "API")
 """The sections that come first, in this order; others follow by name."""
-
-ENTRIES_SECONDS: Final = 10.0
-"""How long a plugin may take to list its entries."""
 
 
 _MAX_TEXT: Final = 16 * 2**20
@@ -55,6 +54,7 @@ class TextIndex:
         self._full = _Kept("", 0, b"")
         self._turn = asyncio.Lock()
         self._branding = host.compiled.branding
+        self._gate = host.compiled.gate
         self._base_url = host.settings.public_url
         self._providers = [(one.plugin, one.record) for one in host.compiled.plugins.contributions.of(IndexEntries)]
         tools = [generator_of(entry) for entry in host.services.catalog.plan(ANONYMOUS).generators]
@@ -109,12 +109,9 @@ class TextIndex:
         for section, entries in self._own.items():
             found[section] += entries
         for plugin, provider in self._providers:
-            try:
-                async with asyncio.timeout(ENTRIES_SECONDS):
-                    entries = [_checked(entry) for entry in await provider.entries()]
-                found[provider.section] += entries
-            except Exception as error:  # noqa: BLE001 - a plugin's entries never cost the others
-                log.warning("index entries failed", plugin=plugin, error=f"{type(error).__name__}: {error}")
+            # A plugin's entries never cost the others.
+            with suppress(PluginFailed), self._gate.calling(PluginCall(plugin, "index", provider.section)):
+                found[provider.section] += [_checked(entry) for entry in await provider.entries()]
         order = [*SECTIONS, *sorted(found.keys() - set(SECTIONS))]
         return {section: sorted(found[section], key=_order) for section in order if found.get(section)}
 
@@ -165,8 +162,7 @@ async def _text_of(entry: IndexEntry) -> str | None:
     if entry.read is None:
         return entry.text.strip()
     try:
-        async with asyncio.timeout(ENTRIES_SECONDS):
-            return (await entry.read()).strip()
+        return (await entry.read()).strip()
     except Exception as error:  # noqa: BLE001 - one text that cannot be had never costs the others
         log.warning("the text of an index entry failed", entry=entry.url, error=f"{type(error).__name__}: {error}")
         return None

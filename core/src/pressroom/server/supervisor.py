@@ -17,7 +17,9 @@ from typing import Any, Final
 
 import structlog
 
-from pressroom.host.host import SLOW_SECONDS
+from pressroom.gate import PluginCall
+from pressroom.gate.alarm import end_process
+from pressroom.host.lifespans import SLOW_SECONDS
 from pressroom.host.loaded_app import LoadedApp
 from pressroom.pipeline.executors.execution_request import ExecutionRequest
 from pressroom.pipeline.executors.executors import CoroutineExecutor
@@ -29,18 +31,25 @@ BLOCKED_SECONDS: Final = 1.0
 
 _BEAT_SECONDS: Final = 0.25
 
+_INTERRUPTING_SECONDS: Final = 10.0
+"""How long after `[server] start_timeout` a plugin that blocks the start may take to be interrupted."""
+
+_STACK_FRAMES: Final = 12
+"""How many frames of the stack the log shows, the innermost first."""
+
 
 class Supervisor:
     """Watches the event loop of this process until the process ends.
 
     `starting` is to be unset once requests are answered: until then a loop that is blocked for longer than plugins may
-    take to start ends the process, since nothing else could.
+    take to start, and that could not be interrupted, ends the process, since nothing else could.
     """
 
     def __init__(self, compiled: LoadedApp, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._thread_id = threading.get_ident()
-        self._start_timeout = compiled.settings.server.start_timeout
+        self._start_timeout = compiled.settings.server.start_timeout + _INTERRUPTING_SECONDS
+        self._gate = compiled.gate
         self._plugins = {
             record.module.partition(".")[0]: record.id
             for record in compiled.plugins.records
@@ -57,12 +66,13 @@ class Supervisor:
         threading.Thread(target=self._watch, name="pressroom-supervisor", daemon=True).start()
 
     def end_within(self, seconds: float, code: int) -> None:
-        """End the process in this many seconds with an exit code, whatever runs then; the last word counts.
+        """End the process in this many seconds with an exit code, whatever runs then. It only gets sooner.
 
         It takes no lock, so that signal handlers may call it.
         """
         self._code = code
-        self._deadline = time.monotonic() + seconds
+        wanted = time.monotonic() + seconds
+        self._deadline = wanted if self._deadline is None else min(self._deadline, wanted)
 
     def _pulse(self) -> None:
         self._beat = time.monotonic()
@@ -87,7 +97,7 @@ class Supervisor:
                 named = False
             elif not named:
                 named = True
-                log.warning("the event loop is blocked: nobody is answered meanwhile", **self._blocker())
+                self._name_blocker()
             if self.starting and blocked > self._start_timeout:
                 reason = f"the server cannot start: the event loop is blocked for {self._start_timeout:g} s"
                 self._end(reason, 1, **self._blocker())
@@ -96,10 +106,16 @@ class Supervisor:
         log.error(event, exit_code=code, **details)
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
-        os._exit(code)
+        end_process(code)
 
-    def _blocker(self) -> Mapping[str, str]:
-        """Return the plugin, the tool and the line that the event loop is busy with, as far as they can be told."""
+    def _name_blocker(self) -> None:
+        blocker = self._blocker()
+        if plugin := blocker.get("plugin"):
+            self._gate.count(PluginCall(plugin, "event loop", blocker.get("tool", "")), "blocked", blocker["at"])
+        log.warning("the event loop is blocked: nobody is answered meanwhile", **blocker)
+
+    def _blocker(self) -> Mapping[str, Any]:
+        """Return the plugin, the tool, the line and the stack that the event loop is busy with, as far as is known."""
         frames = list(_frames(_running().get(self._thread_id)))
         if not frames:
             return {}
@@ -110,6 +126,7 @@ class Supervisor:
             **({"plugin": plugin[0]} if plugin else {}),
             **({"tool": work.call.tool} if isinstance(work, ExecutionRequest) else {}),
             "at": _place(plugin[1] if plugin else frames[0]),
+            "stack": [_place(frame) for frame in frames[:_STACK_FRAMES]],
         }
 
     def _left(self) -> Mapping[str, list[str]]:

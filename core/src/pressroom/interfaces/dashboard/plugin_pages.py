@@ -50,7 +50,7 @@ class PluginPages:
                 csrf_token=token_for(request.path),
                 csrf_token_for=token_for,
             )
-            with plugin_failures(plugin, route.path):
+            with plugin_failures(self._frame.host.compiled.gate, plugin, route.path):
                 answer = checked_answer(await route.handler(asked))
             if not answer.media_type.startswith("text/html") or 300 <= answer.status < 400:
                 headers = {"Cache-Control": "no-store", **answer.headers}

@@ -10,6 +10,7 @@ from typing import Final
 
 import structlog
 
+from pressroom.gate import PluginFailed
 from pressroom.observability.metrics import Metrics
 from pressroom.pipeline.context import CallRequest, Outcome, RefusedCall, ResolvedCall, ValidatedCall
 from pressroom.pipeline.executors.within import within
@@ -135,7 +136,8 @@ class _Audience:
 
     def _failed(self, error: Exception) -> None:
         self._metrics.observer_failure(self._observer.name)
-        if not self._failing:  # one that fails at every call, such as during an outage, would fill the log
+        # The gate has logged what fails in a plugin. One that fails at every call would fill the log.
+        if not self._failing and not isinstance(error, PluginFailed):
             log.warning("an observer failed", observer=self._observer.name, error=f"{type(error).__name__}: {error}")
         self._failing = True
 

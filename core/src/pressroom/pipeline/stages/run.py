@@ -17,6 +17,8 @@ from pressroom.catalog.tool import Tool
 from pressroom.config.models import Settings
 from pressroom.errors import BackendError, CallError, CallTimeout, InternalError, Overloaded, Unavailable
 from pressroom.fetch.shares import Share, current_share, shared_by
+from pressroom.gate import PluginCall
+from pressroom.gate.error_text import one_line
 from pressroom.pipeline.context import RenderedFile, ValidatedCall
 from pressroom.pipeline.executors import ExecutionRequest
 from pressroom.pipeline.services import Services
@@ -47,6 +49,7 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
         self._metrics = services.metrics
         self._files = services.files
         self._index = services.cache
+        self._gate = services.gate
 
     async def enter(self, call: ValidatedCall) -> ValidatedCall:
         """Set `file`, or `result` for an MCP tool. Raises what the tool or the executor raises."""
@@ -104,10 +107,19 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
             ) from error
         except CallError as error:
             error.spent = error.spent or _is_of_the_request(error)
+            self._count(tool, error)
             raise
         finally:
             call.run_seconds = time.perf_counter() - started
             self._metrics.rendered(tool.name, call.run_seconds)
+
+    def _count(self, tool: Tool, error: CallError) -> None:
+        """Count what a tool's function did wrong; the executor has logged it."""
+        call = PluginCall(tool.info.plugin, "tool", tool.name)
+        if isinstance(error, InternalError):
+            self._gate.count(call, "failed", one_line(error.__cause__ or error))
+        elif isinstance(error, CallTimeout):
+            self._gate.count(call, "timeout", f"{call} did not end within {tool.timeout:g} s")
 
     async def _store(self, call: ValidatedCall, artifact: Artifact) -> RenderedFile:
         """Write the file, then the index: an entry never points at a file that was not written whole.

@@ -1,0 +1,140 @@
+"""Interrupting code that does not return: an exception is raised in it, wherever it is.
+
+Only the main thread can be interrupted, since only it runs signal handlers. `SIGALRM` reaches a sleep, a lock, a socket
+and a loop alike; what native code does without ever looking at signals it does not reach.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import CodeType, FrameType
+from typing import Any, Final
+
+_AGAIN_SECONDS: Final = 0.25
+_MAX_RINGS: Final = 20
+"""How often code may swallow the exception before the process is ended: nothing else could be done any more."""
+
+
+end_process: Final = os._exit
+"""Ends the process at once; `os._exit` itself may be that of `no_exit`."""
+
+
+class Overdue(BaseException):
+    """Raised within code that has used up its time. No `Exception`, so that few handlers swallow it."""
+
+
+@contextmanager
+def alarm(seconds: float, give_up: Callable[[], None], within: CodeType | None = None) -> Iterator[None]:
+    """Raise `Overdue` in this block once it has taken that many seconds, and again where it is swallowed.
+
+    With `within` it is raised only while that code is on the stack: for coroutines, beside which other code runs.
+    `give_up` is called before the process is ended, because the block cannot be interrupted. In other threads than the
+    main one nothing happens.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    armed, rings, began = True, 0, time.monotonic()
+
+    def ring(_number: int, frame: FrameType | None) -> None:
+        nonlocal rings
+        if not armed or (within is not None and not _runs(within, frame)):
+            return
+        rings += 1
+        if rings > _MAX_RINGS:
+            give_up()
+            sys.stderr.flush()
+            end_process(1)
+        raise Overdue
+
+    handler = signal.signal(signal.SIGALRM, ring)
+    left, interval = signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN_SECONDS)
+    # Twice: the first `finally` may be where the alarm is raised.
+    try:
+        try:
+            yield
+        finally:
+            armed = False
+    except BaseException as error:
+        if rings and within is None:
+            raise Overdue from error  # it was swallowed, or became something else
+        raise
+    finally:
+        armed = False
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, handler)
+        if left:
+            signal.setitimer(signal.ITIMER_REAL, max(0.001, left - (time.monotonic() - began)), interval)
+    if rings and within is None:
+        raise Overdue  # it was swallowed, and it took too long all the same
+
+
+def _runs(code: CodeType, frame: FrameType | None) -> bool:
+    return any(one.f_code is code for top in (frame, *_greenlets_below()) for one in _callers(top))
+
+
+def _callers(frame: FrameType | None) -> Iterator[FrameType]:
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
+def _greenlets_below() -> Iterator[FrameType]:
+    """Yield what waits for the current greenlet: SQLAlchemy runs synchronous code, such as migrations, in one."""
+    greenlets = sys.modules.get("greenlet")
+    waiting = greenlets.getcurrent().parent if greenlets is not None else None
+    while waiting is not None:
+        if waiting.gr_frame is not None:
+            yield waiting.gr_frame
+        waiting = waiting.parent
+
+
+@contextmanager
+def operator_interrupts() -> Iterator[Callable[[], bool]]:
+    """Yield a function that tells whether the operator pressed Ctrl-C in this block.
+
+    A `KeyboardInterrupt` that a plugin raises looks the same, and does not mean the same.
+    """
+    pressed = False
+
+    def note(_number: int, _frame: FrameType | None) -> None:
+        nonlocal pressed
+        pressed = True
+        raise KeyboardInterrupt
+
+    in_main = threading.current_thread() is threading.main_thread()
+    if not in_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield lambda: pressed
+        return
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield lambda: pressed
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+class ProcessExit(BaseException):
+    """A plugin called `os._exit` where that would have ended the server without a word."""
+
+
+@contextmanager
+def no_exit() -> Iterator[None]:
+    """Raise `ProcessExit` where the block would end this process with `os._exit`; a process that it forks may end."""
+    own, before = os.getpid(), os._exit
+
+    def refuse(status: int) -> Any:
+        if os.getpid() != own:
+            end_process(status)
+        raise ProcessExit(f"it called os._exit({status})")
+
+    os._exit = refuse
+    try:
+        yield
+    finally:
+        os._exit = before

@@ -1,0 +1,168 @@
+"""What a running server tells commands on the same machine: a file in the data folder, locked while the server runs."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import json
+import os
+import socket
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Any, Final
+
+import structlog
+
+from pressroom.host.loaded_app import LoadedApp
+
+log = structlog.get_logger()
+
+FOLDER: Final = "servers"
+"""Where the files are in the data folder, one for each process."""
+
+_WRITE_SECONDS: Final = 0.5
+"""How long failures are gathered before they are written: a plugin may fail at every call."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunningPlugin:
+    """A plugin in a running server: its status there, and how often it failed at what since the start."""
+
+    id: str
+    status: str
+    phase: str = ""
+    error: str = ""
+    hint: str = ""
+    failures: int = 0
+    latest: str = ""
+    latest_at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunningServer:
+    """A running server as it described itself last."""
+
+    pid: int
+    host: str
+    url: str
+    started_at: str
+    version: str
+    plugins: Mapping[str, RunningPlugin] = field(default_factory=dict)
+
+
+class ServerStatusFile:
+    """Keeps the file of this process up to date. A file that cannot be written is logged, and stops nothing."""
+
+    def __init__(self, compiled: LoadedApp, version: str) -> None:
+        self._compiled = compiled
+        self._version = version
+        self._started_at = datetime.now(UTC).isoformat(timespec="seconds")
+        self._path = compiled.settings.storage.path / FOLDER / f"{socket.gethostname()}-{os.getpid()}.json"
+        self._file: IO[bytes] | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._pending = False
+
+    def open(self) -> None:
+        """Write the file and keep it locked, on the running event loop; failures of plugins update it from now on."""
+        self._loop = asyncio.get_running_loop()
+        try:
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            self._file = os.fdopen(descriptor, "r+b", buffering=0)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            log.warning("the status of the server cannot be written", file=str(self._path), error=error.strerror)
+            return
+        self._compiled.gate.on_failure = self._changed
+        self.write()
+
+    def write(self) -> None:
+        """Write what is known now."""
+        self._pending = False
+        if self._file is None:
+            return
+        content = json.dumps(self._document()).encode()
+        with suppress(OSError):  # a full disk; what commands say is older then
+            os.pwrite(self._file.fileno(), content, 0)
+            os.ftruncate(self._file.fileno(), len(content))
+
+    def close(self) -> None:
+        """Remove the file: the server does not run any more."""
+        file, self._file = self._file, None
+        if file is not None:
+            with suppress(OSError):
+                self._path.unlink()
+            file.close()
+
+    def _changed(self) -> None:
+        # Any thread may get here, such as the one that watches the event loop.
+        if self._loop is not None:
+            with suppress(RuntimeError):  # the loop is closed: the process is about to end
+                self._loop.call_soon_threadsafe(self._write_soon)
+
+    def _write_soon(self) -> None:
+        if not self._pending and self._loop is not None:
+            self._pending = True
+            self._loop.call_later(_WRITE_SECONDS, self.write)
+
+    def _document(self) -> dict[str, Any]:
+        gate = self._compiled.gate
+        counts: dict[str, int] = {}
+        for (plugin, _, _), count in list(gate.failures.items()):
+            counts[plugin] = counts.get(plugin, 0) + count
+        plugins = []
+        for record in self._compiled.plugins.records:
+            latest = gate.latest.get(record.id)
+            plugins.append(
+                {
+                    "id": record.id,
+                    "status": record.status,
+                    "phase": record.phase,
+                    "error": record.error,
+                    "hint": record.hint,
+                    "failures": counts.get(record.id, 0),
+                    "latest": f"{latest.call}: {latest.error}" if latest else "",
+                    "latest_at": latest.at.isoformat(timespec="seconds") if latest else "",
+                }
+            )
+        return {
+            "pid": os.getpid(),
+            "host": socket.gethostname(),
+            "url": self._compiled.settings.public_url,
+            "started_at": self._started_at,
+            "version": self._version,
+            "plugins": plugins,
+        }
+
+
+def running_servers(data_folder: Path) -> Iterator[RunningServer]:
+    """Yield the servers that use a data folder now. A file that nobody holds is what a killed server left behind."""
+    try:
+        paths = sorted((data_folder / FOLDER).glob("*.json"))
+    except OSError:
+        return
+    for path in paths:
+        try:
+            with path.open("r+b") as file:
+                if _is_held(file):
+                    yield _server(json.loads(file.read()))
+        except (OSError, ValueError, KeyError, TypeError):
+            continue  # it ended, or writes at this moment; the next command reads it
+
+
+def _is_held(file: IO[bytes]) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    fcntl.flock(file, fcntl.LOCK_UN)
+    return False
+
+
+def _server(document: Mapping[str, Any]) -> RunningServer:
+    plugins = [RunningPlugin(**one) for one in document["plugins"]]
+    known = {name: document[name] for name in ("pid", "host", "url", "started_at", "version")}
+    return RunningServer(**known, plugins={one.id: one for one in plugins})

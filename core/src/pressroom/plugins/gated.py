@@ -1,0 +1,239 @@
+"""Records of plugins whose functions pass the gate, so that whoever calls them need not know whose they are.
+
+Not here: what runs while plugins are loaded (`PluginGate.loading`), lifespans, migrations, routes and tools, which have
+bounds of their own where they are called.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
+from typing import Any, Final, TypeVar
+
+from pressroom.errors import BackendError, CallError, CallTimeout, InternalError, PressroomError, Unavailable
+from pressroom.gate import PluginCall, PluginFailed, PluginGate
+from pressroom.gate.error_text import shown
+from pressroom.sdk import (
+    Authenticator,
+    Authorizer,
+    Caller,
+    CallRecord,
+    Check,
+    CheckResult,
+    Credentials,
+    Identity,
+    IndexEntries,
+    IndexEntry,
+    Job,
+    LeaseLost,
+    LockTaken,
+    Observer,
+    PublishingTargets,
+    RateLimit,
+    SharedKeys,
+    StorageKind,
+    ToolInfo,
+)
+
+T = TypeVar("T")
+
+ACCESS_SECONDS: Final = 10.0
+"""How long an authenticator or an authorizer may take for one call."""
+
+OBSERVER_SECONDS: Final = 30.0
+"""How long an observer may take for one call, beside its answer."""
+
+INDEX_SECONDS: Final = 10.0
+"""How long a plugin may take to list its entries of the text index."""
+
+CHECK_SECONDS: Final = 30.0
+"""How long a check of `pressroom doctor` may take."""
+
+TARGETS_SECONDS: Final = 0.8
+"""How long a plugin may take to name what an account publishes on: a person waits for the page."""
+
+_TARGETS_CANCEL_SECONDS: Final = 0.1
+
+MAX_LISTED: Final = 100_000
+"""How many entries or names of one plugin are read: a generator may never end."""
+
+JOB_CANCEL_SECONDS: Final = 30.0
+"""How long a job may take to end once it is cancelled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gated:
+    """Makes the records of one plugin pass the gate. `start_seconds` bound what runs while the server starts."""
+
+    gate: PluginGate
+    plugin: str
+    start_seconds: float
+
+    def record(self, record: Any) -> Any:
+        """Return a record like this one whose functions pass the gate; others are returned as they are."""
+        for kind, functions in _FUNCTIONS.items():
+            if isinstance(record, kind):
+                given = {name: gated for name, gated in functions.items() if getattr(record, name) is not None}
+                return replace(record, **{name: partial(getattr(self, gated), record) for name, gated in given.items()})
+        return record
+
+    def _call(self, point: str, name: str) -> PluginCall:
+        return PluginCall(self.plugin, point, name)
+
+    async def _authenticate(self, record: Authenticator, credentials: Credentials) -> Identity | None:
+        call = self._call("authenticator", record.name)
+        ask = partial(record.authenticate, credentials)
+        identity = await self._asked_for_access(call, ask, "the credential could not be checked")
+        if identity is not None and not isinstance(identity, Identity):
+            self.gate.note(call, "failed", f"{call} returned {shown(identity)} instead of an Identity", repeats=True)
+            raise InternalError(_refusal("the credential could not be checked"))
+        return identity
+
+    async def _authorize(self, record: Authorizer, caller: Caller, tool: ToolInfo) -> str | None:
+        call = self._call("authorizer", record.name)
+        ask = partial(record.authorize, caller, tool)
+        reason = await self._asked_for_access(call, ask, "nobody could say whether this call is allowed")
+        if reason is not None and not isinstance(reason, str):
+            self.gate.note(call, "failed", f"{call} returned {shown(reason)} instead of a text or None", repeats=True)
+            raise InternalError(_refusal("nobody could say whether this call is allowed"))
+        return reason
+
+    async def _asked_for_access(self, call: PluginCall, ask: Callable[[], Awaitable[Any]], problem: str) -> Any:
+        """Ask somebody who decides about a call. Where they fail, the call is refused."""
+        try:
+            return await self.gate.run(call, ACCESS_SECONDS, ask, passes=(PressroomError,), repeats=True)
+        except PluginFailed as failure:
+            if failure.reason == "failed":
+                raise InternalError(_refusal(problem)) from failure
+            raise CallTimeout(f"{problem} in time; try again in a moment") from failure
+
+    def _limit_key(self, record: RateLimit, caller: Caller) -> str:
+        with self.gate.calling(self._call("rate limit", record.name), passes=(CallError,)):
+            key = record.key(caller)
+            if not isinstance(key, str):
+                raise TypeError(f"its key must be a text, not {shown(key)}")
+        return key
+
+    def _observe(self, record: Observer, seen: CallRecord) -> Awaitable[None] | None:
+        call = self._call("observer", record.name)
+        if inspect.iscoroutinefunction(record.observe):
+            return self.gate.run(call, OBSERVER_SECONDS, partial(record.observe, seen), repeats=True)
+        try:
+            observing = record.observe(seen)
+        except BaseException as error:
+            raise self.gate.failed(call, error, repeats=True) from error
+        if observing is None:
+            self.gate.works(call)
+            return None
+        return self.gate.run(call, OBSERVER_SECONDS, partial(_itself, observing), repeats=True)
+
+    async def _entries(self, record: IndexEntries) -> Iterable[IndexEntry]:
+        call = self._call("index", record.section)
+        entries = await self.gate.run(call, INDEX_SECONDS, record.entries, repeats=True)
+        return [self._entry(call, entry) for entry in self._listed(call, entries)]
+
+    def _entry(self, call: PluginCall, entry: Any) -> Any:
+        if not isinstance(entry, IndexEntry) or entry.read is None:
+            return entry
+        return replace(entry, read=partial(self.gate.run, call, INDEX_SECONDS, entry.read, repeats=True))
+
+    async def _targets(self, record: PublishingTargets, subject: str) -> Iterable[str]:
+        call = self._call("publishing targets", record.name)
+        ask = partial(record.names, subject)
+        found = await self.gate.run(call, TARGETS_SECONDS, ask, cancel_seconds=_TARGETS_CANCEL_SECONDS)
+        names = self._listed(call, found)
+        return [name for name in names if isinstance(name, str)]
+
+    def _listed(self, call: PluginCall, values: Iterable[Any]) -> list[Any]:
+        with self.gate.calling(call):
+            return list(islice(values, MAX_LISTED))
+
+    async def _measure(self, record: StorageKind, session: Any, subject: str) -> int:
+        with self.gate.calling(self._call("storage", record.name), passes=(PressroomError,)):
+            return await record.measure(session, subject)
+
+    async def _make_room(self, record: StorageKind, session: Any, subject: str, size: int) -> None:
+        with self.gate.calling(self._call("storage", record.name), passes=(PressroomError,)):
+            if record.make_room is not None:
+                await record.make_room(session, subject, size)
+
+    def _read_keys(self, record: SharedKeys) -> Sequence[bytes]:
+        with self.gate.loading(self._call("shared keys", record.name), self.start_seconds):
+            return record.read()
+
+    async def _unreadable(self, record: SharedKeys, session: Any) -> int:
+        if record.unreadable is None:
+            return 0
+        count = partial(record.unreadable, session)
+        call = self._call("shared keys", record.name)
+        return await self.gate.run(call, self.start_seconds, count, passes=(PressroomError,), interrupt=True)
+
+    async def _check(self, record: Check) -> CheckResult:
+        call = self._call("check", record.name)
+        return await self.gate.run(call, CHECK_SECONDS, record.run, passes=(PressroomError,), interrupt=True)
+
+    async def _job(self, record: Job, run: Any) -> Any:
+        call = self._call("job", record.kind)
+        work = partial(record.run, run)
+        # One that does not let itself be cancelled is left behind: without its lease it cannot write any more.
+        passes = (PressroomError, LeaseLost, LockTaken)
+        return await self.gate.run(call, record.timeout, work, passes=passes, cancel_seconds=JOB_CANCEL_SECONDS)
+
+
+_FUNCTIONS: Final[Mapping[type[Any], Mapping[str, str]]] = {
+    Authenticator: {"authenticate": "_authenticate"},
+    Authorizer: {"authorize": "_authorize"},
+    RateLimit: {"key": "_limit_key"},
+    Observer: {"observe": "_observe"},
+    IndexEntries: {"entries": "_entries"},
+    PublishingTargets: {"names": "_targets"},
+    StorageKind: {"measure": "_measure", "make_room": "_make_room"},
+    SharedKeys: {"read": "_read_keys", "unreadable": "_unreadable"},
+    Check: {"run": "_check"},
+    Job: {"run": "_job"},
+}
+"""What passes the gate: the functions of each kind of record, and the method of `Gated` that is called instead."""
+
+
+async def _itself(awaitable: Awaitable[T]) -> T:
+    return await awaitable
+
+
+def _refusal(problem: str) -> str:
+    return f"{problem}; the request id tells the operator why"
+
+
+class GatedBackend:
+    """A store of a plugin: each call passes the gate, and fails as the protocols say, with `BackendError`.
+
+    `methods` are those of the protocol. Everything else is the store's own.
+    """
+
+    def __init__(self, store: Any, call: PluginCall, gate: PluginGate, methods: Mapping[str, float]) -> None:
+        self._store = store
+        for name, seconds in methods.items():
+            setattr(self, name, partial(self._ask, call, gate, seconds, getattr(store, name)))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def _ask(
+        self,
+        call: PluginCall,
+        gate: PluginGate,
+        seconds: float,
+        method: Callable[..., Any],
+        /,
+        *given: Any,
+        **named: Any,
+    ) -> Any:
+        try:
+            return await gate.run(
+                call, seconds, partial(method, *given, **named), passes=(PressroomError,), repeats=True
+            )
+        except PluginFailed as failure:
+            late = failure.reason != "failed"
+            raise (Unavailable if late else BackendError)(failure.message) from failure

@@ -1,0 +1,359 @@
+"""Plugins that hang, or raise what nobody catches, while the server runs: the others work, and the plugin is named."""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import httpx
+import pytest
+from pressroom.cli.diagnosis import diagnose
+from pressroom.http.access_form import publishing_targets
+from pressroom.plugins import gated
+from pressroom.testing import RunningHost
+from pressroom.testing.plugin import settings_for_test
+from support.installing import on_path
+from support.plugin_source import SOUND, install_plugin
+
+FAULTS: Final = ("hang", "stubborn", "panic", "exit", "interrupt", "cancel", "error")
+
+SOURCE: Final = '''
+import asyncio
+
+class Panic(BaseException): ...
+
+FAULT = ""
+LET_GO = False
+
+async def fault(name=None):
+    match FAULT if name is None else name:
+        case "hang":
+            await asyncio.Event().wait()
+        case "stubborn":
+            while not LET_GO:
+                try:
+                    await asyncio.Event().wait()
+                except asyncio.CancelledError:
+                    pass
+        case "":
+            return
+        case other:
+            raise_it(other)
+
+def raise_it(name):
+    match name:
+        case "panic": raise Panic("no way")
+        case "exit": raise SystemExit(3)
+        case "interrupt": raise KeyboardInterrupt
+        case "cancel": raise asyncio.CancelledError
+        case "error": raise ValueError("no way")
+
+class FaultParams(Params):
+    fault: str = Field(default="", description="What goes wrong.")
+
+class Nothing(BaseModel):
+    fault: str
+
+@mcp_tool(name="victim", title="Fail", timeout=1)
+async def victim(params: FaultParams, call: Call) -> Nothing:
+    """Fails in a way that you choose."""
+    if params.fault.startswith("tool "):
+        await fault(params.fault.removeprefix("tool "))
+    return Nothing(fault=params.fault)
+
+@hookimpl
+def pressroom_mcp_tools(): return [victim]
+
+async def authenticate(credentials):
+    await fault(credentials.headers.get("x-fault", ""))
+
+@hookimpl
+def pressroom_authenticators(): return [Authenticator("own", authenticate)]
+
+async def authorize(caller, tool):
+    if tool.name == "victim" and AT == "authorizer":
+        await fault()
+
+AT = ""
+
+@hookimpl
+def pressroom_authorizers(): return [Authorizer("own", authorize)]
+
+async def observe(record):
+    if AT == "observer":
+        await fault()
+
+def note(record):
+    if AT == "note":
+        raise_it(FAULT)
+
+@hookimpl
+def pressroom_observers(): return [Observer("own", observe), Observer("note", note)]
+
+def key(caller):
+    if AT == "limit":
+        raise_it(FAULT)
+    return "everybody"
+
+@hookimpl
+def pressroom_rate_limits():
+    return [RateLimit("own", lambda tool, plan: per_hour(1000) if tool.name == "victim" else None, key)]
+
+async def entries():
+    if AT == "index":
+        await fault()
+    return [IndexEntry("An entry", "/own", read=text, version=FAULT)]
+
+async def text():
+    if AT == "text":
+        await fault()
+    return "the text"
+
+@hookimpl
+def pressroom_index_entries(): return [IndexEntries("Own", entries)]
+
+async def page(request):
+    await fault(request.query["fault"])
+    return HttpResponse(b"page")
+
+async def before(request):
+    await fault(request.query.get("before", ""))
+
+@hookimpl
+def pressroom_routes(): return [Route("/own", page), Route("/before", page, before_body=before)]
+
+async def work(run):
+    await fault(run.payload["fault"])
+
+@hookimpl
+def pressroom_jobs(): return [Job("own", work, attempts=1, timeout=1)]
+
+async def names(subject):
+    if AT == "targets":
+        await fault()
+    return ["own.example"]
+
+@hookimpl
+def pressroom_publishing_targets(): return [PublishingTargets("own", names)]
+
+async def check():
+    if AT == "check":
+        await fault()
+    return CheckResult("ok", "fine")
+
+@hookimpl
+def pressroom_checks(): return [Check("own", check)]
+
+async def measure(session, subject):
+    if AT == "storage":
+        raise_it(FAULT)
+    return 0
+
+@hookimpl
+def pressroom_storage(): return [StorageKind("own", "own things", measure, advice="delete them")]
+
+class Index:
+    async def open(self): ...
+    async def close(self): ...
+    async def get(self, content_id):
+        if AT == "get":
+            await fault()
+    async def put(self, content_id, entry, *, seconds):
+        if AT == "put":
+            await fault()
+    async def delete(self, content_id): ...
+
+@hookimpl
+def pressroom_backends(): return [Backend("cache", "own", lambda settings: Index())]
+'''
+
+_RAISED: Final = ("panic", "exit", "interrupt", "cancel", "error")
+_WORDS: Final = {
+    "panic": "Panic: no way",
+    "exit": "SystemExit: 3",
+    "interrupt": "KeyboardInterrupt",
+    "cancel": "CancelledError",
+    "error": "ValueError: no way",
+    "hang": "did not end within",
+    "stubborn": "did not end within",
+}
+
+
+def waited(look: Callable[[], Any]) -> Any:
+    """Return what the function finds, as soon as it finds something."""
+    end = time.monotonic() + 30
+    while not (found := look()):
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.02)
+    return found
+
+
+class Faulty:
+    """A running host with a plugin that fails where and as it is told, and one that works."""
+
+    def __init__(self, host: RunningHost, module: Any) -> None:
+        self.host = host
+        self._module = module
+
+    def fails(self, at: str, name: str) -> None:
+        self._module.AT, self._module.FAULT = at, name
+
+    def works(self) -> None:
+        """Check that the other plugin works, and this one too where nothing is wrong with it."""
+        self.fails("", "")
+        answer = httpx.post(f"{self.host.url}/tools/sound/api/generate", json={"text": "hello"}, timeout=30)
+        assert answer.status_code == 200
+        assert httpx.get(f"{self.host.url}/healthz").status_code == 200
+        assert self.host.call_tool("victim", {"fault": ""}) == {"fault": ""}
+
+    def failures(self, point: str) -> int:
+        counts = self.host.host.compiled.gate.failures
+        return sum(count for (plugin, at, _), count in counts.items() if (plugin, at) == ("own", point))
+
+
+@pytest.fixture(scope="module")
+def faulty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Faulty]:
+    folder = tmp_path_factory.mktemp("gate")
+    install_plugin(folder / "site", "own", SOUND + SOURCE)
+    install_plugin(folder / "site", "sound")
+    config = {
+        "plugins": {"own": {}, "sound": {}},
+        "cache": {"backend": "own"},
+        "tools": {name: {"rate_limit": "100000/hour"} for name in ("own", "sound")},
+        "builtin_plugins": False,
+    }
+    with pytest.MonkeyPatch.context() as patch, on_path(folder / "site"):
+        for name in ("ACCESS_SECONDS", "OBSERVER_SECONDS", "INDEX_SECONDS", "CHECK_SECONDS", "TARGETS_SECONDS"):
+            patch.setattr(gated, name, 0.3)
+        patch.setattr(gated, "JOB_CANCEL_SECONDS", 1.0)
+        with RunningHost(settings_for_test(config, folder / "data")) as host:
+            module = importlib.import_module("acme_own.plugin")
+            yield Faulty(host, module)
+            module.LET_GO = True
+
+
+def _mcp(faulty: Faulty, headers: dict[str, str] | None = None, fault: str = "") -> httpx.Response:
+    message = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": "victim", "arguments": {"fault": fault}},
+    }
+    key = faulty.host._api_key()
+    given = {"Authorization": f"Bearer {key}", "Accept": "application/json, text/event-stream", **(headers or {})}
+    return httpx.post(f"{faulty.host.url}/api/mcp", json=message, headers=given, timeout=30)
+
+
+def _authenticator(faulty: Faulty, name: str) -> None:
+    answer = httpx.post(
+        f"{faulty.host.url}/tools/sound/api/generate", json={"text": "hello"}, headers={"X-Fault": name}, timeout=30
+    )
+    assert answer.status_code in (500, 503, 504)
+    assert "the credential could not be checked" in answer.json()["error"]["message"]
+
+
+def _authorizer(faulty: Faulty, name: str) -> None:
+    faulty.fails("authorizer", name)
+    assert _mcp(faulty).json()["result"]["isError"]
+
+
+def _calls(at: str) -> Callable[[Faulty, str], None]:
+    def call(faulty: Faulty, name: str) -> None:
+        faulty.fails(at, name)
+        assert faulty.host.call_tool("victim", {"fault": ""}) == {"fault": ""}
+        faulty.host.run(faulty.host.host.pipeline.settle(10))
+
+    return call
+
+
+def _limit(faulty: Faulty, name: str) -> None:
+    faulty.fails("limit", name)
+    assert _mcp(faulty).json()["result"]["isError"]
+
+
+def _index(at: str) -> Callable[[Faulty, str], None]:
+    def read(faulty: Faulty, name: str) -> None:
+        faulty.fails(at, name)
+        answer = httpx.get(f"{faulty.host.url}/llms-full.txt", timeout=30)
+        assert answer.status_code == 200
+        assert "## Tools" in answer.text
+
+    return read
+
+
+def _route(path: str) -> Callable[[Faulty, str], None]:
+    def ask(faulty: Faulty, name: str) -> None:
+        assert httpx.get(f"{faulty.host.url}{path}{name}", timeout=30).status_code == 500
+
+    return ask
+
+
+def _job(faulty: Faulty, name: str) -> None:
+    jobs = faulty.host.host.jobs
+    job = faulty.host.run(jobs.enqueue("own", {"fault": name}))
+
+    assert waited(lambda: (status := faulty.host.run(jobs.status(job))).finished_at and status).state == "failed"
+
+
+def _targets(faulty: Faulty, name: str) -> None:
+    faulty.fails("targets", name)
+    contributions = faulty.host.host.compiled.plugins.contributions
+    assert faulty.host.run(publishing_targets(contributions, "somebody")) == []
+
+
+def _check(faulty: Faulty, name: str) -> None:
+    faulty.fails("check", name)
+    rows = {one.check: one.result for one in faulty.host.run(diagnose(faulty.host.host.compiled, lambda: None))}
+    assert rows["own: own"].status == "error"
+    assert _WORDS[name] in rows["own: own"].message
+
+
+def _storage(faulty: Faulty, name: str) -> None:
+    faulty.fails("storage", name)
+    with pytest.raises(Exception, match=_WORDS[name]):
+        faulty.host.run(faulty.host.host.accounts.stored.storage("0" * 32))
+
+
+def _cache(at: str) -> Callable[[Faulty, str], None]:
+    def generate(faulty: Faulty, name: str) -> None:
+        faulty.fails(at, name)
+        answer = httpx.post(f"{faulty.host.url}/tools/own/api/generate", json={"text": f"{at} {name}"}, timeout=30)
+        assert answer.status_code == 200, answer.text
+
+    return generate
+
+
+def _tool(faulty: Faulty, name: str) -> None:
+    assert _mcp(faulty, fault=f"tool {name}").json()["result"]["isError"]
+
+
+POINTS: Final[dict[str, tuple[str, Callable[[Faulty, str], Any], tuple[str, ...]]]] = {
+    "authenticator": ("authenticator", _authenticator, FAULTS),
+    "authorizer": ("authorizer", _authorizer, FAULTS),
+    "observer": ("observer", _calls("observer"), FAULTS),
+    "plain_observer": ("observer", _calls("note"), _RAISED),
+    "limit_key": ("rate limit", _limit, _RAISED),
+    "index": ("index", _index("index"), FAULTS),
+    "text": ("index", _index("text"), FAULTS),
+    "route": ("route", _route("/own?fault="), _RAISED),
+    "before_body": ("route", _route("/before?fault=&before="), _RAISED),
+    "job": ("job", _job, FAULTS),
+    "targets": ("publishing targets", _targets, FAULTS),
+    "check": ("check", _check, FAULTS),
+    "storage": ("storage", _storage, _RAISED),
+    "cache_get": ("backend", _cache("get"), FAULTS),
+    "cache_put": ("backend", _cache("put"), FAULTS),
+    "tool": ("tool", _tool, ("hang", *_RAISED)),
+}
+
+
+@pytest.mark.parametrize(("point", "name"), [(point, name) for point in POINTS for name in POINTS[point][2]])
+def test_what_fails_at_work_is_named_and_costs_nobody_else(faulty: Faulty, point: str, name: str) -> None:
+    counted_as, fail, _ = POINTS[point]
+    before = faulty.failures(counted_as)
+    fail(faulty, name)
+    assert faulty.failures(counted_as) > before
+    assert _WORDS[name] in faulty.host.host.compiled.gate.latest["own"].error
+    faulty.works()
