@@ -408,6 +408,63 @@ def pressroom_cache_rules():
     assert [one["data"]["cached"] for one in text] == [False, True]
 
 
+LONG_AND_GENEROUS = """
+@hookimpl
+def pressroom_rate_limits():
+    return [
+        RateLimit("generous", lambda tool, plan: per_hour(5000)),
+        RateLimit("daily", lambda tool, plan: per_day(7000)),
+    ]
+
+@hookimpl
+def pressroom_cache_rules():
+    return [CacheRule("long", lambda tool, plan: CachePolicy(200_000))]
+"""
+
+
+def test_a_limit_and_a_cache_rule_of_a_plugin_replace_those_of_the_host(plugins: Plugins) -> None:
+    host = plugins.start(LONG_AND_GENEROUS, limits={"default_limit": "generous"}, cache={"default_rule": "long"})
+
+    assert shout(host).json()["meta"]["rateLimit"]["limit"] == 5000
+    tool = host.host.services.catalog.plan("anonymous").tools["shout"]
+    assert [rule.name.partition(": ")[2] for rule in tool.limits] == ["generous", "daily"]
+    assert tool.cache.seconds == 200_000
+
+
+def test_a_limit_and_a_cache_rule_that_nobody_chose_add_to_those_of_the_host(plugins: Plugins) -> None:
+    host = plugins.start(LONG_AND_GENEROUS)
+
+    assert shout(host).json()["meta"]["rateLimit"]["limit"] == 100
+    tool = host.host.services.catalog.plan("anonymous").tools["shout"]
+    assert (len(tool.limits), tool.cache.seconds) == (3, 75_600)
+
+
+@pytest.mark.parametrize(
+    ("section", "key", "name", "meant"),
+    [("limits", "default_limit", "generos", "generous"), ("cache", "default_rule", "lang", "long")],
+)
+def test_a_limit_or_cache_rule_that_nobody_offers_stops_the_start(
+    plugins: Plugins, section: str, key: str, name: str, meant: str
+) -> None:
+    with pytest.raises(ConfigError, match=rf"{section}\.{key}: there is no '{name}'") as raised:
+        plugins.start(LONG_AND_GENEROUS, **{section: {key: name}})
+    assert raised.value.hint == f"did you mean {meant!r}?"
+
+
+def test_doctor_tells_what_a_replaced_limit_leaves_without_effect(plugins: Plugins, tmp_path: Path) -> None:
+    plugins.write(LONG_AND_GENEROUS)
+    config = (
+        "[limits]\ndefault_limit = 'generous'\n[cache]\ndefault_rule = 'short'\n"
+        "[plans.staff.rate_limits]\nshout = '5/hour'\n"
+    )
+    done = command(plugins, tmp_path, "doctor", "--json", config=config)
+
+    rows = json.loads(done.stdout)["checks"]
+    assert "plans.staff.rate_limits: has no effect beside [limits] default_limit" in [row["message"] for row in rows]
+    (chosen,) = (row for row in rows if row["check"] == "default rules")
+    assert (chosen["status"], chosen["message"]) == ("error", "cache.default_rule: there is no 'short'")
+
+
 def test_results_of_one_account_are_not_served_to_another(plugins: Plugins) -> None:
     source = (
         AUTHENTICATOR

@@ -146,6 +146,9 @@ def pressroom_authorizers(plugin: PluginContext) -> Iterable[Authorizer]:
 def pressroom_rate_limits(plugin: PluginContext) -> Iterable[RateLimit]:
     """Limit how often tools are used. All limits apply; the one with the least left is reported.
 
+    Where the operator names one of yours as `[limits] default_limit`, it applies instead of the host's own, which reads
+    the limits of tools and plans; then return `tool.rate_limit` for tools that keep theirs.
+
     Example:
         ```python
         def thousand_a_day(tool: ToolInfo, plan: str) -> Rate | None:
@@ -162,6 +165,9 @@ def pressroom_rate_limits(plugin: PluginContext) -> Iterable[RateLimit]:
 @hookspec
 def pressroom_cache_rules(plugin: PluginContext) -> Iterable[CacheRule]:
     """Say how long results are served again. The shortest time and the narrowest share win.
+
+    So a rule can only shorten what the host's own says, `[cache] seconds`, unless the operator names it as
+    `[cache] default_rule`: then it applies instead.
 
     Example:
         ```python

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import Any, Literal, TypeVar
@@ -27,7 +28,7 @@ from pressroom.sdk import CachePolicy, CacheRule, Generator, McpTool, Params, Pl
 from pressroom.sdk.toolsets import GENERATORS
 from pressroom.validation.echo import nearest
 
-Record = TypeVar("Record")
+Shared = TypeVar("Shared", RateLimit, CacheRule)
 
 GENERATE = "/generate"
 """The one endpoint of a generator, below its API's URL."""
@@ -55,6 +56,9 @@ def compile_catalog(
     def contained(plugin: str, point: str, name: str) -> AbstractContextManager[None]:
         return gate.loading(PluginCall(plugin, point, name), settings.server.start_timeout)
 
+    limits = in_force(contributions, RateLimit, settings.limits.default_limit)
+    cache_rules = in_force(contributions, CacheRule, settings.cache.default_rule)
+    rules = _Rules(limits, cache_rules, contained)
     for one in declared:
         with contained(one.plugin, "tool", one.record.name):
             tool = _tool(one, contexts[one.plugin], settings, fonts)
@@ -70,14 +74,24 @@ def compile_catalog(
         tools=MappingProxyType(on),
         mcp_tools=MappingProxyType({tool.mcp_name: tool for tool in on.values() if tool.mcp_name}),
         plans=MappingProxyType(
-            {
-                plan: _plan_view(plan, plan_settings, on.values(), contributions, contained)
-                for plan, plan_settings in plans.items()
-            }
+            {plan: _plan_view(plan, of_plan, on.values(), rules) for plan, of_plan in plans.items()}
         ),
         unavailable=MappingProxyType({name: unavailable[name] for name in switched_on if name in unavailable}),
-        warnings=tuple(_unknown_names(settings, tools)),
+        warnings=(*_unknown_names(settings, tools), *_without_effect(settings, limits, cache_rules)),
     )
+
+
+def in_force(contributions: Contributions, record_type: type[Shared], chosen: str) -> tuple[Contribution[Shared], ...]:
+    """Return the rate limits or cache rules that apply, where the operator chose one instead of the host's own.
+
+    The host's own is left out where a plugin offers the chosen one. Until one does it stays, so that a name that is
+    misspelt never leaves tools without a limit.
+    """
+    offered = contributions.of(record_type)
+    offering = {one.plugin for one in offered if one.record.name == chosen}
+    if HOST_ID in offering or not offering:
+        return offered
+    return tuple(one for one in offered if one.plugin != HOST_ID)
 
 
 def _tool(
@@ -196,6 +210,20 @@ def _unknown_names(settings: Settings, tools: Mapping[str, Tool]) -> Iterator[st
     yield from _unknown_quotas(settings, {tool.quota for tool in tools.values() if tool.quota})
 
 
+def _without_effect(
+    settings: Settings, limits: Sequence[Contribution[RateLimit]], rules: Sequence[Contribution[CacheRule]]
+) -> Iterator[str]:
+    """Yield what the operator set that only the host's own limit and cache rule read, where another one applies."""
+    if not any(one.plugin == HOST_ID for one in limits):
+        for plan, plan_settings in settings.plans.items():
+            if plan_settings.rate_limits:
+                yield f"plans.{plan}.rate_limits: has no effect beside [limits] default_limit"
+    if not any(one.plugin == HOST_ID for one in rules):
+        for name, tool_settings in settings.tools.items():
+            if tool_settings.cache_seconds is not None:
+                yield f"tools.{name}.cache_seconds: has no effect beside [cache] default_rule"
+
+
 def _unknown_quotas(settings: Settings, known: Collection[str]) -> Iterator[str]:
     for plan, plan_settings in settings.plans.items():
         for quota in plan_settings.quotas:
@@ -206,18 +234,26 @@ def _unknown_quotas(settings: Settings, known: Collection[str]) -> Iterator[str]
                 )
 
 
-_Contained = Callable[[str, str, str], AbstractContextManager[None]]
-"""What contains a plugin's code: called with the plugin, the extension point and the name of the record."""
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    """What limits and caches the tools. `contained` is called with plugin, extension point and name of what it runs."""
+
+    limits: Sequence[Contribution[RateLimit]]
+    cache: Sequence[Contribution[CacheRule]]
+    contained: Callable[[str, str, str], AbstractContextManager[None]]
 
 
 def _plan_view(
-    plan: str, plan_settings: PlanSettings, tools: Iterable[Tool], contributions: Contributions, contained: _Contained
+    plan: str,
+    plan_settings: PlanSettings,
+    tools: Iterable[Tool],
+    rules: _Rules,
 ) -> PlanView:
     seen = {
         tool.name: PlanTool(
             tool,
-            _limits(tool, plan, contributions, contained),
-            _cache_policy(tool, plan, contributions, contained),
+            _limits(tool, plan, rules),
+            _cache_policy(tool, plan, rules),
             plan_settings.quotas.get(tool.quota),
         )
         for tool in tools
@@ -237,26 +273,28 @@ def _matches(tool: Tool, pattern: str) -> bool:
     return fnmatchcase(tool.name, pattern) or bool(tool.mcp_name and fnmatchcase(tool.mcp_name, pattern))
 
 
-def _limits(tool: Tool, plan: str, contributions: Contributions, contained: _Contained) -> tuple[LimitRule, ...]:
-    rules = []
-    for plugin, limit in _by_plugin(contributions, RateLimit):
-        with contained(plugin, "rate limit", limit.name):
+def _limits(tool: Tool, plan: str, rules: _Rules) -> tuple[LimitRule, ...]:
+    limits = []
+    for contribution in rules.limits:
+        plugin, limit = contribution.plugin, contribution.record
+        with rules.contained(plugin, "rate limit", limit.name):
             rate = limit.rate_for(tool.info, plan)
             if rate is not None and not isinstance(rate, Rate):
                 raise PluginError(f"rate limit {limit.name} must return a Rate or None, it returned {shown(rate)}")
         if rate is not None:
             # Rules of different plugins must not count together because they are called the same.
             name = limit.name if plugin == HOST_ID else f"{plugin}: {limit.name}"
-            rules.append(LimitRule(name, rate, limit.key))
-    return tuple(rules)
+            limits.append(LimitRule(name, rate, limit.key))
+    return tuple(limits)
 
 
-def _cache_policy(tool: Tool, plan: str, contributions: Contributions, contained: _Contained) -> CachePolicy:
+def _cache_policy(tool: Tool, plan: str, rules: _Rules) -> CachePolicy:
     if tool.kind != "generator":
         return CachePolicy(0)
     policies = []
-    for plugin, rule in _by_plugin(contributions, CacheRule):
-        with contained(plugin, "cache rule", rule.name):
+    for contribution in rules.cache:
+        plugin, rule = contribution.plugin, contribution.record
+        with rules.contained(plugin, "cache rule", rule.name):
             policy = rule.policy_for(tool.info, plan)
             if policy is not None:
                 _check_policy(rule.name, policy)
@@ -274,8 +312,3 @@ def _check_policy(rule: str, policy: CachePolicy) -> None:
     problems = [*shape_problems(policy)] or ([] if policy.seconds >= 0 else [f"seconds is {policy.seconds}, below 0"])
     if problems:
         raise PluginError(f"cache rule {rule}: {'; '.join(problems)}")
-
-
-def _by_plugin(contributions: Contributions, record_type: type[Record]) -> Iterator[tuple[str, Record]]:
-    for contribution in contributions.of(record_type):
-        yield contribution.plugin, contribution.record

@@ -107,6 +107,7 @@ async def diagnose(compiled: LoadedApp, advance: Callable[[], None]) -> list[Dia
     add("tools", _tools(compiled))
     add("authentication", _attempt_authenticators(compiled))
     add("branding", _attempt_branding(compiled))
+    add("default rules", _attempt_defaults(compiled))
     for name, result in await _database(compiled):
         add(name, result)
     for store, result in await _stores(compiled):
@@ -247,6 +248,15 @@ def _attempt_branding(compiled: LoadedApp) -> CheckResult:
     except PressroomError as error:
         return CheckResult("error", error.message, error.hint)
     return CheckResult("ok", f"{compiled.branding.name}, key {compiled.branding.key!r}")
+
+
+def _attempt_defaults(compiled: LoadedApp) -> CheckResult:
+    try:
+        compiled.check_defaults()
+    except ConfigError as error:
+        return CheckResult("error", error.message, error.hint)
+    settings = compiled.settings
+    return CheckResult("ok", f"rate limit {settings.limits.default_limit}, cache rule {settings.cache.default_rule}")
 
 
 async def _database(compiled: LoadedApp) -> list[tuple[str, CheckResult]]:

@@ -144,6 +144,11 @@ class LimitsSettings(Section):
     on_outage: Literal["allow", "refuse"] = Field(
         "allow", description="What happens to calls while the limits cannot be counted."
     )
+    default_limit: str = Field(
+        "default",
+        min_length=1,
+        description="Name of the rate limit that applies instead of the server's own, `default`; others add to it.",
+    )
     max_keys: WholeNumber = Field(
         100_000, ge=1000, description="How many (tool, client) pairs the memory backend keeps."
     )
@@ -163,6 +168,11 @@ class CacheSettings(Section):
 
     backend: str = Field("auto", description="`memory`, `redis`, a plugin's, or `auto`: redis where it is configured.")
     seconds: Duration = Field(75_600, ge=0, description="How long a result is served again; 0 switches it off.")
+    default_rule: str = Field(
+        "default",
+        min_length=1,
+        description="Name of the cache rule that applies instead of the server's own, `default`; others add to it.",
+    )
     max_entries: WholeNumber = Field(50_000, ge=1, description="How many results the memory backend remembers.")
 
 

@@ -173,6 +173,7 @@ class Host:
 
     async def _services(self, opened: AsyncExitStack) -> Services:
         settings, compiled = self.settings, self.compiled
+        compiled.check_defaults()
         brand = compiled.brand_block_at_start()
         files, cache, limiter = await open_backends(compiled, opened)
         fonts = settings.graphics.fonts

@@ -25,9 +25,11 @@ from pressroom.sdk import (
     Brander,
     Branding,
     CacheIndex,
+    CacheRule,
     FileStore,
     Limiter,
     Models,
+    RateLimit,
     Route,
     StorageKind,
 )
@@ -122,6 +124,22 @@ class LoadedApp:
             block = dict(brander.record.block(self.branding))
             orjson.dumps(block)
         return block
+
+    def check_defaults(self) -> None:
+        """Make sure that the rate limit and the cache rule are there that the operator named instead of the host's.
+
+        Raises:
+            ConfigError: no active plugin offers one of them.
+        """
+        contributions = self.plugins.contributions
+        named: tuple[tuple[str, str, type[RateLimit | CacheRule]], ...] = (
+            ("limits.default_limit", self.settings.limits.default_limit, RateLimit),
+            ("cache.default_rule", self.settings.cache.default_rule, CacheRule),
+        )
+        for key, name, record_type in named:
+            known = {one.record.name: one.record for one in contributions.of(record_type)}
+            if name not in known:
+                raise _unknown(key, name, known)
 
     def backend(self, kind: BackendKind, name: str, key: str) -> Any:
         """Return a new instance of the backend that the operator named under the configuration's `key`.
