@@ -15,6 +15,7 @@ from pressroom.plugins.load import load_plugins
 
 # What a plugin of that kind would have itself.
 PRELUDE = """
+import time
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import asynccontextmanager
@@ -27,6 +28,8 @@ from sqlalchemy.orm import DeclarativeBase
 PLUGIN = Plugin(id="example", title="Example", summary="The example of a hook.")
 KNOWN_BADGES = {"badge_1"}
 TOTALS: Counter[str] = Counter()
+IN_FLIGHT: Counter[str] = Counter()
+SECONDS: Counter[tuple[str, str]] = Counter()
 
 
 class ShoutParams(Params):

@@ -34,6 +34,8 @@ PUBLIC = [
     "CacheRule",
     "Call",
     "CallError",
+    "CallInfo",
+    "CallMiddleware",
     "CallRecord",
     "Caller",
     "Check",

@@ -461,7 +461,7 @@ def test_doctor_tells_what_a_replaced_limit_leaves_without_effect(plugins: Plugi
 
     rows = json.loads(done.stdout)["checks"]
     assert "plans.staff.rate_limits: has no effect beside [limits] default_limit" in [row["message"] for row in rows]
-    (chosen,) = (row for row in rows if row["check"] == "default rules")
+    (chosen,) = (row for row in rows if row["check"] == "choices")
     assert (chosen["status"], chosen["message"]) == ("error", "cache.default_rule: there is no 'short'")
 
 

@@ -18,6 +18,7 @@ from pressroom.sdk import (
     Backend,
     Brander,
     CacheRule,
+    CallMiddleware,
     Check,
     Generator,
     IndexEntries,
@@ -339,6 +340,33 @@ def pressroom_index_entries(plugin: PluginContext) -> Iterable[IndexEntries]:
         @hookimpl
         def pressroom_index_entries():
             return [IndexEntries("Docs", guides)]
+        ```
+    """
+
+
+@hookspec
+def pressroom_call_middleware(plugin: PluginContext) -> Iterable[CallMiddleware]:
+    """Run something before and after each call of a tool, such as to trace, audit or time it.
+
+    Enters in the order of `[middleware] order`, then of plugin id, and exits in reverse. It cannot change an answer: a
+    failure is logged and counted, and what takes longer than `[middleware] timeout` is cut off. Where you only need to
+    know of calls that have ended, an observer is cheaper: it runs beside the answer.
+
+    Example:
+        ```python
+        async def begin(call: CallInfo) -> float:
+            IN_FLIGHT[call.tool.name] += 1
+            return time.monotonic()
+
+
+        async def end(began: float, record: CallRecord) -> None:
+            IN_FLIGHT[record.tool] -= 1
+            SECONDS[record.tool, record.code] += time.monotonic() - began
+
+
+        @hookimpl
+        def pressroom_call_middleware():
+            return [CallMiddleware("stopwatch", begin, end)]
         ```
     """
 

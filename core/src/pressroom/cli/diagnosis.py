@@ -107,7 +107,7 @@ async def diagnose(compiled: LoadedApp, advance: Callable[[], None]) -> list[Dia
     add("tools", _tools(compiled))
     add("authentication", _attempt_authenticators(compiled))
     add("branding", _attempt_branding(compiled))
-    add("default rules", _attempt_defaults(compiled))
+    add("choices", _attempt_choices(compiled))
     for name, result in await _database(compiled):
         add(name, result)
     for store, result in await _stores(compiled):
@@ -250,9 +250,9 @@ def _attempt_branding(compiled: LoadedApp) -> CheckResult:
     return CheckResult("ok", f"{compiled.branding.name}, key {compiled.branding.key!r}")
 
 
-def _attempt_defaults(compiled: LoadedApp) -> CheckResult:
+def _attempt_choices(compiled: LoadedApp) -> CheckResult:
     try:
-        compiled.check_defaults()
+        compiled.check_choices()
     except ConfigError as error:
         return CheckResult("error", error.message, error.hint)
     settings = compiled.settings

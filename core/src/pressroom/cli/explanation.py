@@ -53,6 +53,11 @@ def _authorize(compiled: LoadedApp, _entry: PlanTool, _plan: str) -> str:
     return f"all of {', '.join(names)} must allow it" if names else "nothing to ask beyond the plan"
 
 
+def _middleware(compiled: LoadedApp, _entry: PlanTool, _plan: str) -> str:
+    names = [one.record.name for one in compiled.middleware()]
+    return f"enters {', then '.join(names)}, and exits in reverse" if names else "nothing to enter"
+
+
 def _validate(_compiled: LoadedApp, entry: PlanTool, _plan: str) -> str:
     return f"{entry.tool.params.__name__}: {', '.join(entry.tool.params.model_fields)}"
 
@@ -124,6 +129,7 @@ STAGE_TEXTS: Final[dict[str, Callable[[LoadedApp, PlanTool, str], str]]] = {
     "authenticate": _authenticate,
     "plan": _plan,
     "authorize": _authorize,
+    "middleware": _middleware,
     "validate": _validate,
     "recall": _recall,
     "cache": _cache,

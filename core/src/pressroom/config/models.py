@@ -10,6 +10,7 @@ import platformdirs
 from pydantic import AfterValidator, Field, SecretStr
 
 from pressroom.config.account_models import AccountsSettings, AuthSettings, OAuthSettings
+from pressroom.config.call_models import MiddlewareSettings
 from pressroom.config.values import (
     Duration,
     Folder,
@@ -364,6 +365,7 @@ class Settings(Section):
     storage: StorageSettings = Field(default_factory=StorageSettings)
     limits: LimitsSettings = LimitsSettings()
     cache: CacheSettings = CacheSettings()
+    middleware: MiddlewareSettings = MiddlewareSettings()
     executors: ExecutorsSettings = ExecutorsSettings()
     graphics: GraphicsSettings = GraphicsSettings()
     auth: AuthSettings = AuthSettings()

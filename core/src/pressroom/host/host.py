@@ -173,7 +173,7 @@ class Host:
 
     async def _services(self, opened: AsyncExitStack) -> Services:
         settings, compiled = self.settings, self.compiled
-        compiled.check_defaults()
+        compiled.check_choices()
         brand = compiled.brand_block_at_start()
         files, cache, limiter = await open_backends(compiled, opened)
         fonts = settings.graphics.fonts
@@ -207,6 +207,7 @@ class Host:
             quotas=self.accounts.quotas,
             client_requests=self.accounts.client_requests,
             gate=compiled.gate,
+            middleware=compiled.middleware(),
         )
 
     def _worker_modules(self) -> set[str]:

@@ -26,6 +26,7 @@ from pressroom.sdk import (
     Branding,
     CacheIndex,
     CacheRule,
+    CallMiddleware,
     FileStore,
     Limiter,
     Models,
@@ -125,8 +126,8 @@ class LoadedApp:
             orjson.dumps(block)
         return block
 
-    def check_defaults(self) -> None:
-        """Make sure that the rate limit and the cache rule are there that the operator named instead of the host's.
+    def check_choices(self) -> None:
+        """Make sure that the rate limit, the cache rule and the middleware are there that the operator named.
 
         Raises:
             ConfigError: no active plugin offers one of them.
@@ -140,6 +141,21 @@ class LoadedApp:
             known = {one.record.name: one.record for one in contributions.of(record_type)}
             if name not in known:
                 raise _unknown(key, name, known)
+        self.middleware()
+
+    def middleware(self) -> tuple[Contribution[CallMiddleware], ...]:
+        """Return the middleware of plugins, outermost first.
+
+        Raises:
+            ConfigError: no active plugin offers one that the operator named.
+        """
+        # Names are unique, and contributions are in the order of plugin id.
+        found = {one.record.name: one for one in self.plugins.contributions.of(CallMiddleware)}
+        named = dict.fromkeys(self.settings.middleware.order)
+        for name in named:
+            if name not in found:
+                raise _unknown("middleware.order", name, found)
+        return tuple(found[name] for name in (*named, *(name for name in found if name not in named)))
 
     def backend(self, kind: BackendKind, name: str, key: str) -> Any:
         """Return a new instance of the backend that the operator named under the configuration's `key`.

@@ -29,6 +29,7 @@ from pressroom.pipeline.stages.authorize import Authorize, Plan
 from pressroom.pipeline.stages.base import CallStage
 from pressroom.pipeline.stages.cache import Cache, Join
 from pressroom.pipeline.stages.limit import Limit
+from pressroom.pipeline.stages.middleware import Middleware
 from pressroom.pipeline.stages.observe import Observe
 from pressroom.pipeline.stages.quota import Quota
 from pressroom.pipeline.stages.repeat import Claim, Recall
@@ -46,6 +47,7 @@ STAGES: Final[tuple[type[CallStage[Any, Any]], ...]] = (
     Authenticate,
     Plan,
     Authorize,
+    Middleware,
     Validate,
     Recall,
     Cache,

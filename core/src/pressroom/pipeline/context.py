@@ -21,6 +21,7 @@ from pressroom.sdk import (
     CacheEntry,
     Call,
     Caller,
+    CallRecord,
     EmbeddedResource,
     LimitStatus,
     Params,
@@ -113,12 +114,20 @@ class IdentifiedCall(CallContext):
     caller: Caller
 
 
+EnteredMiddleware = tuple[Callable[[Any, CallRecord], Awaitable[None]], Any]
+"""What a middleware is left with, and what it returned when it was entered."""
+
+
 @dataclass(slots=True)
 class ResolvedCall(IdentifiedCall):
-    """A call of a tool that the caller's plan has. `limit_status` is that of the strictest limit so far."""
+    """A call of a tool that the caller's plan has.
+
+    `limit_status` is that of the strictest limit so far. `entered_middleware` is what has to be told of the end.
+    """
 
     plan_tool: PlanTool
     limit_status: LimitStatus | None = field(default=None, kw_only=True)
+    entered_middleware: list[EnteredMiddleware] | None = field(default=None, kw_only=True)
 
     def for_tool(self, base_url: str) -> Call:
         """Return what the tool's functions learn of the call."""

@@ -15,7 +15,8 @@ from pressroom.gate import PluginGate
 from pressroom.observability.metrics import Metrics
 from pressroom.pipeline.context import RenderedFile
 from pressroom.pipeline.executors import Executors
-from pressroom.sdk import Authenticator, Authorizer, CacheIndex, FileStore, Limiter, Observer
+from pressroom.plugins.contributions import Contribution
+from pressroom.sdk import Authenticator, Authorizer, CacheIndex, CallMiddleware, FileStore, Limiter, Observer
 
 
 class SingleFlight:
@@ -82,4 +83,5 @@ class Services:
     quotas: Quotas
     client_requests: ClientRequests
     gate: PluginGate
+    middleware: tuple[Contribution[CallMiddleware], ...] = ()
     single_flight: SingleFlight = field(default_factory=SingleFlight)

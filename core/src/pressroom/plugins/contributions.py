@@ -30,6 +30,7 @@ from pressroom.sdk import (
     Backend,
     Brander,
     CacheRule,
+    CallMiddleware,
     Check,
     Generator,
     IndexEntries,
@@ -67,6 +68,7 @@ RECORD_TYPES: Final[Mapping[str, type[Any]]] = MappingProxyType(
         "pressroom_storage": StorageKind,
         "pressroom_publishing_targets": PublishingTargets,
         "pressroom_index_entries": IndexEntries,
+        "pressroom_call_middleware": CallMiddleware,
         "pressroom_observers": Observer,
         "pressroom_checks": Check,
         "pressroom_commands": click.Command,
@@ -128,6 +130,7 @@ _NAMES: Final[Mapping[type[Any], tuple[str, str]]] = MappingProxyType(
         StorageKind: ("storage", "name"),
         PublishingTargets: ("publishing targets", "name"),
         IndexEntries: ("index", "section"),
+        CallMiddleware: ("middleware", "name"),
         Observer: ("observer", "name"),
         Check: ("check", "name"),
         click.Command: ("command", "name"),
@@ -159,7 +162,7 @@ def claims(record: Any) -> tuple[str, ...]:
             return (f"the {record.kind} backend {record.name}",)
         case Models():
             return (f"the {describe(record)}", *(f"the table {name}" for name in sorted(record.metadata.tables)))
-        case Authenticator() | Brander() | Job() | SharedKeys() | StorageKind():
+        case Authenticator() | Brander() | CallMiddleware() | Job() | SharedKeys() | StorageKind():
             return (f"the {describe(record)}",)
         case _:
             return ()

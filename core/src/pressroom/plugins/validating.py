@@ -20,7 +20,7 @@ from pressroom.errors import PluginError
 from pressroom.gate.error_text import one_line, shown
 from pressroom.plugins.contributions import describe, shape_problems
 from pressroom.plugins.records import Status
-from pressroom.sdk import Generator, Instructions, Job, McpTool, Models, RateLimit, Route
+from pressroom.sdk import CallMiddleware, Generator, Instructions, Job, McpTool, Models, RateLimit, Route
 from pressroom.validation.messages import input_error
 
 Reason = tuple[str, str]
@@ -158,6 +158,8 @@ def _problems(record: Any) -> Iterator[str]:
             yield from record.problems()
         case Route():
             yield from _route_problems(record)
+        case CallMiddleware(enter=None, exit=None):
+            yield "it needs enter, exit or both"
         case Models():
             yield from _models_problems(record)
         case Job():

@@ -48,6 +48,7 @@ from pressroom.sdk.generator import Example, Generator, Mcp, Mode, Page, Preview
 from pressroom.sdk.jobs import Job, JobRun, Jobs, JobState, JobStatus, Lease, LeaseLost, LockTaken, Pause, Reschedule
 from pressroom.sdk.keys import SharedKeys
 from pressroom.sdk.mcp_tool import Annotations, Instructions, McpTool, mcp_tool
+from pressroom.sdk.middleware import CallInfo, CallMiddleware
 from pressroom.sdk.params import ClientRequestId, HexColor, Integer, Params
 from pressroom.sdk.plugin import API, Extensions, HostServices, Plugin, PluginConfig, PluginContext, hookimpl
 from pressroom.sdk.rates import Rate, per_day, per_hour, per_minute
@@ -102,6 +103,8 @@ __all__ = [
     "CacheRule",
     "Call",
     "CallError",
+    "CallInfo",
+    "CallMiddleware",
     "CallRecord",
     "Caller",
     "Check",

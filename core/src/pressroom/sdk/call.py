@@ -138,7 +138,7 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class CallRecord:
-    """What an observer is told about a finished call.
+    """What observers and middleware are told about a finished call.
 
     `code` is `ok` or the stable code of the error; times are in seconds. `interface` is what the call came
     through: the Tools API or the MCP endpoint. `mcp_name` is the name by which MCP clients know the tool, if they do.

@@ -27,8 +27,7 @@ class CallStage(ABC, Generic[Before, After]):
     def __init__(self, services: Services) -> None:
         """Take what the stage works with."""
 
-    @classmethod
-    def applies(cls, plan_tool: PlanTool, interface: Interface) -> bool:
+    def applies(self, plan_tool: PlanTool, interface: Interface) -> bool:
         """Tell whether calls of a tool through an interface need the stage. It is asked when the server starts."""
         del plan_tool, interface
         return True

@@ -18,8 +18,7 @@ class _ResultStage(CallStage[ValidatedCall, ValidatedCall]):
         self._single_flight = services.single_flight
         self._metrics = services.metrics
 
-    @classmethod
-    def applies(cls, plan_tool: PlanTool, interface: Interface) -> bool:
+    def applies(self, plan_tool: PlanTool, interface: Interface) -> bool:
         """Tell whether the plan keeps the tool's results."""
         del interface
         return plan_tool.cache.seconds > 0

@@ -32,8 +32,7 @@ class Limit(CallStage[ValidatedCall, ValidatedCall]):
         self._metrics = services.metrics
         self._refuse_on_outage = services.settings.limits.on_outage == "refuse"
 
-    @classmethod
-    def applies(cls, plan_tool: PlanTool, interface: Interface) -> bool:
+    def applies(self, plan_tool: PlanTool, interface: Interface) -> bool:
         """Tell whether the plan limits the tool."""
         del interface
         return bool(plan_tool.limits)

@@ -32,8 +32,7 @@ class Quota(CallStage[ValidatedCall, ValidatedCall]):
         self._base_url = services.settings.public_url
         self._returns: set[asyncio.Task[None]] = set()
 
-    @classmethod
-    def applies(cls, plan_tool: PlanTool, interface: Interface) -> bool:
+    def applies(self, plan_tool: PlanTool, interface: Interface) -> bool:
         """Tell whether the tool names a quota class; over HTTP nothing is counted."""
         return interface == "mcp" and bool(plan_tool.tool.quota)
 

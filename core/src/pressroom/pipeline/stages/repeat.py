@@ -51,8 +51,7 @@ class _RepeatStage(CallStage[ValidatedCall, ValidatedCall]):
     def __init__(self, services: Services) -> None:
         self._requests = services.client_requests
 
-    @classmethod
-    def applies(cls, plan_tool: PlanTool, interface: Interface) -> bool:
+    def applies(self, plan_tool: PlanTool, interface: Interface) -> bool:
         """Tell whether clients can repeat calls of the tool safely."""
         declaration = plan_tool.tool.declaration
         return interface == "mcp" and isinstance(declaration, McpTool) and declaration.repeatable

@@ -68,8 +68,7 @@ class Respond(CallStage[ValidatedCall, ValidatedCall]):
         self._files = services.files
         self._metrics = services.metrics
 
-    @classmethod
-    def applies(cls, plan_tool: PlanTool, interface: Interface) -> bool:
+    def applies(self, plan_tool: PlanTool, interface: Interface) -> bool:
         """Tell whether the tool makes files."""
         del interface
         return plan_tool.tool.info.kind == "generator"

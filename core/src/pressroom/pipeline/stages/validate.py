@@ -48,4 +48,6 @@ class Validate(CallStage[ResolvedCall, ValidatedCall]):
                 digest.update(call.caller.subject.encode() + b"\n")
             digest.update(canonical)
             content_id = digest.hexdigest()[:CONTENT_ID_LENGTH]
-        return ValidatedCall(call.request, call.caller, plan_tool, params, content_id)
+        return ValidatedCall(
+            call.request, call.caller, plan_tool, params, content_id, entered_middleware=call.entered_middleware
+        )

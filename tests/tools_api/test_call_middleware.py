@@ -1,0 +1,242 @@
+"""Middleware of plugins around real calls: what it is told, in which order, and what its failures may not do."""
+
+import importlib
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import structlog
+from pressroom.errors import ConfigError
+from pressroom.testing import RunningHost
+from support import third_party
+from support.tool_client import client_of
+
+Start = Callable[..., RunningHost]
+
+HEAD = (
+    third_party.HEAD
+    + """
+import asyncio, time
+from contextvars import ContextVar
+
+SEEN = []
+SPAN = ContextVar("SPAN", default="none")
+"""
+)
+
+TOOL = '''
+STARTED = asyncio.Event()
+
+
+@generator(
+    slug="shout", name="Shout", summary="Text in capitals.", rate_limit=per_hour(100), produces=("text/plain",),
+    executor="async", mcp=Mcp("shout"), examples=(Example("Hello", {"text": "hello"}),),
+)
+async def shout(params: ShoutParams, call: Call) -> Artifact:
+    """Writes a text in capitals."""
+    SEEN.append(f"runs in {SPAN.get()}")
+    if params.text == "fail":
+        raise RuntimeError("the secret ingredient is nutmeg")
+    if params.text == "wait":
+        STARTED.set()
+        await asyncio.Event().wait()
+    return Artifact(params.text.upper().encode(), "text/plain")
+
+
+@hookimpl
+def pressroom_generators():
+    return [shout]
+'''
+
+RECORDER = """
+def enter(call):
+    SEEN.append(f"{NAME} enters {call.tool.name} of {call.tool.plugin} over {call.interface}")
+    SPAN.set(NAME)
+    return call.request_id
+
+async def leave(request_id, record):
+    assert request_id == record.request_id
+    assert 0 <= (record.run_duration or 0) <= record.duration
+    await asyncio.sleep(0)
+    SEEN.append(f"{NAME} exits {record.tool}: {record.code}{', cached' if record.cached else ''}")
+
+@hookimpl
+def pressroom_call_middleware():
+    return [CallMiddleware(NAME, enter, leave)]
+"""
+
+
+class Written:
+    """Plugins in a folder on the path."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def write(self, source: str) -> tuple[str, Any]:
+        id_ = third_party.write_plugin(self._folder, HEAD + source)
+        return id_, importlib.import_module(f"{id_}_module")
+
+
+@pytest.fixture
+def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Written:
+    folder = tmp_path / "third parties"
+    folder.mkdir()
+    monkeypatch.syspath_prepend(str(folder))
+    return Written(folder)
+
+
+def shout(host: RunningHost, text: str = "hello") -> httpx.Response:
+    return httpx.post(f"{host.url}/tools/shout/api/generate", json={"text": text}, timeout=30)
+
+
+def failures(host: RunningHost, plugin: str) -> float:
+    """Return how often middleware of a plugin failed, in whatever way."""
+    families = host.host.services.metrics.registry.collect()
+    samples = [one for family in families if family.name == "pressroom_plugin_failures" for one in family.samples]
+    return sum(one.value for one in samples if (one.labels["plugin"], one.labels["point"]) == (plugin, "middleware"))
+
+
+def test_it_is_told_of_each_call_and_of_its_outcome(written: Written, start: Start) -> None:
+    id_, module = written.write(f"NAME = 'trace'\n{TOOL}{RECORDER}")
+    host = start(plugins={id_: {}})
+
+    def seen(text: str) -> list[str]:
+        module.SEEN.clear()
+        shout(host, text)
+        return list(module.SEEN)
+
+    enters = f"trace enters shout of {id_} over http"
+    assert seen("hello") == [enters, "runs in trace", "trace exits shout: ok"]
+    assert seen("hello") == [enters, "trace exits shout: ok, cached"]
+    assert seen("") == [enters, "trace exits shout: validation_error"]
+    assert seen("fail") == [enters, "runs in trace", "trace exits shout: internal_error"]
+    module.SEEN.clear()
+    assert httpx.post(f"{host.url}/tools/none/api/generate", json={}).status_code == 404
+    assert module.SEEN == []
+
+    client_of(host, "ada@example.com").call("shout", text="hello")
+    assert [f"trace enters shout of {id_} over mcp", "trace exits shout: ok, cached"] == module.SEEN
+
+
+def test_order_is_that_of_plugin_ids_or_the_operators(written: Written, start: Start) -> None:
+    ids = {}
+    modules = {}
+    for name in ("first", "second", "third"):
+        ids[name], modules[name] = written.write(f"NAME = {name!r}\n{RECORDER}")
+    tool, module = written.write(TOOL)
+    for one in modules.values():
+        one.SEEN = module.SEEN  # hooks and functions read it from their module
+
+    def order(**middleware: Any) -> list[str]:
+        host = start(plugins={id_: {} for id_ in (tool, *reversed(ids.values()))}, middleware=middleware)
+        module.SEEN.clear()
+        assert shout(host).status_code == 200
+        return [line.split()[0] for line in module.SEEN if not line.startswith("runs")]
+
+    by_id = sorted(ids, key=lambda name: ids[name])
+    assert order() == [*by_id, *reversed(by_id)]
+    rest = [name for name in by_id if name not in ("third", "second")]
+    assert order(order=["third", "second"]) == ["third", "second", *rest, *rest, "second", "third"]
+
+
+def test_a_name_in_the_order_that_nobody_offers_stops_the_start(written: Written, start: Start) -> None:
+    id_, _ = written.write(f"NAME = 'trace'\n{TOOL}{RECORDER}")
+    with pytest.raises(ConfigError, match=r"middleware\.order: there is no 'trase'") as raised:
+        start(plugins={id_: {}}, middleware={"order": ["trase"]})
+    assert raised.value.hint == "did you mean 'trace'?"
+
+
+def test_two_plugins_cannot_have_middleware_of_one_name(written: Written, start: Start) -> None:
+    one, _ = written.write(f"NAME = 'trace'\n{TOOL}{RECORDER}")
+    other, _ = written.write(f"NAME = 'trace'\n{RECORDER}")
+    host = start(plugins={one: {}, other: {}})
+    records = {record.id: record for record in host.host.compiled.plugins.records}
+    assert {records[one].status, records[other].status} == {"conflict"}
+    assert "the middleware trace is offered by" in records[one].error
+
+
+SELDOM = """
+async def quit(*_): raise SystemExit("no")
+async def cancel(*_): raise asyncio.CancelledError
+async def cancelled_future(*_):
+    future = asyncio.get_running_loop().create_future()
+    future.cancel()
+    await future
+async def hang(*_): await asyncio.Event().wait()
+async def deaf(*_):
+    while True:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            pass
+def fail(*_): raise RuntimeError("nutmeg")
+"""
+
+
+@pytest.mark.parametrize("function", ["fail", "quit", "cancel", "cancelled_future", "hang", "deaf"])
+@pytest.mark.parametrize("step", ["enter", "exit"])
+def test_its_failures_and_hangs_never_change_the_answer(
+    written: Written, start: Start, step: str, function: str
+) -> None:
+    hook = f"""
+def well(*_): SEEN.append("ran")
+
+@hookimpl
+def pressroom_call_middleware():
+    return [CallMiddleware("odd", **{{"enter": well, "exit": well}} | {{{step!r}: {function}}})]
+"""
+    id_, module = written.write(TOOL + SELDOM + hook)
+    host = start(plugins={id_: {}}, middleware={"timeout": 0.05})
+
+    with structlog.testing.capture_logs() as logs:
+        answers = [shout(host, text) for text in ("one", "two")]
+        answers.append(shout(host, "fail"))
+
+    assert [answer.status_code for answer in answers] == [200, 200, 500]
+    assert "nutmeg" not in answers[0].text
+    (line,) = [one for one in logs if one.get("point") == "middleware"]
+    assert (line["event"], line["plugin"], line["name"]) == ("a plugin failed", id_, f"odd ({step})")
+    assert failures(host, id_) == 3
+    # Where enter failed there is nothing to exit.
+    assert module.SEEN.count("ran") == (0 if step == "enter" else 3)
+    if function in ("hang", "deaf"):
+        assert "0.05 s" in line["error"]
+
+
+def test_a_failure_is_logged_again_after_a_success(written: Written, start: Start) -> None:
+    hook = """
+def moody(call):
+    if call.caller.client_ip and SEEN.count("good") % 2 == 0 and "bad" in SEEN:
+        raise RuntimeError("a mood")
+
+@hookimpl
+def pressroom_call_middleware():
+    return [CallMiddleware("moody", moody)]
+"""
+    id_, module = written.write(TOOL + hook)
+    host = start(plugins={id_: {}})
+
+    with structlog.testing.capture_logs() as logs:
+        for mood in (["bad"], ["bad"], ["good"], ["bad"]):
+            module.SEEN[:] = mood
+            assert shout(host).status_code == 200
+    assert len([one for one in logs if one.get("point") == "middleware"]) == 2
+    assert failures(host, id_) == 3
+
+
+def test_it_exits_for_a_call_whose_client_left(written: Written, start: Start) -> None:
+    source = TOOL + RECORDER.replace(
+        'SEEN.append(f"{NAME} exits', 'asyncio.get_running_loop().call_soon(LEFT.set); SEEN.append(f"{NAME} exits'
+    )
+    id_, module = written.write(f"NAME = 'trace'\nimport threading\nLEFT = threading.Event()\n{source}")
+    host = start(plugins={id_: {}})
+    body = b'{"text": "wait"}'
+    with socket.create_connection(("127.0.0.1", httpx.URL(host.url).port or 0)) as connection:
+        head = "POST /tools/shout/api/generate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        connection.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+        host.run(module.STARTED.wait())
+    assert module.LEFT.wait(10)
+    assert module.SEEN[-1] == "trace exits shout: client_left"
