@@ -21,7 +21,7 @@ from pressroom.pipeline.context import (
     StoredAnswer,
     ValidatedCall,
 )
-from pressroom.sdk import AudioContent, Caller, EmbeddedResource, ToolResult
+from pressroom.sdk import AudioContent, Caller, EmbeddedResource, ResourceLink, ToolResult
 from pressroom.storage.database.tables import ClientRequestRow, UserRow
 from pressroom.testing.running import settings_for_test
 from sqlalchemy import delete, select, update
@@ -120,7 +120,7 @@ async def test_a_repeat_gets_the_whole_answer_again(host: Host, caller: Caller, 
     assert again.text.endswith("UTC; nothing was done again. It answered then:\nNoted as 1.")
     assert again.data == first.result.data.model_dump_json()
     assert (again.images, again.content) == (first.result.images, first.result.content)
-    assert {type(block) for block in again.content} == {AudioContent, EmbeddedResource}
+    assert {type(block) for block in again.content} == {AudioContent, EmbeddedResource, ResourceLink}
     assert diary.runs == ["tea"]
     assert await used(host, caller) == 1
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pressroom.sdk import EXTENSIONS
-from pressroom.storage.files import content_disposition, is_key, media_type_of
+from pressroom.storage.files import MediaTypes, content_disposition, is_key
 
 
 @pytest.mark.parametrize("key", ["qr-code-generator/0123456789abcdef.png", "a/b.c", f"tool/{'a' * 191}.png"])
@@ -49,12 +49,27 @@ def test_no_key_leads_out_of_its_folder(text: str) -> None:
 
 @pytest.mark.parametrize(("media_type", "extension"), EXTENSIONS.items())
 def test_an_extension_stands_for_its_media_type(media_type: str, extension: str) -> None:
-    assert media_type_of(f"tool/id.{extension}") == media_type
+    assert MediaTypes().of(f"tool/id.{extension}") == media_type
 
 
 def test_an_unknown_extension_is_plain_bytes() -> None:
-    assert media_type_of("tool/id.exe") == "application/octet-stream"
+    assert MediaTypes().of("tool/id.exe") == "application/octet-stream"
+
+
+def test_what_a_tool_declares_is_for_its_own_files() -> None:
+    media_types = MediaTypes()
+    media_types.declare("tool", {"text/csv": "csv", "image/fake": "png"})
+    assert media_types.of("tool/id.csv") == "text/csv"
+    assert media_types.of("other/id.csv") == "application/octet-stream"
+    assert media_types.of("tool/id.png") == "image/png"
+    with pytest.raises(ValueError, match="would be served as text/csv"):
+        media_types.check("tool/id.csv", "text/html")
 
 
 def test_a_file_is_shown_in_place_and_saved_under_its_own_name() -> None:
-    assert content_disposition("tool/0123.svg") == 'inline; filename="0123.svg"'
+    assert content_disposition("tool/0123.svg", "image/svg+xml") == 'inline; filename="0123.svg"'
+
+
+@pytest.mark.parametrize("media_type", ["text/csv", "audio/mpeg", "application/xml", "application/octet-stream"])
+def test_a_file_of_any_other_type_is_saved(media_type: str) -> None:
+    assert content_disposition("tool/0123.x", media_type) == 'attachment; filename="0123.x"'

@@ -55,6 +55,7 @@ async def _note(params: NoteParams) -> ToolResult:
             AudioContent(b"beep", "audio/wav"),
             EmbeddedResource("diary:1", "text", "text/plain"),
             EmbeddedResource("diary:2", b"bytes", "application/pdf"),
+            ResourceLink("https://example.org/diary", "diary", size=3),
         ),
     )
 

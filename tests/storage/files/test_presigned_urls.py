@@ -120,3 +120,12 @@ async def test_addresses_are_signed_for_the_endpoint_that_clients_reach(
 async def test_an_expiry_that_s3_cannot_sign_is_refused(store: S3FileStore, seconds: int) -> None:
     with pytest.raises(ValueError, match="seconds ahead"):
         await store.url(KEY, expires=in_seconds(seconds))
+
+
+async def test_a_type_that_a_plugin_declares_is_saved(server: S3Server, client: httpx.AsyncClient) -> None:
+    async with opened(S3FileStore(f"s3://files/{secrets.token_hex(8)}", server.settings())) as store:
+        store.media_types.declare("export", {"text/csv": "csv"})
+        await store.write("export/0123.csv", b"a,b", media_type="text/csv")
+        answer = await client.get(await store.url("export/0123.csv", expires=in_seconds(60)))
+    assert (answer.content, answer.headers["content-type"]) == (b"a,b", "text/csv")
+    assert answer.headers["content-disposition"] == 'attachment; filename="0123.csv"'

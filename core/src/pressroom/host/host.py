@@ -15,7 +15,7 @@ from pressroom.graphics.font_sources import use_font_folders
 from pressroom.host.lifespans import RunningLifespan
 from pressroom.host.loaded_app import LoadedApp
 from pressroom.host.shared_keys import check_keys
-from pressroom.host.stores import OpenableStore, make_schema_current, open_backends
+from pressroom.host.stores import OpenableStore, know_media_types, make_schema_current, open_backends
 from pressroom.jobs.queue import JobQueue
 from pressroom.oauth.service import AuthorizationServer
 from pressroom.observability.metrics import Metrics
@@ -176,6 +176,7 @@ class Host:
         compiled.check_choices()
         brand = compiled.brand_block_at_start()
         files, cache, limiter = await open_backends(compiled, opened)
+        know_media_types(files, compiled.catalog)
         fonts = settings.graphics.fonts
         use_font_folders(fonts)
         executors = Executors(settings.executors, preload=tuple(self._worker_modules()), font_folders=fonts)

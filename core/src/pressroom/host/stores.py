@@ -9,15 +9,17 @@ from typing import Any, Final, Protocol
 
 import structlog
 
+from pressroom.catalog.tool import Catalog
 from pressroom.errors import BackendError, PressroomError
 from pressroom.gate import PluginCall, PluginFailed, PluginGate
 from pressroom.gate.error_text import one_line
 from pressroom.host.loaded_app import LoadedApp
 from pressroom.plugins.gated import GatedBackend
 from pressroom.plugins.select import HOST_ID
-from pressroom.sdk import CacheIndex, FileStore, Limiter
+from pressroom.sdk import CacheIndex, FileStore, Generator, Limiter
 from pressroom.sdk.shared import BackendKind
 from pressroom.storage.database import Migrator, SchemaError, SchemaMismatch, SqlDatabase
+from pressroom.storage.files import MediaTypes
 
 log = structlog.get_logger()
 
@@ -132,3 +134,12 @@ async def _opened(stack: AsyncExitStack, compiled: LoadedApp, kind: BackendKind,
 async def _closed(store: OpenableStore, call: PluginCall, gate: PluginGate) -> None:
     with suppress(PluginFailed, PressroomError):
         await gate.run(call, _CLOSE_SECONDS, store.close, passes=(PressroomError,))
+
+
+def know_media_types(files: FileStore, catalog: Catalog) -> None:
+    """Tell one of the host's own file stores which media types generators declare. Those of plugins keep each type."""
+    known = getattr(files, "media_types", None)
+    if isinstance(known, MediaTypes):
+        for tool in catalog.tools.values():
+            if isinstance(tool.declaration, Generator):
+                known.declare(tool.name, tool.declaration.extensions)

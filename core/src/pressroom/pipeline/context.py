@@ -17,12 +17,11 @@ from pressroom.accounts.client_requests import RequestKey
 from pressroom.catalog.tool import PlanTool
 from pressroom.errors import CallError
 from pressroom.sdk import (
-    AudioContent,
     CacheEntry,
     Call,
     Caller,
     CallRecord,
-    EmbeddedResource,
+    ContentBlock,
     LimitStatus,
     Params,
     ToolResult,
@@ -51,7 +50,7 @@ class StoredAnswer:
     text: str
     data: str
     images: tuple[tuple[str, bytes], ...] = ()
-    content: tuple[AudioContent | EmbeddedResource, ...] = ()
+    content: tuple[ContentBlock, ...] = ()
 
 
 @dataclass(slots=True)

@@ -37,7 +37,9 @@ from pressroom.sdk.call import (
     Call,
     Caller,
     CallRecord,
+    ContentBlock,
     EmbeddedResource,
+    ResourceLink,
     ToolResult,
 )
 from pressroom.sdk.data import Accounts, AccountUsage, Activity, Database, Models, QuotaUse
@@ -110,6 +112,7 @@ __all__ = [
     "Check",
     "CheckResult",
     "ClientRequestId",
+    "ContentBlock",
     "Credentials",
     "DashboardPage",
     "Database",
@@ -171,6 +174,7 @@ __all__ = [
     "RateLimit",
     "Rejected",
     "Reschedule",
+    "ResourceLink",
     "Route",
     "SharedKeys",
     "Snippet",

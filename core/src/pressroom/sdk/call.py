@@ -29,7 +29,7 @@ EXTENSIONS: Final[Mapping[str, str]] = MappingProxyType(
         "text/html": "html",
     }
 )
-"""The media types that a generator may produce, and the extension of their files."""
+"""The media types that a generator may produce without declaring `extensions`, and the extension of their files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,19 +120,40 @@ class EmbeddedResource:
 
 
 @dataclass(frozen=True, slots=True)
+class ResourceLink:
+    """A link to something that the client can fetch (MCP 2025-06-18, `ResourceLink`), such as a file of this server.
+
+    `name` is for programs, such as a file name; `title` and `description` are for people and models. `size` is in
+    bytes, 0 where it is not known. Clients that speak an older version read `title`, or else `name`, and the URI in
+    the text.
+    """
+
+    uri: str
+    name: str
+    title: str = ""
+    description: str = ""
+    media_type: str = ""
+    size: int = 0
+
+
+ContentBlock = AudioContent | EmbeddedResource | ResourceLink
+"""What may follow the text and the images of an answer."""
+
+
+@dataclass(frozen=True, slots=True)
 class ToolResult:
     """What an MCP tool answers.
 
     `text` is for the model to read, `data` the same as an object that matches the tool's
     `outputSchema`. `images` are (media type, bytes) pairs shown beside the text. `content` is what
-    follows them: sound and whole documents. Without `counts` the tool did nothing that its quota is for, such as where
-    the same work is under way already: the call is given back.
+    follows them: sound, whole documents and links. Without `counts` the tool did nothing that its quota
+    is for, such as where the same work is under way already: the call is given back.
     """
 
     text: str
     data: BaseModel
     images: tuple[tuple[str, bytes], ...] = ()
-    content: tuple[AudioContent | EmbeddedResource, ...] = ()
+    content: tuple[ContentBlock, ...] = ()
     counts: bool = True
 
 

@@ -19,6 +19,7 @@ from pressroom.sdk.declaration import (
     params_problems,
     run_problems,
 )
+from pressroom.sdk.media_types import media_type_problems
 from pressroom.sdk.params import Params
 from pressroom.sdk.rates import Rate
 from pressroom.sdk.toolsets import GENERATORS, toolset_problems
@@ -37,7 +38,8 @@ class Mcp:
 
     `description` is written for a model: what the tool does, when to use it, what it returns.
     Left empty, it is the generator's own description. `quota` names the quota class that a run counts against.
-    `toolsets` names the sets that it belongs to.
+    `toolsets` names the sets that it belongs to. With `embed` the file itself is a part of the answer, as an
+    `EmbeddedResource` of at most 1 MiB: for short texts that models are to read. Images and sound are so without it.
 
     What models read of the parameters should be short. `descriptions` maps parameters to descriptions for models, where
     those of the parameter model are written for people. `hide` names parameters that models do not see; a call that has
@@ -50,6 +52,7 @@ class Mcp:
     toolsets: tuple[str, ...] = (GENERATORS,)
     descriptions: Mapping[str, str] = field(default_factory=dict, hash=False)
     hide: tuple[str, ...] = ()
+    embed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +143,9 @@ class Generator:
     what the worker process may allocate for it. `cache_discount` is what a request that is served
     from the cache costs, as a part of one request (0, or 0.01 to 1). `cache_revision` joins the cache key:
     change it when something outside the plugin's version changes the output, such as a font.
+    `produces` are the media types of its files. Those of `EXTENSIONS` are known; `extensions` maps each other one to
+    its file extension: `{"text/csv": "csv"}`. Files of such a type are sent as attachments, which browsers save. What
+    browsers would run, such as scripts, is refused.
     `notes` are warnings that people and models should read before they use the tool.
 
     `prepare` is for what a worker process cannot do, such as fetching: a coroutine function that the server awaits in
@@ -170,11 +176,16 @@ class Generator:
     preview: Preview = Preview()
     page: Page = Page()
     prepare: PrepareFunction | None = None
+    extensions: Mapping[str, str] = field(default_factory=dict, hash=False)
     reference: str = field(default="", compare=False)
 
     def __call__(self, params: Params, call: Call) -> Artifact | Awaitable[Artifact]:
         """Run the generator's function, without the host around it."""
         return self.function(params, call)
+
+    def extension_of(self, media_type: str) -> str:
+        """Return the extension of its files of a media type that it produces. Raises `KeyError` for another one."""
+        return EXTENSIONS.get(media_type) or self.extensions[media_type]
 
     def problems(self) -> list[str]:
         """Return what is wrong with the declaration, a sentence each; empty if it is sound."""
@@ -186,11 +197,7 @@ class Generator:
             found += [f"mcp: {problem}" for problem in wrong]
         if not self.produces:
             found.append("produces must name at least one media type")
-        found += [
-            f"produces: {media_type!r} has no known file extension; known are {', '.join(EXTENSIONS)}"
-            for media_type in self.produces
-            if media_type not in EXTENSIONS
-        ]
+        found += media_type_problems(self.produces, self.extensions)
         if is_model(self.params, Params) and "response" in self.params.model_fields:
             found.append("params: 'response' is the host's own parameter; choose another name")
         if self.cache_discount != 0 and not 0.01 <= self.cache_discount <= 1:

@@ -52,7 +52,7 @@ class SignedFiles:
             **TOOLS_API.headers(),
             "Accept-Ranges": "bytes",
             "Cache-Control": "private, max-age=10800, immutable",
-            "Content-Disposition": content_disposition(file.key),
+            "Content-Disposition": content_disposition(file.key, file.media_type),
             "Content-Security-Policy": INERT_CONTENT,
             "Cross-Origin-Resource-Policy": "cross-origin",
             "ETag": etag,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import Any, Final
 
 import orjson
@@ -27,8 +29,19 @@ from pressroom.pipeline.context import (
     ValidatedCall,
 )
 from pressroom.pipeline.stages.respond import file_data
-from pressroom.sdk import EXTENSIONS, AudioContent, Caller, EmbeddedResource, FileStore, Generator, McpTool, ToolResult
+from pressroom.sdk import (
+    AudioContent,
+    Caller,
+    ContentBlock,
+    EmbeddedResource,
+    FileStore,
+    Generator,
+    McpTool,
+    ResourceLink,
+    ToolResult,
+)
 from pressroom.sdk.toolsets import HOST_TOOL_NAMES
+from pressroom.storage.files.keys import extension_of
 from pressroom.validation.echo import counted, cut, nearest, printable
 from pressroom.validation.json import may_hold_nul, refuse_nul
 
@@ -41,6 +54,7 @@ MAX_IMAGE_BYTES: Final = 1_048_576
 """How many bytes an image may have that is in a result itself; base64 makes them a third more."""
 
 _MAX_IMAGE_SIZE_TEXT: Final = "1 MiB"
+_TEXTS: Final = frozenset({"application/json", "image/svg+xml"})
 _IN_THE_MEMBERS: Final = frozenset({"id", "url", "expiresAt", "cached", "warnings"})
 
 
@@ -50,7 +64,9 @@ def refusal(text: str) -> bytes:
 
 
 async def file_result(call: ValidatedCall, file: RenderedFile, files: FileStore, *, links: bool) -> bytes:
-    """Return the result of a generator: its link, the image itself where it is one, and what is said of it.
+    """Return the result of a generator: its link, what is said of it, and the file itself where models can take it.
+
+    Those are images and sound, and other files where the generator says so.
 
     `links` tells whether the client knows links to resources.
     """
@@ -62,10 +78,11 @@ async def file_result(call: ValidatedCall, file: RenderedFile, files: FileStore,
     lines += [f"Link, which works until {data['expiresAt']}: {call.url}"]
     lines += [f"Warning: {warning}" for warning in entry.warnings]
     content: list[dict[str, Any]] = []
-    if entry.media_type in PICTURES:
-        picture, note = await _picture(file, files)
-        if picture is not None:
-            content.append(_image(entry.media_type, picture))
+    block = _inline_block(entry.media_type, call)
+    if block is not None:
+        held, note = await _held(file, files)
+        if held is not None:
+            content.append(block(held))
         else:
             lines.append(note)
     content.insert(0, {"type": "text", "text": "\n".join(lines)})
@@ -74,7 +91,7 @@ async def file_result(call: ValidatedCall, file: RenderedFile, files: FileStore,
             {
                 "type": "resource_link",
                 "uri": call.url,
-                "name": f"{call.plan_tool.tool.name}.{EXTENSIONS[entry.media_type]}",
+                "name": f"{call.plan_tool.tool.name}.{extension_of(entry.key)}",
                 "title": title,
                 "mimeType": entry.media_type,
                 "size": entry.size,
@@ -83,26 +100,47 @@ async def file_result(call: ValidatedCall, file: RenderedFile, files: FileStore,
     return orjson.dumps({"content": content, "structuredContent": data})
 
 
-async def _picture(file: RenderedFile, files: FileStore) -> tuple[bytes | None, str]:
+def _inline_block(media_type: str, call: ValidatedCall) -> Callable[[bytes], dict[str, Any]] | None:
+    """Return what makes a block of a file's bytes, or `None` for a file that is only behind the link."""
+    if media_type in PICTURES:
+        return partial(_image, media_type)
+    if media_type.startswith("audio/"):
+        return lambda content: _block(AudioContent(content, media_type))
+    declaration = call.plan_tool.tool.declaration
+    if isinstance(declaration, Generator) and declaration.mcp is not None and declaration.mcp.embed:
+        return lambda content: _block(EmbeddedResource(call.url, _text_or_bytes(media_type, content), media_type))
+    return None
+
+
+def _text_or_bytes(media_type: str, content: bytes) -> str | bytes:
+    if media_type.startswith("text/") or media_type in _TEXTS:
+        with suppress(UnicodeDecodeError):
+            return content.decode()
+    return content
+
+
+async def _held(file: RenderedFile, files: FileStore) -> tuple[bytes | None, str]:
+    """Return the bytes of a file that belongs into the answer, or why it is only behind the link."""
+    kind = "image" if file.entry.media_type in PICTURES else "file"
     if file.entry.size > MAX_IMAGE_BYTES:
-        return None, f"The image is larger than {_MAX_IMAGE_SIZE_TEXT}, so it is only behind the link."
+        return None, f"The {kind} is larger than {_MAX_IMAGE_SIZE_TEXT}, so it is only behind the link."
     if file.content is not None:
         return file.content, ""
     try:
         return await files.read(file.entry.key), ""
     except BackendError as error:
-        log.warning("an image could not be read", key=file.entry.key, error=error.message)
-        return None, "The image could not be read just now, so it is only behind the link."
+        log.warning("a file could not be read", key=file.entry.key, error=error.message)
+        return None, f"The {kind} could not be read just now, so it is only behind the link."
 
 
-def tool_result(tool: Tool, result: ToolResult | BaseModel | StoredAnswer | None) -> bytes:
-    """Return the result of an MCP tool.
+def tool_result(tool: Tool, result: ToolResult | BaseModel | StoredAnswer | None, *, links: bool) -> bytes:
+    """Return the result of an MCP tool. `links` tells whether the client knows links to resources.
 
     Raises:
         InternalError: the tool returned something other than it declares; the log has what.
     """
     if isinstance(result, StoredAnswer):
-        return _result(result, result.data)
+        return _result(result, result.data, links=links)
     data = result.data if isinstance(result, ToolResult) else result
     declaration = tool.declaration
     if not isinstance(declaration, McpTool) or not isinstance(data, declaration.result):
@@ -110,12 +148,16 @@ def tool_result(tool: Tool, result: ToolResult | BaseModel | StoredAnswer | None
         raise InternalError(f"{tool.name} failed")
     encoded = data.model_dump_json(by_alias=True)
     if isinstance(result, ToolResult):
-        return _result(result, encoded)
+        return _result(result, encoded, links=links)
     return orjson.dumps({"content": _content(encoded, ()), "structuredContent": orjson.Fragment(encoded)})
 
 
-def _result(shown: ToolResult | StoredAnswer, data: str) -> bytes:
-    content = [*_content(shown.text, shown.images), *map(_block, shown.content)]
+def _result(shown: ToolResult | StoredAnswer, data: str, *, links: bool) -> bytes:
+    text, blocks = shown.text, shown.content
+    if not links:
+        text += "".join(f"\n{one.title or one.name}: {one.uri}" for one in blocks if isinstance(one, ResourceLink))
+        blocks = tuple(one for one in blocks if not isinstance(one, ResourceLink))
+    content = [*_content(text, shown.images), *map(_block, blocks)]
     return orjson.dumps({"content": content, "structuredContent": orjson.Fragment(data)})
 
 
@@ -130,8 +172,19 @@ def _image(media_type: str, content: bytes) -> dict[str, Any]:
     return {"type": "image", "mimeType": media_type, "data": b64encode(content).decode("ascii")}
 
 
-def _block(block: AudioContent | EmbeddedResource) -> dict[str, Any]:
-    """Return a block of MCP 2025-06-18, `AudioContent` or `EmbeddedResource`."""
+def _block(block: ContentBlock) -> dict[str, Any]:
+    """Return a block of MCP 2025-06-18: `AudioContent`, `EmbeddedResource` or `ResourceLink`."""
+    if isinstance(block, ResourceLink):
+        members = {
+            "type": "resource_link",
+            "uri": block.uri,
+            "name": block.name,
+            "title": block.title,
+            "description": block.description,
+            "mimeType": block.media_type,
+            "size": block.size,
+        }
+        return {name: value for name, value in members.items() if value}
     if isinstance(block, AudioContent):
         return {"type": "audio", "mimeType": block.media_type, "data": b64encode(block.data).decode("ascii")}
     resource = {"uri": block.uri, "mimeType": block.media_type}
@@ -201,7 +254,7 @@ class ToolCalls:
                     return refusal(_explanation(name, request_id, outcome.error))
                 if outcome.file is not None:
                     return await file_result(outcome, outcome.file, self._files, links=has_resource_links(version))
-                return tool_result(outcome.plan_tool.tool, outcome.result)
+                return tool_result(outcome.plan_tool.tool, outcome.result, links=has_resource_links(version))
             finally:
                 self._leave_place(connection)
         except CallError as error:

@@ -48,7 +48,8 @@ from pressroom.pipeline.context import (
     ValidatedCall,
 )
 from pressroom.pipeline.stages.respond import file_data, iso_time
-from pressroom.sdk import EXTENSIONS, CacheEntry, LimitStatus
+from pressroom.sdk import CacheEntry, LimitStatus
+from pressroom.storage.files.keys import disposition_type, extension_of
 from pressroom.validation.echo import nearest, shown
 from pressroom.validation.json import QUICK_BYTES, Parsed, parse_object
 
@@ -239,11 +240,12 @@ def _refusal(error: CallError, body: bytes, limits: EncodedHeaders) -> HTTPRespo
 
 
 def _file(call: ValidatedCall, entry: CacheEntry, limits: EncodedHeaders) -> HTTPResponse:
-    name = f"{call.request.tool_name}.{EXTENSIONS[entry.media_type]}"
+    name = f"{call.request.tool_name}.{extension_of(entry.key)}"
+    shown = disposition_type(entry.media_type).encode("ascii")
     own = (
         (b"ETag", b'"%b"' % call.content_id.encode("ascii")),
         (b"X-Cache", b"HIT" if call.cached else b"MISS"),
-        (b"Content-Disposition", b'inline; filename="%b"' % name.encode("ascii")),
+        (b"Content-Disposition", b'%b; filename="%b"' % (shown, name.encode("ascii"))),
     )
     return RawResponse(call.content, encoded=_FILE_HEADERS + own + limits, content_type=content_type(entry.media_type))
 

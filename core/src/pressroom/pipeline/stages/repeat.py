@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from base64 import b64decode, b64encode
 from collections import Counter
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Final
 
@@ -28,7 +29,7 @@ from pressroom.pipeline.canonical import canonical_arguments
 from pressroom.pipeline.context import Interface, RepeatableCall, ResolvedCall, StoredAnswer, ValidatedCall
 from pressroom.pipeline.services import Services
 from pressroom.pipeline.stages.base import CallStage
-from pressroom.sdk import AudioContent, EmbeddedResource, McpTool, ToolResult
+from pressroom.sdk import AudioContent, ContentBlock, EmbeddedResource, McpTool, ResourceLink, ToolResult
 from pressroom.sdk.params import REQUEST_ID
 from pressroom.validation.echo import cut
 
@@ -289,7 +290,9 @@ def _decoded(answer: bytes) -> StoredAnswer:
     )
 
 
-def _block(block: AudioContent | EmbeddedResource) -> dict[str, str]:
+def _block(block: ContentBlock) -> dict[str, Any]:
+    if isinstance(block, ResourceLink):
+        return {"link": asdict(block)}
     if isinstance(block, AudioContent):
         return {"media_type": block.media_type, "bytes": b64encode(block.data).decode()}
     content = block.content
@@ -297,7 +300,9 @@ def _block(block: AudioContent | EmbeddedResource) -> dict[str, str]:
     return {"media_type": block.media_type, "uri": block.uri, **named}
 
 
-def _read_block(block: dict[str, str]) -> AudioContent | EmbeddedResource:
+def _read_block(block: dict[str, Any]) -> ContentBlock:
+    if "link" in block:
+        return ResourceLink(**block["link"])
     if "uri" not in block:
         return AudioContent(b64decode(block["bytes"]), block["media_type"])
     content = block["text"] if "text" in block else b64decode(block["bytes"])

@@ -128,7 +128,7 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
         """
         tool, preview = call.plan_tool.tool, artifact.preview
         entry = CacheEntry(
-            key=f"{tool.name}/{call.content_id}.{EXTENSIONS[artifact.media_type]}",
+            key=f"{tool.name}/{call.content_id}.{_extension(tool, artifact)}",
             media_type=artifact.media_type,
             size=len(artifact.content),
             details=artifact.details.model_dump_json().encode() if artifact.details is not None else b"{}",
@@ -149,6 +149,13 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
             except BackendError:
                 self._metrics.backend_failure("cache")
         return RenderedFile(entry, artifact.content)
+
+
+def _extension(tool: Tool, artifact: Artifact) -> str:
+    declaration = tool.declaration
+    if isinstance(declaration, Generator):
+        return declaration.extension_of(artifact.media_type)
+    return EXTENSIONS[artifact.media_type]
 
 
 def storage_failure(message: str, error: BackendError) -> CallError:

@@ -5,19 +5,19 @@ from __future__ import annotations
 from pressroom.config.models import Settings
 from pressroom.errors import ConfigError
 from pressroom.sdk.backends import FileStore
-from pressroom.storage.files.keys import content_disposition, is_key, media_type_of, url_path
+from pressroom.storage.files.keys import MediaTypes, content_disposition, is_key, url_path
 from pressroom.storage.files.local import LocalFileStore
 from pressroom.storage.files.signing import UrlSigner, UrlStatus, load_or_create_secret, signing_secret
 
 __all__ = [
     "LocalFileStore",
+    "MediaTypes",
     "UrlSigner",
     "UrlStatus",
     "content_disposition",
     "create_file_store",
     "is_key",
     "load_or_create_secret",
-    "media_type_of",
     "signing_secret",
     "url_path",
 ]

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from collections.abc import Mapping
+from typing import Final, Literal
 
 from pressroom.sdk.call import EXTENSIONS
 
 MAX_KEY_LENGTH: Final = 200
 
 _KEY = re.compile(r"[a-z0-9][a-z0-9-]*/[a-z0-9][a-z0-9-]*\.[a-z0-9]+", re.ASCII)
-_MEDIA_TYPES: Final = {extension: media_type for media_type, extension in EXTENSIONS.items()}
+_KNOWN: Final = {extension: media_type for media_type, extension in EXTENSIONS.items()}
+_UNKNOWN: Final = "application/octet-stream"
 
 
 def is_key(text: str) -> bool:
@@ -29,24 +31,48 @@ def check_key(key: str) -> str:
     return key
 
 
-def media_type_of(key: str) -> str:
-    """Return the media type that the key's extension stands for."""
-    return _MEDIA_TYPES.get(key.rpartition(".")[2], "application/octet-stream")
+def extension_of(key: str) -> str:
+    """Return the extension of a key, without the dot."""
+    return key.rpartition(".")[2]
 
 
-def check_media_type(key: str, media_type: str) -> None:
-    """Check that a file's media type is the one that its key promises.
+class MediaTypes:
+    """Which media types the extensions of keys stand for: those of the SDK, and those that generators declare.
 
-    Raises:
-        ValueError: it is another one. Who fetches the file would be told the wrong type.
+    A file of a generator that declares it no more is plain bytes.
     """
-    if media_type != media_type_of(key):
-        raise ValueError(f"{key} would be served as {media_type_of(key)}, but it is {media_type}")
+
+    def __init__(self) -> None:
+        self._declared: dict[tuple[str, str], str] = {}
+
+    def declare(self, tool: str, extensions: Mapping[str, str]) -> None:
+        """Take over what a generator declares: the extension of each further media type."""
+        for media_type, extension in extensions.items():
+            self._declared[tool, extension] = media_type
+
+    def of(self, key: str) -> str:
+        """Return the media type that the key's extension stands for."""
+        extension = extension_of(key)
+        return _KNOWN.get(extension) or self._declared.get((key.partition("/")[0], extension), _UNKNOWN)
+
+    def check(self, key: str, media_type: str) -> None:
+        """Check that a file's media type is the one that its key promises.
+
+        Raises:
+            ValueError: it is another one. Who fetches the file would be told the wrong type.
+        """
+        if media_type != self.of(key):
+            raise ValueError(f"{key} would be served as {self.of(key)}, but it is {media_type}")
 
 
-def content_disposition(key: str) -> str:
-    """Return the value of `Content-Disposition` (RFC 6266): shown in place, and saved under the file's own name."""
-    return f'inline; filename="{key.rpartition("/")[2]}"'
+def disposition_type(media_type: str) -> Literal["inline", "attachment"]:
+    """Return whether browsers show a file in place or save it: nobody knows what they would do with other types."""
+    return "inline" if media_type in EXTENSIONS else "attachment"
+
+
+def content_disposition(key: str, media_type: str) -> str:
+    """Return the value of `Content-Disposition` (RFC 6266): a file is saved under its own name."""
+    return f'{disposition_type(media_type)}; filename="{key.rpartition("/")[2]}"'
 
 
 def url_path(key: str) -> str:

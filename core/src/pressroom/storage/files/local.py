@@ -19,7 +19,7 @@ from urllib.parse import parse_qsl
 
 from pressroom.errors import BackendError, FileMissing
 from pressroom.sdk.backends import Pruned, StoredFile
-from pressroom.storage.files.keys import check_key, check_media_type, media_type_of, url_path
+from pressroom.storage.files.keys import MediaTypes, check_key, url_path
 from pressroom.storage.files.pruning import prune_folder, remove_strays
 from pressroom.storage.files.signing import UrlSigner, UrlStatus
 from pressroom.storage.private import PRIVATE, close_to_others, make_private_folder
@@ -83,6 +83,7 @@ class LocalFileStore:
     def __init__(self, folder: Path, signer: UrlSigner, base_url: str) -> None:
         self.folder = folder
         self.signer = signer
+        self.media_types = MediaTypes()
         self._root = os.fspath(folder)
         self._temporary = f"{self._root}/.tmp"
         self._base_url = base_url
@@ -111,7 +112,7 @@ class LocalFileStore:
             BackendError: the disk is full, or the folder cannot be written.
             ValueError: `key` is not a key, or its extension does not stand for `media_type`.
         """
-        check_media_type(check_key(key), media_type)
+        self.media_types.check(check_key(key), media_type)
         await self._in_thread(self._write, key, content)
 
     async def read(self, key: str) -> bytes:
@@ -163,7 +164,7 @@ class LocalFileStore:
             found = os.stat(path)
         except OSError as error:
             self._fail_reading(key, error)
-        return StoredFile(key, found.st_size, media_type_of(key), datetime.fromtimestamp(found.st_mtime, UTC))
+        return StoredFile(key, found.st_size, self.media_types.of(key), datetime.fromtimestamp(found.st_mtime, UTC))
 
     async def has(self, key: str) -> bool:
         """Tell whether the file is there; costs one system call. In a folder that cannot be read, no file is there."""

@@ -21,7 +21,7 @@ import s3fs
 from pressroom.config.models import S3Settings
 from pressroom.errors import BackendError, ConfigError, FileMissing, Unavailable
 from pressroom.sdk.backends import Pruned, StoredFile
-from pressroom.storage.files.keys import check_key, check_media_type, content_disposition, media_type_of
+from pressroom.storage.files.keys import MediaTypes, check_key, content_disposition
 from pressroom.storage.files.local import RecentKeys
 from pressroom.storage.files.s3_errors import FAILURES, PERMISSIONS_HINT, explain, is_unreachable, service_code
 from pressroom.storage.outage import OutageGuard
@@ -64,6 +64,7 @@ class S3FileStore:
         self._name = f"{url} at {settings.endpoint_url or 'AWS'}"
         self._bucket = match[1]
         self._prefix = f"{match[2].lstrip('/')}/" if match[2] else ""
+        self.media_types = MediaTypes()
         self._settings = settings
         self._files: Any = None
         self._signing: Any = None
@@ -115,7 +116,7 @@ class S3FileStore:
             BackendError: the service failed or did not answer in time.
             ValueError: `key` is not a key, or its extension does not stand for `media_type`.
         """
-        check_media_type(check_key(key), media_type)
+        self.media_types.check(check_key(key), media_type)
         await self._call(f"{key} was written", lambda: self._put(key, content))
         self._seen.add(key)
 
@@ -171,12 +172,13 @@ class S3FileStore:
         seconds = int(expires.timestamp()) - int(time.time())
         if not 0 < seconds <= _MAX_URL_SECONDS:
             raise ValueError(f"expires must be 1 to {_MAX_URL_SECONDS} seconds ahead (got {seconds})")
+        media_type = self.media_types.of(key)
         async with self._bounded(f"a URL of {key} was signed"):
             address: str = await self._signing._url(
                 self._path(check_key(key)),
                 expires=seconds,
-                ResponseContentType=media_type_of(key),
-                ResponseContentDisposition=content_disposition(key),
+                ResponseContentType=media_type,
+                ResponseContentDisposition=content_disposition(key, media_type),
             )
         return address
 
@@ -254,8 +256,9 @@ class S3FileStore:
         )
 
     async def _put(self, key: str, content: bytes) -> None:
+        media_type = self.media_types.of(key)
         await self._files._pipe_file(
-            self._path(key), content, ContentType=media_type_of(key), ContentDisposition=content_disposition(key)
+            self._path(key), content, ContentType=media_type, ContentDisposition=content_disposition(key, media_type)
         )
 
     async def _head(self, key: str) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """What a page needs to know of a generator besides its descriptor.
 
 A page's descriptor has members beside those of the interface contract, section 2.10: `page`, with `gallery`, `modes`
-(titles) and `snippets`, and `sampleData`, a sample of the response's `data`. A parameter has the members of
-`pressroom.catalog.schema.form_parameters`, and `mode`, the number of its mode.
+(titles) and `snippets`, `sampleData`, a sample of the response's `data`, and `extension`, that of its first media type.
+A parameter has the members of `pressroom.catalog.schema.form_parameters`, and `mode`, the number of its mode.
 """
 
 from __future__ import annotations
@@ -31,5 +31,6 @@ def page_descriptor(descriptor: Descriptor, generator: Generator) -> dict[str, A
             "modes": [mode.title for mode in page.modes],
             "snippets": [{"title": one.title, "text": one.text, "note": one.note} for one in page.snippets],
         },
+        "extension": generator.extension_of(generator.produces[0]),
         "sampleData": page.sample.model_dump(mode="json", by_alias=True) if page.sample else {},
     }

@@ -10,7 +10,7 @@ from html import escape
 from typing import Any
 
 from pressroom.interfaces.tools_api.pages.forms import Descriptor, text_of
-from pressroom.sdk import EXTENSIONS, Branding
+from pressroom.sdk import Branding
 from pressroom.sdk.generator import PLACEHOLDER
 
 
@@ -60,8 +60,7 @@ def _filled(text: str, data: Mapping[str, Any]) -> str:
 
 def _typical(descriptor: Descriptor, branding: Branding, base_url: str) -> Mapping[str, Any]:
     endpoint = descriptor["endpoints"][0]
-    # The list begins with the envelope's own type; the file is of the next one.
-    suffix = EXTENSIONS.get(next(iter(endpoint.get("responseContentType", ())[1:]), "application/json"), "bin")
+    suffix = descriptor.get("extension") or "bin"
     limit = descriptor["rateLimit"]["requests"]
     slug, file_id = descriptor["slug"], "5f0c7a1d9be2436884c15d3e7a90b2cf"
     return {
