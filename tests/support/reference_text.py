@@ -15,7 +15,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from types import ModuleType
-from typing import Any, Final
+from typing import Any, Final, ForwardRef, is_typeddict
 
 import click
 from pressroom import errors, hookspecs, sdk
@@ -194,12 +194,20 @@ def _entry(name: str, value: Any, module: str) -> list[str]:
         members = [
             f"    {field.name}: {_annotation(field.type)}{_field_default(field)}" for field in dataclasses.fields(value)
         ]
-        return ["```python", f"class {name}:", *members, "```", "", docstring(value), ""]
+        methods = [f"    {one}".rstrip() for one in _methods(value)]
+        body = [*members, "", *methods] if methods else members
+        return ["```python", f"class {name}:", *body, "```", "", docstring(value), ""]
     if inspect.isclass(value):
-        bases = ", ".join(base.__name__ for base in value.__bases__ if base is not object)
+        bases = (
+            "TypedDict"
+            if is_typeddict(value)
+            else ", ".join(base.__name__ for base in value.__bases__ if base is not object)
+        )
         head = f"class {name}({bases}):" if bases else f"class {name}:"
-        methods = _methods(value)
-        body = [f"    {one}".rstrip() for one in methods] or ["    ..."]
+        declared = _attributes(value) + _methods(value)
+        while declared and not declared[-1]:
+            declared.pop()
+        body = [f"    {one}".rstrip() for one in declared] or ["    ..."]
         code = getattr(value, "code", "")
         note = [f"Its code is `{code}`.", ""] if module == errors.__name__ and code else []
         return ["```python", head, *body, "```", "", docstring(value), "", *note]
@@ -209,12 +217,32 @@ def _entry(name: str, value: Any, module: str) -> list[str]:
     return ["```python", source, "```", "", doc, ""]
 
 
+def _inner_docstring(member: Any) -> str:
+    return textwrap.indent(f'"""{docstring(member)}"""', "    ")
+
+
+def _returned(member: property) -> str:
+    return str(inspect.signature(member.fget).return_annotation) if member.fget else "Any"
+
+
+def _attributes(value: type) -> list[str]:
+    """Return what a class declares without a value, such as the attributes of a protocol."""
+    declared = vars(value).get("__annotations__", {})
+    found = [f"{name}: {_annotation(kind)}" for name, kind in declared.items() if not name.startswith("_")]
+    return [*found, ""] if found else []
+
+
 def _methods(value: type) -> list[str]:
     found = []
     for name, member in vars(value).items():
+        if isinstance(member, property) and not name.startswith("_"):
+            found += ["@property", f"def {name}(self) -> {_returned(member)}:", _inner_docstring(member), ""]
+        if isinstance(member, classmethod) and not name.startswith("_"):
+            found += ["@classmethod", f"def {name}{_signature(member.__func__)}:"]
+            found += [_inner_docstring(member), ""]
         if inspect.isfunction(member) and not name.startswith("_"):
             prefix = "async def" if inspect.iscoroutinefunction(member) else "def"
-            found += [f"{prefix} {name}{_signature(member)}:", f'    """{docstring(member)}"""', ""]
+            found += [f"{prefix} {name}{_signature(member)}:", _inner_docstring(member), ""]
         elif name == "__init__" and inspect.isfunction(member) and value.__module__ == errors.__name__:
             found += [f"def __init__{_signature(member)}: ...", ""]
     return found[:-1] if found and not found[-1] else found
@@ -253,11 +281,13 @@ def _assignment(name: str, module: str) -> tuple[str, str]:
 
 
 def _annotation(kind: Any) -> str:
+    if isinstance(kind, ForwardRef):
+        return kind.__forward_arg__
     return kind if isinstance(kind, str) else inspect.formatannotation(kind)
 
 
 def _signature(function: Callable[..., Any]) -> str:
-    return str(inspect.signature(function)).replace("'", "")
+    return str(inspect.signature(function)).replace("= ''", '= ""').replace("= b''", '= b""').replace("'", "")
 
 
 def docstring(value: Any) -> str:

@@ -183,6 +183,6 @@ def test_a_preparation_that_is_no_coroutine_function_is_told() -> None:
         summary="Makes something.",
         rate_limit=per_hour(1),
         produces=("text/plain",),
-        prepare=not_a_coroutine,
+        prepare=not_a_coroutine,  # type: ignore[arg-type]
     )
     assert declare(make).problems() == ["prepare must be an async function"]

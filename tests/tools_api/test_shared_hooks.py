@@ -845,6 +845,25 @@ def pressroom_commands():
     assert (done.returncode, done.stdout) == (0, "quiet\n")
 
 
+def test_a_command_that_asks_for_a_part_of_the_server_gets_a_sentence(plugins: Plugins, tmp_path: Path) -> None:
+    plugins.write("""
+import click
+
+@hookimpl
+def pressroom_commands(plugin):
+    @click.command()
+    def tidy():
+        plugin.services.database
+    return [tidy]
+""")
+    done = command(plugins, tmp_path, "x", plugins.id, "tidy", run=run_process)
+
+    assert done.returncode != 0
+    assert "Database can be used once the server starts" in done.stderr
+    assert "a command of a plugin runs without a server" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 LIFESPANS = """
 def span(name, *, enter=None, leave=None):
     @asynccontextmanager

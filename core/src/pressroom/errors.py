@@ -207,6 +207,10 @@ class ClientLeft(CallError):
     code = "client_left"
 
 
+class NotRunning(PressroomError, RuntimeError):
+    """A part of the server was asked for where no server runs, such as in a hook or in a command of a plugin."""
+
+
 class InvalidStyle(PressroomError, ValueError):
     """A CSS value that cannot be drawn. `position` is the character at which it goes wrong, counted from 1.
 

@@ -411,6 +411,9 @@ def pressroom_checks(plugin: PluginContext) -> Iterable[Check]:
 def pressroom_commands(plugin: PluginContext) -> Iterable[click.Command]:
     """Add commands under `pressroom x <plugin>`.
 
+    A command runs without a server: `plugin.config` and `plugin.data_folder` are there, `plugin.services` is not. What
+    needs the database is for a tool, a page of the dashboard or a job.
+
     Example:
         ```python
         @click.command()

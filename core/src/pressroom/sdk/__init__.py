@@ -46,10 +46,21 @@ from pressroom.sdk.data import Accounts, AccountUsage, Activity, Database, Model
 from pressroom.sdk.declaration import ExecutorName
 from pressroom.sdk.fetching import Fetched, Fetcher, FetchResponse, publishing
 from pressroom.sdk.framing import sandboxed_frame
-from pressroom.sdk.generator import Example, Generator, Mcp, Mode, Page, Preview, Promo, Snippet, generator
+from pressroom.sdk.generator import (
+    Example,
+    Generator,
+    GeneratorOptions,
+    Mcp,
+    Mode,
+    Page,
+    Preview,
+    Promo,
+    Snippet,
+    generator,
+)
 from pressroom.sdk.jobs import Job, JobRun, Jobs, JobState, JobStatus, Lease, LeaseLost, LockTaken, Pause, Reschedule
 from pressroom.sdk.keys import SharedKeys
-from pressroom.sdk.mcp_tool import Annotations, Instructions, McpTool, mcp_tool
+from pressroom.sdk.mcp_tool import Annotations, Instructions, McpTool, McpToolOptions, mcp_tool
 from pressroom.sdk.middleware import CallInfo, CallMiddleware
 from pressroom.sdk.params import ClientRequestId, HexColor, Integer, Params
 from pressroom.sdk.plugin import API, Extensions, HostServices, Plugin, PluginConfig, PluginContext, hookimpl
@@ -130,6 +141,7 @@ __all__ = [
     "FileStore",
     "Forbidden",
     "Generator",
+    "GeneratorOptions",
     "HexColor",
     "HostServices",
     "HttpRequest",
@@ -153,6 +165,7 @@ __all__ = [
     "LockTaken",
     "Mcp",
     "McpTool",
+    "McpToolOptions",
     "Mode",
     "Models",
     "NotFound",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import re
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, Literal
 
 from pressroom.sdk.params import Params
@@ -18,6 +19,15 @@ Only the process executor can stop a tool that does not return, and contain one 
 """
 
 MCP_TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
+
+
+def check_options(decorator: str, given: Iterable[str], known: Collection[str]) -> None:
+    """Make sure that a decorator knows its options. Raises `TypeError`."""
+    for name in given:
+        if name not in known:
+            similar = difflib.get_close_matches(name, known, 1)
+            hint = f"did you mean {similar[0]}?" if similar else f"known are {', '.join(sorted(known))}"
+            raise TypeError(f"{decorator}() takes no option {name!r}; {hint}")
 
 
 def first_argument_type(function: Callable[..., Any]) -> Any:

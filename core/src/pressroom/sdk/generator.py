@@ -6,13 +6,14 @@ import inspect
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict, Unpack
 
 from pydantic import BaseModel
 
 from pressroom.sdk.call import EXTENSIONS, Artifact, Call
 from pressroom.sdk.declaration import (
     ExecutorName,
+    check_options,
     first_argument_type,
     is_model,
     mcp_name_problems,
@@ -240,6 +241,26 @@ class Generator:
         return found
 
 
+class GeneratorOptions(TypedDict, total=False):
+    """What the decorator `generator` takes beside its own parameters: fields of `Generator`, with their defaults."""
+
+    tags: tuple[str, ...]
+    details: type[BaseModel] | None
+    executor: ExecutorName
+    timeout: float
+    memory_mib: int
+    cache_discount: float
+    cache_revision: str
+    mcp: Mcp | None
+    promo: Promo | None
+    examples: tuple[Example, ...]
+    notes: tuple[str, ...]
+    preview: Preview
+    page: Page
+    prepare: PrepareFunction | None
+    extensions: Mapping[str, str]
+
+
 def generator(
     *,
     slug: str,
@@ -248,7 +269,7 @@ def generator(
     rate_limit: Rate,
     produces: tuple[str, ...],
     description: str = "",
-    **options: Any,
+    **options: Unpack[GeneratorOptions],
 ) -> Callable[[GenerateFunction], Generator]:
     """Return a decorator that turns a function `(params, call) -> Artifact` into a `Generator`.
 
@@ -257,8 +278,9 @@ def generator(
     under the name that it is decorated as, so that a worker process can import it.
 
     Raises:
-        TypeError: the function does not take an annotated `params` and a `call`.
+        TypeError: the function does not take an annotated `params` and a `call`, or an option is unknown.
     """
+    check_options("generator", options, GeneratorOptions.__annotations__)
 
     def decorate(function: GenerateFunction) -> Generator:
         return Generator(

@@ -7,13 +7,14 @@ import textwrap
 import typing
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypedDict, Unpack
 
 from pydantic import BaseModel
 
 from pressroom.sdk.call import Call, ToolResult
 from pressroom.sdk.declaration import (
     ExecutorName,
+    check_options,
     first_argument_type,
     is_model,
     mcp_name_problems,
@@ -167,13 +168,34 @@ class Instructions:
         return []
 
 
+class McpToolOptions(TypedDict, total=False):
+    """What the decorator `mcp_tool` takes beside its own parameters: fields of `McpTool`, with their defaults."""
+
+    annotations: Annotations
+    toolsets: tuple[str, ...]
+    publishes: bool
+    quota: str
+    counts: Callable[[Any], bool] | None
+    counted_before: Callable[[Any, Call], Awaitable[bool]] | None
+    free: str
+    resumes: bool
+    changed_with: str
+    rate_limit: Rate | None
+    executor: ExecutorName
+    timeout: float
+    memory_mib: int
+    aliases: tuple[str, ...]
+    unavailable: Callable[[PluginContext], str] | None
+    choices: Mapping[str, Callable[[PluginContext], Iterable[str]]]
+
+
 def mcp_tool(
     *,
     name: str,
     title: str,
     description: str = "",
     result: type[BaseModel] | None = None,
-    **options: Any,
+    **options: Unpack[McpToolOptions],
 ) -> Callable[[McpFunction], McpTool]:
     """Return a decorator that turns a function `(params, call)` into an `McpTool`.
 
@@ -181,8 +203,9 @@ def mcp_tool(
     from the data; then `result` names the data's model.
 
     Raises:
-        TypeError: the function does not take an annotated `params` and a `call`.
+        TypeError: the function does not take an annotated `params` and a `call`, or an option is unknown.
     """
+    check_options("mcp_tool", options, McpToolOptions.__annotations__)
 
     def decorate(function: McpFunction) -> McpTool:
         returned: Any = result or typing.get_type_hints(function).get("return")

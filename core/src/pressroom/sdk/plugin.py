@@ -11,6 +11,7 @@ from typing import Any, Final, TypeVar
 import pluggy
 from pydantic import BaseModel, ConfigDict
 
+from pressroom.errors import NotRunning
 from pressroom.sdk.data import Accounts, Database
 from pressroom.sdk.fetching import Fetcher
 from pressroom.sdk.jobs import Jobs
@@ -139,12 +140,15 @@ class HostServices:
         return self.of(Workers)  # type: ignore[type-abstract]
 
     def of(self, kind: type[Part]) -> Part:
-        """Return the part that keeps a protocol. Raises `RuntimeError` if absent yet."""
+        """Return the part that implements a protocol. Raises `RuntimeError` if absent yet."""
         found = self._found.get(kind)
         if found is None:
             found = self._found[kind] = next((part for part in self._parts if isinstance(part, kind)), None)
         if found is None:
-            raise RuntimeError(f"{kind.__name__} can be used once the server starts, such as in a lifespan or a call")
+            raise NotRunning(
+                f"{kind.__name__} can be used once the server starts, such as in a lifespan or a call",
+                hint="a command of a plugin runs without a server: it has the plugin's configuration and data folder",
+            )
         return found
 
     def fill(self, *parts: Any) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Final, Literal, Self
+from urllib.parse import parse_qs
 
+from pressroom.errors import InvalidInput
 from pressroom.sdk.call import Caller, CallRecord
 from pressroom.sdk.rates import Rate
 from pressroom.sdk.toolsets import Access
@@ -147,6 +150,11 @@ class Brander:
     block: Callable[[Branding], Mapping[str, Any]]
 
 
+_FORM: Final = "application/x-www-form-urlencoded"
+_MAX_FORM_FIELDS: Final = 1000
+_TARGET: Final = re.compile(r"(/(?![/\\])|https?://[^/\\?#])[\x21-\x7e]*", re.ASCII)
+"""Two slashes begin the name of another host, and browsers read a backslash as a slash."""
+
 BackendKind = Literal["cache", "limits", "files"]
 
 
@@ -194,6 +202,29 @@ class HttpRequest:
     csrf_token: str = field(default="", repr=False)
     csrf_token_for: Callable[[str], str] = field(default=_no_token, repr=False, compare=False)
 
+    @property
+    def form(self) -> Mapping[str, str]:
+        """The fields of a posted form, the last value of each; empty for a body that is not a form.
+
+        Forms are `application/x-www-form-urlencoded`, as browsers send them without an `enctype`. Raises `InvalidInput`
+        for one that is not UTF-8 or has more than 1,000 fields.
+        """
+        return {name: values[-1] for name, values in self._fields().items()}
+
+    def form_values(self, name: str) -> tuple[str, ...]:
+        """Return all values of one field of a posted form, such as those of check boxes. Raises as `form` does."""
+        return tuple(self._fields().get(name, ()))
+
+    def _fields(self) -> dict[str, list[str]]:
+        if self.headers.get("content-type", "").partition(";")[0].strip().lower() != _FORM:
+            return {}
+        try:
+            return parse_qs(
+                self.body.decode(), keep_blank_values=True, max_num_fields=_MAX_FORM_FIELDS, errors="strict"
+            )
+        except ValueError:
+            raise InvalidInput("", f"the form is not UTF-8, or has more than {_MAX_FORM_FIELDS} fields") from None
+
 
 @dataclass(frozen=True, slots=True)
 class HttpResponse:
@@ -203,6 +234,17 @@ class HttpResponse:
     status: int = 200
     media_type: str = "text/html; charset=utf-8"
     headers: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def redirect(cls, url: str, status: Literal[301, 302, 303, 307, 308] = 303) -> Self:
+        """Return a redirect to a path of this server, such as `/dashboard/books`, or to a URL of another one.
+
+        303 leads from a form to a page, 308 from an old URL to the new one. Never pass on what a request names, which
+        could lead people anywhere. Raises `ValueError` for what is neither a path nor an http or https URL.
+        """
+        if not _TARGET.fullmatch(url):
+            raise ValueError(f"{url!r} is neither a path such as /dashboard/books nor an http or https URL")
+        return cls(b"", status, headers={"Location": url})
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,59 @@
+"""The options of the decorators: what type checkers know of them is what the records take."""
+
+import dataclasses
+import subprocess
+import sys
+import typing
+from pathlib import Path
+
+import pytest
+from pressroom.sdk import Generator, GeneratorOptions, McpTool, McpToolOptions, generator, mcp_tool
+from pressroom.sdk import mcp_tool as mcp_tool_decorator
+
+OWN = {"slug", "name", "summary", "description", "title", "params", "result", "function", "produces", "rate_limit"}
+MADE = {"params", "function", "reference"}
+
+
+@pytest.mark.parametrize(("record", "options"), [(Generator, GeneratorOptions), (McpTool, McpToolOptions)])
+def test_the_options_are_the_fields_of_the_record(record: type, options: type) -> None:
+    decorator = generator if record is Generator else mcp_tool_decorator
+    named = set(typing.get_type_hints(decorator)) - {"return", "options"}
+    fields = {field.name for field in dataclasses.fields(record)} - MADE
+    assert set(options.__annotations__) == fields - named
+
+
+@pytest.mark.parametrize(("option", "similar"), [("timout", "timeout"), ("exemples", "examples")])
+def test_a_misspelt_option_of_a_generator_is_named(option: str, similar: str) -> None:
+    with pytest.raises(TypeError, match=rf"generator\(\) takes no option '{option}'; did you mean {similar}\?"):
+        generator(slug="x", name="X", summary="X.", rate_limit=None, produces=(), **{option: 1})  # type: ignore[arg-type]
+
+
+def test_a_misspelt_option_of_an_mcp_tool_is_named() -> None:
+    with pytest.raises(TypeError, match=r"mcp_tool\(\) takes no option 'colour'; known are aliases, annotations"):
+        mcp_tool(name="x", title="X", colour=1)  # type: ignore[call-arg]
+
+
+PLUGIN = """
+from pressroom.sdk import Annotations, Artifact, Call, Params, ToolResult, generator, mcp_tool, per_hour
+
+
+class NoParams(Params):
+    pass
+
+
+@generator(slug="x", name="X", summary="X.", rate_limit=per_hour(1), produces=("text/plain",), OPTION)
+def x(params: NoParams, call: Call) -> Artifact:
+    return Artifact(b"", "text/plain")
+"""
+
+
+@pytest.mark.parametrize(
+    ("option", "sound"), [("timeout=2, tags=('a',)", True), ("timout=2", False), ("timeout='2'", False)]
+)
+def test_a_type_checker_knows_the_options(tmp_path: Path, option: str, sound: bool) -> None:
+    (tmp_path / "plugin.py").write_text(PLUGIN.replace("OPTION", option))
+    command = [sys.executable, "-m", "mypy", "--strict", "--config-file", "", "--cache-dir", str(tmp_path / "cache")]
+    done = subprocess.run(
+        [*command, "plugin.py"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300
+    )
+    assert (done.returncode == 0) is sound, done.stdout
