@@ -60,3 +60,68 @@ def test_a_host_takes_its_own_interface_and_the_one_before(
         row = checks[f"plugin {id_}"]
         assert row["status"] == "warning"
         assert f"this host offers {host}, and the next drops it" in row["message"]
+
+
+DEPRECATING = """
+from pressroom.sdk.deprecation import Deprecation, deprecated_names
+from pressroom.sdk.rates import per_day as _per_day
+
+__getattr__ = deprecated_names(
+    __name__, {"per_day": (_per_day, Deprecation("pressroom.sdk.per_day", "pressroom.sdk.Rate", "4"))}
+)
+del per_day
+"""
+
+USING = """
+from pressroom.sdk import per_day
+import pressroom.sdk
+
+@hookimpl
+def pressroom_rate_limits():
+    return [RateLimit("daily", lambda tool, plan: pressroom.sdk.per_day(100))]
+"""
+
+
+def test_a_host_that_deprecates_a_name_warns_of_the_plugins_that_use_it(tmp_path: Path) -> None:
+    site = tmp_path / "own"
+    host_of_api(site, "2")
+    module = site / "pressroom" / "sdk" / "__init__.py"
+    text = module.read_text()
+    assert text.count('    "per_day",\n') == 1
+    module.write_text(text.replace('    "per_day",\n', "") + DEPRECATING)
+    install_plugin(site, "using", STATING.replace('"API"', '"2"') + USING)
+    install_plugin(site, "modern", STATING.replace('"API"', '"2"'))
+    (tmp_path / "pressroom.toml").write_text("builtin_plugins = false\n[plugins.using]\n[plugins.modern]\n")
+    environment = command_environment(tmp_path)
+    environment["PYTHONPATH"] = f"{site}{os.pathsep}{environment['PYTHONPATH']}"
+
+    def command(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "pressroom", *arguments, "--config", "pressroom.toml"]
+        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+
+    said = "pressroom.sdk.per_day is deprecated and ends with plugin API 4: use pressroom.sdk.Rate"
+    listed = command("plugins", "list", "--json")
+    records = {record["id"]: record for record in json.loads(listed.stdout)}
+    assert (records["using"]["status"], records["using"]["warnings"]) == ("active", [said])
+    assert (records["modern"]["status"], records["modern"]["warnings"]) == ("active", [])
+    assert f"using: {said}" in command("plugins", "list").stderr
+    checks = {row["check"]: row for row in json.loads(command("doctor", "--json").stdout)["checks"]}
+    assert (checks["plugin using"]["status"], checks["plugin modern"]["status"]) == ("warning", "ok")
+    assert said in checks["plugin using"]["message"]
+
+
+def test_a_plugin_that_states_no_interface_is_warned_of(tmp_path: Path) -> None:
+    site = tmp_path / "own"
+    install_plugin(site, "silent")
+    install_plugin(site, "one", STATING.replace('"API"', '"1"'))
+    (tmp_path / "pressroom.toml").write_text("[plugins.silent]\n[plugins.one]\n")
+    environment = command_environment(tmp_path)
+    environment["PYTHONPATH"] = f"{site}{os.pathsep}{environment['PYTHONPATH']}"
+    command = [sys.executable, "-m", "pressroom", "plugins", "list", "--json", "--config", "pressroom.toml"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    records = {record["id"]: record for record in json.loads(done.stdout)}
+    assert (records["silent"]["status"], records["silent"]["api"]) == ("active", "1")
+    (warning,) = records["silent"]["warnings"]
+    assert warning == 'it does not say which plugin API it is written for: add api="1" to its PLUGIN'
+    assert records["one"]["warnings"] == []
+    assert all(record["warnings"] == [] for record in records.values() if record["builtin"])

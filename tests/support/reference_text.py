@@ -170,6 +170,7 @@ _TITLES: Final = {
     "pressroom.sdk.middleware": "Around calls",
     "pressroom.sdk.framing": "Untrusted HTML",
     "pressroom.sdk.backends": "Backends",
+    "pressroom.sdk.deprecation": "What goes away",
     "pressroom.errors": "Errors",
 }
 _MODULES: Final = list(_TITLES)

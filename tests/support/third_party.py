@@ -11,7 +11,7 @@ HEAD = """
 from pressroom.sdk import *
 from pydantic import BaseModel, Field
 
-PLUGIN = Plugin(id="{id}", title="Shouting", summary="Text in capitals.")
+PLUGIN = Plugin(id="{id}", api="1", title="Shouting", summary="Text in capitals.")
 
 
 class ShoutParams(Params):

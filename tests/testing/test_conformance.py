@@ -40,7 +40,7 @@ CONFIGURED = """
 class Config(PluginConfig):
     suffix: str
 
-PLUGIN = Plugin(id="{id}", title="Shouting", summary="Text in capitals.", config=Config)
+PLUGIN = Plugin(id="{id}", api="1", title="Shouting", summary="Text in capitals.", config=Config)
 """
 
 
@@ -73,7 +73,9 @@ def test_a_plugin_is_checked_beside_those_that_it_requires(install: Install) -> 
     other = install(HEAD + MCP_TOOL)
     plugin = install(
         HEAD
-        + GENERATOR.replace("@hookimpl", f"PLUGIN = Plugin('{{id}}', 'A', 'B', requires=('{other}',))\n\n\n@hookimpl")
+        + GENERATOR.replace(
+            "@hookimpl", f"PLUGIN = Plugin('{{id}}', 'A', 'B', '1', requires=('{other}',))\n\n\n@hookimpl"
+        )
     )
     (complaint,) = complaints(plugin)
     assert f"it needs {other}, which is not active" in complaint
@@ -120,6 +122,13 @@ TERSE = MCP_TOOL.replace("Counts the letters of a text. Use it before shouting."
 def test_what_is_wrong_is_told(install: Install, source: str, expected: str) -> None:
     found = complaints(install(source))
     assert any(expected in complaint for complaint in found), found
+
+
+def test_a_plugin_has_to_say_which_interface_it_is_written_for(install: Install) -> None:
+    silent = HEAD.replace('api="1", ', "")
+    assert silent != HEAD
+    (found,) = complaints(install(silent + GENERATOR))
+    assert found == 'it does not say which plugin API it is written for: add api="1" to its PLUGIN'
 
 
 def test_everything_that_is_wrong_is_told_at_once(install: Install) -> None:

@@ -99,8 +99,9 @@ async def diagnose(compiled: LoadedApp, advance: Callable[[], None]) -> list[Dia
         advance()
 
     for record in compiled.plugins.records:
-        brief = f"active: {record.brief}" if record.status == "active" and not record.imported_slowly else ""
-        add(f"plugin {record.id}", _plugin(record), brief)
+        result = _plugin(record)
+        brief = f"active: {record.brief}" if record.status == "active" and result.status == "ok" else ""
+        add(f"plugin {record.id}", result, brief)
     for name, result in (*_running_servers(compiled), *_configuration(compiled)):
         add(name, result)
     add("data folder", _data_folder(compiled))
@@ -124,6 +125,10 @@ def _plugin(record: PluginRecord) -> CheckResult:
             return CheckResult("warning", message, "heavy libraries belong inside functions; tell the plugin's authors")
         case "active" if record.api != API:
             message = f"active, but written for plugin API {record.api}; this host offers {API}, and the next drops it"
+            message = "; ".join((message, *record.warnings))
+            return CheckResult("warning", message, "upgrade the plugin, or tell its authors")
+        case "active" if record.warnings:
+            message = f"active, but {'; '.join(record.warnings)}"
             return CheckResult("warning", message, "upgrade the plugin, or tell its authors")
         case "active":
             return CheckResult("ok", f"active: {', '.join(record.contributes) or 'contributes nothing'}")

@@ -63,9 +63,7 @@ class _PluginGroup(click.Group):
 
         self._gate.logs = True  # with the traceback, which the authors need
         call = PluginCall(self._plugin, "command", ctx.invoked_subcommand or "")
-        with self._gate.calling(
-            call, passes=(PressroomError, click.ClickException, click.exceptions.Exit, click.Abort)
-        ):
+        with self._gate.calling(call, passes=_FOR_THE_USER):
             return super().invoke(ctx)
 
 

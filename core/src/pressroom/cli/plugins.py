@@ -48,6 +48,9 @@ def list_plugins(invocation: Invocation) -> int:
         invocation.output.table(["Plugin", "Status", "Distribution", "Notes"], rows)
         for record in found.failed:
             invocation.output.note(f"{record.id}: {record.hint}")
+        for record in found.records:
+            for warning in record.warnings:
+                invocation.output.note(f"{record.id}: {warning}")
         for server in servers:
             _tell_running(invocation, server, found.records)
     return FOUND_WRONG if found.failed or any(_lost(server, found.records) for server in servers) else FINE
@@ -83,6 +86,7 @@ def as_data(record: PluginRecord, servers: Sequence[RunningServer] = ()) -> dict
     """Return a record as JSON shows it, with its status in each server that runs now."""
     data = asdict(record)
     data["contributes"] = list(record.contributes)
+    data["warnings"] = list(record.warnings)
     data["import_seconds"] = round(record.import_seconds, 3)
     data["running"] = [
         {"pid": server.pid, "host": server.host, "url": server.url, **asdict(server.plugins[record.id])}

@@ -31,6 +31,7 @@ from pressroom.plugins.registering import (
     offered_hooks,
     register,
     unregister,
+    warnings_of,
 )
 from pressroom.plugins.select import BUILTIN_DISTRIBUTIONS, HOST_ID, record_of, select
 from pressroom.plugins.validating import Reason, losers, validate, without_requirements
@@ -202,7 +203,7 @@ def load_plugins(
     }
     requires = {id_: plugin.requires for id_, plugin in active.items()}
     _hand_out(extensions, contexts, requires)
-    records += [plugin.record for plugin in loading]
+    records += [warnings_of(plugin.record, plugin.plugin) for plugin in loading]
     return LoadedPlugins(
         records=tuple(sorted(records, key=lambda record: (record.id, record.distribution))),
         contributions=Contributions(contributions),
@@ -220,7 +221,7 @@ def _import(plugin: _Loading) -> None:
     with plugin.phase("import"):
         plugin.module, plugin.plugin = import_plugin(plugin.candidate)
         declared = plugin.plugin
-        plugin.record = replace(plugin.record, title=declared.title, summary=declared.summary, api=declared.api)
+        plugin.record = replace(plugin.record, title=declared.title, summary=declared.summary, api=declared.written_for)
     plugin.record = replace(plugin.record, import_seconds=time.perf_counter() - started)
 
 

@@ -31,7 +31,8 @@ class PluginRecord:
     """One plugin and its fate.
 
     `phase` is the one in which it failed, or the last that it passed. `error` is one line; `hint` says what to do.
-    `api` is the plugin interface that it is written for. `import_seconds` is 0 if it was not imported.
+    `api` is the plugin interface that it is written for. `import_seconds` is 0 if it was not imported. `warnings` are
+    what its authors should change before a later host drops it.
     """
 
     id: str
@@ -49,6 +50,7 @@ class PluginRecord:
     import_seconds: float = 0.0
     api: str = ""
     contributes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @property
     def failed(self) -> bool:

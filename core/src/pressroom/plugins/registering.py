@@ -6,17 +6,23 @@ import importlib
 import inspect
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from types import MethodType, ModuleType
 from typing import Any, Final, get_args, get_type_hints
 
 import pluggy
+import structlog
 
 from pressroom import hookspecs
 from pressroom.errors import PluginError
 from pressroom.plugins.contributions import RECORD_TYPES, shape_problems
 from pressroom.plugins.discovery import Candidate
-from pressroom.sdk.plugin import API, Plugin
+from pressroom.plugins.records import PluginRecord
+from pressroom.sdk.deprecation import Deprecation, uses_of, watch
+from pressroom.sdk.plugin import API, FIRST_API, Plugin
 from pressroom.validation.echo import nearest
+
+log = structlog.get_logger()
 
 ACCEPTED_APIS: Final = frozenset({API, str(int(API) - 1)} - {"0"})
 """The plugin interfaces that this host works with: its own and the one before."""
@@ -44,12 +50,34 @@ def import_plugin(candidate: Candidate) -> tuple[ModuleType, Plugin]:
             f"its entry point {candidate.module!r} names no module",
             hint=f'the package must say {candidate.id} = "package.module"; tell its authors',
         )
+    watch(module_name, candidate.id, _tell)
     try:
         module = importlib.import_module(module_name)
         return module, _declaration(module, attribute or "PLUGIN", candidate)
     except BaseException:
         _forget(module_name, before)
         raise
+
+
+def warnings_of(record: PluginRecord, plugin: Plugin | None) -> PluginRecord:
+    """Return the record of a plugin with what its authors should change before a later host drops it."""
+    found = [deprecation.message for deprecation in uses_of(record.id)]
+    if plugin is not None and not plugin.api:
+        found.insert(0, f"it does not say which plugin API it is written for: {_STATE_API.format(FIRST_API)}")
+    return replace(record, warnings=tuple(found))
+
+
+def _tell(plugin: str, deprecation: Deprecation) -> None:
+    log.warning(
+        "a plugin uses what is deprecated",
+        plugin=plugin,
+        deprecated=deprecation.what,
+        instead=deprecation.instead,
+        ends_with_api=deprecation.ends,
+    )
+
+
+_STATE_API: Final = 'add api="{}" to its PLUGIN'
 
 
 def _declaration(module: ModuleType, attribute: str, candidate: Candidate) -> Plugin:
@@ -67,9 +95,9 @@ def _declaration(module: ModuleType, attribute: str, candidate: Candidate) -> Pl
             f"its {attribute} has the id {plugin.id!r}, its entry point is named {candidate.id!r}",
             hint="give both the same name",
         )
-    if plugin.api not in ACCEPTED_APIS:
+    if plugin.written_for not in ACCEPTED_APIS:
         raise IncompatibleApi(
-            f"it is written for plugin API {plugin.api}, this host offers {API}",
+            f"it is written for plugin API {plugin.written_for}, this host offers {API}",
             hint="upgrade pressroom, or install an older version of the plugin",
         )
     return plugin

@@ -44,6 +44,7 @@ from pressroom.sdk.call import (
 )
 from pressroom.sdk.data import Accounts, AccountUsage, Activity, Database, Models, QuotaUse
 from pressroom.sdk.declaration import ExecutorName
+from pressroom.sdk.deprecation import Deprecation, deprecated_names
 from pressroom.sdk.fetching import Fetched, Fetcher, FetchResponse, publishing
 from pressroom.sdk.framing import sandboxed_frame
 from pressroom.sdk.generator import (
@@ -127,6 +128,7 @@ __all__ = [
     "Credentials",
     "DashboardPage",
     "Database",
+    "Deprecation",
     "EmbeddedResource",
     "Example",
     "ExecutorName",
@@ -202,6 +204,7 @@ __all__ = [
     "Workers",
     "by_client_ip",
     "by_subject",
+    "deprecated_names",
     "generator",
     "hookimpl",
     "mcp_tool",

@@ -45,10 +45,11 @@ class Plugin:
     """What is beside the hooks of a plugin, as the module's `PLUGIN`.
 
     `id` is the name of the entry point. `api` is the plugin interface that the plugin is written for, as a text of your
-    own such as `"1"`: never the host's `API`, which would fit every host. Left out, it is `"1"`. `requires` lists the
-    ids of plugins without which this one cannot work. `hookspecs` is a module or class of further hooks that this
-    plugin offers to others. `unique` maps hooks of those to the member that names their records, such as
-    `{"acme_stores": "name"}`: plugins that offer the same name are in conflict, as with names of the host.
+    own such as `"1"`: never the host's `API`, which would fit every host. State it: left out, it counts as `"1"`, and
+    operators are warned. `requires` lists the ids of plugins without which this one cannot work. `hookspecs` is a
+    module or class of further hooks that this plugin offers to others. `unique` maps hooks of those to the member that
+    names their records, such as `{"acme_stores": "name"}`: plugins that offer the same name are in conflict, as with
+    names of the host.
     `worker_modules` names the modules whose functions it runs in worker processes: they are imported there before the
     first call. `worker_setup` names functions without parameters, such as `acme.models:load`, that each process of
     `plugin.services.workers` runs when it starts with the server, so that no call waits for what they load.
@@ -57,13 +58,18 @@ class Plugin:
     id: str
     title: str
     summary: str
-    api: str = FIRST_API
+    api: str = ""
     config: type[PluginConfig] | None = None
     requires: tuple[str, ...] = ()
     hookspecs: Any = None
     worker_modules: tuple[str, ...] = ()
     worker_setup: tuple[str, ...] = ()
     unique: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    @property
+    def written_for(self) -> str:
+        """The plugin interface that the host takes the plugin to be written for."""
+        return self.api or FIRST_API
 
 
 Part = TypeVar("Part")

@@ -41,10 +41,11 @@ def assert_plugin_conforms(
 ) -> None:
     """Check one installed plugin against the contract. Fails with everything that is wrong with it.
 
-    It must load and contribute something; its module must not import heavy libraries; each tool needs texts that people
-    and models can use. A host is started, in which the plugin must start too. Each generator must have an example, run
-    all of them, answer a request that it has seen before from the cache, deliver the same file by its URL and as
-    bytes, refuse an unknown field and not fail at a value of a wrong type, and have a page.
+    It must load and contribute something, state its plugin API and load without anything deprecated; its module must
+    not import heavy libraries; each tool needs texts that people and models can use. A host is started, in which the
+    plugin must start too. Each generator must have an example, run all of them, answer a request that it has seen
+    before from the cache, deliver the same file by its URL and as bytes, refuse an unknown field and not fail at a
+    value of a wrong type, and have a page.
 
     `config` is the plugin's own configuration. `host_config` is what else the TOML file would hold, such as the plugins
     that this one requires.
@@ -67,6 +68,7 @@ def _problems(plugin_id: str, settings: Settings) -> Iterator[str]:
         yield reason
         return
     (record,) = (one for one in loaded.records if one.id == plugin_id and one.status == "active")
+    yield from record.warnings
     if not record.contributes:
         yield "it contributes nothing: no hook yields a record"
     yield from _heavy_imports(record.module)

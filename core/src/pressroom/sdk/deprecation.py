@@ -1,0 +1,150 @@
+"""Announcing what a later plugin interface drops, to those plugins that use it and to nobody else."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any, Final, TypeVar, cast
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Deprecation:
+    """What goes away, what to use instead, and the plugin interface that no longer has it.
+
+    Each plugin that uses it is told once in a process: in the log, by `pressroom doctor` and `pressroom plugins list`,
+    and as a `DeprecationWarning` in its tests. Plugins announce in the same way what they take out of their contracts.
+
+    A function or class: put it above as a decorator, `@Deprecation("acme.old()", "acme.new()", "2")`. An argument or
+    the member of a record: call `note()` where it is given or read. A name of a module: `deprecated_names`.
+    """
+
+    what: str
+    instead: str
+    ends: str
+
+    @property
+    def message(self) -> str:
+        """The sentence that authors and operators read."""
+        return f"{self.what} is deprecated and ends with plugin API {self.ends}: use {self.instead}"
+
+    def note(self) -> None:
+        """Tell the plugin whose code led here. Code of the package that calls this, and of the host, is passed over."""
+        caller = _caller()
+        _note(self, caller, _package(caller) if caller else "")
+
+    def __call__(self, function: Function) -> Function:
+        """Return a function or class that notes each use of it."""
+        if isinstance(function, type):
+            return cast("Function", _noting_class(self, function))
+
+        @functools.wraps(function)
+        def noting(*args: Any, **kwargs: Any) -> Any:
+            _note(self, _caller(), _top(function.__module__))
+            return function(*args, **kwargs)
+
+        return cast("Function", noting)
+
+
+def deprecated_names(module: str, names: Mapping[str, tuple[Any, Deprecation]]) -> Callable[[str], Any]:
+    """Return the `__getattr__` of a module whose names go away, each with its value and what is said of it.
+
+    Write `__getattr__ = deprecated_names(__name__, {"old_name": (new_name, Deprecation(…))})` at the end of the module.
+    """
+
+    def get(name: str) -> Any:
+        if name not in names:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        value, deprecation = names[name]
+        _note(deprecation, _caller(), _top(module))
+        return value
+
+    return get
+
+
+Tell = Callable[[str, Deprecation], None]
+
+_HOST: Final = "pressroom"
+_PASSED_OVER: Final = frozenset({_HOST, "importlib", "functools", "dataclasses", "pluggy"})
+
+_plugins: Final[dict[str, tuple[str, Tell]]] = {}
+_uses: Final[dict[str, dict[Deprecation, None]]] = {}
+
+
+def watch(module: str, plugin: str, tell: Tell) -> None:
+    """Attribute what the code of a plugin's module and of its package uses to the plugin. The host calls it.
+
+    `tell` is called at the first use of each.
+    """
+    _plugins[module] = _plugins[module.rpartition(".")[0] or module] = plugin, tell
+
+
+def uses_of(plugin: str) -> tuple[Deprecation, ...]:
+    """Return what a plugin has used in this process that is deprecated, in the order of first use."""
+    return tuple(_uses.get(plugin, ()))
+
+
+def _note(deprecation: Deprecation, frame: FrameType | None, owner: str) -> None:
+    while frame is not None and _package(frame) in (_PASSED_OVER | {owner}):
+        frame = frame.f_back
+    if frame is None:
+        return
+    plugin, tell = _plugin_of(str(frame.f_globals.get("__name__", "")))
+    if plugin:
+        if deprecation in _uses.setdefault(plugin, {}):
+            return
+        _uses[plugin][deprecation] = None
+        tell(plugin, deprecation)
+    warnings.warn_explicit(
+        deprecation.message,
+        DeprecationWarning,
+        frame.f_code.co_filename,
+        frame.f_lineno,
+        module=frame.f_globals.get("__name__"),
+        registry=frame.f_globals.setdefault("__warningregistry__", {}),
+    )
+
+
+def _noting_class(deprecation: Deprecation, kind: Any) -> Any:
+    made = kind.__init__
+
+    @functools.wraps(made)
+    def noting(self: Any, *args: Any, **kwargs: Any) -> None:
+        _note(deprecation, _caller(), _top(kind.__module__))
+        made(self, *args, **kwargs)
+
+    kind.__init__ = noting
+    return kind
+
+
+def _plugin_of(module: str) -> tuple[str, Tell]:
+    """Return the plugin whose module this is, or whose package it is in: the innermost one that is known."""
+    while module:
+        if module in _plugins:
+            return _plugins[module]
+        module = module.rpartition(".")[0]
+    return "", _nobody
+
+
+def _nobody(plugin: str, deprecation: Deprecation) -> None:
+    """Tell nobody: the code is not a plugin's."""
+
+
+def _caller() -> FrameType | None:
+    """Return the frame that called the function that asks."""
+    frame = inspect.currentframe()
+    asking = frame.f_back if frame else None
+    return asking.f_back if asking else None
+
+
+def _package(frame: FrameType) -> str:
+    return _top(str(frame.f_globals.get("__name__", "")))
+
+
+def _top(module: str) -> str:
+    return module.partition(".")[0]
