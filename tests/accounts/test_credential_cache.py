@@ -7,7 +7,7 @@ import pytest
 from pressroom.accounts.credential_cache import CredentialCache
 from pressroom.errors import Rejected
 from pressroom.sdk import Identity
-from support.clocks import Clock
+from pressroom.testing.clock import FrozenClock
 
 KEY = b"k"
 
@@ -29,16 +29,16 @@ class LookUps:
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
+def clock() -> FrozenClock:
+    return FrozenClock()
 
 
 @pytest.fixture
-def cache(clock: Clock) -> CredentialCache:
+def cache(clock: FrozenClock) -> CredentialCache:
     return CredentialCache(5, most_entries=3, clock=clock.seconds)
 
 
-async def test_it_is_believed_for_its_seconds(cache: CredentialCache, clock: Clock) -> None:
+async def test_it_is_believed_for_its_seconds(cache: CredentialCache, clock: FrozenClock) -> None:
     look_up = LookUps()
     for advance in (0, 4.9, 0.2, 4.9):
         clock.advance(advance)
@@ -46,7 +46,7 @@ async def test_it_is_believed_for_its_seconds(cache: CredentialCache, clock: Clo
     assert look_up.count == 2
 
 
-async def test_the_seconds_count_from_the_beginning_of_the_look_up(cache: CredentialCache, clock: Clock) -> None:
+async def test_the_seconds_count_from_the_beginning_of_the_look_up(cache: CredentialCache, clock: FrozenClock) -> None:
     async def slow() -> Identity:
         clock.advance(5)
         return identity()
@@ -55,7 +55,7 @@ async def test_the_seconds_count_from_the_beginning_of_the_look_up(cache: Creden
     assert cache.get(KEY) is None
 
 
-async def test_a_token_is_not_believed_beyond_its_own_end(cache: CredentialCache, clock: Clock) -> None:
+async def test_a_token_is_not_believed_beyond_its_own_end(cache: CredentialCache, clock: FrozenClock) -> None:
     await cache.identity(KEY, LookUps(), seconds=2)
     clock.advance(1.9)
     assert cache.get(KEY) == identity()
@@ -63,7 +63,7 @@ async def test_a_token_is_not_believed_beyond_its_own_end(cache: CredentialCache
     assert cache.get(KEY) is None
 
 
-async def test_no_seconds_mean_a_look_each_time(clock: Clock) -> None:
+async def test_no_seconds_mean_a_look_each_time(clock: FrozenClock) -> None:
     cache, look_up = CredentialCache(0, clock=clock.seconds), LookUps()
     await asyncio.gather(*(cache.identity(KEY, look_up) for _ in range(3)))
     assert look_up.count == 3

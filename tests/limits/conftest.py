@@ -6,13 +6,13 @@ import pytest
 from pressroom.limits.limiter import MemoryWindows, MovingWindowLimiter
 from pressroom.limits.redis import RedisWindows
 from pressroom.storage.redis import RedisConnection
-from support.clocks import Clock
+from pressroom.testing.clock import FrozenClock
 from support.redis import RedisServer, any_redis, connected, own_redis
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
+def clock() -> FrozenClock:
+    return FrozenClock()
 
 
 @pytest.fixture(scope="session")
@@ -34,7 +34,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
 
 
 @pytest.fixture(params=["memory", "redis"])
-def limiter(request: pytest.FixtureRequest, clock: Clock) -> MovingWindowLimiter:
+def limiter(request: pytest.FixtureRequest, clock: FrozenClock) -> MovingWindowLimiter:
     windows = (
         MemoryWindows(max_keys=1000, clock=clock.micros)
         if request.param == "memory"

@@ -5,19 +5,19 @@ from __future__ import annotations
 import pytest
 from pressroom.limits.limiter import MemoryWindows, MovingWindowLimiter
 from pressroom.sdk import Rate, per_hour, per_minute
-from support.clocks import Clock
+from pressroom.testing.clock import FrozenClock
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
+def clock() -> FrozenClock:
+    return FrozenClock()
 
 
-def limiter_of(windows: MemoryWindows, clock: Clock) -> MovingWindowLimiter:
+def limiter_of(windows: MemoryWindows, clock: FrozenClock) -> MovingWindowLimiter:
     return MovingWindowLimiter(windows, clock=clock.seconds)
 
 
-async def test_no_more_keys_are_kept_than_allowed(clock: Clock) -> None:
+async def test_no_more_keys_are_kept_than_allowed(clock: FrozenClock) -> None:
     windows = MemoryWindows(max_keys=100, clock=clock.micros)
     limiter = limiter_of(windows, clock)
     for number in range(1000):
@@ -26,7 +26,7 @@ async def test_no_more_keys_are_kept_than_allowed(clock: Clock) -> None:
     assert len(windows) == 100
 
 
-async def test_a_client_that_keeps_asking_is_not_forgotten_for_others(clock: Clock) -> None:
+async def test_a_client_that_keeps_asking_is_not_forgotten_for_others(clock: FrozenClock) -> None:
     limiter = limiter_of(MemoryWindows(max_keys=10, clock=clock.micros), clock)
     await limiter.take(per_hour(1), "busy", 1)
     for number in range(200):
@@ -34,7 +34,7 @@ async def test_a_client_that_keeps_asking_is_not_forgotten_for_others(clock: Clo
         assert not (await limiter.take(per_hour(1), "busy", 1)).allowed
 
 
-async def test_the_client_that_asked_longest_ago_is_forgotten_first(clock: Clock) -> None:
+async def test_the_client_that_asked_longest_ago_is_forgotten_first(clock: FrozenClock) -> None:
     limiter = limiter_of(MemoryWindows(max_keys=3, clock=clock.micros), clock)
     for key in ("a", "b", "c", "a", "d"):
         await limiter.take(per_hour(2), key, 1)
@@ -42,7 +42,7 @@ async def test_the_client_that_asked_longest_ago_is_forgotten_first(clock: Clock
     assert remaining == [0, 2, 1, 1]
 
 
-async def test_windows_that_are_over_make_room_for_new_ones(clock: Clock) -> None:
+async def test_windows_that_are_over_make_room_for_new_ones(clock: FrozenClock) -> None:
     windows = MemoryWindows(max_keys=1000, clock=clock.micros)
     limiter = limiter_of(windows, clock)
     for number in range(1000):
@@ -55,7 +55,7 @@ async def test_windows_that_are_over_make_room_for_new_ones(clock: Clock) -> Non
     assert len(windows) == 500
 
 
-async def test_looking_at_clients_remembers_none_of_them(clock: Clock) -> None:
+async def test_looking_at_clients_remembers_none_of_them(clock: FrozenClock) -> None:
     windows = MemoryWindows(max_keys=1000, clock=clock.micros)
     limiter = limiter_of(windows, clock)
     for number in range(50):
@@ -64,7 +64,7 @@ async def test_looking_at_clients_remembers_none_of_them(clock: Clock) -> None:
     assert len(windows) == 0
 
 
-async def test_a_window_that_becomes_empty_is_forgotten(clock: Clock) -> None:
+async def test_a_window_that_becomes_empty_is_forgotten(clock: FrozenClock) -> None:
     windows = MemoryWindows(max_keys=1000, clock=clock.micros)
     limiter = limiter_of(windows, clock)
     await limiter.take(per_hour(5), "a", 1)
@@ -72,7 +72,7 @@ async def test_a_window_that_becomes_empty_is_forgotten(clock: Clock) -> None:
     assert len(windows) == 0
 
 
-async def test_a_window_in_long_use_does_not_grow(clock: Clock) -> None:
+async def test_a_window_in_long_use_does_not_grow(clock: FrozenClock) -> None:
     windows = MemoryWindows(max_keys=1000, clock=clock.micros)
     limiter = limiter_of(windows, clock)
     for _ in range(20_000):
@@ -82,7 +82,7 @@ async def test_a_window_in_long_use_does_not_grow(clock: Clock) -> None:
     assert len(window.times) == len(window.amounts) <= 2 * 100 + 20
 
 
-async def test_everything_is_forgotten_at_once(clock: Clock) -> None:
+async def test_everything_is_forgotten_at_once(clock: FrozenClock) -> None:
     windows = MemoryWindows(max_keys=1000, clock=clock.micros)
     limiter = limiter_of(windows, clock)
     for number in range(50):

@@ -15,7 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_a
 from pressroom.limits.limiter import MemoryWindows, MovingWindowLimiter
 from pressroom.limits.redis import RedisWindows
 from pressroom.sdk import LimitStatus, Rate
-from support.clocks import Clock
+from pressroom.testing.clock import FrozenClock
 from support.redis import connected
 from support.sizes import examples
 
@@ -69,7 +69,7 @@ class Comparison(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.plain = PlainLimiter()
-        self.clock = Clock()
+        self.clock = FrozenClock()
         self.runner = asyncio.Runner()
         self.cleanup = AsyncExitStack()
         self.limiter = self.run(self.connect())

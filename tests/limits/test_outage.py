@@ -15,8 +15,8 @@ from pressroom.limits.redis import RedisWindows
 from pressroom.sdk import CacheEntry, per_hour
 from pressroom.storage.cache.redis import RedisCacheIndex
 from pressroom.storage.redis import RedisConnection
+from pressroom.testing.clock import FrozenClock
 from structlog.typing import EventDict
-from support.clocks import Clock
 from support.needs import free_port
 from support.redis import RedisServer, own_redis
 
@@ -32,7 +32,7 @@ class Host:
     connection: RedisConnection
     limiter: MovingWindowLimiter
     cache: RedisCacheIndex
-    clock: Clock
+    clock: FrozenClock
     log: list[EventDict]
 
     async def failures(self, calls: int) -> int:
@@ -50,7 +50,7 @@ class Host:
 
 @pytest.fixture
 async def host(server: RedisServer) -> AsyncIterator[Host]:
-    clock = Clock()
+    clock = FrozenClock()
     connection = RedisConnection(server.url, timeout=TIMEOUT, clock=clock.seconds)
     limiter, cache = MovingWindowLimiter(RedisWindows(connection)), RedisCacheIndex(connection)
     with structlog.testing.capture_logs() as log:
@@ -151,7 +151,7 @@ async def test_restarts_between_calls_go_unnoticed(server: RedisServer, host: Ho
 
 async def test_a_server_that_is_not_there_yet_is_no_error_at_the_start(server: RedisServer) -> None:
     server.stop()
-    clock = Clock()
+    clock = FrozenClock()
     connection = RedisConnection(server.url, timeout=TIMEOUT, clock=clock.seconds)
     limiter, cache = MovingWindowLimiter(RedisWindows(connection)), RedisCacheIndex(connection)
     with structlog.testing.capture_logs() as log:

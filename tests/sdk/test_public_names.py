@@ -178,7 +178,10 @@ def test_the_names_for_tables_are_the_promised_ones() -> None:
 @pytest.mark.parametrize("module", [pressroom.sdk, pressroom.testing], ids=lambda module: module.__name__)
 def test_what_a_star_import_brings_is_all_that_is_public(module: object) -> None:
     names = {name for name in vars(module) if not name.startswith("_")}
-    submodules = {path.stem for path in Path(str(getattr(module, "__file__", ""))).parent.glob("*.py")}
+    folder = Path(str(getattr(module, "__file__", ""))).parent
+    submodules = {path.stem for path in folder.glob("*.py")} | {
+        path.parent.name for path in folder.glob("*/__init__.py")
+    }
     assert names - submodules == set(getattr(module, "__all__", ())) - submodules
 
 

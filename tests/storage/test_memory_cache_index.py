@@ -9,13 +9,13 @@ from pressroom.sdk import CacheEntry
 from pressroom.storage.cache import create_cache_index
 from pressroom.storage.cache.memory import MemoryCacheIndex
 from pressroom.storage.cache.redis import RedisCacheIndex
-from support.clocks import Clock
+from pressroom.testing.clock import FrozenClock
 
 ENTRY = CacheEntry("qr-code-generator/0123.png", "image/png", 1234, b'{"size":512}')
 
 
 async def test_an_entry_is_forgotten_after_its_time() -> None:
-    clock = Clock()
+    clock = FrozenClock()
     cache = MemoryCacheIndex(max_entries=10, clock=clock.seconds)
     await cache.put("id", ENTRY, seconds=60)
     clock.advance(59.9)
@@ -25,7 +25,7 @@ async def test_an_entry_is_forgotten_after_its_time() -> None:
 
 
 async def test_reading_an_entry_does_not_prolong_its_time() -> None:
-    clock = Clock()
+    clock = FrozenClock()
     cache = MemoryCacheIndex(max_entries=10, clock=clock.seconds)
     await cache.put("id", ENTRY, seconds=60)
     found = []

@@ -10,8 +10,8 @@ import pytest
 import structlog
 from pressroom.errors import BackendError
 from pressroom.storage.outage import OutageGuard
+from pressroom.testing.clock import FrozenClock
 from structlog.typing import EventDict
-from support.clocks import Clock
 
 
 class Refusal(Exception):
@@ -49,12 +49,12 @@ def server() -> Server:
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
+def clock() -> FrozenClock:
+    return FrozenClock()
 
 
 @pytest.fixture
-def guard(server: Server, clock: Clock) -> OutageGuard:
+def guard(server: Server, clock: FrozenClock) -> OutageGuard:
     return OutageGuard(
         "The server",
         probe=server.probe,
@@ -95,7 +95,7 @@ async def test_errors_of_another_kind_come_through(server: Server, guard: Outage
     assert guard.available
 
 
-async def test_during_a_pause_nobody_asks(server: Server, clock: Clock, guard: OutageGuard) -> None:
+async def test_during_a_pause_nobody_asks(server: Server, clock: FrozenClock, guard: OutageGuard) -> None:
     server.answer = OSError("gone")
     with pytest.raises(BackendError, match="The server is unavailable: gone"):
         await guard.call("ask", server.ask)
@@ -104,7 +104,7 @@ async def test_during_a_pause_nobody_asks(server: Server, clock: Clock, guard: O
     assert (server.asked, server.probed) == (1, 0)
 
 
-async def test_after_a_pause_one_call_asks(server: Server, clock: Clock, guard: OutageGuard) -> None:
+async def test_after_a_pause_one_call_asks(server: Server, clock: FrozenClock, guard: OutageGuard) -> None:
     server.answer = "nothing"
     await outcomes(1, lambda: guard.call("ask", server.ask))
     for pauses in range(1, 4):
@@ -113,7 +113,7 @@ async def test_after_a_pause_one_call_asks(server: Server, clock: Clock, guard: 
         assert (server.asked, server.probed) == (1, pauses)
 
 
-async def test_a_probe_that_fails_begins_another_pause(server: Server, clock: Clock, guard: OutageGuard) -> None:
+async def test_a_probe_that_fails_begins_another_pause(server: Server, clock: FrozenClock, guard: OutageGuard) -> None:
     server.answer = OSError("gone")
     await outcomes(1, lambda: guard.call("ask", server.ask))
     clock.advance(1)
@@ -150,7 +150,7 @@ async def test_a_crowd_that_waits_for_its_turn_fails_when_the_outage_begins(serv
 
 
 async def test_the_first_answer_ends_the_outage(
-    server: Server, clock: Clock, guard: OutageGuard, log: list[EventDict]
+    server: Server, clock: FrozenClock, guard: OutageGuard, log: list[EventDict]
 ) -> None:
     server.answer = OSError("gone")
     await outcomes(1, lambda: guard.call("ask", server.ask))
@@ -169,7 +169,7 @@ async def test_the_first_answer_ends_the_outage(
 
 
 async def test_a_probe_that_is_cancelled_leaves_the_next_call_to_probe(
-    server: Server, clock: Clock, guard: OutageGuard
+    server: Server, clock: FrozenClock, guard: OutageGuard
 ) -> None:
     server.answer = "nothing"
     await outcomes(1, lambda: guard.call("ask", server.ask))
@@ -210,7 +210,9 @@ async def test_a_refusal_is_no_outage_and_logged_once(server: Server, guard: Out
     ]
 
 
-async def test_a_server_that_refuses_is_not_down_any_more(server: Server, clock: Clock, guard: OutageGuard) -> None:
+async def test_a_server_that_refuses_is_not_down_any_more(
+    server: Server, clock: FrozenClock, guard: OutageGuard
+) -> None:
     server.answer = OSError("gone")
     await outcomes(1, lambda: guard.call("ask", server.ask))
     clock.advance(1)

@@ -24,6 +24,7 @@ from pressroom.errors import CallError
 from pressroom.http.errors import STATUS
 from pressroom.observability.metrics import Metrics
 from pressroom.plugins.contributions import RECORD_TYPES
+from pressroom.testing.contracts import SUITES
 from pressroom_content import contract as content_contract
 from pressroom_content.contract.hookspecs import ContentHooks
 from pressroom_image_generator import templates as image_templates
@@ -369,6 +370,18 @@ def metrics() -> str:
     return "\n".join(["| Name | Type | Labels | What it counts |", "|---|---|---|---|", *rows])
 
 
+def contracts() -> str:
+    """Return the promises of each contract."""
+    lines: list[str] = []
+    for suite in SUITES:
+        lines += [f"## {suite.contract.capitalize()}", "", "| Name | Promise | Where it is broken |", "|---|---|---|"]
+        for one in suite.promises:
+            needs = f" (*{', '.join(sorted(one.needs))}*)" if one.needs else ""
+            lines.append(f"| `{one.name}` | {cell(one.text)}{needs} | {cell(one.fix)} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
 PARTS: Final[dict[str, tuple[str, Callable[[], str]]]] = {
     "settings": ("reference/configuration.md", settings),
     "plugin-settings": ("reference/plugin-settings.md", plugin_settings),
@@ -376,6 +389,7 @@ PARTS: Final[dict[str, tuple[str, Callable[[], str]]]] = {
     "hooks": ("reference/hooks.md", hooks),
     "plugin-hooks": ("reference/plugin-hooks.md", plugin_hooks),
     "sdk": ("reference/sdk.md", sdk_names),
+    "contracts": ("reference/contracts.md", contracts),
     "errors": ("reference/http-api.md", error_codes),
     "metrics": ("reference/metrics.md", metrics),
     "article-checks": ("reference/seo-checks.md", article_checks),

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from pressroom.sdk import PluginContext, Reschedule
+from pressroom.testing.clock import FrozenClock
 from pressroom_content.articles.store import Articles
 from pressroom_content.publishing.engine import Engine
 from pressroom_content.publishing.publications import Publications
@@ -19,7 +20,6 @@ from pressroom_content.publishing.store import lock_of
 from pressroom_content.records import Publication
 from pressroom_content.tables import PublicationRow
 from pressroom_content.tools.publication_parts import row_of, told
-from support.clocks import Clock
 from support.publishing_world import ADA, connect, write
 from support.standin_platform import Fault, StandInPlatform
 
@@ -52,7 +52,7 @@ class Worker:
 
     def __init__(self, plugin: PluginContext) -> None:
         self._plugin = replace(plugin, config=plugin.config.model_copy(update={"settle_seconds": 0}))
-        self._clock = Clock()
+        self._clock = FrozenClock()
 
     def now(self) -> datetime:
         return datetime.fromtimestamp(self._clock.seconds(), UTC)

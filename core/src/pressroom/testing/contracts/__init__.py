@@ -1,0 +1,41 @@
+"""The contract of each extension point, as checks that run.
+
+`check_file_store(make)` and its siblings return a list of findings, each with the promise that is broken, where, what
+was seen, and the fix. `FileStoreContract` and its siblings let pytest run the same checks, one test for each promise;
+they need pytest only where they are used.
+"""
+
+from typing import Any, Final
+
+from pressroom.testing.contracts.cache_index import CACHE_INDEX, CacheIndexContract, check_cache_index
+from pressroom.testing.contracts.file_store import FILE_STORE, FileStoreContract, check_file_store
+from pressroom.testing.contracts.limiter import LIMITER, LimiterContract, check_limiter
+from pressroom.testing.contracts.suite import (
+    ContractSuite,
+    ContractTests,
+    Finding,
+    Promise,
+    PromiseBroken,
+    expect,
+    expect_error,
+)
+
+__all__ = [
+    "SUITES",
+    "CacheIndexContract",
+    "ContractSuite",
+    "ContractTests",
+    "FileStoreContract",
+    "Finding",
+    "LimiterContract",
+    "Promise",
+    "PromiseBroken",
+    "check_cache_index",
+    "check_file_store",
+    "check_limiter",
+    "expect",
+    "expect_error",
+]
+
+SUITES: Final[tuple[ContractSuite[Any], ...]] = (FILE_STORE, CACHE_INDEX, LIMITER)
+"""The contracts of the host's extension points."""

@@ -1,0 +1,151 @@
+"""The contract of a cache index (`pressroom.sdk.CacheIndex`)."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Callable, Collection
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any, ClassVar, Final, TypeAlias
+
+from pressroom.sdk import CacheEntry, CacheIndex
+from pressroom.testing.contracts.backends import opened
+from pressroom.testing.contracts.suite import ContractSuite, ContractTests, Finding, Promise, expect, run_apart
+
+MakeCacheIndex: TypeAlias = Callable[[], CacheIndex | AbstractAsyncContextManager[CacheIndex]]
+"""Returns a cache index, not opened yet; or a context manager of an open one."""
+
+_ENTRIES: Final = (
+    CacheEntry("qr-code-generator/0123.png", "image/png", 1234, b'{"size":512,"format":"png"}', ("Low contrast.",)),
+    CacheEntry("t/0.zip", "application/zip", 0, b"{}"),
+    CacheEntry("t/1.svg", "image/svg+xml", 2**53 + 1, b'{ "spaces" : 1.0,\n "kept": 1e2, "big": 123456789012345678 }'),
+    CacheEntry("t/2.png", "image/png", 1, '{"title":"Ünïcødé 👩‍👩‍👧 \\u0000 \\"quoted\\""}'.encode()),
+    CacheEntry("t/3.png", "image/png", 1, b"{}", ("one", "", 'two "quoted"', "дрова\n\0"), "t/3-preview.png"),
+)
+
+
+def opening_cache_index(make: MakeCacheIndex) -> Callable[[], AbstractAsyncContextManager[CacheIndex]]:
+    """Return what opens the subject of `CACHE_INDEX`."""
+
+    @asynccontextmanager
+    async def opening() -> AsyncIterator[CacheIndex]:
+        async with opened(make) as cache:
+            yield cache
+
+    return opening
+
+
+def check_cache_index(make: MakeCacheIndex, *, where: str = "", excluded: Collection[str] = ()) -> list[Finding]:
+    """Check a cache index against the contract, and return what it breaks.
+
+    Args:
+        make: returns a cache index that is not open yet.
+        where: what it is called in findings.
+        excluded: names of promises that are not checked.
+    """
+    return run_apart(lambda: CACHE_INDEX.check(opening_cache_index(make), where=where, excluded=excluded))
+
+
+class CacheIndexContract(ContractTests[CacheIndex]):
+    """Lets pytest run the contract on a cache index.
+
+    A subclass has the fixture `make_cache_index`, which returns a function that returns one.
+    """
+
+    suite: ClassVar[ContractSuite[Any]]
+
+    def test_cache_index(self, promise: Promise[CacheIndex], make_cache_index: MakeCacheIndex) -> None:
+        """Check one promise."""
+        self.assert_kept(promise, opening_cache_index(make_cache_index))
+
+
+CACHE_INDEX: Final = ContractSuite[CacheIndex]("cache index")
+CacheIndexContract.suite = CACHE_INDEX
+
+
+def _new_id() -> str:
+    return secrets.token_hex(32)
+
+
+@CACHE_INDEX.promise("it has every method of CacheIndex", fix="add the methods that pressroom.sdk.CacheIndex names")
+async def _protocol(cache: CacheIndex) -> None:
+    expect(isinstance(cache, CacheIndex), f"{type(cache).__name__} without some of them")
+
+
+@CACHE_INDEX.promise("get returns None for an id that was never put", fix="return None, and raise nothing")
+async def _unknown(cache: CacheIndex) -> None:
+    found = await cache.get(_new_id())
+    expect(found is None, repr(found))
+
+
+@CACHE_INDEX.promise(
+    "an entry comes back as it was put, each time",
+    fix="keep all members of CacheEntry, and the bytes of details as they are",
+)
+async def _content(cache: CacheIndex) -> None:
+    for entry in _ENTRIES:
+        content_id = _new_id()
+        await cache.put(content_id, entry, seconds=60)
+        for _ in range(2):
+            found = await cache.get(content_id)
+            expect(found == entry, f"{found!r} for {entry!r}")
+
+
+@CACHE_INDEX.promise(
+    "entries of different ids are kept apart, also when many are put at once",
+    fix="use the whole content id as the key, and keep no state of one call where another one can change it",
+)
+async def _apart(cache: CacheIndex) -> None:
+    entries = {_new_id(): CacheEntry(f"t/{number}.png", "image/png", number, b"{}") for number in range(50)}
+    await asyncio.gather(*(cache.put(content_id, entry, seconds=60) for content_id, entry in entries.items()))
+    found = await asyncio.gather(*(cache.get(content_id) for content_id in entries))
+    wrong = sum(got != put for got, put in zip(found, entries.values(), strict=True))
+    expect(not wrong, f"{wrong} of {len(entries)} entries wrong or missing")
+
+
+@CACHE_INDEX.promise("an entry replaces the one of the same id", fix="let put() overwrite the entry of the same id")
+async def _replaced(cache: CacheIndex) -> None:
+    content_id = _new_id()
+    for entry in _ENTRIES[:2]:
+        await cache.put(content_id, entry, seconds=60)
+    found = await cache.get(content_id)
+    expect(found == _ENTRIES[1], repr(found))
+
+
+@CACHE_INDEX.promise("a deleted entry is not found", fix="remove the entry in delete()")
+async def _deleted(cache: CacheIndex) -> None:
+    content_id = _new_id()
+    await cache.put(content_id, _ENTRIES[0], seconds=60)
+    await cache.delete(content_id)
+    found = await cache.get(content_id)
+    expect(found is None, repr(found))
+
+
+@CACHE_INDEX.promise("deleting an entry that does not exist is not an error", fix="ignore 'not found' in delete()")
+async def _deleted_twice(cache: CacheIndex) -> None:
+    await cache.delete(_new_id())
+
+
+@CACHE_INDEX.promise(
+    "an entry that is put for 0 seconds is not remembered, and replaces what was",
+    fix="treat seconds=0 as delete(); many stores take 0 for 'for ever', or refuse it",
+)
+async def _no_time(cache: CacheIndex) -> None:
+    content_id = _new_id()
+    await cache.put(content_id, _ENTRIES[0], seconds=60)
+    await cache.put(content_id, _ENTRIES[0], seconds=0)
+    found = await cache.get(content_id)
+    expect(found is None, repr(found))
+
+
+@CACHE_INDEX.promise(
+    "an entry is forgotten after its time, also when it was read in between",
+    fix="set the time to live in put() to `seconds`, and do not renew it in get()",
+)
+async def _forgotten(cache: CacheIndex) -> None:
+    content_id = _new_id()
+    await cache.put(content_id, _ENTRIES[0], seconds=1)
+    end = asyncio.get_running_loop().time() + 5
+    while await cache.get(content_id) is not None:
+        expect(asyncio.get_running_loop().time() < end, "the entry still there, 5 s after it was put for 1 s")
+        await asyncio.sleep(0.1)

@@ -1,0 +1,291 @@
+"""The contract of a file store (`pressroom.sdk.FileStore`)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, ClassVar, Final, TypeAlias
+
+from pressroom.sdk import FileMissing, FileStore, Pruned
+from pressroom.testing.contracts.backends import opened
+from pressroom.testing.contracts.suite import (
+    ContractSuite,
+    ContractTests,
+    Finding,
+    Promise,
+    expect,
+    expect_error,
+    run_apart,
+)
+
+MakeFileStore: TypeAlias = Callable[[], FileStore | AbstractAsyncContextManager[FileStore]]
+"""Returns a store, not opened yet, of the same files each time, as on another host; or a context manager of one."""
+
+_CLOCK_SKEW: Final = timedelta(seconds=5)
+_SIZES: Final = (0, 1, 262_144, 262_145, 5_000_000)
+_NO_KEYS: Final = (
+    *("", "../secret.key", "/etc/passwd", "qr/../../secret.key", "qr/UPPER.png", "qr/a b.png"),
+    f"qr/{'a' * 200}",
+)
+
+
+def _new_key(extension: str = "png") -> str:
+    return f"contract-check/{secrets.token_hex(16)}.{extension}"
+
+
+@dataclass(frozen=True, slots=True)
+class FileStorePair:
+    """Two open stores of the same files, as on two hosts, and a key that nobody else uses."""
+
+    store: FileStore
+    other: FileStore
+    key: str = field(default_factory=_new_key)
+
+    async def write(self, content: bytes) -> None:
+        """Write the file through the first store."""
+        await self.store.write(self.key, content, media_type="image/png")
+
+
+def opening_file_stores(make: MakeFileStore) -> Callable[[], AbstractAsyncContextManager[FileStorePair]]:
+    """Return what opens the subject of `FILE_STORE`."""
+
+    @asynccontextmanager
+    async def opening() -> AsyncIterator[FileStorePair]:
+        async with opened(make) as store, opened(make) as other:
+            yield FileStorePair(store, other)
+
+    return opening
+
+
+def check_file_store(make: MakeFileStore, *, where: str = "", excluded: Collection[str] = ()) -> list[Finding]:
+    """Check a file store against the contract, and return what it breaks.
+
+    Args:
+        make: returns a store of the same files each time, as on another host.
+        where: what the store is called in findings.
+        excluded: names of promises that are not checked.
+    """
+    return run_apart(lambda: FILE_STORE.check(opening_file_stores(make), where=where, excluded=excluded))
+
+
+class FileStoreContract(ContractTests[FileStorePair]):
+    """Lets pytest run the contract on a store. A subclass has the fixture `make_store`, which returns a function.
+
+    The function returns a store, not opened yet, each time of the same files, as on another host.
+    """
+
+    suite: ClassVar[ContractSuite[Any]]
+
+    def test_file_store(self, promise: Promise[FileStorePair], make_store: MakeFileStore) -> None:
+        """Check one promise."""
+        self.assert_kept(promise, opening_file_stores(make_store))
+
+
+FILE_STORE: Final = ContractSuite[FileStorePair]("file store")
+FileStoreContract.suite = FILE_STORE
+
+
+@FILE_STORE.promise("it has every method of FileStore", fix="add the methods that pressroom.sdk.FileStore names")
+async def _protocol(stores: FileStorePair) -> None:
+    expect(isinstance(stores.store, FileStore), f"{type(stores.store).__name__} without some of them")
+
+
+@FILE_STORE.promise(
+    "a file comes back byte for byte, on every host", fix="write the content whole, and read all of it, also 0 bytes"
+)
+async def _content(stores: FileStorePair) -> None:
+    for size in _SIZES:
+        written = os.urandom(size)
+        await stores.write(written)
+        for store in (stores.store, stores.other):
+            found = await store.read(stores.key)
+            expect(found == written, f"{len(found)} bytes for {size} that were written")
+
+
+@FILE_STORE.promise(
+    "stat tells the key, size, media type and time in UTC of a file",
+    fix="return StoredFile with what write() was given, and modified as an aware datetime in UTC",
+)
+async def _stat(stores: FileStorePair) -> None:
+    key, before = _new_key("zip"), datetime.now(UTC) - _CLOCK_SKEW
+    await stores.store.write(key, b"12345", media_type="application/zip")
+    for store in (stores.store, stores.other):
+        found = await store.stat(key)
+        expect((found.key, found.size, found.media_type) == (key, 5, "application/zip"), found)
+        expect(found.modified.utcoffset() == timedelta(0), f"modified={found.modified!r}")
+        expect(before <= found.modified <= datetime.now(UTC) + _CLOCK_SKEW, f"modified={found.modified!r}")
+
+
+@FILE_STORE.promise(
+    "a file that is written again is replaced", fix="let write() replace the file of the same key, and all of it"
+)
+async def _replaced(stores: FileStorePair) -> None:
+    await stores.write(b"the first one, and long")
+    await stores.other.write(stores.key, b"the second", media_type="image/png")
+    for store in (stores.store, stores.other):
+        found = await store.read(stores.key)
+        expect(found == b"the second", repr(found))
+        expect((await store.stat(stores.key)).size == len(b"the second"), "the size of the first")
+
+
+@FILE_STORE.promise(
+    "nobody reads a part of a file that is being replaced",
+    fix="write to a temporary name and rename, or use an upload that becomes visible as a whole",
+)
+async def _whole(stores: FileStorePair) -> None:
+    versions = [bytes([number]) * (100_000 + 60_000 * number) for number in range(6)]
+    await stores.write(versions[0])
+    finished = asyncio.Event()
+
+    async def rewrite() -> None:
+        try:
+            for version in versions * 2:
+                await stores.write(version)
+        finally:
+            finished.set()
+
+    async def read() -> None:
+        while not finished.is_set():
+            found = await stores.store.read(stores.key)
+            expect(found in versions, f"{len(found)} bytes that no write() was given")
+            await asyncio.sleep(0)
+
+    await asyncio.gather(rewrite(), read(), read())
+
+
+@FILE_STORE.promise(
+    "many files are written and read at once", fix="keep no state of one call where another one can change it"
+)
+async def _many(stores: FileStorePair) -> None:
+    files = {_new_key(): os.urandom(2000 + number) for number in range(60)}
+    writes = (stores.store.write(key, one, media_type="image/png") for key, one in files.items())
+    await asyncio.gather(*writes)
+    found = await asyncio.gather(*(stores.store.read(key) for key in files))
+    wrong = sum(read != written for read, written in zip(found, files.values(), strict=True))
+    expect(not wrong, f"{wrong} of {len(files)} files with other bytes")
+
+
+@FILE_STORE.promise(
+    "read and stat raise FileMissing for a file that does not exist, and has returns False",
+    fix="raise pressroom.sdk.FileMissing(key) where the storage says that there is no such file",
+)
+async def _missing(stores: FileStorePair) -> None:
+    found = await stores.store.has(stores.key)
+    expect(found is False, f"has() returned {found!r}")
+    await expect_error(FileMissing, stores.store.read(stores.key))
+    await expect_error(FileMissing, stores.store.stat(stores.key))
+
+
+@FILE_STORE.promise(
+    "every host finds a file as soon as it is written", fix="return from write() only when other hosts can read it"
+)
+async def _shared(stores: FileStorePair) -> None:
+    expect(not await stores.other.has(stores.key), "has() returned True before the file was written")
+    await stores.write(b"png")
+    for store in (stores.store, stores.other):
+        found = await store.has(stores.key)
+        expect(found is True, f"has() returned {found!r}")
+
+
+@FILE_STORE.promise(
+    "a deleted file is gone for the host that deleted it and for those that read it",
+    fix="remove the file in delete(), and forget what has() remembers of it",
+)
+async def _deleted(stores: FileStorePair) -> None:
+    await stores.write(b"png")
+    await stores.store.delete(stores.key)
+    for store in (stores.store, stores.other):
+        expect(await store.has(stores.key) is False, "has() returned True")
+        await expect_error(FileMissing, store.read(stores.key))
+
+
+@FILE_STORE.promise(
+    "deleting a file that does not exist is not an error", fix="ignore the storage's 'not found' in delete()"
+)
+async def _deleted_twice(stores: FileStorePair) -> None:
+    await stores.store.delete(stores.key)
+    await stores.store.delete(stores.key)
+
+
+@FILE_STORE.promise(
+    "a file that another host deleted is noticed when it is read, and can be written again",
+    fix="forget what has() remembers of a file when read() does not find it",
+)
+async def _vanished(stores: FileStorePair) -> None:
+    await stores.write(b"png")
+    expect(await stores.store.has(stores.key), "has() returned False right after write()")
+    await stores.other.delete(stores.key)
+    await expect_error(FileMissing, stores.store.read(stores.key))
+    expect(await stores.store.has(stores.key) is False, "has() returned True after read() had raised FileMissing")
+    await stores.write(b"png again")
+    expect(await stores.store.has(stores.key), "has() returned False after the file was written again")
+    found = await stores.other.read(stores.key)
+    expect(found == b"png again", repr(found))
+
+
+@FILE_STORE.promise(
+    "callers that ask for the same file at once do not depend on each other",
+    fix="shield what callers share, so that one of them that is cancelled does not cancel it for the others",
+)
+async def _cancelled(stores: FileStorePair) -> None:
+    await stores.write(b"png")
+    calls = [asyncio.ensure_future(stores.other.has(stores.key)) for _ in range(50)]
+    await asyncio.sleep(0)
+    for call in calls[::2]:
+        call.cancel()
+    answers = await asyncio.gather(*calls, return_exceptions=True)
+    expect(answers[1::2] == [True] * 25, f"{answers[1::2]}")
+
+
+@FILE_STORE.promise(
+    "url returns an absolute HTTP URL in ASCII",
+    fix="return the full URL with https:// or http://, with other characters percent-encoded",
+)
+async def _url(stores: FileStorePair) -> None:
+    await stores.write(b"png")
+    expires = datetime.now(UTC).replace(microsecond=0) + timedelta(hours=3)
+    found = await stores.store.url(stores.key, expires=expires)
+    expect(found.startswith(("https://", "http://")) and found.isascii(), repr(found))
+
+
+@FILE_STORE.promise(
+    "pruning keeps files that were written after the given time",
+    fix="compare the time of the last write with older_than; max_bytes=0 means that there is no bound",
+)
+async def _pruned(stores: FileStorePair) -> None:
+    await stores.write(b"png")
+    removed = await stores.other.prune(older_than=datetime.now(UTC) - timedelta(hours=3), max_bytes=0)
+    expect(isinstance(removed, Pruned), f"{removed!r} instead of Pruned")
+    found = await stores.store.read(stores.key)
+    expect(found == b"png", repr(found))
+
+
+@FILE_STORE.promise(
+    "every method refuses what is not a key with ValueError",
+    fix="check keys before they become paths: <tool>/<id>.<extension> of [a-z0-9./-], without .., at most 200 long",
+)
+async def _keys(stores: FileStorePair) -> None:
+    store = stores.store
+    expires = datetime.now(UTC) + timedelta(hours=1)
+    calls: dict[str, Callable[[str], Awaitable[Any]]] = {
+        "write": lambda key: store.write(key, b"x", media_type="image/png"),
+        "read": store.read,
+        "stat": store.stat,
+        "has": store.has,
+        "url": lambda key: store.url(key, expires=expires),
+        "delete": store.delete,
+    }
+    for key in _NO_KEYS:
+        for name, call in calls.items():
+            try:
+                await call(key)
+            except ValueError:
+                continue
+            except Exception as error:  # noqa: BLE001 - it is told with the key
+                expect(False, f"{type(error).__name__} from {name}({key[:30]!r})")
+            expect(False, f"no error from {name}({key[:30]!r})")

@@ -1,0 +1,386 @@
+"""The contract of a limiter (`pressroom.sdk.Limiter`), on a clock of the test's or on real time."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import secrets
+import time
+from collections.abc import AsyncIterator, Callable, Collection
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Final, TypeAlias
+
+from pressroom.sdk import Limiter, LimitStatus, Rate
+from pressroom.testing.clock import FrozenClock
+from pressroom.testing.contracts.backends import opened
+from pressroom.testing.contracts.suite import (
+    ContractSuite,
+    ContractTests,
+    Finding,
+    Promise,
+    expect,
+    expect_error,
+    run_apart,
+)
+
+MakeLimiter: TypeAlias = Callable[[FrozenClock], Limiter | AbstractAsyncContextManager[Limiter]]
+"""Returns a limiter that is not opened yet and reads this clock; or a context manager of an open one."""
+
+FROZEN_CLOCK: Final = "frozen clock"
+_TOLERANCE: Final = 1e-5
+_KEYS: Final = (
+    *("", " ", "a", "a/b", "a:b", "a/b/c", "qr-code-generator/203.0.113.7", "qr-code-generator/203.0.113.70"),
+    *("{a}", "*", "a\0b", "a\r\nDEL b", "\udc80", "ключ", "👩‍👩‍👧", "x" * 10_000, "x" * 10_001),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LimiterInTime:
+    """An open limiter, the clock that it reads (`None`: real time), and a key that nobody else uses."""
+
+    limiter: Limiter
+    clock: FrozenClock | None
+    key: str = field(default_factory=lambda: f"contract/{secrets.token_hex(8)}")
+
+    @property
+    def frozen(self) -> FrozenClock:
+        """The clock, for promises that need it. Raises `RuntimeError` on real time."""
+        if self.clock is None:
+            raise RuntimeError("this promise needs a frozen clock")
+        return self.clock
+
+    def seconds(self) -> float:
+        """Return the Unix time that the limiter reads."""
+        return self.clock.seconds() if self.clock is not None else time.time()
+
+    async def advance_to(self, seconds: float) -> None:
+        """Move the clock to a Unix time, or wait for it."""
+        if self.clock is not None:
+            self.clock.advance_to(seconds)
+        else:
+            await asyncio.sleep(max(0.0, seconds - time.time()) + 0.05)
+
+    async def take(self, rate: Rate, cost: float = 1) -> LimitStatus:
+        """Take from the window of the key."""
+        return await self.limiter.take(rate, self.key, cost)
+
+
+def opening_limiter(make: MakeLimiter, *, real_time: bool) -> Callable[[], AbstractAsyncContextManager[LimiterInTime]]:
+    """Return what opens the subject of `LIMITER`."""
+
+    @asynccontextmanager
+    async def opening() -> AsyncIterator[LimiterInTime]:
+        clock = FrozenClock()
+        async with opened(lambda: make(clock)) as limiter:
+            yield LimiterInTime(limiter, None if real_time else clock)
+
+    return opening
+
+
+def check_limiter(
+    make: MakeLimiter, *, real_time: bool = False, where: str = "", excluded: Collection[str] = ()
+) -> list[Finding]:
+    """Check a limiter against the contract, and return what it breaks.
+
+    Args:
+        make: returns a limiter that reads the given clock.
+        real_time: the limiter reads a clock of its own. The check takes some seconds then, and leaves out the promises
+            that only a frozen clock can show.
+        where: what it is called in findings.
+        excluded: names of promises that are not checked.
+    """
+    opening = opening_limiter(make, real_time=real_time)
+    has = () if real_time else (FROZEN_CLOCK,)
+    return run_apart(lambda: LIMITER.check(opening, where=where, has=has, excluded=excluded))
+
+
+class LimiterContract(ContractTests[LimiterInTime]):
+    """Lets pytest run the contract on a limiter.
+
+    A subclass has the fixture `make_limiter`, which returns a function that takes a `FrozenClock` and returns a
+    limiter. With `has = ()` the limiter need not read that clock.
+    """
+
+    suite: ClassVar[ContractSuite[Any]]
+    has = (FROZEN_CLOCK,)
+
+    def test_limiter(self, promise: Promise[LimiterInTime], make_limiter: MakeLimiter) -> None:
+        """Check one promise."""
+        self.assert_kept(promise, opening_limiter(make_limiter, real_time=FROZEN_CLOCK not in self.has))
+
+
+LIMITER: Final = ContractSuite[LimiterInTime]("limiter")
+LimiterContract.suite = LIMITER
+
+
+def _minute(requests: int) -> Rate:
+    return Rate(requests, 60)
+
+
+def _near(seconds: float, expected: float) -> bool:
+    return abs(seconds - expected) <= _TOLERANCE
+
+
+def _shown(status: LimitStatus) -> str:
+    return f"allowed={status.allowed}, limit={status.limit}, remaining={status.remaining}, reset_at={status.reset_at}"
+
+
+@LIMITER.promise("it has every method of Limiter", fix="add the methods that pressroom.sdk.Limiter names")
+async def _protocol(one: LimiterInTime) -> None:
+    expect(isinstance(one.limiter, Limiter), f"{type(one.limiter).__name__} without some of them")
+
+
+@LIMITER.promise(
+    "an unused window is whole and resets now",
+    fix="return remaining=limit, allowed=True and the current Unix time where nothing was counted",
+)
+async def _unused(one: LimiterInTime) -> None:
+    before = one.seconds()
+    status = await one.limiter.peek(_minute(60), one.key)
+    expect((status.allowed, status.limit, status.remaining) == (True, 60, 60), _shown(status))
+    expect(before - 1 <= status.reset_at <= one.seconds() + 1, _shown(status))
+
+
+@LIMITER.promise(
+    "each request takes one until none is left, and then requests are refused",
+    fix="count in take() only what fits, and return allowed=False for what does not",
+)
+async def _taken(one: LimiterInTime) -> None:
+    found = [await one.take(_minute(3)) for _ in range(5)]
+    states = [(status.allowed, status.remaining) for status in found]
+    expect(states == [(True, 2), (True, 1), (True, 0), (False, 0), (False, 0)], states)
+
+
+@LIMITER.promise(
+    "a refused request is allowed at reset_at", fix="return the Unix time in seconds at which one more request is free"
+)
+async def _reset(one: LimiterInTime) -> None:
+    rate = Rate(1, 2)
+    await one.take(rate)
+    refused = await one.take(rate)
+    expect(not refused.allowed and refused.reset_at <= one.seconds() + 2 + _TOLERANCE, _shown(refused))
+    await one.advance_to(refused.reset_at)
+    status = await one.take(rate)
+    expect(status.allowed, f"at reset_at: {_shown(status)}")
+
+
+@LIMITER.promise(
+    "one more request is free at reset_at and not before",
+    fix="count in a moving window: a request leaves it exactly window_seconds after it came",
+    needs=[FROZEN_CLOCK],
+)
+async def _moving(one: LimiterInTime) -> None:
+    clock = one.frozen
+    rate, start = _minute(2), one.seconds()
+    await one.take(rate)
+    clock.advance(10)
+    last = await one.take(rate)
+    expect(_near(last.reset_at, start + 60), f"{last.reset_at - start:g} s after the first request, which is 60 s")
+    clock.advance(49.999999)
+    refused = await one.take(rate)
+    expect(not refused.allowed, "a request allowed before the first one had left the window")
+    expect(_near(refused.reset_at, start + 60), _shown(refused))
+    clock.advance_to(refused.reset_at)
+    expect((await one.take(rate)).allowed, "the request at reset_at refused")
+    expect(not (await one.take(rate)).allowed, "two requests allowed where one had left the window")
+
+
+@LIMITER.promise(
+    "refused requests count nothing",
+    fix="do not add to the window in take() where the request is refused",
+    needs=[FROZEN_CLOCK],
+)
+async def _refused_count_nothing(one: LimiterInTime) -> None:
+    clock = one.frozen
+    first = await one.take(_minute(1))
+    for _ in range(50):
+        clock.advance(1)
+        expect(not (await one.take(_minute(1))).allowed, "a second request allowed within the minute")
+    clock.advance_to(first.reset_at)
+    expect((await one.take(_minute(1))).allowed, "no request allowed after the window of the only one that counted")
+
+
+@LIMITER.promise(
+    "costs add up in hundredths without rounding errors", fix="count hundredths as integers, not requests as floats"
+)
+async def _costs(one: LimiterInTime) -> None:
+    for number, parts in enumerate(
+        ((0.1,) * 10, (0.29, 0.57, 0.14), (0.07, 0.93), (0.55, 0.45), (1 / 3, 0.67), (0.01, 0.99))
+    ):
+        key = f"{one.key}/{number}"
+        for cost in parts:
+            status = await one.limiter.take(_minute(1), key, cost)
+            expect(status.allowed, f"{cost:g} refused, although {parts} are one request")
+        expect(not (await one.limiter.take(_minute(1), key, 0.01)).allowed, f"0.01 more than {parts} allowed")
+
+
+@LIMITER.promise("remaining counts whole requests", fix="round what is left down to whole requests")
+async def _whole_requests(one: LimiterInTime) -> None:
+    for _ in range(10):
+        status = await one.take(_minute(300), 0.1)
+        expect(status.remaining == 299, f"remaining={status.remaining} of 300 while at most one is used")
+    status = await one.take(_minute(300))
+    expect(status.remaining == 298, f"remaining={status.remaining} of 300 after two")
+
+
+@LIMITER.promise(
+    "a small request fits where a whole one does not", fix="compare the cost of the request with what is left"
+)
+async def _small(one: LimiterInTime) -> None:
+    await one.take(_minute(1), 0.5)
+    status = await one.limiter.peek(_minute(1), one.key)
+    expect(not status.allowed, "peek() allows a whole request where half of one is left")
+    expect(not (await one.take(_minute(1))).allowed, "a whole request allowed where half of one was left")
+    status = await one.take(_minute(1), 0.5)
+    expect((status.allowed, status.remaining) == (True, 0), _shown(status))
+
+
+@LIMITER.promise(
+    "reset_at waits for as many small requests as one more whole request needs",
+    fix="add up the costs that leave the window, oldest first, until one more whole request is free",
+    needs=[FROZEN_CLOCK],
+)
+async def _small_reset(one: LimiterInTime) -> None:
+    clock = one.frozen
+    rate, start = _minute(2), one.seconds()
+    status = await one.take(rate, 0.1)
+    for _ in range(9):
+        clock.advance(1)
+        status = await one.take(rate, 0.1)
+    expect(status.remaining == 1 and _near(status.reset_at, start + 69), _shown(status))
+    clock.advance(1)
+    status = await one.take(rate, 0.1)  # 1.1 are used: when the first tenth has left, a whole request is free
+    expect(status.remaining == 0 and _near(status.reset_at, start + 60), _shown(status))
+
+
+@LIMITER.promise(
+    "a request that is given back was never counted", fix="remove the request from the window in give_back()"
+)
+async def _given_back(one: LimiterInTime) -> None:
+    await one.take(_minute(2))
+    status = await one.limiter.give_back(_minute(2), one.key, 1)
+    expect((status.allowed, status.remaining) == (True, 2), _shown(status))
+    expect(abs(status.reset_at - one.seconds()) < 1, _shown(status))
+
+
+@LIMITER.promise(
+    "the newest request of the given cost is given back",
+    fix="look for the cost from the newest request backwards, and remove that one",
+    needs=[FROZEN_CLOCK],
+)
+async def _newest_given_back(one: LimiterInTime) -> None:
+    clock = one.frozen
+    rate, start = _minute(2), one.seconds()
+    for cost in (1, 0.5, 0.1, 0.1):
+        await one.take(rate, cost)
+        clock.advance(5)
+    for cost, remaining, reset_at in ((0.5, 0, start + 60), (1, 1, start + 75), (0.1, 1, start + 70)):
+        status = await one.limiter.give_back(rate, one.key, cost)
+        seen = f"after {cost:g} was given back: {_shown(status)}"
+        expect(status.remaining == remaining and _near(status.reset_at, reset_at), seen)
+
+
+@LIMITER.promise(
+    "what was never counted cannot be given back", fix="change nothing in give_back() where no request has that cost"
+)
+async def _never_counted(one: LimiterInTime) -> None:
+    status = await one.limiter.give_back(_minute(2), one.key, 1)
+    expect(status.remaining == 2, _shown(status))
+    await one.take(_minute(2), 0.5)
+    status = await one.limiter.give_back(_minute(2), one.key, 1)
+    expect(status.remaining == 1, _shown(status))
+
+
+@LIMITER.promise(
+    "requests that are always given back leave nothing behind", fix="let give_back() remove all that take() added"
+)
+async def _nothing_left(one: LimiterInTime) -> None:
+    await one.take(_minute(3))
+    for _ in range(200):
+        await one.take(_minute(3), 0.1)
+        status = await one.limiter.give_back(_minute(3), one.key, 0.1)
+        expect(status.remaining == 2, _shown(status))
+
+
+@LIMITER.promise("peek counts nothing", fix="only read the window in peek()")
+async def _peeked(one: LimiterInTime) -> None:
+    for _ in range(5):
+        status = await one.limiter.peek(_minute(1), one.key)
+        expect(status.allowed, _shown(status))
+    await one.take(_minute(1))
+    for _ in range(5):
+        status = await one.limiter.peek(_minute(1), one.key)
+        expect((status.allowed, status.remaining) == (False, 0), _shown(status))
+
+
+@LIMITER.promise(
+    "keys are counted apart, whatever is in them",
+    fix="hash the key, or escape it, before it becomes a part of another name",
+)
+async def _keys(one: LimiterInTime) -> None:
+    names = [f"{one.key}{key}" for key in _KEYS]
+    for expected in (True, False):
+        for name in names:
+            status = await one.limiter.take(_minute(1), name, 1)
+            seen = f"allowed={status.allowed} for the key {name[:80]!r}"
+            expect(status.allowed is expected, seen)
+
+
+@LIMITER.promise(
+    "rates on one key are counted apart", fix="make the number and the seconds of the rate part of the key"
+)
+async def _rates(one: LimiterInTime) -> None:
+    for rate in (Rate(1, 60), Rate(1, 600), Rate(2, 60), Rate(16, 1), Rate(1, 61)):
+        status = await one.take(rate)
+        seen = f"remaining={status.remaining} after the first request of {rate}"
+        expect(status.remaining == rate.requests - 1, seen)
+
+
+@LIMITER.promise(
+    "requests at the same moment get no more than the limit", fix="make take() atomic: one command or one transaction"
+)
+async def _at_once(one: LimiterInTime) -> None:
+    for cost, limit, asked in ((1, 100, 400), (0.1, 10, 250)):
+        key = f"{one.key}/{cost}"
+        found = await asyncio.gather(*(one.limiter.take(_minute(limit), key, cost) for _ in range(asked)))
+        allowed = sum(status.allowed for status in found)
+        expect(allowed == 100, f"{allowed} of {asked} requests that cost {cost:g} allowed, by a limit of {limit}")
+
+
+@LIMITER.promise(
+    "requests at the same moment that are all given back leave the window whole",
+    fix="make take() and give_back() atomic, and give back each request once",
+)
+async def _given_back_at_once(one: LimiterInTime) -> None:
+    async def fail(cost: float) -> None:
+        if (await one.take(_minute(50), cost)).allowed:
+            await one.limiter.give_back(_minute(50), one.key, cost)
+
+    await asyncio.gather(*(fail(cost) for cost in (1, 0.1, 0.01) * 100))
+    status = await one.limiter.peek(_minute(50), one.key)
+    expect(status.remaining == 50, _shown(status))
+
+
+@LIMITER.promise(
+    "a window in long use counts the last requests only",
+    fix="drop requests from the window when they are older than window_seconds",
+    needs=[FROZEN_CLOCK],
+)
+async def _long_use(one: LimiterInTime) -> None:
+    clock = one.frozen
+    for _ in range(300):
+        expect((await one.take(_minute(20))).allowed, "a request refused that came as rarely as the limit allows")
+        clock.advance(3)
+    status = await one.limiter.peek(_minute(20), one.key)
+    expect(status.remaining == 1, _shown(status))
+    clock.advance(3600)
+    status = await one.limiter.peek(_minute(20), one.key)
+    expect(status.remaining == 20, _shown(status))
+
+
+@LIMITER.promise("costs that are not from 0.01 to 1 raise ValueError", fix="check the cost in take() and give_back()")
+async def _wrong_costs(one: LimiterInTime) -> None:
+    for cost in (0, -1, 0.001, 1.01, 100, math.nan, math.inf):
+        await expect_error(ValueError, one.limiter.take(_minute(10), one.key, cost))
+        await expect_error(ValueError, one.limiter.give_back(_minute(10), one.key, cost))

@@ -1,0 +1,218 @@
+"""What a contract is made of: promises, each with a check, and the findings about those that are broken."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Final, Generic, TypeVar
+
+S = TypeVar("S")
+T = TypeVar("T")
+
+PROMISE_SECONDS: Final = 60.0
+"""How long the check of one promise may take before it counts as broken."""
+
+_MAX_SEEN: Final = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A promise that an implementation breaks.
+
+    `contract` is the kind of extension point, such as `file store`; `where` names the implementation, such as the
+    name of a record. `promise` is a sentence of what must hold, `seen` what happened instead, `fix` what to do.
+    """
+
+    contract: str
+    promise: str
+    where: str
+    seen: str
+    fix: str = ""
+
+    def __str__(self) -> str:
+        subject = f"{self.where}: " if self.where else ""
+        seen = f"; got {self.seen}" if self.seen else ""
+        return f"{subject}{self.promise}{seen}{f' — {self.fix}' if self.fix else ''}"
+
+
+class PromiseBroken(Exception):
+    """Raised by the check of a promise. Its message says what was seen."""
+
+
+def expect(holds: object, seen: object) -> None:
+    """Continue where a promise holds.
+
+    Raises:
+        PromiseBroken: it does not; `seen` says what was seen instead.
+    """
+    if not holds:
+        raise PromiseBroken(shorten(seen))
+
+
+async def expect_error(kinds: type[BaseException] | tuple[type[BaseException], ...], call: Awaitable[Any]) -> None:
+    """Await a call that has to raise an exception of one of these classes.
+
+    Raises:
+        PromiseBroken: it returned, or raised something else.
+    """
+    try:
+        returned = await call
+    except kinds:
+        return
+    except Exception as error:
+        raise PromiseBroken(describe_error(error)) from error
+    raise PromiseBroken(f"no error, but {shorten(repr(returned))}")
+
+
+def describe_error(error: BaseException) -> str:
+    """Return the class and message of an exception, cut where it is long."""
+    return shorten(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
+
+
+def shorten(seen: object) -> str:
+    """Return what was seen as text, cut where it is long."""
+    text = str(seen)
+    return text if len(text) <= _MAX_SEEN else f"{text[:_MAX_SEEN]}…"
+
+
+@dataclass(frozen=True, slots=True)
+class Promise(Generic[S]):
+    """One promise of a contract. `check` gets the subject and raises where the promise is broken.
+
+    `name` is short and unique in the suite. `needs` names what only some subjects have, such as `frozen clock`.
+    """
+
+    name: str
+    text: str
+    fix: str
+    check: Callable[[S], Awaitable[None]]
+    needs: frozenset[str] = frozenset()
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(slots=True)
+class ContractSuite(Generic[S]):
+    """The promises of one extension point. `contract` is what it is called in findings."""
+
+    contract: str
+    promises: list[Promise[S]] = field(default_factory=list)
+
+    def promise(
+        self, text: str, *, fix: str, needs: Collection[str] = ()
+    ) -> Callable[[Callable[[S], Awaitable[None]]], Callable[[S], Awaitable[None]]]:
+        """Return a decorator that adds an async function as the check of a promise, under the function's name."""
+
+        def add(check: Callable[[S], Awaitable[None]]) -> Callable[[S], Awaitable[None]]:
+            name = getattr(check, "__name__", "").strip("_")
+            self.promises.append(Promise(name, text, fix, check, frozenset(needs)))
+            return check
+
+        return add
+
+    def applicable(self, has: Collection[str] = (), excluded: Collection[str] = ()) -> list[Promise[S]]:
+        """Return the promises that apply to a subject that `has` these properties, without the `excluded` names."""
+        return [one for one in self.promises if one.needs <= set(has) and one.name not in excluded]
+
+    async def check_one(
+        self,
+        promise: Promise[S],
+        opening: Callable[[], AbstractAsyncContextManager[S]],
+        *,
+        where: str = "",
+        seconds: float = PROMISE_SECONDS,
+    ) -> list[Finding]:
+        """Check one promise on a subject of its own, and return what was found: nothing, or one finding."""
+
+        async def check() -> None:
+            async with opening() as subject:
+                await promise.check(subject)
+
+        # A task of its own: an implementation that swallows CancelledError cannot hold up the check.
+        task = asyncio.ensure_future(check())
+        done, _ = await asyncio.wait({task}, timeout=seconds)
+        if not done:
+            task.cancel()
+            await asyncio.wait({task}, timeout=1)
+            seen = f"no end within {seconds:g} s"
+        elif task.cancelled():
+            seen = "CancelledError"
+        elif (error := task.exception()) is None:
+            return []
+        else:
+            seen = str(error) if isinstance(error, PromiseBroken) else describe_error(error)
+        return [Finding(self.contract, promise.text, where, seen, promise.fix)]
+
+    async def check(
+        self,
+        opening: Callable[[], AbstractAsyncContextManager[S]],
+        *,
+        where: str = "",
+        has: Collection[str] = (),
+        excluded: Collection[str] = (),
+        seconds: float = PROMISE_SECONDS,
+    ) -> list[Finding]:
+        """Check each promise on a subject of its own, one after the other, and return all findings.
+
+        Args:
+            opening: makes a subject; called once for each promise.
+            where: what the implementation is called in findings.
+            has: the properties of the subject that some promises need.
+            excluded: names of promises that are not checked.
+            seconds: how long the check of one promise may take.
+        """
+        found: list[Finding] = []
+        for promise in self.applicable(has, excluded):
+            found += await self.check_one(promise, opening, where=where, seconds=seconds)
+        return found
+
+
+def run_apart(making: Callable[[], Awaitable[T]]) -> T:
+    """Run a coroutine to its end in an event loop and a thread of its own, and return its result.
+
+    So it works where an event loop runs already, as in an asynchronous test. Raises what the coroutine raises.
+    """
+    results: list[T] = []
+    errors: list[BaseException] = []
+
+    async def run() -> None:
+        results.append(await making())
+
+    def work() -> None:
+        try:
+            asyncio.run(run())
+        except BaseException as error:  # noqa: BLE001 - it belongs to the caller's thread
+            errors.append(error)
+
+    thread = threading.Thread(target=work, name="pressroom-contract", daemon=True)
+    thread.start()
+    thread.join()
+    if errors:
+        raise errors[0]
+    return results[0]
+
+
+class ContractTests(Generic[S]):
+    """The base of the classes that let pytest run a contract, one test for each promise.
+
+    `excluded` maps names of promises that an implementation cannot keep to the reason; no test is made of them.
+    """
+
+    suite: ClassVar[ContractSuite[Any]]
+    has: ClassVar[Collection[str]] = ()
+    excluded: ClassVar[Mapping[str, str]] = {}
+
+    def pytest_generate_tests(self, metafunc: Any) -> None:
+        """Make a test of each promise; pytest calls this."""
+        if "promise" in metafunc.fixturenames:
+            metafunc.parametrize("promise", self.suite.applicable(self.has, self.excluded), ids=str)
+
+    def assert_kept(self, promise: Promise[S], opening: Callable[[], AbstractAsyncContextManager[S]]) -> None:
+        """Check one promise. Raises `AssertionError` with the finding where it is broken."""
+        found = run_apart(lambda: self.suite.check_one(promise, opening, where=type(self).__name__))
+        if found:
+            raise AssertionError(str(found[0]))

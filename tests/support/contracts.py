@@ -1,0 +1,18 @@
+"""What tests say of the findings that broken implementations cause."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pressroom.testing.contracts import Finding, Promise
+
+
+def assert_broken(promise: Promise[Any], findings: Sequence[Finding], *, contract: str) -> None:
+    """Check that one of the findings names the promise, what was seen, and the fix."""
+    [found] = [one for one in findings if one.promise == promise.text]
+    assert found.contract == contract
+    assert found.where
+    assert found.seen
+    assert found.fix == promise.fix
+    assert str(found) == f"{found.where}: {promise.text}; got {found.seen} — {promise.fix}"
