@@ -132,7 +132,7 @@ PUBLIC = [
     "sandboxed_frame",
 ]
 
-TESTING = ["RunningHost", "ToolFailed", "assert_plugin_conforms", "settings_for_test"]
+TESTING = ["FrozenClock", "RunningHost", "ToolFailed", "assert_plugin_conforms", "check_plugin", "settings_for_test"]
 
 
 def documented(source: Path) -> Iterator[str]:

@@ -14,5 +14,6 @@ def assert_broken(promise: Promise[Any], findings: Sequence[Finding], *, contrac
     assert found.contract == contract
     assert found.where
     assert found.seen
+    assert "Warning" not in found.seen
     assert found.fix == promise.fix
     assert str(found) == f"{found.where}: {promise.text}; got {found.seen} — {promise.fix}"

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
-from alembic.autogenerate import compare_metadata
-from alembic.migration import MigrationContext
 from pressroom.config import Settings
 from pressroom.host.loaded_app import LoadedApp
 from pressroom.sdk import Models
 from pressroom.storage.database import SqlDatabase
 from pressroom.storage.database.migrations import run_migrations
-from sqlalchemy import Connection, MetaData, inspect
+from sqlalchemy import inspect
 
 REVISION = '''"""One table."""
 
@@ -56,21 +53,6 @@ async def tables_of(database: SqlDatabase) -> set[str]:
     async with database.reading() as session:
         connection = await session.connection()
         return set(await connection.run_sync(lambda sync: inspect(sync).get_table_names()))
-
-
-async def differences(database: SqlDatabase, metadata: MetaData) -> list[Any]:
-    """Return what Alembic would change so that the database has exactly these tables."""
-
-    def compare(connection: Connection) -> list[Any]:
-        def ours(_object: Any, name: str | None, kind: str, _reflected: bool, _to: Any) -> bool:
-            return kind != "table" or not str(name).startswith("schema_version_")
-
-        options = {"compare_type": True, "include_object": ours}
-        return list(compare_metadata(MigrationContext.configure(connection, opts=options), metadata))
-
-    async with database.reading() as session:
-        connection = await session.connection()
-        return await connection.run_sync(compare)
 
 
 async def downgrade(database: SqlDatabase, plugin: str, models: Models, revision: str) -> None:

@@ -105,17 +105,26 @@ TERSE = MCP_TOOL.replace("Counts the letters of a text. Use it before shouting."
     [
         ("import no_such_library", "it is broken (phase import): ModuleNotFoundError: No module named"),
         (HEAD, "it contributes nothing"),
-        ("import httpx\n" + HEAD + MCP_TOOL, "its module imports httpx"),
-        (HEAD + TERSE, "measure_volume: description is too short"),
-        (HEAD + MCP_TOOL.replace("Measure a shout", " "), "measure_volume: title is empty"),
-        (HEAD + GENERATOR.replace("Writes a text in capitals.", "Shouts."), "shout: summary is too short"),
-        (HEAD + GENERATOR.replace("examples=", "examples=() and "), "shout: give at least one example"),
+        ("import httpx\n" + HEAD + MCP_TOOL, "discovery imports no heavy library; got its module imports httpx"),
+        (HEAD + TERSE, "got description too short to be useful"),
+        (
+            HEAD + MCP_TOOL.replace("Measure a shout", " "),
+            "measure_volume: its texts tell models what it does; got title empty",
+        ),
+        (HEAD + GENERATOR.replace("Writes a text in capitals.", "Shouts."), "got summary too short to be useful"),
+        (
+            HEAD + GENERATOR.replace("examples=", "examples=() and "),
+            "shout: it has at least one example; got none — give at least one example",
+        ),
         (HEAD + BROKEN_DOOR + MCP_TOOL, "it is broken (phase lifespan): OSError: the door is jammed"),
-        (HEAD + CHOOSY, "shout: the example 'A name' must succeed; got 400"),
-        (HEAD + GENERATOR.replace('encode(), "text/plain"', 'encode(), "text/html"'), "must succeed; got 500"),
+        (HEAD + CHOOSY, "shout: every example succeeds; got 400"),
+        (
+            HEAD + GENERATOR.replace('encode(), "text/plain"', 'encode(), "text/html"'),
+            "every example succeeds; got 500",
+        ),
         (
             SLOPPY_VALIDATOR + HEAD.replace("text: str", "text: Stripped") + GENERATOR,
-            "shout: a value of a wrong type for text must be refused with 400; got 500",
+            "shout: a value of a wrong type is refused with 400; got 500",
         ),
     ],
 )

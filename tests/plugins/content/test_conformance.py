@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import pytest
 from pressroom.catalog.schema import input_schema
 from pressroom.testing import assert_plugin_conforms
 from pressroom_content.parts import TOOLS
 from pressroom_content.tools import article_history, articles, ideas, links, transfer, voice
+from support.run import POSTGRESQL
 
 
+@pytest.mark.services
 def test_the_plugin_conforms() -> None:
-    assert_plugin_conforms("content")
+    assert_plugin_conforms("content", postgresql=POSTGRESQL)
 
 
 def test_every_property_is_described() -> None:

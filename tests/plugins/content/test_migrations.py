@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pressroom.sdk import Models
 from pressroom.storage.database import Migrator, SqlDatabase
+from pressroom.testing.contracts.migrations import differences
 from pressroom_content.stored import STORAGE
 from pressroom_content.tables import ContentBase
 from sqlalchemy import text
-from support.migrations import differences, downgrade, tables_of
+from support.migrations import downgrade, tables_of
 
 PLUGIN = ("content", Models(ContentBase.metadata, "pressroom_content.migrations"))
 BODY = "Grüße"  # seven bytes

@@ -6,9 +6,10 @@ from datetime import UTC, datetime
 
 from pressroom.sdk import Models
 from pressroom.storage.database import Migrator, SqlDatabase
+from pressroom.testing.contracts.migrations import differences
 from pressroom_images.tables import ImagesBase, MediaRow, UploadRow
 from sqlalchemy import select
-from support.migrations import differences, downgrade, tables_of
+from support.migrations import downgrade, tables_of
 
 FILE = {"user_id": "u_1", "provider": "upload", "filename": "a.png", "media_type": "image/png", "hosting": "either"}
 PLUGIN = ("images", Models(ImagesBase.metadata, "pressroom_images.migrations"))

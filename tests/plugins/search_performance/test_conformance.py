@@ -7,12 +7,14 @@ from pressroom.testing import assert_plugin_conforms
 from pressroom_search_performance.config import SearchPerformanceConfig
 from pressroom_search_performance.plugin import pressroom_mcp_tools
 from pydantic import ValidationError
+from support.run import POSTGRESQL
 
 TOOLS = list(pressroom_mcp_tools())
 
 
+@pytest.mark.services
 def test_the_plugin_conforms() -> None:
-    assert_plugin_conforms("search_performance", host_config={"plugins": {"content": {}}})
+    assert_plugin_conforms("search_performance", host_config={"plugins": {"content": {}}}, postgresql=POSTGRESQL)
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)

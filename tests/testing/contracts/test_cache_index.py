@@ -56,6 +56,10 @@ class Mixes(DictIndex):
         await super().put(content_id, self.entry, seconds=seconds)
 
 
+class Forgets(DictIndex):
+    async def put(self, content_id: str, entry: CacheEntry, *, seconds: int) -> None: ...
+
+
 class KeepsTheFirst(DictIndex):
     async def put(self, content_id: str, entry: CacheEntry, *, seconds: int) -> None:
         self.entries.setdefault(content_id, (entry, monotonic() + seconds))
@@ -89,6 +93,7 @@ BROKEN: Final[dict[str, type[DictIndex]]] = {
     "unknown": Raises,
     "content": ForgetsPreviews,
     "apart": Mixes,
+    "remembered": Forgets,
     "replaced": KeepsTheFirst,
     "deleted": KeepsDeleted,
     "deleted_twice": RaisesForDeleted,
@@ -99,6 +104,10 @@ BROKEN: Final[dict[str, type[DictIndex]]] = {
 
 def test_an_index_that_keeps_every_promise_is_told_nothing() -> None:
     assert check_cache_index(DictIndex) == []
+
+
+def test_an_index_may_forget() -> None:
+    assert check_cache_index(Forgets, remembers=False) == []
 
 
 @pytest.mark.parametrize("promise", CACHE_INDEX.promises, ids=str)

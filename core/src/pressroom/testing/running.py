@@ -17,6 +17,7 @@ import structlog
 from pydantic import BaseModel
 from sanic.compat import Header
 
+from pressroom.accounts.records import User
 from pressroom.config import Settings
 from pressroom.errors import CallError
 from pressroom.host.host import Host
@@ -102,10 +103,18 @@ class RunningHost:
         Raises:
             RuntimeError: the host is not running.
         """
+        return self.submit(coroutine).result()
+
+    def submit(self, coroutine: Coroutine[Any, Any, T]) -> Future[T]:
+        """Start a coroutine on the host's event loop and return its future, without waiting for it.
+
+        Raises:
+            RuntimeError: the host is not running.
+        """
         if self._loop is None:
             coroutine.close()
             raise RuntimeError("the host is not running; use it in a `with` statement")
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
 
     def call_tool(self, name: str, arguments: Mapping[str, Any] | None = None) -> Any:
         """Call a tool by its MCP name, through the whole pipeline, as an AI client would.
@@ -119,22 +128,33 @@ class RunningHost:
             ToolFailed: the tool refused the call, or failed.
         """
         asked = CallRequest(name, dict(arguments or {}), "test-call", "mcp")
-        headers = Header({"Authorization": f"Bearer {self._api_key()}"})
+        headers = Header({"Authorization": f"Bearer {self.api_key()}"})
         outcome = self.run(self.host.pipeline(ReceivedCall(asked, "127.0.0.1", headers)))
         if isinstance(outcome, RefusedCall):
             raise ToolFailed(outcome.error) from outcome.error
         return file_data(outcome, outcome.file) if outcome.file is not None else _plain(outcome.result)
 
-    def _api_key(self) -> str:
+    def api_key(self) -> str:
+        """Return the API key of the account that `call_tool` calls as, which is made when it is first asked for."""
         with self._making_key:
             self._key = self._key or self.run(self._new_api_key())
         return self._key
 
     async def _new_api_key(self) -> str:
-        accounts = self.host.accounts
-        tester = await accounts.users.by_email(_TESTER) or await accounts.users.add(_TESTER, name="Tester")
-        _, key = await accounts.api_keys.create(tester.id, "tests")
+        _, key = await self.host.accounts.api_keys.create((await self._tester()).id, "tests")
         return key
+
+    async def _tester(self) -> User:
+        users = self.host.accounts.users
+        return await users.by_email(_TESTER) or await users.add(_TESTER, name="Tester")
+
+    def session_cookies(self) -> dict[str, str]:
+        """Return the cookies of a browser that is signed in to the account that `call_tool` calls as."""
+        return self.run(self._new_session())
+
+    async def _new_session(self) -> dict[str, str]:
+        token = await self.host.accounts.sessions.start((await self._tester()).id, user_agent="a test")
+        return {"pressroom_session": token}
 
     def _serve(self, listener: socket.socket, started: Future[Host]) -> None:
         try:

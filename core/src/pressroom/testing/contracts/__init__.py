@@ -8,8 +8,23 @@ they need pytest only where they are used.
 from typing import Any, Final
 
 from pressroom.testing.contracts.cache_index import CACHE_INDEX, CacheIndexContract, check_cache_index
+from pressroom.testing.contracts.callers import AUTHENTICATOR, AUTHORIZER, check_authenticator
 from pressroom.testing.contracts.file_store import FILE_STORE, FileStoreContract, check_file_store
+from pressroom.testing.contracts.functions import (
+    BRANDER,
+    COMMAND,
+    DOCTOR_CHECK,
+    INDEX_ENTRIES,
+    OBSERVER,
+    PUBLISHING_TARGETS,
+    STORAGE_KIND,
+)
+from pressroom.testing.contracts.generator import GENERATOR
+from pressroom.testing.contracts.job import JOB, RecordedJobRun, check_job
 from pressroom.testing.contracts.limiter import LIMITER, LimiterContract, check_limiter
+from pressroom.testing.contracts.mcp_tool import MCP_TOOL
+from pressroom.testing.contracts.migrations import MIGRATIONS, check_migrations
+from pressroom.testing.contracts.page import PAGE, ROUTE
 from pressroom.testing.contracts.suite import (
     ContractSuite,
     ContractTests,
@@ -30,12 +45,20 @@ __all__ = [
     "LimiterContract",
     "Promise",
     "PromiseBroken",
+    "RecordedJobRun",
+    "check_authenticator",
     "check_cache_index",
     "check_file_store",
+    "check_job",
     "check_limiter",
+    "check_migrations",
     "expect",
     "expect_error",
 ]
 
-SUITES: Final[tuple[ContractSuite[Any], ...]] = (FILE_STORE, CACHE_INDEX, LIMITER)
+SUITES: Final[tuple[ContractSuite[Any], ...]] = (
+    *(FILE_STORE, CACHE_INDEX, LIMITER),
+    *(GENERATOR, MCP_TOOL, PAGE, ROUTE, JOB, MIGRATIONS, AUTHENTICATOR, AUTHORIZER),
+    *(BRANDER, OBSERVER, INDEX_ENTRIES, DOCTOR_CHECK, STORAGE_KIND, PUBLISHING_TARGETS, COMMAND),
+)
 """The contracts of the host's extension points."""

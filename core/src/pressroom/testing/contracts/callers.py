@@ -1,0 +1,178 @@
+"""The contracts of authenticators and authorizers (`pressroom.sdk.Authenticator`, `pressroom.sdk.Authorizer`)."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from pressroom.sdk import Authenticator, Authorizer, Caller, Credentials, Generator, Identity, Rejected
+from pressroom.testing.contracts.generator import shown
+from pressroom.testing.contracts.records import ANONYMOUS, SOMEBODY, RecordInHost, check_record
+from pressroom.testing.contracts.suite import ContractSuite, Finding, PromiseBroken, expect
+from pressroom.testing.running import RunningHost
+
+_SECONDS: Final = 10.0
+_UNAUTHORIZED: Final = 401
+_FORBIDDEN: Final = 403
+
+
+@dataclass(frozen=True, slots=True)
+class KnownCredentials:
+    """Headers with a credential that an authenticator accepts, and with one of its kind that it refuses."""
+
+    valid: Mapping[str, str] = field(default_factory=dict)
+    wrong: Mapping[str, str] = field(default_factory=dict)
+
+
+Known: TypeAlias = RecordInHost[tuple[Authenticator, KnownCredentials]]
+
+AUTHENTICATOR: Final = ContractSuite[Known]("authenticator")
+AUTHORIZER: Final = ContractSuite[RecordInHost[Authorizer]]("authorizer")
+
+
+def check_authenticator(
+    running: RunningHost, name: str, *, valid: Mapping[str, str] | None = None, wrong: Mapping[str, str] | None = None
+) -> list[Finding]:
+    """Check an authenticator of a running host against the contract, and return what it breaks.
+
+    Args:
+        running: the host, with the plugin.
+        name: the name of the authenticator.
+        valid: headers with a credential that it accepts.
+        wrong: headers with a credential of its kind that it refuses. Without them only the promises about
+            credentials of other kinds are checked.
+
+    Raises:
+        LookupError: no active plugin offers such an authenticator.
+    """
+    for one in running.host.compiled.plugins.contributions.of(Authenticator):
+        if one.record.name == name:
+            known = KnownCredentials(dict(valid or {}), dict(wrong or {}))
+            return check_record(AUTHENTICATOR, running, one.plugin, (one.record, known), f"authenticator {name}")
+    raise LookupError(f"no active plugin offers the authenticator {name!r}")
+
+
+async def _ask(one: Known, headers: Mapping[str, str]) -> Identity | None:
+    given = {name.lower(): value for name, value in headers.items()}
+    authorization = given.get("authorization", "")
+    bearer = authorization[7:].strip() if authorization[:7].lower() == "bearer " else ""
+    credentials = Credentials(bearer=bearer, client_ip=ANONYMOUS.client_ip, headers=given)
+    authenticator, _ = one.record
+    return await one.on_host(lambda: authenticator.authenticate(credentials), seconds=_SECONDS)
+
+
+async def _expect_unknown(one: Known, headers: Mapping[str, str]) -> None:
+    try:
+        found = await _ask(one, headers)
+    except Rejected as error:
+        raise PromiseBroken(f"Rejected: {error.message}") from error
+    expect(found is None, found)
+
+
+@AUTHENTICATOR.promise(
+    "a call without a credential is anonymous",
+    fix="return None where the credential is missing, before anything is read of it",
+)
+async def _missing(one: Known) -> None:
+    await _expect_unknown(one, {})
+    await _expect_unknown(one, {"authorization": ""})
+    await _expect_unknown(one, {"authorization": "Bearer "})
+
+
+@AUTHENTICATOR.promise(
+    "a credential of another kind is left to other authenticators",
+    fix="return None for what does not look like your credentials; raise Rejected only for your own kind",
+)
+async def _other_kind(one: Known) -> None:
+    for authorization in (f"Bearer {secrets.token_urlsafe(32)}", "Basic dXNlcjpwYXNz", "Bearer x" * 500):
+        await _expect_unknown(one, {"authorization": authorization})
+
+
+@AUTHENTICATOR.promise(
+    "odd headers raise nothing but Rejected", fix="expect any characters and lengths in headers, and none at all"
+)
+async def _odd(one: Known) -> None:
+    names = {"authorization", *one.record[1].valid, *one.record[1].wrong}
+    for value in ("", " ", "\u00e4\u00f6\u00fc", "\ud83d\ude00"[:1], "x" * 8000, "Bearer", "Bearer a b c", "=;,\"'"):
+        try:
+            await _ask(one, dict.fromkeys(names, value))
+        except Rejected:
+            continue
+
+
+@AUTHENTICATOR.promise(
+    "two credentials at once are told apart", fix="keep no state of one call where another one can change it"
+)
+async def _at_once(one: Known) -> None:
+    valid = one.record[1].valid
+    if not valid:
+        await asyncio.gather(*(_expect_unknown(one, {"authorization": f"Bearer other-{n}"}) for n in range(10)))
+        return
+    alone = await _ask(one, valid)
+    found = await asyncio.gather(*(_ask(one, valid if number % 2 else {}) for number in range(20)))
+    expect(found == [None, alone] * 10, f"{found[:4]}")
+
+
+@AUTHENTICATOR.promise(
+    "a valid credential has an identity with a subject and a plan", fix="return Identity(subject=…, plan=…)"
+)
+async def _valid(one: Known) -> None:
+    if one.record[1].valid:
+        found = await _ask(one, one.record[1].valid)
+        expect(type(found) is Identity and found.subject and found.plan, found)
+
+
+@AUTHENTICATOR.promise(
+    "a wrong credential of its kind raises Rejected, and is 401 over HTTP",
+    fix="raise pressroom.sdk.Rejected with a sentence that says how to get a valid one; never return None for it",
+)
+async def _wrong(one: Known) -> None:
+    wrong = one.record[1].wrong
+    if not wrong:
+        return
+    try:
+        found = await _ask(one, wrong)
+    except Rejected:
+        pass
+    else:
+        raise PromiseBroken(f"{found!r}")
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    answer = await one.http.post("/api/mcp", json=body, headers=dict(wrong))
+    expect(answer.status_code == _UNAUTHORIZED, shown(answer))
+
+
+@AUTHORIZER.promise(
+    "it returns None or a reason, for every tool and every caller",
+    fix="return None to allow, or a sentence that says why not; an exception refuses the call without a reason",
+)
+async def _decides(one: RecordInHost[Authorizer]) -> None:
+    for tool in one.running.host.compiled.catalog.tools.values():
+        for caller in (ANONYMOUS, SOMEBODY):
+            reason = await _decision(one, caller, tool.name)
+            fits = reason is None or (type(reason) is str and reason.strip() != "")
+            expect(fits, f"{reason!r} for {tool.name}")
+
+
+@AUTHORIZER.promise(
+    "the reason for a refusal reaches the client", fix="return the reason as text that people understand"
+)
+async def _reason(one: RecordInHost[Authorizer]) -> None:
+    local = Caller("127.0.0.1")
+    for entry in one.running.host.compiled.catalog.plan("anonymous").generators:
+        declaration = entry.tool.declaration
+        reason = await _decision(one, local, entry.tool.name)
+        if reason is None or not isinstance(declaration, Generator) or not declaration.examples:
+            continue
+        body = dict(declaration.examples[0].params)
+        answer = await one.http.post(f"/tools/{declaration.slug}/api/generate", json=body)
+        said = answer.json().get("error", {}).get("message", "") if answer.status_code == _FORBIDDEN else ""
+        expect(str(reason) in said, f"{shown(answer)} where it returned {reason!r}")
+        return
+
+
+async def _decision(one: RecordInHost[Authorizer], caller: Caller, tool: str) -> str | None:
+    info = one.running.host.compiled.catalog.tools[tool].info
+    return await one.on_host(lambda: one.record.authorize(caller, info), seconds=_SECONDS)

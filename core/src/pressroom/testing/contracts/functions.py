@@ -1,0 +1,179 @@
+"""The contracts of branders, observers, index providers, checks, and of what plugins tell of an account."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Mapping
+from typing import Any, Final, TypeAlias
+
+import click
+
+from pressroom.plugins.contributions import shape_problems
+from pressroom.sdk import (
+    Brander,
+    CallRecord,
+    Check,
+    CheckResult,
+    IndexEntries,
+    IndexEntry,
+    Observer,
+    PublishingTargets,
+    StorageKind,
+)
+from pressroom.testing.contracts.records import ANONYMOUS, SOMEBODY, RecordInHost
+from pressroom.testing.contracts.suite import ContractSuite, PromiseBroken, describe_error, expect
+
+BRANDER: Final = ContractSuite[RecordInHost[Brander]]("brander")
+OBSERVER: Final = ContractSuite[RecordInHost[Observer]]("observer")
+INDEX_ENTRIES: Final = ContractSuite[RecordInHost[IndexEntries]]("index provider")
+DOCTOR_CHECK: Final = ContractSuite[RecordInHost[Check]]("doctor check")
+STORAGE_KIND: Final = ContractSuite[RecordInHost[StorageKind]]("storage kind")
+PUBLISHING_TARGETS: Final = ContractSuite[RecordInHost[PublishingTargets]]("publishing targets")
+COMMAND: Final = ContractSuite[RecordInHost[click.Command]]("command")
+
+_Index: TypeAlias = RecordInHost[IndexEntries]
+
+_OBSERVER_SECONDS: Final = 30.0
+_ENTRIES_SECONDS: Final = 10.0
+_MAX_ENTRIES: Final = 10_000
+_SECONDS: Final = 20.0
+_TARGET_SECONDS: Final = 1.0
+_NOBODY: Final = "u_of_nobody"
+_RECORDS: Final = (
+    CallRecord("qr-code-generator", ANONYMOUS, "contract-1", "ok", cached=True, duration=0.01),
+    CallRecord("qr-code-generator", SOMEBODY, "contract-2", "validation_error", cached=False, duration=0.01),
+    CallRecord("", ANONYMOUS, "contract-3", "not_found", cached=False, duration=0.0, interface="mcp"),
+    CallRecord("search", SOMEBODY, "contract-4", "ok", cached=False, duration=2.0, run_duration=1.9, mcp_name="search"),
+)
+
+
+@BRANDER.promise("its block is a JSON object", fix="return a mapping of texts, numbers, lists and mappings")
+async def _block(one: RecordInHost[Brander]) -> None:
+    branding = one.running.host.compiled.branding
+    block = await asyncio.to_thread(one.record.block, branding)
+    expect(isinstance(block, Mapping), f"{type(block).__name__}")
+    try:
+        json.dumps(dict(block), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise PromiseBroken(describe_error(error)) from error
+    expect(all(isinstance(key, str) for key in block), "keys that are not text")
+
+
+@BRANDER.promise("the same branding makes the same block", fix="leave out times, random numbers and counters")
+async def _same(one: RecordInHost[Brander]) -> None:
+    branding = one.running.host.compiled.branding
+    blocks = [dict(await asyncio.to_thread(one.record.block, branding)) for _ in range(2)]
+    expect(blocks[0] == blocks[1], "two different blocks")
+
+
+@OBSERVER.promise(
+    "it takes note of every kind of call, also of one without a tool or an account",
+    fix="expect an empty tool, subject and run_duration=None; what it raises is only counted",
+)
+async def _observes(one: RecordInHost[Observer]) -> None:
+    for record in _RECORDS:
+
+        async def observe(record: CallRecord = record) -> None:
+            told = one.record.observe(record)
+            if told is not None:
+                await told
+
+        await one.on_host(observe, seconds=_OBSERVER_SECONDS)
+
+
+@OBSERVER.promise(
+    "it is never in the way of the answer",
+    fix="return at once, and do what waits, such as a request, in a coroutine function",
+)
+async def _not_in_the_way(one: RecordInHost[Observer]) -> None:
+    # In a thread, so that one that blocks holds up this check alone.
+    waiting: list[Awaitable[None]] = []
+
+    def observe() -> None:
+        if (told := one.record.observe(_RECORDS[0])) is not None:
+            waiting.append(told)
+
+    if not asyncio.iscoroutinefunction(one.record.observe):
+        task = asyncio.ensure_future(asyncio.to_thread(observe))
+        done, _ = await asyncio.wait({task}, timeout=1)
+        expect(done, "more than a second in a plain function")
+        for told in waiting:
+            if asyncio.iscoroutine(told):
+                told.close()
+
+
+@INDEX_ENTRIES.promise(
+    "its entries are IndexEntry records with a title, and a URL or a path",
+    fix="return IndexEntry(title, url); the URL begins with https://, http:// or /",
+)
+async def _entries(one: _Index) -> None:
+    for entry in await _read(one):
+        expect(isinstance(entry, IndexEntry), f"{entry!r}")
+        problems = list(shape_problems(entry))
+        expect(not problems, "; ".join(problems))
+        expect(entry.title.strip(), f"no title for {entry.url}")
+        expect(entry.url.startswith(("https://", "http://", "/")), f"the URL {entry.url!r}")
+
+
+@INDEX_ENTRIES.promise(
+    "it ends in time, with a bounded number of entries",
+    fix=f"return at most {_MAX_ENTRIES:,} entries within {_ENTRIES_SECONDS:g} seconds; give long texts by read=",
+)
+async def _bounded(one: _Index) -> None:
+    found = len(await _read(one))
+    expect(found <= _MAX_ENTRIES, f"{found:,} entries")
+
+
+@INDEX_ENTRIES.promise("what read returns is text", fix="let read be an async function that returns str")
+async def _texts(one: _Index) -> None:
+    for entry in (await _read(one))[:20]:
+        if entry.read is not None:
+            text: Any = await one.on_host(entry.read, seconds=_ENTRIES_SECONDS)
+            expect(isinstance(text, str), f"{type(text).__name__} for {entry.title!r}")
+
+
+@INDEX_ENTRIES.promise("/llms.txt shows its section", fix="see the log for 'index entries failed'")
+async def _shown(one: _Index) -> None:
+    if await _read(one):
+        text = (await one.http.get("/llms.txt")).text
+        expect(f"## {one.record.section}" in text, f"no section {one.record.section!r}")
+
+
+async def _read(one: _Index) -> list[IndexEntry]:
+    return list(await one.on_host(one.record.entries, seconds=_ENTRIES_SECONDS))
+
+
+@DOCTOR_CHECK.promise(
+    "it returns a CheckResult, with a hint where something is wrong",
+    fix="return CheckResult(status, message, hint=…); do not raise for what it looks for",
+)
+async def _checks(one: RecordInHost[Check]) -> None:
+    found = await one.on_host(one.record.run, seconds=_SECONDS)
+    expect(type(found) is CheckResult and found.message.strip(), repr(found))
+    expect(found.status == "ok" or found.hint.strip(), f"{found.status} {found.message!r} without a hint")
+
+
+@STORAGE_KIND.promise(
+    "an account that stores nothing has 0 bytes", fix="let measure return 0 for an account without rows, not None"
+)
+async def _measures(one: RecordInHost[StorageKind]) -> None:
+    async def measure() -> Any:
+        async with one.running.host.database.reading() as session:
+            return await one.record.measure(session, _NOBODY)
+
+    found = await one.on_host(measure, seconds=_SECONDS)
+    expect(type(found) is int and found == 0, repr(found))
+
+
+@PUBLISHING_TARGETS.promise(
+    "an account without websites has no names, within a second", fix="return an empty list for an unknown account"
+)
+async def _names(one: RecordInHost[PublishingTargets]) -> None:
+    found = list(await one.on_host(lambda: one.record.names(_NOBODY), seconds=_TARGET_SECONDS))
+    expect(found == [], found)
+
+
+@COMMAND.promise("it has a help text", fix="give the function a docstring, or the command help=…")
+async def _help(one: RecordInHost[click.Command]) -> None:
+    expect((one.record.help or "").strip(), "none")

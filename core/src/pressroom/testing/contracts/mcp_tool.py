@@ -1,0 +1,167 @@
+"""The contract of an MCP tool (`pressroom.sdk.McpTool`), over the MCP endpoint."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator, Mapping
+from typing import Any, Final, TypeAlias
+from weakref import WeakKeyDictionary
+
+from pydantic import ValidationError
+
+from pressroom.sdk import McpTool
+from pressroom.testing.contracts.generator import UNKNOWN_FIELD, expect_texts
+from pressroom.testing.contracts.records import RecordInHost
+from pressroom.testing.contracts.suite import ContractSuite, PromiseBroken, expect, shorten
+from pressroom.testing.running import RunningHost, ToolFailed
+
+Subject: TypeAlias = RecordInHost[McpTool]
+
+MCP_TOOL: Final = ContractSuite[Subject]("MCP tool")
+_FAILURES: Final = ("internal_error", "timeout")
+_MAX_CHOICES: Final = 12
+_LISTED: Final[WeakKeyDictionary[RunningHost, dict[str, dict[str, Any]]]] = WeakKeyDictionary()
+"""The schemas that each host lists, read once."""
+
+_BY_TYPE: Final[Mapping[str, Any]] = {"integer": 1, "number": 1, "boolean": False, "array": [], "object": {}}
+
+
+@MCP_TOOL.promise("its texts tell models what it does", fix="write a title, and a description of a sentence or more")
+async def _texts(one: Subject) -> None:
+    expect_texts({"title": one.record.title, "description": one.record.description})
+
+
+@MCP_TOOL.promise(
+    "tools/list shows it with a schema of an object, in which every parameter has a description",
+    fix="add Field(description=…) to the parameters; see the server's log if the tool is missing",
+)
+async def _listed(one: Subject) -> None:
+    if one.record.name in one.running.host.compiled.catalog.unavailable:
+        return
+    schema = await _schema(one)
+    expect(schema.get("type") == "object", schema)
+    bare = [name for name, field in schema.get("properties", {}).items() if not field.get("description")]
+    expect(not bare, f"no description for {', '.join(bare)}")
+
+
+@MCP_TOOL.promise("an unknown field is refused by name", fix="let the params inherit from pressroom.sdk.Params")
+async def _unknown_field(one: Subject) -> None:
+    if not _callable(one):
+        return
+    refused = await _code(one, {**_arguments(await _schema(one)), UNKNOWN_FIELD: 1})
+    expect(refused is not None and refused.code == "validation_error" and UNKNOWN_FIELD in refused.message, refused)
+
+
+@MCP_TOOL.promise(
+    "a value of a wrong type is refused as validation_error",
+    fix="let validators raise ValueError for values of every type, before they use the value",
+)
+async def _wrong_types(one: Subject) -> None:
+    if not _callable(one):
+        return
+    schema = await _schema(one)
+    for name in schema.get("properties", {}):
+        refused = await _code(one, {**_arguments(schema), name: [{UNKNOWN_FIELD: []}]})
+        code = refused.code if refused is not None else ""
+        expect(code not in _FAILURES, f"{refused} for {name}")
+
+
+@MCP_TOOL.promise(
+    "calls with documented values are answered, or refused in words",
+    fix="raise InvalidInput, NotFound or another CallError for what people can correct; the log has the traceback",
+)
+async def _documented_values(one: Subject) -> None:
+    if not _callable(one) or one.record.annotations.open_world:
+        return
+    schema = await _schema(one)
+    for arguments in _documented(schema):
+        refused = await _code(one, arguments)
+        code = refused.code if refused is not None else ""
+        expect(code not in _FAILURES, f"{refused} for {shorten(json.dumps(arguments))}")
+
+
+@MCP_TOOL.promise(
+    "a result has text content, and structured content that matches the declared result",
+    fix="return an instance of the declared result model, or ToolResult with one as data and a text",
+)
+async def _result(one: Subject) -> None:
+    if not _callable(one) or one.record.annotations.open_world:
+        return
+    found = await one.mcp("tools/call", {"name": one.record.name, "arguments": _arguments(await _schema(one))})
+    texts = [block.get("text", "") for block in found.get("content", []) if block.get("type") == "text"]
+    expect(any(text.strip() for text in texts), f"no text in {shorten(json.dumps(found))}")
+    if found.get("isError"):
+        return
+    try:
+        one.record.result.model_validate_json(json.dumps(found.get("structuredContent")))
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise PromiseBroken(f"{first['msg']} at {'.'.join(map(str, first['loc']))}") from error
+
+
+def _callable(one: Subject) -> bool:
+    """Return whether the tool can be called on this host at all."""
+    return one.record.name in one.running.host.compiled.catalog.mcp_tools
+
+
+async def _schema(one: Subject) -> dict[str, Any]:
+    schemas = _LISTED.get(one.running)
+    if schemas is None:
+        schemas = _LISTED[one.running] = {tool["name"]: tool["inputSchema"] async for tool in _tools(one)}
+    if one.record.name not in schemas:
+        raise PromiseBroken("no such tool in tools/list")
+    return schemas[one.record.name]
+
+
+async def _tools(one: Subject) -> AsyncIterator[dict[str, Any]]:
+    cursor: dict[str, Any] = {}
+    while True:
+        page = await one.mcp("tools/list", cursor)
+        for tool in page["tools"]:
+            yield tool
+        if not page.get("nextCursor"):
+            return
+        cursor = {"cursor": page["nextCursor"]}
+
+
+async def _code(one: Subject, arguments: Mapping[str, Any]) -> ToolFailed | None:
+    """Call the tool, and return the refusal, or `None` where it answered."""
+    try:
+        await asyncio.to_thread(one.running.call_tool, one.record.name, arguments)
+    except ToolFailed as refused:
+        return refused
+    return None
+
+
+def _documented(schema: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield arguments: the required ones alone, then with each documented value of each parameter."""
+    least = _arguments(schema)
+    yield least
+    for name, field in schema.get("properties", {}).items():
+        values = [*field.get("enum", [])[:_MAX_CHOICES], *field.get("examples", [])[:_MAX_CHOICES]]
+        values += [field["default"]] if "default" in field else []
+        yield from ({**least, name: value} for value in values)
+
+
+def _arguments(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the required arguments, with values that the schema allows."""
+    return {name: _value(schema["properties"][name]) for name in schema.get("required", [])}
+
+
+def _value(field: Mapping[str, Any]) -> Any:
+    for source in ("examples", "enum"):
+        if field.get(source):
+            return field[source][0]
+    for source in ("default", "const"):
+        if source in field:
+            return field[source]
+    kind = field.get("type", "string")
+    kind = kind[0] if isinstance(kind, list) else kind
+    if kind == "array" and field.get("minItems"):
+        return [_value(field.get("items", {}))] * field["minItems"]
+    if kind == "object":
+        return _arguments(field)
+    if kind in ("integer", "number"):
+        return field.get("minimum", 1)
+    return _BY_TYPE.get(kind, "example".ljust(field.get("minLength", 0), "e")[: field.get("maxLength", 1000)])

@@ -1,0 +1,157 @@
+"""The contract of a plugin's tables (`pressroom.sdk.Models`), on SQLite and on PostgreSQL."""
+
+from __future__ import annotations
+
+import secrets
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import Connection, MetaData, text
+from sqlalchemy.ext.asyncio import create_async_engine
+from sqlalchemy.pool import NullPool
+
+from pressroom.config import Settings
+from pressroom.sdk import Models
+from pressroom.storage.database import Migrator, SqlDatabase
+from pressroom.storage.database.migrations import VERSION_TABLE_PREFIX
+from pressroom.storage.database.tables import HOST_MODELS
+from pressroom.testing.contracts.suite import ContractSuite, Finding, expect, run_apart
+
+_HOST: Final = "pressroom"
+
+
+@dataclass(frozen=True, slots=True)
+class MigratedTables:
+    """An empty database, and the tables and migrations of a plugin."""
+
+    database: SqlDatabase
+    plugin: str
+    models: Models
+
+    @property
+    def migrator(self) -> Migrator:
+        """What migrates the tables of the host, then those of the plugin."""
+        return Migrator(self.database, [(_HOST, HOST_MODELS), (self.plugin, self.models)])
+
+
+MIGRATIONS: Final = ContractSuite[MigratedTables]("migrations")
+
+
+def check_migrations(plugin: str, models: Models, *, postgresql: str = "") -> list[Finding]:
+    """Check a plugin's tables and migrations, and return what they break.
+
+    Args:
+        plugin: the plugin's id.
+        models: what it contributes.
+        postgresql: the URL of a database on a PostgreSQL server, as in `[storage] database`, whose user may create
+            databases: the check makes one of its own and removes it. Left out, only SQLite is checked.
+    """
+    servers = {"SQLite": _on_sqlite, "PostgreSQL": _on_postgresql(postgresql)}
+    found: list[Finding] = []
+    for name, database in servers.items():
+        if name == "PostgreSQL" and not postgresql:
+            continue
+        opening = _opening(plugin, models, database)
+        where = f"{models.migrations} on {name}"
+        found += run_apart(lambda opening=opening, where=where: MIGRATIONS.check(opening, where=where))  # type: ignore[misc]
+    return found
+
+
+@MIGRATIONS.promise(
+    "the migrations make the tables that the models describe",
+    fix="write a migration with these changes; alembic.op has a function for each",
+)
+async def _match(one: MigratedTables) -> None:
+    await one.migrator.migrate()
+    found = await differences(one.database, one.models.metadata, ignore=HOST_MODELS.metadata.tables)
+    expect(not found, "; ".join(_shown(change) for change in found[:5]))
+
+
+@MIGRATIONS.promise(
+    "migrating again changes nothing", fix="give each revision a down_revision of its own, in one line without branches"
+)
+async def _again(one: MigratedTables) -> None:
+    await one.migrator.migrate()
+    behind = await one.migrator.migrate()
+    expect(not behind, f"{', '.join(state.plugin for state in behind)} behind after a migration")
+
+
+async def differences(database: SqlDatabase, metadata: MetaData, *, ignore: Iterable[str] = ()) -> list[Any]:
+    """Return what Alembic would change so that the database has exactly these tables.
+
+    `ignore` are names of further tables that it may have.
+    """
+    from alembic.autogenerate import compare_metadata  # noqa: PLC0415 - takes a while to import
+    from alembic.migration import MigrationContext  # noqa: PLC0415
+
+    ignored = set(ignore) - set(metadata.tables)
+
+    def ours(_object: Any, name: str | None, kind: str, _reflected: bool, _to: Any) -> bool:
+        return kind != "table" or not (str(name).startswith(VERSION_TABLE_PREFIX) or name in ignored)
+
+    def compare(connection: Connection) -> list[Any]:
+        options = {"compare_type": True, "include_object": ours}
+        return list(compare_metadata(MigrationContext.configure(connection, opts=options), metadata))
+
+    async with database.reading() as session:
+        connection = await session.connection()
+        return await connection.run_sync(compare)
+
+
+def _shown(change: Any) -> str:
+    """Return a change as words: `add_column notes.color`."""
+    if isinstance(change, list):
+        return "; ".join(map(_shown, change))
+    kind, *rest = change
+    names = [str(getattr(part, "name", part)) for part in rest if part is not None and not isinstance(part, dict)]
+    return f"{kind} {'.'.join(names)}"
+
+
+def _opening(
+    plugin: str, models: Models, settings: Callable[[Path], AbstractAsyncContextManager[Settings]]
+) -> Callable[[], AbstractAsyncContextManager[MigratedTables]]:
+    @asynccontextmanager
+    async def opening() -> AsyncIterator[MigratedTables]:
+        with tempfile.TemporaryDirectory(prefix="pressroom-") as folder:
+            async with settings(Path(folder)) as configured:
+                database = SqlDatabase(configured)
+                await database.open()
+                try:
+                    yield MigratedTables(database, plugin, models)
+                finally:
+                    await database.close()
+
+    return opening
+
+
+@asynccontextmanager
+async def _on_sqlite(folder: Path) -> AsyncIterator[Settings]:
+    yield Settings.model_validate({"storage": {"path": folder}})
+
+
+def _on_postgresql(server: str) -> Callable[[Path], AbstractAsyncContextManager[Settings]]:
+    @asynccontextmanager
+    async def settings(folder: Path) -> AsyncIterator[Settings]:
+        name = f"pressroom_check_{secrets.token_hex(6)}"
+        await _execute(server, f"CREATE DATABASE {name} TEMPLATE template0")
+        try:
+            url = f"{server.rpartition('/')[0]}/{name}"
+            yield Settings.model_validate({"storage": {"path": folder, "database": url}})
+        finally:
+            await _execute(server, f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+
+    return settings
+
+
+async def _execute(server: str, statement: str) -> None:
+    url = server.replace("postgresql://", "postgresql+asyncpg://", 1).replace("postgres://", "postgresql+asyncpg://", 1)
+    engine = create_async_engine(url, poolclass=NullPool, isolation_level="AUTOCOMMIT")
+    try:
+        async with engine.connect() as connection:
+            await connection.execute(text(statement))
+    finally:
+        await engine.dispose()

@@ -1,0 +1,156 @@
+"""The contracts of dashboard pages and other routes (`pressroom.sdk.Route`)."""
+
+from __future__ import annotations
+
+import asyncio
+from html.parser import HTMLParser
+from typing import Final, TypeAlias
+
+import httpx
+
+from pressroom.sdk import Route
+from pressroom.testing.contracts.generator import media_type, shown
+from pressroom.testing.contracts.records import RecordInHost
+from pressroom.testing.contracts.suite import ContractSuite, expect
+
+Subject: TypeAlias = RecordInHost[Route]
+
+PAGE: Final = ContractSuite[Subject]("dashboard page")
+ROUTE: Final = ContractSuite[Subject]("route")
+
+_VOID: Final = frozenset(
+    ("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr")
+)
+_OPTIONAL_END: Final = frozenset(
+    ("li", "dt", "dd", "p", "option", "tr", "td", "th", "thead", "tbody", "tfoot", "colgroup", "optgroup", "rt", "rp")
+)
+_FAILED: Final = 500
+_OK: Final = 200
+_FOUND: Final = (302, 303)
+_FORBIDDEN: Final = 403
+
+
+@PAGE.promise(
+    "somebody who is signed in gets the page", fix="answer for an account that has nothing yet; the log has the reason"
+)
+async def _signed_in(one: Subject) -> None:
+    if _asks_get(one):
+        answer = await one.http.get(one.record.path, headers=await _signed_in_headers(one))
+        expect(answer.status_code == _OK or answer.is_redirect, shown(answer))
+
+
+@PAGE.promise(
+    "its HTML is sound: elements are closed in order, and ids exist once",
+    fix="close each element, and begin ids with your plugin's id",
+)
+async def _html(one: Subject) -> None:
+    if _asks_get(one):
+        answer = await one.http.get(one.record.path, headers=await _signed_in_headers(one))
+        if answer.status_code == _OK and media_type(answer) == "text/html":
+            reader = _Reader()
+            reader.feed(answer.text)
+            expect(not reader.problems, "; ".join(reader.problems[:3]))
+
+
+@PAGE.promise(
+    "each form that it posts has the hidden field csrf",
+    fix='add <input type="hidden" name="csrf"> with request.csrf_token, escaped',
+)
+async def _forms(one: Subject) -> None:
+    if _asks_get(one):
+        answer = await one.http.get(one.record.path, headers=await _signed_in_headers(one))
+        reader = _Reader()
+        reader.feed(answer.text)
+        bare = [action for action, fields in reader.forms if "csrf" not in fields]
+        expect(not bare, f"a form for {bare[0] if bare else ''} without it")
+
+
+@PAGE.promise("somebody who is not signed in is led to the sign-in page", fix="declare the route with page=…")
+async def _signed_out(one: Subject) -> None:
+    if _asks_get(one):
+        answer = await one.http.get(one.record.path)
+        expect(answer.status_code in _FOUND and "/sign-in" in answer.headers.get("location", ""), shown(answer))
+
+
+@PAGE.promise("a form without its token is refused", fix="declare the route with page=…, and take forms by POST only")
+async def _csrf(one: Subject) -> None:
+    if "POST" in _methods(one) and "<" not in one.record.path:
+        headers = {**await _signed_in_headers(one), "origin": one.running.url}
+        answer = await one.http.post(one.record.path, data={"csrf": "no"}, headers=headers)
+        expect(answer.status_code == _FORBIDDEN, shown(answer))
+
+
+@ROUTE.promise(
+    "a request without parameters is answered without an internal error",
+    fix="answer 400 or 404 for what is missing; the log has the traceback",
+)
+async def _answered(one: Subject) -> None:
+    if "<" in one.record.path:
+        return
+    for method in sorted(_methods(one) & {"GET", "POST"}):
+        answer: httpx.Response = await one.http.request(method, one.record.path)
+        expect(answer.status_code < _FAILED, f"{shown(answer)} for {method}")
+
+
+def _methods(one: Subject) -> set[str]:
+    return {method.upper() for method in one.record.methods}
+
+
+def _asks_get(one: Subject) -> bool:
+    return "GET" in _methods(one) and "<" not in one.record.path
+
+
+async def _signed_in_headers(one: Subject) -> dict[str, str]:
+    cookies = await asyncio.to_thread(one.running.session_cookies)
+    return {"cookie": "; ".join(f"{name}={value}" for name, value in cookies.items())}
+
+
+class _Reader(HTMLParser):
+    """Notes what is wrong with a document, and the hidden fields of its forms."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.problems: list[str] = []
+        self.forms: list[tuple[str, set[str]]] = []
+        self._open: list[str] = []
+        self._ids: set[str] = set()
+        self._fields: set[str] | None = None
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """See `HTMLParser`."""
+        given = dict(attrs)
+        if id_ := given.get("id"):
+            if id_ in self._ids:
+                self.problems.append(f"the id {id_!r} twice")
+            self._ids.add(id_)
+        if tag == "form" and (given.get("method") or "").lower() == "post":
+            self._fields = set()
+            self.forms.append((given.get("action") or "its own path", self._fields))
+        elif tag in ("input", "button") and self._fields is not None:
+            self._fields.add(given.get("name") or "")
+        if tag not in _VOID:
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """See `HTMLParser`. An element of SVG may close itself."""
+        self.handle_starttag(tag, attrs)
+        if tag not in _VOID:
+            self._open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        """See `HTMLParser`."""
+        if tag == "form":
+            self._fields = None
+        if tag in _VOID:
+            return
+        while self._open and self._open[-1] != tag and self._open[-1] in _OPTIONAL_END:
+            self._open.pop()
+        if self._open and self._open[-1] == tag:
+            self._open.pop()
+            return
+        line, _ = self.getpos()
+        inside = f"<{self._open[-1]}>" if self._open else "nothing"
+        self.problems.append(f"</{tag}> in line {line} where {inside} is open")
+        if tag in self._open:
+            while self._open.pop() != tag:
+                pass

@@ -1,0 +1,60 @@
+"""Tables that drift away from their migrations are found, on SQLite and on PostgreSQL."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pressroom.sdk import Models
+from pressroom.testing.contracts import check_migrations
+from sqlalchemy import Column, Integer, MetaData, String, Table, Text
+from support.migrations import revision_source, write_migrations
+from support.needs import check_allowed
+from support.run import POSTGRESQL
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    name = f"drifting_{tmp_path.name.replace('-', '_')}"
+    return write_migrations(tmp_path, name, {"0001": revision_source("0001", "notes")})
+
+
+def metadata(*more: Column[object]) -> MetaData:
+    found = MetaData()
+    Table("notes", found, Column("id", Integer, primary_key=True), Column("text", Text), *more)
+    return found
+
+
+def test_a_column_without_a_migration_is_told(package: str) -> None:
+    [told] = check_migrations("notes", Models(metadata(Column("color", String(7))), package))
+    assert told.contract == "migrations"
+    assert told.promise == "the migrations make the tables that the models describe"
+    assert told.where == f"{package} on SQLite"
+    assert told.seen == "add_column notes.color"
+    assert told.fix
+
+
+def test_tables_that_match_are_told_nothing(package: str) -> None:
+    assert check_migrations("notes", Models(metadata(), package)) == []
+
+
+@pytest.mark.services
+def test_the_migrations_run_on_postgresql_too(package: str) -> None:
+    check_allowed("PostgreSQL")
+    models = Models(metadata(Column("color", String(7))), package)
+    told = check_migrations("notes", models, postgresql=POSTGRESQL)
+    assert [one.where for one in told] == [f"{package} on SQLite", f"{package} on PostgreSQL"]
+    assert check_migrations("notes", Models(metadata(), package), postgresql=POSTGRESQL) == []
+
+
+def test_a_migration_that_fails_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    source = revision_source("0001", "notes", more="raise ValueError('no')")
+    name = write_migrations(tmp_path, "failing_drift", {"0001": source})
+    told = check_migrations("notes", Models(metadata(), name))
+    assert {one.promise for one in told} == {
+        "the migrations make the tables that the models describe",
+        "migrating again changes nothing",
+    }
+    assert "a migration of notes failed and was undone: ValueError: no" in told[0].seen
