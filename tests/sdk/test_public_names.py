@@ -132,7 +132,19 @@ PUBLIC = [
     "sandboxed_frame",
 ]
 
-TESTING = ["FrozenClock", "RunningHost", "ToolFailed", "assert_plugin_conforms", "check_plugin", "settings_for_test"]
+TESTING = [
+    "FakeSite",
+    "FrozenClock",
+    "HostAccount",
+    "RunningHost",
+    "SignedInBrowser",
+    "SiteRequest",
+    "ToolFailed",
+    "assert_plugin_conforms",
+    "check_plugin",
+    "fake_site",
+    "settings_for_test",
+]
 
 
 def documented(source: Path) -> Iterator[str]:

@@ -1,11 +1,26 @@
 """For the authors of plugins: a running host in a test, and a check that a plugin fulfils the contract.
 
 Run pytest with `-p pressroom.testing.plugin`, best from `addopts` in `pyproject.toml`, to get the fixtures
-`pressroom_config`, `host`, `http` and `call_tool`. Nothing happens in a project that does not ask for it.
+`pressroom_config`, `host`, `http`, `call_tool`, `account`,
+`other_account`, `signed_in_browser` and `website`. Nothing happens in a project that does not ask for it.
 """
 
+from pressroom.testing.accounts import HostAccount, SignedInBrowser
 from pressroom.testing.clock import FrozenClock
 from pressroom.testing.conformance import assert_plugin_conforms, check_plugin
+from pressroom.testing.fake_site import FakeSite, SiteRequest, fake_site
 from pressroom.testing.running import RunningHost, ToolFailed, settings_for_test
 
-__all__ = ["FrozenClock", "RunningHost", "ToolFailed", "assert_plugin_conforms", "check_plugin", "settings_for_test"]
+__all__ = [
+    "FakeSite",
+    "FrozenClock",
+    "HostAccount",
+    "RunningHost",
+    "SignedInBrowser",
+    "SiteRequest",
+    "ToolFailed",
+    "assert_plugin_conforms",
+    "check_plugin",
+    "fake_site",
+    "settings_for_test",
+]

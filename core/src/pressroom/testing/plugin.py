@@ -11,9 +11,21 @@ from typing import Any
 import httpx
 import pytest
 
+from pressroom.testing.accounts import HostAccount, SignedInBrowser
+from pressroom.testing.fake_site import FakeSite, fake_site
 from pressroom.testing.running import RunningHost, settings_for_test
 
-__all__ = ["call_tool", "host", "http", "pressroom_config", "settings_for_test"]
+__all__ = [
+    "account",
+    "call_tool",
+    "host",
+    "http",
+    "other_account",
+    "pressroom_config",
+    "settings_for_test",
+    "signed_in_browser",
+    "website",
+]
 
 
 @pytest.fixture(scope="session")
@@ -60,3 +72,32 @@ def call_tool(host: RunningHost) -> Callable[..., Any]:
         return host.call_tool(name, arguments)
 
     return call
+
+
+@pytest.fixture
+def account(host: RunningHost) -> HostAccount:
+    """Return the account that `call_tool` calls as."""
+    return host.account()
+
+
+@pytest.fixture
+def other_account(host: RunningHost) -> HostAccount:
+    """Return another account, which must not see what belongs to the first."""
+    return host.account("other@example.org", name="Other")
+
+
+@pytest.fixture
+def signed_in_browser(account: HostAccount) -> Iterator[SignedInBrowser]:
+    """Return a browser that is signed in to the account."""
+    with account.browser() as found:
+        yield found
+
+
+@pytest.fixture
+def website() -> Iterator[FakeSite]:
+    """Return a website on 127.0.0.1 that answers what the test tells it to.
+
+    The server reaches it with `{"fetch": {"private_networks": ["127.0.0.0/8"]}}` in `pressroom_config`.
+    """
+    with fake_site() as site:
+        yield site

@@ -17,7 +17,6 @@ import structlog
 from pydantic import BaseModel
 from sanic.compat import Header
 
-from pressroom.accounts.records import User
 from pressroom.config import Settings
 from pressroom.errors import CallError
 from pressroom.host.host import Host
@@ -25,8 +24,9 @@ from pressroom.host.loaded_app import LoadedApp
 from pressroom.observability.secrets import mask_secrets
 from pressroom.pipeline.context import CallRequest, ReceivedCall, RefusedCall, StoredAnswer
 from pressroom.pipeline.stages.respond import file_data
-from pressroom.sdk import ToolResult
+from pressroom.sdk import JobStatus, ToolResult
 from pressroom.server.serve import bind, serve
+from pressroom.testing.accounts import HostAccount
 from pressroom.testing.databases import make_database
 
 T = TypeVar("T")
@@ -36,6 +36,8 @@ STOP_SECONDS: Final = 30
 """How long a host may take to stop, after the time that its settings give to calls in flight."""
 
 _TESTER: Final = "tester@example.org"
+_JOB_PAUSE: Final = 0.02
+"""Seconds between two looks at a job that runs."""
 
 
 class ToolFailed(AssertionError):
@@ -65,8 +67,8 @@ class RunningHost:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
         self._failure: BaseException | None = None
-        self._key = ""
-        self._making_key = threading.Lock()
+        self._accounts: dict[str, HostAccount] = {}
+        self._making_account = threading.Lock()
 
     def __enter__(self) -> Self:
         _log_briefly()
@@ -116,10 +118,12 @@ class RunningHost:
             raise RuntimeError("the host is not running; use it in a `with` statement")
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
 
-    def call_tool(self, name: str, arguments: Mapping[str, Any] | None = None) -> Any:
+    def call_tool(
+        self, name: str, arguments: Mapping[str, Any] | None = None, *, account: HostAccount | None = None
+    ) -> Any:
         """Call a tool by its MCP name, through the whole pipeline, as an AI client would.
 
-        The caller is an account of the host's own, on the plan `accounts.default_plan`, with an API key.
+        The caller is `account`, or an account of the host's own, on the plan `accounts.default_plan`, with an API key.
 
         Returns:
             The tool's data as plain values; for a generator, the `data` of its answer over HTTP.
@@ -128,33 +132,45 @@ class RunningHost:
             ToolFailed: the tool refused the call, or failed.
         """
         asked = CallRequest(name, dict(arguments or {}), "test-call", "mcp")
-        headers = Header({"Authorization": f"Bearer {self.api_key()}"})
+        headers = Header({"Authorization": f"Bearer {(account or self.account()).api_key()}"})
         outcome = self.run(self.host.pipeline(ReceivedCall(asked, "127.0.0.1", headers)))
         if isinstance(outcome, RefusedCall):
             raise ToolFailed(outcome.error) from outcome.error
         return file_data(outcome, outcome.file) if outcome.file is not None else _plain(outcome.result)
 
-    def api_key(self) -> str:
-        """Return the API key of the account that `call_tool` calls as, which is made when it is first asked for."""
-        with self._making_key:
-            self._key = self._key or self.run(self._new_api_key())
-        return self._key
+    def account(self, email: str = _TESTER, *, name: str = "Tester") -> HostAccount:
+        """Return an account of the host by its e-mail address, which is made when it is first used.
 
-    async def _new_api_key(self) -> str:
-        _, key = await self.host.accounts.api_keys.create((await self._tester()).id, "tests")
-        return key
+        Left out, it is the account that `call_tool` calls as. Plans are those of `accounts.default_plan`.
+        """
+        with self._making_account:
+            if email not in self._accounts:
+                self._accounts[email] = HostAccount(self, email, name)
+            return self._accounts[email]
 
-    async def _tester(self) -> User:
-        users = self.host.accounts.users
-        return await users.by_email(_TESTER) or await users.add(_TESTER, name="Tester")
+    def run_job(
+        self, kind: str, payload: Mapping[str, Any] | None = None, *, subject: str = "", seconds: float = 60.0
+    ) -> JobStatus:
+        """Enqueue a job now, wait until it has finished, and return how it ended.
 
-    def session_cookies(self) -> dict[str, str]:
-        """Return the cookies of a browser that is signed in to the account that `call_tool` calls as."""
-        return self.run(self._new_session())
+        Args:
+            kind: the job's kind.
+            payload: what it gets as `run.payload`.
+            subject: the id of the account that it is for.
+            seconds: how long it may take, with all its attempts.
 
-    async def _new_session(self) -> dict[str, str]:
-        token = await self.host.accounts.sessions.start((await self._tester()).id, user_agent="a test")
-        return {"pressroom_session": token}
+        Raises:
+            KeyError: no active plugin offers this kind.
+            TimeoutError: it has not finished in time; a job that returns a `Pause` or `Reschedule` may never do.
+        """
+        return self.run(self._finished(kind, dict(payload or {}), subject, seconds))
+
+    async def _finished(self, kind: str, payload: Mapping[str, Any], subject: str, seconds: float) -> JobStatus:
+        async with asyncio.timeout(seconds):
+            job = await self.host.jobs.enqueue(kind, payload, subject=subject)
+            while (status := await self.host.jobs.status(job)).finished_at is None:  # noqa: ASYNC110 - another process may end it
+                await asyncio.sleep(_JOB_PAUSE)
+        return status
 
     def _serve(self, listener: socket.socket, started: Future[Host]) -> None:
         try:

@@ -101,7 +101,7 @@ def _asks_get(one: Subject) -> bool:
 
 
 async def _signed_in_headers(one: Subject) -> dict[str, str]:
-    cookies = await asyncio.to_thread(one.running.session_cookies)
+    cookies = await asyncio.to_thread(one.running.account().session_cookies)
     return {"cookie": "; ".join(f"{name}={value}" for name, value in cookies.items())}
 
 

@@ -56,7 +56,7 @@ class RecordInHost(Generic[R]):
         Raises:
             PromiseBroken: the answer is an error of the protocol.
         """
-        key = await asyncio.to_thread(self.running.api_key)
+        key = await asyncio.to_thread(self.running.account().api_key)
         body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         headers = {"authorization": f"Bearer {key}", "mcp-protocol-version": MCP_VERSION, "x-mcp-toolsets": "all"}
         answer = await self.http.post("/api/mcp", json=body, headers=headers)

@@ -1,0 +1,122 @@
+"""Accounts on a host in a test: their calls of tools, and their browsers."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    import httpx
+
+    from pressroom.testing.running import RunningHost
+
+
+class HostAccount:
+    """An account on a running host, which is made when it is first used. Get one with `RunningHost.account`."""
+
+    def __init__(self, host: RunningHost, email: str, name: str) -> None:
+        self._host = host
+        self._name = name
+        self._key = ""
+        self._making = threading.RLock()
+        self._id = ""
+        self.email = email
+
+    @property
+    def id(self) -> str:
+        """The id of the account: the `subject` of its calls, pages and jobs."""
+        with self._making:
+            self._id = self._id or self._host.run(self._found_or_made())
+        return self._id
+
+    def api_key(self) -> str:
+        """Return an API key of the account, the same each time."""
+        with self._making:
+            if not self._key:
+                _, self._key = self._host.run(self._host.host.accounts.api_keys.create(self.id, "tests"))
+        return self._key
+
+    def call_tool(self, name: str, arguments: Mapping[str, Any] | None = None) -> Any:
+        """Call a tool as this account. Returns and raises what `RunningHost.call_tool` does."""
+        return self._host.call_tool(name, arguments, account=self)
+
+    def session_cookies(self) -> dict[str, str]:
+        """Return the cookies of a new browser that is signed in to the account."""
+        token = self._host.run(self._host.host.accounts.sessions.start(self.id, user_agent="a test"))
+        return {"pressroom_session": token}
+
+    def browser(self) -> SignedInBrowser:
+        """Return a browser that is signed in to the account. Use it as a context manager."""
+        return SignedInBrowser(self._host, self.session_cookies())
+
+    async def _found_or_made(self) -> str:
+        users = self._host.host.accounts.users
+        return (await users.by_email(self.email) or await users.add(self.email, name=self._name)).id
+
+
+class SignedInBrowser:
+    """A browser without a screen that is signed in: it keeps cookies, follows redirects and submits forms.
+
+    `client` is its HTTP client, for what the methods here do not do.
+    """
+
+    def __init__(self, host: RunningHost, cookies: Mapping[str, str]) -> None:
+        import httpx  # noqa: PLC0415 - takes a while to import, and hosts that serve no test do without
+
+        self._origin = host.settings.public_url
+        self.client = httpx.Client(base_url=host.url, follow_redirects=True, timeout=30)
+        for name, value in cookies.items():
+            self.client.cookies.set(name, value, domain="127.0.0.1", path="/")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.client.close()
+
+    def get(self, path: str) -> httpx.Response:
+        """Open a page."""
+        return self.client.get(path)
+
+    def submit(self, page: str, fields: Mapping[str, str] | None = None, *, action: str = "") -> httpx.Response:
+        """Open a page, fill in the form that it posts, and send it with its hidden fields, the CSRF token among them.
+
+        Args:
+            page: the path of the page with the form.
+            fields: what a person would type or choose, by the names of the fields.
+            action: the path that the form is posted to; left out, that of the page itself.
+
+        Raises:
+            LookupError: the page has no such form.
+        """
+        forms = _Forms()
+        forms.feed(self.get(page).text)
+        for target, hidden in forms.found:
+            if (target or page).partition("#")[0] == (action or page):
+                data = {**hidden, **(fields or {})}
+                return self.client.post(target or page, data=data, headers={"Origin": self._origin})
+        raise LookupError(f"{page} has no form that is posted to {action or page}")
+
+
+class _Forms(HTMLParser):
+    """The forms of a page that are posted: where to, and their hidden fields."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str]]] = []
+        self._inside = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """See `HTMLParser`."""
+        given = dict(attrs)
+        if tag == "form" and (given.get("method") or "").lower() == "post":
+            self._inside = True
+            self.found.append((given.get("action") or "", {}))
+        elif tag == "input" and self._inside and given.get("type") == "hidden":
+            self.found[-1][1][given.get("name") or ""] = given.get("value") or ""
+
+    def handle_endtag(self, tag: str) -> None:
+        """See `HTMLParser`."""
+        self._inside = self._inside and tag != "form"

@@ -1,0 +1,156 @@
+"""A website or service on loopback that answers what a test tells it to, and misbehaves when it is told to."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Final, Literal, TypeAlias
+
+from pressroom.sdk import HttpResponse
+
+Trouble: TypeAlias = Literal["hang", "cut", "lost answer", "html", "error", "busy"]
+"""How a site misbehaves.
+
+- `hang`: it accepts the request and never answers.
+- `cut`: it closes the connection without doing anything.
+- `lost answer`: it does what it is asked to, and closes the connection before it answers.
+- `html`: it answers 200 with a page of HTML, as a login page or a captive portal does.
+- `error`: it answers 500.
+- `busy`: it answers 429, and asks to wait a second.
+"""
+
+_HTML: Final = b"<!doctype html><title>Please sign in</title><p>Please sign in."
+
+
+@dataclass(frozen=True, slots=True)
+class SiteRequest:
+    """A request that a fake site received. Header names are in lower case; `path` includes the query."""
+
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: bytes
+
+    def json(self) -> Any:
+        """Return the body, read as JSON. Raises `ValueError`."""
+        return json.loads(self.body)
+
+
+Answer: TypeAlias = HttpResponse | Callable[[SiteRequest], HttpResponse]
+
+
+@dataclass(slots=True)
+class FakeSite:
+    """A site on 127.0.0.1. Make one with `fake_site`, or with the fixture of that name.
+
+    `answers` maps a method and a path without query, such as `"GET /api/posts"`, to an answer, or to a function that
+    returns one. Anything else is 404. `requests` are those that came, in their order. While `trouble` is set, every
+    request meets it; `trouble_once` meets the next request alone.
+    """
+
+    port: int = 0
+    answers: dict[str, Answer] = field(default_factory=dict)
+    requests: list[SiteRequest] = field(default_factory=list)
+    trouble: Trouble | None = None
+    trouble_once: Trouble | None = None
+    closed: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def url(self) -> str:
+        """The URL of the site, without a slash at the end."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def page(self, path: str, html: str) -> None:
+        """Serve a page of HTML."""
+        self.answers[f"GET {path}"] = HttpResponse(html.encode())
+
+    def json(self, request: str, document: Any, *, status: int = 200) -> None:
+        """Answer a request, such as `"GET /api/posts"`, with JSON."""
+        self.answers[request] = HttpResponse(json.dumps(document).encode(), status, "application/json")
+
+    def answer(self, request: SiteRequest) -> HttpResponse:
+        """Return the answer to a request, without any trouble."""
+        found = self.answers.get(f"{request.method} {request.path.partition('?')[0]}")
+        if found is None:
+            return HttpResponse(b"not found", 404, "text/plain")
+        return found if isinstance(found, HttpResponse) else found(request)
+
+
+@contextmanager
+def fake_site() -> Iterator[FakeSite]:
+    """Run a site on a free port of 127.0.0.1 until the block ends.
+
+    The server reaches it only with `[fetch] private_networks = ["127.0.0.0/8"]`.
+    """
+    site = FakeSite()
+
+    class Handler(_Handler):
+        fake = site
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    site.port = server.server_port
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), name="fake-site", daemon=True)
+    thread.start()
+    try:
+        yield site
+    finally:
+        site.closed.set()
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    fake: FakeSite
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("do_"):  # any method of HTTP
+            return self._handle
+        raise AttributeError(name)
+
+    def _handle(self) -> None:
+        fake = self.fake
+        body = self.rfile.read(int(self.headers.get("content-length") or 0))
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        request = SiteRequest(self.command, self.path, headers, body)
+        fake.requests.append(request)
+        trouble, fake.trouble_once = fake.trouble_once or fake.trouble, None
+        match trouble:
+            case None:
+                self._send(fake.answer(request))
+            case "hang":
+                fake.closed.wait()
+                self._cut()
+            case "cut":
+                self._cut()
+            case "lost answer":
+                fake.answer(request)
+                self._cut()
+            case "html":
+                self._send(HttpResponse(_HTML))
+            case "error":
+                self._send(HttpResponse(b"internal error", 500, "text/plain"))
+            case "busy":
+                self._send(HttpResponse(b"too many requests", 429, "text/plain", {"Retry-After": "1"}))
+
+    def _send(self, answer: HttpResponse) -> None:
+        self.send_response(answer.status)
+        for name, value in {**answer.headers, "Content-Type": answer.media_type}.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(answer.body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(answer.body)
+
+    def _cut(self) -> None:
+        self.close_connection = True
+        with suppress(OSError):
+            self.connection.shutdown(socket.SHUT_RDWR)
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name of the base class
+        """Log nothing."""
