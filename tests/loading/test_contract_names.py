@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,6 +11,10 @@ from pathlib import Path
 
 import pressroom_content.contract
 import pytest
+from support.doc_examples import ROOT
+from support.reference_text import offered_hooks
+
+_READ = re.compile(r"extensions\.of\('(\w+)'\)")
 
 CONTENT = [
     "Approved",
@@ -99,10 +104,14 @@ CONTENT = [
     "WebsiteId",
     "WebsiteRepository",
     "WebsiteStatus",
+    "article_reviewers",
+    "article_scorers",
     "content_services",
     "control_of",
     "cursor_of",
+    "image_sources",
     "is_below",
+    "media_libraries",
     "note_control",
     "place_of",
     "read_cursor",
@@ -110,6 +119,8 @@ CONTENT = [
     "read_json_or_none",
     "render_body",
     "require_control",
+    "search_sources",
+    "site_connectors",
     "slug_of",
     "with_query",
 ]
@@ -135,6 +146,16 @@ def test_the_names_of_the_content_plugin_are_the_promised_ones() -> None:
 def test_every_name_has_a_docstring(name: str) -> None:
     sources = Path(str(pressroom_content.contract.__file__)).parent.glob("*.py")
     assert name in {found for source in sources for found in documented(source)}
+
+
+def test_every_hook_is_read_through_one_typed_function() -> None:
+    found: dict[str, list[str]] = {}
+    for source in (ROOT / "plugins").rglob("*.py"):
+        for function in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+            if isinstance(function, ast.FunctionDef) and (read := _READ.findall(ast.unparse(function))):
+                found.setdefault(read[0], []).append(f"{ast.unparse(function.returns)}" if function.returns else "")
+    assert found.keys() == {name for name, _ in offered_hooks()}
+    assert [hook for hook, types in found.items() if len(types) != 1 or "Any" in types[0]] == []
 
 
 def test_the_contract_loads_neither_the_database_nor_parsers() -> None:

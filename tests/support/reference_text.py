@@ -84,24 +84,24 @@ def hook_functions() -> list[tuple[str, Callable[..., Any]]]:
     return [(name, vars(hookspecs)[name]) for name in RECORD_TYPES]
 
 
+def offered_hooks() -> list[tuple[str, Callable[..., Any]]]:
+    """Return every hook that a built-in plugin offers to others, in the order of the reference."""
+    return [hook for offered, _ in _OFFERED.values() for hook in _hooks_of(offered)]
+
+
+def _hooks_of(offered: type) -> list[tuple[str, Callable[..., Any]]]:
+    return [(name, function) for name, function in vars(offered).items() if name.startswith("pressroom_")]
+
+
 def plugin_hooks() -> str:
     """Return a section for each plugin that offers hooks: the hooks, then what their records are made of."""
     lines: list[str] = []
     for title, (offered, package) in _OFFERED.items():
         lines += [f"## {title}", "", f"The names are in `{package.__name__}`.", ""]
-        for name, function in vars(offered).items():
-            if name.startswith("pressroom_"):
-                signature = _signature(function).replace("self, ", "")
-                lines += [
-                    f"### {name}",
-                    "",
-                    "```python",
-                    f"def {name}{signature}: ...",
-                    "```",
-                    "",
-                    docstring(function),
-                    "",
-                ]
+        for name, function in _hooks_of(offered):
+            signature = _signature(function).replace("self, ", "")
+            lines += [f"### {name}", "", "```python", f"def {name}{signature}: ...", "```", ""]
+            lines += [_skip_examples(docstring(function), "tests/docs/test_plugin_hooks.py loads it"), ""]
         for name, value, module in _contract(package, offered):
             lines += [f"### {name}", "", *_entry(name, value, module)]
     return _skip_signatures("\n".join(lines))

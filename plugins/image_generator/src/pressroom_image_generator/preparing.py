@@ -16,9 +16,7 @@ from pydantic_core import CoreSchema
 
 from pressroom_image_generator.images import NO_IMAGES, ImageFetcher, RemoteImages
 from pressroom_image_generator.params import ImageParams, TemplateProps
-from pressroom_image_generator.templates import BUILT_IN, ImageTemplate
-
-HOOK: Final = "pressroom_image_templates"
+from pressroom_image_generator.templates import BUILT_IN, ImageTemplate, image_templates
 
 _numbers: Final = count(1)
 
@@ -29,7 +27,7 @@ def added_templates(plugin: PluginContext) -> dict[str, ImageTemplate]:
     Raises:
         RuntimeError: not all plugins are loaded yet.
     """
-    return dict(sorted((template.name, template) for _, template in plugin.extensions.of(HOOK)))
+    return dict(sorted((template.name, template) for _, template in image_templates(plugin)))
 
 
 def offered_params(plugin: PluginContext) -> type[ImageParams]:

@@ -62,6 +62,15 @@ class ImageTemplate:
         return Size(self.width, self.height)
 
 
+def image_templates(plugin: PluginContext) -> tuple[tuple[str, ImageTemplate], ...]:
+    """Return what plugins contributed through `pressroom_image_templates`: pairs of plugin id and template.
+
+    Raises:
+        RuntimeError: not all plugins are loaded yet.
+    """
+    return plugin.extensions.of("pressroom_image_templates")
+
+
 class ImageTemplateHooks:
     """The hook that this plugin offers to others."""
 

@@ -70,6 +70,15 @@ class KeywordSource:
     ask: AskKeywords
 
 
+def keyword_sources(plugin: PluginContext) -> tuple[tuple[str, KeywordSource], ...]:
+    """Return what plugins contributed through `pressroom_keyword_sources`: pairs of plugin id and record.
+
+    Raises:
+        RuntimeError: not all plugins are loaded yet.
+    """
+    return plugin.extensions.of("pressroom_keyword_sources")
+
+
 class SearchPerformanceHooks:
     """What plugins can add to search figures."""
 

@@ -6,10 +6,10 @@ from typing import cast
 from urllib.parse import urlsplit
 
 from pressroom.sdk import Call, PluginContext
-from pressroom_content.contract import SearchSource, Website, content_services
+from pressroom_content.contract import SearchSource, Website, content_services, search_sources
 
 from pressroom_search_performance.config import SearchPerformanceConfig
-from pressroom_search_performance.contract import KeywordSource
+from pressroom_search_performance.contract import KeywordSource, keyword_sources
 
 PAGE = "/dashboard/search"
 """Where people connect websites with sources."""
@@ -39,12 +39,12 @@ async def website_of(call: Call, website_id: str) -> Website:
 
 def sources_of(plugin: PluginContext) -> dict[str, SearchSource]:
     """Return the sources of search figures by their names."""
-    return {source.name: source for _, source in plugin.extensions.of("pressroom_search_sources")}
+    return {source.name: source for _, source in search_sources(plugin)}
 
 
 def keyword_source_of(plugin: PluginContext) -> KeywordSource | None:
     """Return the provider of keyword data, or `None` where the operator has set up none."""
-    offered = plugin.extensions.of("pressroom_keyword_sources")
+    offered = keyword_sources(plugin)
     return offered[0][1] if offered else None
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from pressroom.sdk import BackendError, NotFound, PluginContext
 from pressroom_content.contract import Article as StoredArticle
-from pressroom_content.contract import ContentServices, Website, content_services
+from pressroom_content.contract import ContentServices, Website, content_services, media_libraries
 
 from pressroom_seo.scoring import (
     Author,
@@ -139,7 +139,7 @@ async def _featured(content: PluginContext, stored: StoredArticle) -> tuple[str,
     """Return the URL, the facts and the alternative text of the featured image."""
     if not stored.featured_media_id:
         return "", None, None
-    for _, library in content.extensions.of("pressroom_media_libraries"):
+    for _, library in media_libraries(content):
         try:
             file = await library.read(content, stored.user_id, stored.featured_media_id)
         except (NotFound, BackendError):

@@ -10,7 +10,7 @@ import structlog
 from pressroom.sdk import BackendError, InvalidInput, PluginContext
 
 from pressroom_content.articles.fields import Draft
-from pressroom_content.contract import ArticleScorer, Score, ScoredArticle
+from pressroom_content.contract import ArticleScorer, Score, ScoredArticle, article_scorers
 from pressroom_content.language import count_words
 from pressroom_content.records import Article
 from pressroom_content.rendering.sanitising import render
@@ -114,5 +114,5 @@ def _scored(draft: Draft, scorer: Scorer) -> Score | None:
 
 def scorer_of(plugin: PluginContext) -> ArticleScorer | None:
     """Return what scores articles on this server, if anything does."""
-    scorers = sorted(plugin.extensions.of("pressroom_article_scorers"), key=lambda pair: pair[0])
+    scorers = article_scorers(plugin)
     return scorers[0][1] if scorers else None

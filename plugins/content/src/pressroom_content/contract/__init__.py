@@ -52,6 +52,14 @@ from pressroom_content.contract.control import (
     require_control,
 )
 from pressroom_content.contract.credentials import CredentialVault
+from pressroom_content.contract.extensions import (
+    article_reviewers,
+    article_scorers,
+    image_sources,
+    media_libraries,
+    search_sources,
+    site_connectors,
+)
 from pressroom_content.contract.hookspecs import ContentHooks
 from pressroom_content.contract.images import (
     Credit,
@@ -188,10 +196,14 @@ __all__ = [
     "WebsiteId",
     "WebsiteRepository",
     "WebsiteStatus",
+    "article_reviewers",
+    "article_scorers",
     "content_services",
     "control_of",
     "cursor_of",
+    "image_sources",
     "is_below",
+    "media_libraries",
     "note_control",
     "place_of",
     "read_cursor",
@@ -199,6 +211,8 @@ __all__ = [
     "read_json_or_none",
     "render_body",
     "require_control",
+    "search_sources",
+    "site_connectors",
     "slug_of",
     "with_query",
 ]

@@ -11,7 +11,7 @@ from typing import Final, Literal
 import nh3
 from pressroom.sdk import BackendError, NotFound, PluginContext
 
-from pressroom_content.contract import MediaFile, MediaLibrary, RemoteMedia, SiteUnavailable
+from pressroom_content.contract import MediaFile, MediaLibrary, RemoteMedia, SiteUnavailable, media_libraries
 
 MAX_IMAGES: Final = 100
 """The maximum of images sent for one article."""
@@ -75,9 +75,7 @@ async def read_pictures(
 
     Raises `SiteUnavailable` where an image cannot be read at the moment.
     """
-    libraries = [
-        record for _, record in sorted(plugin.extensions.of("pressroom_media_libraries"), key=lambda one: one[0])
-    ]
+    libraries = [library for _, library in media_libraries(plugin)]
     found: dict[str, PostImage] = {}
     warnings: list[str] = []
     for number, identifier in enumerate(ids):

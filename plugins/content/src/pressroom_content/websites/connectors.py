@@ -7,7 +7,7 @@ from typing import Final
 
 from pressroom.sdk import InvalidInput, PluginContext
 
-from pressroom_content.contract import BUILTIN, SiteConnector, TermKind
+from pressroom_content.contract import BUILTIN, SiteConnector, TermKind, site_connectors
 
 ABILITIES: Final[Mapping[str, str]] = {
     "draft": "drafts",
@@ -37,7 +37,7 @@ _KINDS: Final[Mapping[TermKind, str]] = {
 
 def connectors(plugin: PluginContext) -> Mapping[str, SiteConnector]:
     """Return the connectors of this server by their platform: our own first, then the others by name."""
-    offered = [connector for _, connector in plugin.extensions.of("pressroom_site_connectors")]
+    offered = [connector for _, connector in site_connectors(plugin)]
     in_order = sorted(offered, key=lambda one: (one.platform != BUILTIN, one.platform))
     return {connector.platform: connector for connector in in_order}
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final, Literal, cast
 
 from pressroom.sdk import Annotations, Call, Integer, InvalidInput, Params, PluginContext, ToolResult, mcp_tool
-from pressroom_content.contract import ImageQuery, ImageSource
+from pressroom_content.contract import ImageQuery, ImageSource, image_sources
 from pydantic import BaseModel, Field
 
 from pressroom_images.config import ImagesConfig
@@ -81,7 +81,7 @@ TOOLS: Final = (search_images,)
 def sources_of(plugin: PluginContext) -> Sequence[ImageSource]:
     """Return the providers in the operator's order and then by name."""
     order = cast("ImagesConfig", plugin.config).providers
-    found = {source.name: source for _, source in plugin.extensions.of("pressroom_image_sources")}
+    found = {source.name: source for _, source in image_sources(plugin)}
     known = [found.pop(name) for name in order if name in found]
     return [*known, *(found[name] for name in sorted(found))]
 

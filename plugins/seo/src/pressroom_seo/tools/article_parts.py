@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import structlog
 from pressroom.sdk import BackendError, InvalidInput, NotFound, PluginContext
 from pressroom_content.contract import Article as StoredArticle
-from pressroom_content.contract import ArticleReviewer, content_services
+from pressroom_content.contract import ArticleReviewer, article_reviewers, content_services
 from pydantic import BaseModel
 
 from pressroom_seo.config import CHECK_LINKS
@@ -71,8 +71,7 @@ def names(plugin: PluginContext) -> Iterable[str]:
 def reviewers(plugin: PluginContext) -> dict[str, ArticleReviewer]:
     """Return what other plugins review articles with, by name. None may replace a member of the answer."""
     taken = SeoReportOut.model_fields.keys() - {"images"}
-    offered = plugin.extensions.of("pressroom_article_reviewers")
-    return {one.name: one for _, one in offered if one.name not in taken}
+    return {one.name: one for _, one in article_reviewers(plugin) if one.name not in taken}
 
 
 async def included(subject: Subject, wanted: Sequence[str], links: TriedLinks | None) -> dict[str, Part]:
