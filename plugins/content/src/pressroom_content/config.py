@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, cast
 
-from pressroom.sdk import PluginConfig
+from pressroom.sdk import PluginConfig, PluginContext
 from pydantic import Field, SecretStr
 
 
@@ -43,4 +43,16 @@ class ContentConfig(PluginConfig):
             "Seconds for which a silent process is waited for before another continues with what it was publishing."
         ),
     )
+    scorer: str = Field(
+        "",
+        max_length=64,
+        description=(
+            "Name of what scores articles, such as seo, where plugins offer several. Empty: the first by plugin id."
+        ),
+    )
     index_items: int = Field(50, ge=1, le=1000, description="Newest articles whose text /llms-full.txt holds.")
+
+
+def config_of(plugin: PluginContext) -> ContentConfig:
+    """Return what the operator configured."""
+    return cast("ContentConfig", plugin.config)

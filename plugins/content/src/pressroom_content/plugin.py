@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from types import ModuleType
 
 from pressroom.sdk import (
+    Check,
     IndexEntries,
     Instructions,
     Job,
@@ -114,6 +115,14 @@ def pressroom_index_entries(plugin: PluginContext) -> Iterable[IndexEntries]:
     """Name the published articles in the text index."""
     entries: Iterable[IndexEntries] = _parts().index_entries(plugin)
     return entries
+
+
+@hookimpl
+def pressroom_checks(plugin: PluginContext) -> Iterable[Check]:
+    """Look at what other plugins offer."""
+    from pressroom_content.diagnosis import checks  # noqa: PLC0415 - loads the parsers
+
+    return checks(plugin)
 
 
 @hookimpl

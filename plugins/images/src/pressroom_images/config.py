@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated
 
 from pressroom.sdk import PluginConfig
 from pydantic import Field, SecretStr
 
-ProviderName = Literal["openverse", "wikimedia", "unsplash", "pexels", "pixabay"]
+ProviderName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,31}$")]
 
 
 class ImagesConfig(PluginConfig):
@@ -15,7 +15,10 @@ class ImagesConfig(PluginConfig):
 
     providers: tuple[ProviderName, ...] = Field(
         ("openverse", "wikimedia", "unsplash", "pexels", "pixabay"),
-        description="Providers to search, in the order in which their results are mixed.",
+        description=(
+            "Providers to search, in the order in which their results are mixed. Those of this plugin that are not "
+            "named are off; those of other plugins follow by name."
+        ),
     )
     unsplash_key: SecretStr | None = Field(None, description="Access key of an Unsplash application.")
     unsplash_app: str = Field(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, cast
 
-from pressroom.sdk import McpTool, Models, Plugin, PluginContext, Route, StorageKind, hookimpl
+from pressroom.sdk import Check, McpTool, Models, Plugin, PluginContext, Route, StorageKind, hookimpl
 
 from pressroom_images.config import ImagesConfig
 
@@ -59,14 +59,22 @@ def pressroom_image_sources(plugin: PluginContext) -> Iterable[Any]:
     from pressroom_images.sources import openverse, pexels, pixabay, unsplash, wikimedia  # noqa: PLC0415
 
     config = cast("ImagesConfig", plugin.config)
-    made: dict[str, Any] = {"openverse": openverse.source(config), "wikimedia": wikimedia.source(config)}
+    made: dict[str, Any] = {openverse.NAME: openverse.source(config), wikimedia.NAME: wikimedia.source(config)}
     if config.unsplash_key is not None:
-        made["unsplash"] = unsplash.source(config, config.unsplash_key.get_secret_value())
+        made[unsplash.NAME] = unsplash.source(config, config.unsplash_key.get_secret_value())
     if config.pexels_key is not None:
-        made["pexels"] = pexels.source(config, config.pexels_key.get_secret_value())
+        made[pexels.NAME] = pexels.source(config, config.pexels_key.get_secret_value())
     if config.pixabay_key is not None:
-        made["pixabay"] = pixabay.source(config, config.pixabay_key.get_secret_value())
+        made[pixabay.NAME] = pixabay.source(config, config.pixabay_key.get_secret_value())
     return [made[name] for name in config.providers if name in made]
+
+
+@hookimpl
+def pressroom_checks(plugin: PluginContext) -> Iterable[Check]:
+    """Look at the providers that the operator named."""
+    from pressroom_images.diagnosis import checks  # noqa: PLC0415
+
+    return checks(plugin)
 
 
 @hookimpl

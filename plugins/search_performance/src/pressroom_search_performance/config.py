@@ -41,6 +41,14 @@ class SearchPerformanceConfig(PluginConfig):
     )
     dataforseo_password: SecretStr | None = Field(None, description="Password for the API of DataForSEO.")
     dataforseo_url: str = Field("https://api.dataforseo.com", description="URL of the API of DataForSEO.")
+    keyword_source: str = Field(
+        "",
+        max_length=32,
+        description=(
+            "Name of the provider of keyword data that get_keyword_data asks, such as dataforseo, where plugins offer "
+            "several. Empty: the first one by plugin id."
+        ),
+    )
     keyword_country: str = Field(
         "US", pattern=r"^[A-Z]{2}$", description="Country of keyword data (ISO 3166-1) where a call names none."
     )

@@ -1,15 +1,126 @@
-"""What other plugins can add: providers of keyword data, through the hook `pressroom_keyword_sources`."""
+"""What other plugins can add: kinds of analytics, and providers of keyword data."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterable
+import re
+from collections.abc import Awaitable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from datetime import date
+from typing import Final, Literal, Protocol
 
 import pluggy
 from pressroom.sdk import Fetcher, PluginContext
+from pressroom_content.contract import CheckSite, CredentialField
+
+__all__ = [
+    "Analytics",
+    "AnalyticsSource",
+    "AskKeywords",
+    "By",
+    "Competition",
+    "KeywordAnswer",
+    "KeywordFigures",
+    "KeywordQuestion",
+    "KeywordSource",
+    "SearchPerformanceHooks",
+    "Traffic",
+    "TrafficQuestion",
+    "Visits",
+    "analytics_sources",
+    "keyword_sources",
+]
 
 hookspec = pluggy.HookspecMarker("pressroom")
+
+_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,31}", re.ASCII)
+
+By = Literal["page", "source", "country", "device", "date"]
+"""What the visits of a website are split by."""
+
+
+def _check_name(name: str) -> None:
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"name {name!r} must be 1 to 32 lower-case letters, digits and _, with a letter first")
+
+
+@dataclass(frozen=True, slots=True)
+class Visits:
+    """What was counted; what the analytics does not tell is `None`.
+
+    `bounce_rate` is the share of visits with one page, 0 to 1; `seconds` is how long a visit took on average.
+    """
+
+    visitors: int | None = None
+    visits: int | None = None
+    pageviews: int | None = None
+    bounce_rate: float | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TrafficQuestion:
+    """Days, both included, and what their visits are split by. Dates are months where it is `monthly`."""
+
+    start: date
+    end: date
+    by: By = "page"
+    limit: int = 50
+    monthly: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """Totals, and rows as pairs of key and visits: those with the most visitors first, dates with the newest first.
+
+    `truncated` tells whether there are more rows.
+    """
+
+    totals: Visits
+    rows: tuple[tuple[str, Visits], ...]
+    truncated: bool = False
+
+
+class Analytics(Protocol):
+    """Speaks to one kind of analytics. All methods raise `Rejected`, `SearchLimited` and `BackendError`."""
+
+    async def check(self, site_url: str, credential: Mapping[str, str], fetcher: Fetcher) -> None:
+        """Find out if the credential reads the site. Raises `InvalidInput` where it does not."""
+
+    async def traffic(
+        self, site: str, credential: Mapping[str, str], question: TrafficQuestion, fetcher: Fetcher
+    ) -> Traffic:
+        """Return the visits of a site."""
+
+    async def page(
+        self, site: str, credential: Mapping[str, str], url: str, start: date, end: date, fetcher: Fetcher
+    ) -> Visits:
+        """Return the visits of one page, which `url` is the full URL of."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnalyticsSource:
+    """A kind of analytics. Offer it through the hook `pressroom_analytics_sources`.
+
+    `name` is kept with the connections of websites, `title` is for people. `label` and `hint` say what names a site
+    there; `fields` are what people type to give access.
+    """
+
+    name: str
+    title: str
+    label: str
+    hint: str
+    fields: tuple[CredentialField, ...]
+    analytics: Analytics
+
+    def __post_init__(self) -> None:
+        """Raise `ValueError` where the name cannot be one."""
+        _check_name(self.name)
+
+    @property
+    def check(self) -> CheckSite:
+        """What finds out if a credential reads a site."""
+        return self.analytics.check
+
 
 Competition = Literal["low", "medium", "high"]
 """How many advertisers bid for a phrase."""
@@ -69,6 +180,19 @@ class KeywordSource:
     title: str
     ask: AskKeywords
 
+    def __post_init__(self) -> None:
+        """Raise `ValueError` where the name cannot be one."""
+        _check_name(self.name)
+
+
+def analytics_sources(plugin: PluginContext) -> tuple[tuple[str, AnalyticsSource], ...]:
+    """Return what plugins contributed through `pressroom_analytics_sources`: pairs of plugin id and record.
+
+    Raises:
+        RuntimeError: not all plugins are loaded yet.
+    """
+    return plugin.extensions.of("pressroom_analytics_sources")
+
 
 def keyword_sources(plugin: PluginContext) -> tuple[tuple[str, KeywordSource], ...]:
     """Return what plugins contributed through `pressroom_keyword_sources`: pairs of plugin id and record.
@@ -83,6 +207,14 @@ class SearchPerformanceHooks:
     """What plugins can add to search figures."""
 
     @hookspec
+    def pressroom_analytics_sources(self, plugin: PluginContext) -> Iterable[AnalyticsSource]:
+        """Offer kinds of analytics that websites can be connected with, for `get_traffic_stats` and the dashboard."""
+        raise NotImplementedError
+
+    @hookspec
     def pressroom_keyword_sources(self, plugin: PluginContext) -> Iterable[KeywordSource]:
-        """Offer a provider of keyword data, where the operator configured it. The first one counts, by plugin id."""
+        """Offer a provider of keyword data, where the operator configured it.
+
+        One provider is asked: the one that the operator names in `keyword_source`, or else the first by plugin id.
+        """
         raise NotImplementedError

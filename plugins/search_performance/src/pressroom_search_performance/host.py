@@ -9,8 +9,9 @@ from pressroom.sdk import Call, PluginContext
 from pressroom_content.contract import SearchSource, Website, content_services, search_sources
 
 from pressroom_search_performance.config import SearchPerformanceConfig
-from pressroom_search_performance.contract import KeywordSource, keyword_sources
+from pressroom_search_performance.contract import AnalyticsSource, KeywordSource, analytics_sources, keyword_sources
 
+PLUGIN_ID = "search_performance"
 PAGE = "/dashboard/search"
 """Where people connect websites with sources."""
 
@@ -42,10 +43,22 @@ def sources_of(plugin: PluginContext) -> dict[str, SearchSource]:
     return {source.name: source for _, source in search_sources(plugin)}
 
 
+def analytics_of(plugin: PluginContext) -> dict[str, AnalyticsSource]:
+    """Return the kinds of analytics by their names, in the order in which a website's visits are looked for.
+
+    Those of this plugin come first, then those of others in the order of plugin ids.
+    """
+    offered = sorted(analytics_sources(plugin), key=lambda pair: pair[0] != PLUGIN_ID)
+    return {source.name: source for _, source in offered}
+
+
 def keyword_source_of(plugin: PluginContext) -> KeywordSource | None:
-    """Return the provider of keyword data, or `None` where the operator has set up none."""
-    offered = keyword_sources(plugin)
-    return offered[0][1] if offered else None
+    """Return the provider of keyword data: the one that the operator chose, or else the first by plugin id.
+
+    It is `None` where no plugin offers one, or none of the name that was chosen.
+    """
+    chosen = config_of(plugin).keyword_source
+    return next((one for _, one in keyword_sources(plugin) if chosen in ("", one.name)), None)
 
 
 def root_of(plugin: PluginContext) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from pressroom.sdk import Job, McpTool, Models, Plugin, PluginContext, Route, hookimpl
+from pressroom.sdk import Check, Job, McpTool, Models, Plugin, PluginContext, Route, hookimpl
 
 from pressroom_search_performance.config import SearchPerformanceConfig
-from pressroom_search_performance.contract import KeywordSource, SearchPerformanceHooks
+from pressroom_search_performance.contract import AnalyticsSource, KeywordSource, SearchPerformanceHooks
 
 PLUGIN = Plugin(
     id="search_performance",
@@ -18,7 +18,7 @@ PLUGIN = Plugin(
     config=SearchPerformanceConfig,
     requires=("content",),
     hookspecs=SearchPerformanceHooks,
-    unique={"pressroom_keyword_sources": "name"},
+    unique={"pressroom_analytics_sources": "name", "pressroom_keyword_sources": "name"},
 )
 
 
@@ -82,6 +82,24 @@ def pressroom_search_sources(plugin: PluginContext) -> Iterable[Any]:
 
     config = config_of(plugin)
     return [google.source(google.console_of(config)), bing.source(bing.webmaster_of(config.bing_url))]
+
+
+@hookimpl
+def pressroom_analytics_sources(plugin: PluginContext) -> Iterable[AnalyticsSource]:
+    """Offer Plausible, Umami and Matomo."""
+    from pressroom_search_performance.analytics import matomo, plausible, umami  # noqa: PLC0415
+    from pressroom_search_performance.host import config_of  # noqa: PLC0415
+
+    config = config_of(plugin)
+    return [plausible.source(config.plausible_url), umami.source(config.umami_url), matomo.source()]
+
+
+@hookimpl
+def pressroom_checks(plugin: PluginContext) -> Iterable[Check]:
+    """Look at the sources that other plugins offer."""
+    from pressroom_search_performance.diagnosis import checks  # noqa: PLC0415
+
+    return checks(plugin)
 
 
 @hookimpl

@@ -10,6 +10,7 @@ import structlog
 from pressroom.sdk import BackendError, InvalidInput, PluginContext
 
 from pressroom_content.articles.fields import Draft
+from pressroom_content.config import config_of
 from pressroom_content.contract import ArticleScorer, Score, ScoredArticle, article_scorers
 from pressroom_content.language import count_words
 from pressroom_content.records import Article
@@ -41,7 +42,7 @@ async def analyse(plugin: PluginContext, article: Article) -> Analysis:
         InvalidInput: the body is too large, nested too deep, or too intricate to be rendered in time.
     """
     draft, owner = Draft.of(article), article.user_id
-    most = plugin.config.max_body_bytes
+    most = config_of(plugin).max_body_bytes
     size = len(draft.body.encode("utf-8", "surrogatepass"))
     if size > most:
         raise InvalidInput("body", f"has {size:,} bytes; an article may have {most:,}. Split it into several articles")
@@ -113,6 +114,9 @@ def _scored(draft: Draft, scorer: Scorer) -> Score | None:
 
 
 def scorer_of(plugin: PluginContext) -> ArticleScorer | None:
-    """Return what scores articles on this server, if anything does."""
-    scorers = article_scorers(plugin)
-    return scorers[0][1] if scorers else None
+    """Return what scores articles on this server: the scorer that the operator chose, or else the first by plugin id.
+
+    It is `None` where no plugin offers one, or none of the name that was chosen.
+    """
+    chosen = config_of(plugin).scorer
+    return next((scorer for _, scorer in article_scorers(plugin) if chosen in ("", scorer.name)), None)

@@ -12,6 +12,15 @@ from pressroom_content.contract.articles import Article
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,31}", re.ASCII)
 
 
+_RESERVED: Final = frozenset(
+    {
+        "score", "rating", "gates", "groups", "checks", "next_actions", "notes", "ruleset", "language", "words",
+        "links", "voice", "snippet", "duplicates",
+    }
+)  # fmt: skip
+"""Members of the answer of `check_blog_seo`, which no review may replace."""
+
+
 @dataclass(frozen=True, slots=True)
 class ArticleReview:
     """What a review found: `data` as JSON values for `structuredContent`, `lines` the same in words.
@@ -39,3 +48,6 @@ class ArticleReviewer:
         """Refuse a name that cannot be a value of `include`."""
         if not _NAME.fullmatch(self.name):
             raise ValueError(f"the name of a reviewer must be lower-case letters, digits and _ (got {self.name!r})")
+        if self.name in _RESERVED:
+            taken = ", ".join(sorted(_RESERVED))
+            raise ValueError(f"the name of a reviewer must be none of {taken} (got {self.name!r})")

@@ -102,7 +102,9 @@ class ScoreReport:
 
 @dataclass(frozen=True, slots=True)
 class ArticleScorer:
-    """Scores articles. Offer it through the hook `pressroom_article_scorers`; the first one in plugin order is used.
+    """Scores articles. Offer it through the hook `pressroom_article_scorers`.
+
+    One scorer is used: the one that the operator names in `scorer`, or else the first by plugin id.
 
     `score` is a function of a module: it runs in a worker process. It must not raise for any text. `report`, where
     there is one, judges a stored article of an account for the dashboard: the account's id comes first, then the

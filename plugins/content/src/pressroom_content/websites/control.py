@@ -115,8 +115,8 @@ class Controls:
         return (
             f"Put a text file at {website.url}/{FILE_NAME} that holds the line {token}, or put "
             f'<meta name="{META_NAME}" content="{token}"> into the head of {website.url}, and try again. '
-            "WordPress and Ghost need neither when they are connected with an administrator's credential."
-        )
+            f"{self._without_proof()}"
+        ).rstrip()
 
     async def token(self, website_id: str) -> str:
         """Return the token of a website; the first time, make one. Raises `NotFound`."""
@@ -161,6 +161,13 @@ class Controls:
             except NotFound:
                 continue
         return len(found)
+
+    def _without_proof(self) -> str:
+        titles = [one.title for one in connectors(self._plugin).values() if one.proves_control]
+        if not titles:
+            return ""
+        verb = "need" if len(titles) > 1 else "needs"
+        return f"{' and '.join(titles)} {verb} neither when connected with an administrator's credential."
 
     def _proving(self) -> frozenset[str]:
         """Return the platforms whose live check can prove control."""

@@ -14,6 +14,7 @@ from pressroom.sdk import (
     FetchRefused,
     InvalidInput,
     Params,
+    PluginContext,
     ToolResult,
     mcp_tool,
 )
@@ -143,7 +144,8 @@ async def _import_found(params: ImportImageParams, call: Call) -> Media:
     if source is None or not image_id:
         raise InvalidInput(
             "image_ref",
-            "give the ref of a result of search_images, such as openverse:…, a media_id of list_media, or an https URL",
+            f"give the ref of a result of search_images{_such_as(plugin_of(call))}, a media_id of list_media, or an "
+            "https URL",
         )
     alt_text = _alt_text(params.alt_text)
     found = await source.get(plugin_of(call), image_id)
@@ -151,6 +153,11 @@ async def _import_found(params: ImportImageParams, call: Call) -> Media:
     media = await library.add_found(user_id, found, alt_text, file)
     await _report_use(source, found, call)
     return media
+
+
+def _such_as(plugin: PluginContext) -> str:
+    source = next(iter(sources_of(plugin)), None)
+    return f", such as {source.name}:…" if source else ""
 
 
 async def _report_use(source: ImageSource, found: FoundImage, call: Call) -> None:

@@ -1,92 +1,16 @@
-"""What is asked of analytics, and what is answered."""
+"""Reading the answers of analytics, and the URLs of their servers."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import date
-from typing import Any, Literal, Protocol
+from typing import Any
 from urllib.parse import urlsplit
 
-from pressroom.sdk import BackendError, Fetcher, InvalidInput
-from pressroom_content.contract import CheckSite, CredentialField
-
-By = Literal["page", "source", "country", "device", "date"]
+from pressroom.sdk import BackendError, InvalidInput
 
 _MAX_INTEGER = 2**53
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-
-
-@dataclass(frozen=True, slots=True)
-class Visits:
-    """What was counted; what the analytics does not tell is `None`.
-
-    `bounce_rate` is the share of visits with one page, 0 to 1; `seconds` is how long a visit took on average.
-    """
-
-    visitors: int | None = None
-    visits: int | None = None
-    pageviews: int | None = None
-    bounce_rate: float | None = None
-    seconds: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class TrafficQuestion:
-    """Days, both included, and what their visits are split by. Dates are months where it is `monthly`."""
-
-    start: date
-    end: date
-    by: By = "page"
-    limit: int = 50
-    monthly: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Traffic:
-    """Totals, and rows as pairs of key and visits: those with the most visitors first, dates with the newest first.
-
-    `truncated` tells whether there are more rows.
-    """
-
-    totals: Visits
-    rows: tuple[tuple[str, Visits], ...]
-    truncated: bool = False
-
-
-class Analytics(Protocol):
-    """Speaks to one kind of analytics. All methods raise `Rejected`, `SearchLimited` and `BackendError`."""
-
-    async def check(self, site_url: str, credential: Mapping[str, str], fetcher: Fetcher) -> None:
-        """Find out if the credential reads the site. Raises `InvalidInput` where it does not."""
-
-    async def traffic(
-        self, site: str, credential: Mapping[str, str], question: TrafficQuestion, fetcher: Fetcher
-    ) -> Traffic:
-        """Return the visits of a site."""
-
-    async def page(
-        self, site: str, credential: Mapping[str, str], url: str, start: date, end: date, fetcher: Fetcher
-    ) -> Visits:
-        """Return the visits of one page, which `url` is the full URL of."""
-
-
-@dataclass(frozen=True, slots=True)
-class AnalyticsSource:
-    """A kind of analytics. `label` and `hint` say what names a site there."""
-
-    name: str
-    title: str
-    label: str
-    hint: str
-    fields: tuple[CredentialField, ...]
-    analytics: Analytics
-
-    @property
-    def check(self) -> CheckSite:
-        """What finds out if a credential reads a site."""
-        return self.analytics.check
 
 
 def counted(value: Any) -> int | None:

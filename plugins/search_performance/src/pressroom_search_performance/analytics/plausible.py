@@ -10,18 +10,8 @@ from typing import Any, Final
 from pressroom.sdk import Fetcher, InvalidInput
 from pressroom_content.contract import CredentialField
 
-from pressroom_search_performance.analytics.asking import (
-    AnalyticsSource,
-    By,
-    Traffic,
-    TrafficQuestion,
-    Visits,
-    counted,
-    fraction,
-    path_of,
-    server_of,
-    unreadable,
-)
+from pressroom_search_performance.analytics.asking import counted, fraction, path_of, server_of, unreadable
+from pressroom_search_performance.contract import AnalyticsSource, By, Traffic, TrafficQuestion, Visits
 from pressroom_search_performance.sources.requesting import SourceRefused, ask, objects, text
 
 NAME: Final = "plausible"

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from pressroom.sdk import BackendError, InvalidInput, PluginContext, Rejected
 from pressroom_content.contract import CheckSite, ControlNotProven, CredentialField, Website
 
-from pressroom_search_performance.analytics.kinds import kinds_of
 from pressroom_search_performance.connecting.ownership import check_property, require_owner
 from pressroom_search_performance.connecting.store import SourceConnection, SourceConnections
 from pressroom_search_performance.figures.fetching import wake
-from pressroom_search_performance.host import config_of, sources_of
+from pressroom_search_performance.host import analytics_of, config_of, sources_of
 from pressroom_search_performance.sources import google
 from pressroom_search_performance.sources.google import key_file
 
@@ -63,7 +62,7 @@ def offers(plugin: PluginContext) -> Mapping[str, Offer]:
             operators=operators,
             account=email if name == google.NAME else "",
         )
-    for kind in kinds_of(plugin).values():
+    for kind in analytics_of(plugin).values():
         found.setdefault(
             kind.name,
             Offer(kind.name, kind.title, kind.hint, kind.fields, kind.check, kind.label, _VISITS, fetched=False),

@@ -48,10 +48,11 @@ class SearchPages:
             f'<p class="actions"><a class="button" href="{escape(websites_page)}">Connect a website</a></p>'
             "</div></section>"
         )
+        titles = ", ".join(offer.title for offer in offers(self._plugin).values())
         return _page(
             "Search sources",
-            '<p class="lead">Connect Search Console, Bing or analytics. What you enter is stored encrypted, and never '
-            "shown again.</p>",
+            f'<p class="lead">Connect your websites with {escape(titles)}. What you enter is stored encrypted, and '
+            "never shown again.</p>",
             f'<section class="panel"><ul class="rows">{rows}</ul>{more}</section>' if rows else none,
         )
 

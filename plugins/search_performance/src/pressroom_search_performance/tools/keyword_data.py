@@ -82,6 +82,8 @@ def unavailable(plugin: PluginContext) -> str:
     """Return why the tool cannot work, or nothing."""
     if keyword_source_of(plugin) is not None:
         return ""
+    if chosen := config_of(plugin).keyword_source:
+        return f"no plugin of this server offers {chosen}, the provider of keyword data that the operator chose"
     return (
         "the operator has to connect a provider of keyword data, such as DataForSEO (dataforseo_login and "
         "dataforseo_password in plugins.search_performance.config); suggest_keywords works without one"

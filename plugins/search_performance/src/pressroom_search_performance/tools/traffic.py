@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Final, Literal
 
+import structlog
 from pressroom.sdk import (
     Annotations,
     BackendError,
     Call,
+    CallError,
     Integer,
     InvalidInput,
     Params,
@@ -22,11 +24,12 @@ from pressroom.sdk import (
 from pressroom_content.contract import SiteError
 from pydantic import BaseModel, Field
 
-from pressroom_search_performance.analytics.asking import By, TrafficQuestion, Visits
-from pressroom_search_performance.analytics.kinds import kinds_of
 from pressroom_search_performance.connecting.store import SourceConnections
-from pressroom_search_performance.host import page_of, plugin_of, website_of
-from pressroom_search_performance.tools.common import NotConnected, WebsiteId, percent, spoken
+from pressroom_search_performance.contract import By, TrafficQuestion, Visits
+from pressroom_search_performance.host import analytics_of, page_of, plugin_of, website_of
+from pressroom_search_performance.tools.common import FigureSourceUnavailable, NotConnected, WebsiteId, percent, spoken
+
+log = structlog.get_logger()
 
 PATIENCE: Final = 15.0
 """Seconds for which figures of an article wait for its visits."""
@@ -88,9 +91,9 @@ class TrafficResult(BaseModel):
     name="get_traffic_stats",
     title="Visits",
     description=(
-        "Returns visitors, visits and page views of a website from its connected analytics (Plausible, Umami or "
-        "Matomo), from all sources; for clicks in Google or Bing call get_search_performance. What an analytics does "
-        "not tell is null; do not compare figures of two."
+        "Returns visitors, visits and page views of a website from its connected analytics, such as Plausible, "
+        "from all sources; for clicks in Google or Bing call get_search_performance. What an analytics does not tell "
+        "is null; do not compare figures of two."
     ),
     result=TrafficResult,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
@@ -103,9 +106,9 @@ async def get_traffic_stats(params: TrafficParams, call: Call) -> ToolResult:
     website = await website_of(call, params.website_id)
     connections = SourceConnections(plugin)
     there = await connections.of(call.caller.subject, website.id)
-    kind = next((one for name, one in kinds_of(plugin).items() if name in there), None)
+    kind = next((one for name, one in analytics_of(plugin).items() if name in there), None)
     if kind is None:
-        titles = ", ".join(one.title for one in kinds_of(plugin).values())
+        titles = ", ".join(one.title for one in analytics_of(plugin).values())
         raise NotConnected(
             f"{website.url} is not connected with analytics ({titles}). Ask the user to connect it at "
             f"{page_of(plugin, website.id)}, then call this tool again"
@@ -127,6 +130,11 @@ async def get_traffic_stats(params: TrafficParams, call: Call) -> ToolResult:
         except (Rejected, SiteError) as error:
             await connections.note(connection, error.message)
             raise
+        except (CallError, BackendError):
+            raise
+        except Exception:
+            log.exception("analytics failed", source=kind.name)  # it may belong to another plugin
+            raise FigureSourceUnavailable(f"{kind.title} failed; the log of the server says why") from None
     await connections.note(connection, "")
     result = TrafficResult(
         totals=_totals(found.totals),
@@ -172,7 +180,7 @@ async def visits_of_pages(
 async def _visits_of(plugin: PluginContext, user_id: str, website_id: str, url: str, start: date, end: date) -> Visits:
     connections = SourceConnections(plugin)
     there = await connections.of(user_id, website_id)
-    kind = next((one for name, one in kinds_of(plugin).items() if name in there), None)
+    kind = next((one for name, one in analytics_of(plugin).items() if name in there), None)
     if kind is None:
         return Visits()
     site = there[kind.name]
@@ -180,6 +188,9 @@ async def _visits_of(plugin: PluginContext, user_id: str, website_id: str, url: 
         credential = await connections.credential(site)
         return await kind.analytics.page(site.property, credential, url, start, end, plugin.services.fetcher)
     except (BackendError, Rejected, SiteError, InvalidInput):
+        return Visits()
+    except Exception:
+        log.exception("analytics failed", source=kind.name)  # nobody loses other figures for it
         return Visits()
 
 

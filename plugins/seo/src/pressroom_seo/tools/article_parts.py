@@ -19,7 +19,6 @@ from pressroom_seo.tools.article_answer import (
     DuplicateRow,
     DuplicatesPart,
     LinksPart,
-    SeoReportOut,
     SnippetPart,
     VoiceFindingRow,
     VoicePart,
@@ -69,9 +68,8 @@ def names(plugin: PluginContext) -> Iterable[str]:
 
 
 def reviewers(plugin: PluginContext) -> dict[str, ArticleReviewer]:
-    """Return what other plugins review articles with, by name. None may replace a member of the answer."""
-    taken = SeoReportOut.model_fields.keys() - {"images"}
-    return {one.name: one for _, one in article_reviewers(plugin) if one.name not in taken}
+    """Return what other plugins review articles with, by name."""
+    return {one.name: one for _, one in article_reviewers(plugin)}
 
 
 async def included(subject: Subject, wanted: Sequence[str], links: TriedLinks | None) -> dict[str, Part]:

@@ -1,0 +1,37 @@
+"""What `pressroom doctor` says of the providers of images."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final, cast
+
+from pressroom.sdk import Check, CheckResult, PluginContext
+
+from pressroom_images.config import ImagesConfig
+from pressroom_images.sources import pexels, pixabay, unsplash
+from pressroom_images.tools.search import sources_of
+
+_NEED_KEYS: Final = frozenset({unsplash.NAME, pexels.NAME, pixabay.NAME})
+
+
+def checks(plugin: PluginContext) -> Iterable[Check]:
+    """Return the checks of this plugin."""
+
+    async def providers() -> CheckResult:
+        return providers_result(plugin)
+
+    return [Check("providers", providers)]
+
+
+def providers_result(plugin: PluginContext) -> CheckResult:
+    """Warn of names among `providers` that no plugin offers. Built-in providers that lack a key are not meant."""
+    there = [source.name for source in sources_of(plugin)]
+    unknown = sorted(set(cast("ImagesConfig", plugin.config).providers) - {*there, *_NEED_KEYS})
+    if unknown:
+        return CheckResult(
+            "warning",
+            f"providers in [plugins.images.config] names {', '.join(unknown)}, which no plugin offers; there is "
+            f"{', '.join(there) or 'none'}",
+            "correct the name, or install the plugin that offers it",
+        )
+    return CheckResult("ok", f"searches {', '.join(there) or 'no provider'}")

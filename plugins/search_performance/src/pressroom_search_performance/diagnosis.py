@@ -1,0 +1,64 @@
+"""What `pressroom doctor` says of the sources that plugins offer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pressroom.sdk import Check, CheckResult, PluginContext
+from pressroom_content.contract import search_sources
+
+from pressroom_search_performance.contract import analytics_sources, keyword_sources
+from pressroom_search_performance.host import config_of, keyword_source_of
+
+_SETTING = "keyword_source in [plugins.search_performance.config]"
+
+
+def checks(plugin: PluginContext) -> Iterable[Check]:
+    """Return the checks of this plugin."""
+
+    async def keywords() -> CheckResult:
+        return keyword_result(plugin)
+
+    async def names() -> CheckResult:
+        return names_result(plugin)
+
+    return [Check("keyword source", keywords), Check("names of sources", names)]
+
+
+def keyword_result(plugin: PluginContext) -> CheckResult:
+    """Say which provider of keyword data is asked, and warn where that is not what the operator chose."""
+    chosen, asked = config_of(plugin).keyword_source, keyword_source_of(plugin)
+    offered = [f"{source.name} (plugin {owner})" for owner, source in keyword_sources(plugin)]
+    if chosen and asked is None:
+        there = ", ".join(offered) or "none"
+        return CheckResult(
+            "error",
+            f"{_SETTING} is {chosen!r}, which no plugin offers; there is {there}",
+            "correct the name, install the plugin that offers it, or configure the provider's credential",
+        )
+    if asked is None:
+        return CheckResult("ok", "no provider of keyword data is configured")
+    if not chosen and len(offered) > 1:
+        return CheckResult(
+            "warning",
+            f"{asked.name} is asked for keyword data, and of {', '.join(offered)} the others are not",
+            f"choose one with {_SETTING}",
+        )
+    return CheckResult("ok", f"{asked.title} is asked for keyword data")
+
+
+def names_result(plugin: PluginContext) -> CheckResult:
+    """Warn where analytics have the name of a source of search figures: connections of websites tell them by name."""
+    search = {source.name: owner for owner, source in search_sources(plugin)}
+    twice = [
+        f"{source.name} (plugins {search[source.name]} and {owner})"
+        for owner, source in analytics_sources(plugin)
+        if source.name in search
+    ]
+    if not twice:
+        return CheckResult("ok", "every source has a name of its own")
+    return CheckResult(
+        "error",
+        f"the same name is offered for search figures and for analytics, which cannot be connected: {', '.join(twice)}",
+        "remove one of the plugins, and tell its authors to give the source another name",
+    )

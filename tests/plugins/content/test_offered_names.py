@@ -1,0 +1,111 @@
+"""What several plugins may offer is chosen by the operator, and names that cannot work are refused or reported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pressroom.cli.diagnosis import diagnose
+from pressroom.host.loaded_app import LoadedApp
+from pressroom.testing import RunningHost
+from pressroom.testing.running import settings_for_test
+from pressroom_content.contract import ArticleReview, ArticleReviewer
+from pressroom_seo.tools.article_answer import SeoReportOut
+from support.content_client import client_of
+from support.installing import on_path
+from support.plugin_source import HEAD, install_plugin
+
+PLUGIN = (
+    HEAD
+    + """
+from pressroom_content.contract import *
+
+PLUGIN = Plugin(id="$id", title="$id", summary="For tests.", requires=("content",))
+
+
+def eleven(article):
+    return Score(11, ("write more",), 5)
+
+
+@hookimpl
+def pressroom_article_scorers():
+    return [ArticleScorer("$id_scorer", eleven)]
+
+
+async def search(plugin, query):
+    return ImagePage(())
+
+
+@hookimpl
+def pressroom_image_sources():
+    return [ImageSource("$id-images", "$id", search, search)]
+"""
+)
+
+
+@contextmanager
+def installed(folder: Path, *ids: str) -> Iterator[None]:
+    for id_ in ids:
+        install_plugin(folder / "site", id_, PLUGIN.replace("$id_scorer", f"{id_}_scorer"))
+    with on_path(folder / "site"):
+        yield
+
+
+def config(*ids: str, **plugins: Mapping[str, Any]) -> dict[str, Any]:
+    others: dict[str, Any] = {"content": {}, "seo": {}, "images": {}, **{id_: {} for id_ in ids}}
+    return {"builtin_plugins": False, "plugins": {**others, **{id_: {"config": one} for id_, one in plugins.items()}}}
+
+
+async def result_of(configured: dict[str, Any], folder: Path, check: str) -> tuple[str, str]:
+    loaded = LoadedApp(settings_for_test(configured, folder / "data"))
+    assert not loaded.plugins.failed
+    findings = await diagnose(loaded, lambda: None)
+    (found,) = (one.result for one in findings if one.check == check)
+    return found.status, found.message
+
+
+@pytest.mark.parametrize(("chosen", "expected"), [("", 11), ("abacus_scorer", 11), ("seo", None)])
+def test_the_operator_chooses_what_scores_articles(tmp_path: Path, chosen: str, expected: int | None) -> None:
+    with (
+        installed(tmp_path, "abacus"),
+        RunningHost(settings_for_test(config("abacus", content={"scorer": chosen}), tmp_path / "data")) as running,
+    ):
+        ada = client_of(running, "ada@example.org")
+        made = ada.data("create_content", title="Bread", body="Flour and water.", client_request_id="bread-1")
+        score = made["seo"]["score"]
+
+    assert (score == 11) is (expected == 11)
+
+
+async def test_that_one_of_several_scorers_is_used_by_chance_is_reported(tmp_path: Path) -> None:
+    with installed(tmp_path, "abacus"):
+        by_chance = await result_of(config("abacus"), tmp_path, "content: scorer")
+        chosen = await result_of(config("abacus", content={"scorer": "seo"}), tmp_path, "content: scorer")
+        unknown = await result_of(config("abacus", content={"scorer": "yoast"}), tmp_path, "content: scorer")
+
+    assert by_chance[0] == "warning"
+    assert "abacus_scorer (plugin abacus), seo (plugin seo)" in by_chance[1]
+    assert chosen == ("ok", "seo scores articles")
+    assert unknown[0] == "error"
+    assert "'yoast', which no plugin offers" in unknown[1]
+
+
+async def test_providers_of_other_plugins_take_their_place_in_the_operators_order(tmp_path: Path) -> None:
+    wanted = {"providers": ["abacus-images", "openverse", "flikr"]}
+    with installed(tmp_path, "abacus"):
+        status, message = await result_of(config("abacus", images=wanted), tmp_path, "images: providers")
+
+    assert status == "warning"
+    assert "names flikr, which no plugin offers; there is abacus-images, openverse" in message
+
+
+def test_a_review_cannot_replace_a_member_of_the_answer() -> None:
+    async def review(article: object) -> ArticleReview:
+        return ArticleReview()
+
+    for name in SeoReportOut.model_fields.keys() - {"images"}:
+        with pytest.raises(ValueError, match="must be none of"):
+            ArticleReviewer(name, review)
