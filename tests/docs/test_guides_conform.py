@@ -17,8 +17,9 @@ GUIDES = {
     "replace-a-backend": ("forgetful", "pressroom_forgetful"),
     "use-articles-and-websites": ("descriptions", "pressroom_descriptions"),
     "add-a-platform": ("bulletin", "pressroom_bulletin"),
+    "add-a-language": ("esperanto", "pressroom_esperanto"),
 }
-REQUIRED = {"descriptions": "content", "bulletin": "content"}
+REQUIRED = {"descriptions": "content", "bulletin": "content", "esperanto": "content"}
 
 
 @pytest.fixture(params=GUIDES)
@@ -29,7 +30,7 @@ def guide(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     files = {
         block.mark.removeprefix("file "): block.text
         for block in blocks(text)
-        if block.mark.startswith("file ") and block.mark.endswith(".py")
+        if block.mark.startswith("file pressroom_") and block.mark.endswith((".py", ".toml"))
     }
     id_, module = GUIDES[name]
     install(tmp_path, f"guide-{id_}", files, {id_: module})

@@ -9,6 +9,8 @@ from pressroom.sdk import Check, CheckResult, PluginContext
 from pressroom_content.articles.analysis import scorer_of
 from pressroom_content.config import config_of
 from pressroom_content.contract import article_scorers
+from pressroom_content.language import SUPPORTED
+from pressroom_content.language.starting import contributed_languages
 
 _SETTING = "scorer in [plugins.content.config]"
 
@@ -19,7 +21,17 @@ def checks(plugin: PluginContext) -> Iterable[Check]:
     async def scorer() -> CheckResult:
         return scorer_result(plugin)
 
-    return [Check("scorer", scorer)]
+    async def languages() -> CheckResult:
+        return languages_result(plugin)
+
+    return [Check("scorer", scorer), Check("languages", languages)]
+
+
+def languages_result(plugin: PluginContext) -> CheckResult:
+    """Name the languages with rules, and the plugins of those that do not come with Pressroom."""
+    added = {one.code: one for one in contributed_languages(plugin)}
+    names = [*SUPPORTED, *(f"{code} (plugin {one.plugin})" for code, one in sorted(added.items()))]
+    return CheckResult("ok", f"rules for {', '.join(names)}")
 
 
 def scorer_result(plugin: PluginContext) -> CheckResult:

@@ -10,6 +10,7 @@ from pressroom.sdk import (
     IndexEntries,
     Instructions,
     Job,
+    Lifespan,
     McpTool,
     Models,
     Plugin,
@@ -22,7 +23,7 @@ from pressroom.sdk import (
 )
 
 from pressroom_content.config import ContentConfig
-from pressroom_content.contract import SiteConnector
+from pressroom_content.contract import Language, SiteConnector
 from pressroom_content.contract.hookspecs import ContentHooks
 
 PLUGIN = Plugin(
@@ -39,6 +40,7 @@ PLUGIN = Plugin(
         "pressroom_media_libraries": "name",
         "pressroom_article_scorers": "name",
         "pressroom_article_reviewers": "name",
+        "pressroom_languages": "code",
     },
     worker_modules=("pressroom_content.articles.analysis", "pressroom_content.articles.importing"),
 )
@@ -129,6 +131,22 @@ def pressroom_checks(plugin: PluginContext) -> Iterable[Check]:
 def pressroom_site_connectors(plugin: PluginContext) -> Iterable[SiteConnector]:
     """Offer built-in sites."""
     return [_parts().builtin_connector(plugin)]
+
+
+@hookimpl
+def pressroom_languages() -> Iterable[Language]:
+    """Claim the languages whose rules come with this plugin, which reads them from its files."""
+    from pressroom_content.contract.languages import built_in_codes  # noqa: PLC0415 - no name of the contract
+
+    return [Language(code, rules="") for code in built_in_codes()]
+
+
+@hookimpl
+def pressroom_lifespan(plugin: PluginContext) -> Iterable[Lifespan]:
+    """Put the languages of other plugins to use."""
+    from pressroom_content.language.starting import languages_in_use  # noqa: PLC0415 - pydantic models load with it
+
+    return [Lifespan("languages", lambda: languages_in_use(plugin))]
 
 
 def _parts() -> ModuleType:

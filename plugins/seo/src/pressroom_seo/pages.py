@@ -9,6 +9,7 @@ from typing import Any
 
 from pressroom.sdk import InvalidInput, PluginContext
 from pressroom_content.contract import Website
+from pressroom_content.language import run_with_languages
 
 from pressroom_seo.crawler.frontier import Limits
 from pressroom_seo.crawler.politeness import Politeness
@@ -62,7 +63,7 @@ async def live_page(plugin: PluginContext, url: str, keyphrase: str) -> LivePage
         raise InvalidInput("url", report.record.message)
     text, data = None, None
     if report.record.is_page:
-        text, data = await plugin.services.workers.run(_judge, visitor.last, keyphrase, what="the page")
+        text, data = await run_with_languages(plugin.services.workers, _judge, visitor.last, keyphrase, what="the page")
     return LivePageReport(report, text, data, spent)
 
 

@@ -10,6 +10,7 @@ from typing import Final
 from pressroom.sdk import BackendError, NotFound, PluginContext
 from pressroom_content.contract import Article as StoredArticle
 from pressroom_content.contract import ContentServices, Website, content_services, media_libraries
+from pressroom_content.language import run_with_languages
 
 from pressroom_seo.scoring import (
     Author,
@@ -53,7 +54,7 @@ async def judgement(
 ) -> ScoringReport:
     """Return how an article is judged, worked out in a worker process. Raises `InvalidInput` for unknown checks."""
     judge = partial(score, article, profile, world=world, checks=checks)
-    return await plugin.services.workers.run(judge, owner=user_id, what="the article", seconds=60)
+    return await run_with_languages(plugin.services.workers, judge, owner=user_id, what="the article", seconds=60)
 
 
 async def judged(plugin: PluginContext, user_id: str, content_id: str) -> ScoringInput:

@@ -32,7 +32,7 @@ async def broken(article):
 
 @hookimpl
 def pressroom_article_reviewers():
-    names = {"shouting": shouting, "broken": broken, "score": shouting}
+    names = {"shouting": shouting, "broken": broken}
     return [ArticleReviewer(name, review) for name, review in names.items()]
 """
 

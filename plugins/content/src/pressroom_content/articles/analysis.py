@@ -10,9 +10,8 @@ import structlog
 from pressroom.sdk import BackendError, InvalidInput, PluginContext
 
 from pressroom_content.articles.fields import Draft
-from pressroom_content.config import config_of
 from pressroom_content.contract import ArticleScorer, Score, ScoredArticle, article_scorers
-from pressroom_content.language import count_words
+from pressroom_content.language import count_words, run_with_languages
 from pressroom_content.records import Article
 from pressroom_content.rendering.sanitising import render
 from pressroom_content.rendering.text import text_of
@@ -42,13 +41,15 @@ async def analyse(plugin: PluginContext, article: Article) -> Analysis:
         InvalidInput: the body is too large, nested too deep, or too intricate to be rendered in time.
     """
     draft, owner = Draft.of(article), article.user_id
-    most = config_of(plugin).max_body_bytes
+    most = plugin.config.max_body_bytes
     size = len(draft.body.encode("utf-8", "surrogatepass"))
     if size > most:
         raise InvalidInput("body", f"has {size:,} bytes; an article may have {most:,}. Split it into several articles")
-    scorer, run = scorer_of(plugin), plugin.services.workers.run
+    scorer, workers = scorer_of(plugin), plugin.services.workers
     score = scorer.score if scorer and scorer.rate is None else None
-    found = await run(_analysed, draft, score, owner=owner, what="the article", seconds=_SECONDS)
+    found = await run_with_languages(
+        workers, _analysed, draft, score, owner=owner, what="the article", seconds=_SECONDS
+    )
     return _with_score(found, await rated(scorer, article)) if scorer and scorer.rate else found
 
 
@@ -118,5 +119,5 @@ def scorer_of(plugin: PluginContext) -> ArticleScorer | None:
 
     It is `None` where no plugin offers one, or none of the name that was chosen.
     """
-    chosen = config_of(plugin).scorer
+    chosen = plugin.config.scorer
     return next((scorer for _, scorer in article_scorers(plugin) if chosen in ("", scorer.name)), None)

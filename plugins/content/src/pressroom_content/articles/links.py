@@ -25,7 +25,7 @@ from pressroom_content.articles.edits import (
 from pressroom_content.articles.fields import Draft
 from pressroom_content.articles.store import Articles, ArticleUpdate, stale
 from pressroom_content.contract.control import web_url
-from pressroom_content.language import words_of
+from pressroom_content.language import run_with_languages, words_of
 from pressroom_content.records import Article
 from pressroom_content.tables import ArticleRow, PageRow, PublicationRow
 from pressroom_content.text_index.corpus import counted_stems, language_of, stem_of, stems_of
@@ -74,12 +74,14 @@ async def suggested(
     """
     article = await Articles(plugin).get(user_id, content_id)
     workers = plugin.services.workers
-    stems, weighty = await workers.run(_stems, article, owner=user_id, what="the article")
+    stems, weighty = await run_with_languages(workers, _stems, article, owner=user_id, what="the article")
     async with plugin.services.database.reading() as session:
         ranked = (await related(session, user_id, stems, weighty, without=article.id))[: 4 * _LOOKED_AT]
         targets = await _targets(session, article, [one.document_id for one in ranked])
     scored = [(targets[one.document_id], one.score) for one in ranked if one.document_id in targets]
-    placed = await workers.run(_placed, article, scored[:_LOOKED_AT], limit, owner=user_id, what="the article")
+    placed = await run_with_languages(
+        workers, _placed, article, scored[:_LOOKED_AT], limit, owner=user_id, what="the article"
+    )
     return article, placed
 
 

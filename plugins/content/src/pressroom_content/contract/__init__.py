@@ -56,6 +56,7 @@ from pressroom_content.contract.extensions import (
     article_reviewers,
     article_scorers,
     image_sources,
+    languages,
     media_libraries,
     search_sources,
     site_connectors,
@@ -80,6 +81,7 @@ from pressroom_content.contract.json_api import (
     read_json_or_none,
     with_query,
 )
+from pressroom_content.contract.languages import Language
 from pressroom_content.contract.parameters import Cursor, Day, WebsiteId, cursor_of, read_cursor
 from pressroom_content.contract.publications import ArticlePost, PublicationRepository, PublicationStatus
 from pressroom_content.contract.rendering import render_body
@@ -147,6 +149,7 @@ __all__ = [
     "ImageSource",
     "JsonAnswer",
     "JsonApi",
+    "Language",
     "MediaFile",
     "MediaLibrary",
     "Post",
@@ -203,6 +206,7 @@ __all__ = [
     "cursor_of",
     "image_sources",
     "is_below",
+    "languages",
     "media_libraries",
     "note_control",
     "place_of",

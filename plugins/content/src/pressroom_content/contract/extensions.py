@@ -13,6 +13,7 @@ from pressroom.sdk import PluginContext
 
 from pressroom_content.contract.connectors import SiteConnector
 from pressroom_content.contract.images import ImageSource, MediaLibrary
+from pressroom_content.contract.languages import Language
 from pressroom_content.contract.reviewing import ArticleReviewer
 from pressroom_content.contract.scoring import ArticleScorer
 from pressroom_content.contract.search import SearchSource
@@ -50,3 +51,8 @@ def article_scorers(plugin: PluginContext) -> Contributed[ArticleScorer]:
 def article_reviewers(plugin: PluginContext) -> Contributed[ArticleReviewer]:
     """Return what can be added to the check of an article."""
     return plugin.extensions.of("pressroom_article_reviewers")
+
+
+def languages(plugin: PluginContext) -> Contributed[Language]:
+    """Return the languages with rules. Those that come with Pressroom have no rules in their records."""
+    return plugin.extensions.of("pressroom_languages")

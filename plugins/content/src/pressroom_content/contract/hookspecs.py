@@ -9,6 +9,7 @@ from pressroom.sdk import PluginContext
 
 from pressroom_content.contract.connectors import SiteConnector
 from pressroom_content.contract.images import ImageSource, MediaLibrary
+from pressroom_content.contract.languages import Language
 from pressroom_content.contract.reviewing import ArticleReviewer
 from pressroom_content.contract.scoring import ArticleScorer
 from pressroom_content.contract.search import SearchSource
@@ -47,4 +48,9 @@ class ContentHooks:
     @hookspec
     def pressroom_article_reviewers(self, plugin: PluginContext) -> Iterable[ArticleReviewer]:
         """Offer parts that a check of an article can include, each by a name of its own."""
+        raise NotImplementedError
+
+    @hookspec
+    def pressroom_languages(self, plugin: PluginContext) -> Iterable[Language]:
+        """Offer languages whose articles are judged by rules of their own. Each code exists once."""
         raise NotImplementedError

@@ -1,5 +1,6 @@
 """Languages: tags, word lists, stems, words and sentences. It knows nothing of articles; any plugin may use it."""
 
+from pressroom_content.language.contributed import run_with_languages
 from pressroom_content.language.packs import (
     SUPPORTED,
     LanguagePack,
@@ -9,6 +10,7 @@ from pressroom_content.language.packs import (
     Syllables,
     common_words,
     language_pack,
+    supported,
 )
 from pressroom_content.language.passive import find_passive
 from pressroom_content.language.segmentation import (
@@ -44,11 +46,13 @@ __all__ = [
     "language_pack",
     "lowered",
     "primary_subtag",
+    "run_with_languages",
     "same_language",
     "snowball",
     "split_sentences",
     "split_words",
     "stem",
+    "supported",
     "word_parts",
     "words_of",
 ]

@@ -1,6 +1,6 @@
-"""What is known of each language: word lists, rules and formulas, read from a TOML file per language under `data/`.
+"""What is known of each language: word lists, rules and formulas.
 
-A language is added by its file alone.
+They are read from a TOML file per language under `data/`, and from what plugins contribute.
 """
 
 from __future__ import annotations
@@ -13,13 +13,15 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, Final, Literal
 
+from pressroom_content.language.contributed import clear_with, contributed, in_use
+from pressroom_content.language.rules import read_rules
 from pressroom_content.language.segmentation import primary_subtag
 
 _DATA: Final = files(__package__) / "data"
 SUPPORTED: Final = tuple(
     sorted(one.name.removesuffix(".toml") for one in _DATA.iterdir() if one.name.endswith(".toml"))
 )
-"""The languages that have a file, as primary subtags."""
+"""The languages that have a file, as primary subtags. `supported()` has those of plugins besides."""
 
 _MAX_WORD_LENGTH: Final = 60
 """A longer text is not a word; its syllables are counted without the corrections."""
@@ -190,19 +192,28 @@ class LanguagePack:
     inclusive_instead: dict[str, str]
 
 
+def supported() -> tuple[str, ...]:
+    """Return the languages with rules, as primary subtags: those with a file, and those of plugins."""
+    return tuple(sorted({*SUPPORTED, *(one.code for one in in_use())}))
+
+
 def language_pack(tag: str) -> LanguagePack | None:
-    """Return what is known of the language of a tag such as `de-AT`, or None where there is no file for it."""
+    """Return what is known of the language of a tag such as `de-AT`, or None where it has no rules."""
     code = primary_subtag(tag)
-    return _load(code) if code in SUPPORTED else None
+    return _load(code) if _is_known(code) else None
+
+
+def _is_known(code: str) -> bool:
+    return code in SUPPORTED or contributed(code) is not None
 
 
 @cache
 def common_words(language: str) -> frozenset[str]:
     """Return the words that nearly every text of a language has, and that so tell nothing of it.
 
-    They are articles, pronouns, auxiliaries. A language (a primary subtag) without a file has none.
+    They are articles, pronouns, auxiliaries. A language (a primary subtag) without rules has none.
     """
-    return _words(_read(language)["common_words"]) if language in SUPPORTED else frozenset()
+    return _words(_read(language)["common_words"]) if _is_known(language) else frozenset()
 
 
 @cache
@@ -232,7 +243,13 @@ def _load(code: str) -> LanguagePack:
 
 @cache
 def _read(code: str) -> dict[str, Any]:
+    if code not in SUPPORTED and (added := contributed(code)) is not None:
+        return read_rules(added.rules)
     return tomllib.loads((_DATA / f"{code}.toml").read_text("utf-8"))
+
+
+for _cache in (_load, _read, common_words):
+    clear_with(_cache.cache_clear)
 
 
 def _words(text: str) -> frozenset[str]:

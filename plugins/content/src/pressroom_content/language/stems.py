@@ -1,4 +1,4 @@
-"""Words reduced to what their inflected forms have in common, by the Snowball stemmers (BSD)."""
+"""Words reduced to what their inflected forms have in common, by the Snowball stemmers (BSD) or those of plugins."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import threading
 import unicodedata
 from functools import cache, lru_cache
 from typing import Any, Final
+
+from pressroom_content.language.contributed import clear_with, contributed_stem
 
 _STEMMERS: Final = {
     "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek", "en": "english",
@@ -34,7 +36,11 @@ def stem(word: str, language: str) -> str:
         return word
     if language == "pt" and len(word) > 4:
         word = _singular(word)
-    return snowball(word, language)
+    found = contributed_stem(word, language)
+    return snowball(word, language) if found is None else found
+
+
+clear_with(stem.cache_clear)
 
 
 def snowball(word: str, language: str) -> str:

@@ -10,6 +10,7 @@ from pressroom.sdk import DashboardPage, HttpRequest, HttpResponse, InvalidInput
 
 from pressroom_content.contract import BUILTIN, control_of
 from pressroom_content.contract.control import FILE_NAME, META_NAME
+from pressroom_content.language import language_pack, supported
 from pressroom_content.pages.connect import WEBSITES, form_of, fragment, root_of, see_other
 from pressroom_content.pages.shown import moment
 from pressroom_content.records import Website
@@ -147,6 +148,7 @@ class WebsitePages:
     ) -> HttpResponse:
         errors = errors or {}
         connector = connectors(self._plugin).get(website.platform)
+        languages = sorted(pack.name for code in supported() if (pack := language_pack(code)))
         settings: dict[str, Any] = site_settings.read(website.settings).model_dump()
         if typed and typed.get("do") == "settings":
             settings |= {name: typed[name] for name in settings if name in typed and name != "indexnow"}
@@ -161,6 +163,7 @@ class WebsitePages:
             status=status,
             website=website,
             settings=settings,
+            languages=", ".join(languages),
             control=known,
             verification_line=await controls.token(website.id) if unproven else "",
             verification_file=f"{website.url}/{FILE_NAME}",

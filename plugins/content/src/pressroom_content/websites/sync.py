@@ -16,6 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_content.contract import RemotePost, SiteError, SiteRefused, Term, TermKind
 from pressroom_content.contract.control import is_below, web_url
+from pressroom_content.language import run_with_languages
 from pressroom_content.records import Website
 from pressroom_content.rendering.text import text_of
 from pressroom_content.tables import PageRow, PublicationRow
@@ -113,10 +114,10 @@ async def keep(plugin: PluginContext, website: Website, post: RemotePost) -> str
         if row is not None and row.fingerprint == digest:
             row.seen_at = now
             return "unchanged"
-    run, owner = plugin.services.workers.run, website.user_id
-    text = await run(text_of, _clean(post.html[:_MAX_TEXT_LENGTH]), owner=owner, what="a post")
+    workers, owner = plugin.services.workers, website.user_id
+    text = await workers.run(text_of, _clean(post.html[:_MAX_TEXT_LENGTH]), owner=owner, what="a post")
     language = str(post.fields.get("language") or site_settings.read(website.settings).language)
-    found = await run(fingerprint_of, title, text, language, owner=owner, what="a post")
+    found = await run_with_languages(workers, fingerprint_of, title, text, language, owner=owner, what="a post")
     async with plugin.services.database.writing() as session:
         article_id = await session.scalar(
             select(PublicationRow.article_id).where(

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import Final
 
 from pressroom.sdk import InvalidInput
-from pressroom_content.language import SUPPORTED
+from pressroom_content.language import supported
 
 from pressroom_seo.scoring.article import ScoringArticle, World
 from pressroom_seo.scoring.checks import CHECKS
@@ -174,7 +174,7 @@ def _notes(context: Context, tally: _Tally) -> Iterable[str]:
     if context.document.cut or context.text.cut:
         yield "The body is longer than what is read; its end was left out."
     if context.pack is None:
-        known = ", ".join(SUPPORTED)
+        known = ", ".join(supported())
         if context.language:
             yield f"The language “{context.language}” has no rules here ({known} have); what needs them is skipped."
         else:

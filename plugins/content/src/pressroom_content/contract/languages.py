@@ -1,0 +1,56 @@
+"""Languages that plugins contribute."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+_CODE: Final = re.compile(r"[a-z]{2,3}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """A language whose articles are judged by rules of its own. Offer it through the hook `pressroom_languages`.
+
+    `code` is its primary language subtag (BCP 47), such as `eo`: texts with the tag `eo` or `eo-FR` are in it. `rules`
+    is a TOML document of word lists, patterns and a formula for reading ease; the how-to "Add a language" says what it
+    holds. `stemmer` returns what the inflected forms of a lower-case word have in common, so that a keyphrase is found
+    in all of them. It is a function of a module, because it runs in worker processes; without one, the Snowball stemmer
+    of the language is used, if there is one.
+
+    Raises `ValueError` where a member cannot be right: it names every fault of the rules.
+    """
+
+    code: str
+    rules: str
+    stemmer: Callable[[str], str] | None = None
+
+    def __post_init__(self) -> None:
+        """Raise `ValueError` where a member cannot be right."""
+        if not _CODE.fullmatch(self.code):
+            raise ValueError(f"code {self.code!r} must be a language subtag of two or three lower-case letters")
+        if self.stemmer is not None and not _has_a_module(self.stemmer):
+            raise ValueError(f"language {self.code}: stemmer must be a function of a module, no lambda and no method")
+        if self.rules or self.code not in built_in_codes():
+            from pressroom_content.language.rules import read_rules  # noqa: PLC0415 - most servers have no other language
+
+            try:
+                read_rules(self.rules)
+            except ValueError as error:
+                raise ValueError(f"language {self.code}: {error}") from None
+
+
+def _has_a_module(function: object) -> bool:
+    name = getattr(function, "__qualname__", "")
+    return callable(function) and bool(name) and "<" not in name and "." not in name
+
+
+@cache
+def built_in_codes() -> tuple[str, ...]:
+    """Return the languages whose rules come with Pressroom, as primary subtags."""
+    data = files("pressroom_content") / "language" / "data"
+    return tuple(sorted(one.name.removesuffix(".toml") for one in data.iterdir() if one.name.endswith(".toml")))

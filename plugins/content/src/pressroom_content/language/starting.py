@@ -1,0 +1,67 @@
+"""Putting the languages of plugins to use when the server starts, but for those whose stemmer does not work."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+import structlog
+from pressroom.sdk import PluginContext, PressroomError
+
+from pressroom_content.contract import languages
+from pressroom_content.language.contributed import ContributedLanguage, checked_stem, in_use, use
+from pressroom_content.language.rules import read_rules
+
+log = structlog.get_logger()
+
+_SAMPLE: Final = 200
+_SECONDS: Final = 10.0
+"""How many words a stemmer is tried with, and how long it may take."""
+
+
+def contributed_languages(plugin: PluginContext) -> tuple[ContributedLanguage, ...]:
+    """Return the languages that other plugins offer, in the order of plugin ids."""
+    return tuple(
+        ContributedLanguage(owner, one.code, one.rules, one.stemmer)
+        for owner, one in languages(plugin)
+        if owner != plugin.id
+    )
+
+
+@asynccontextmanager
+async def languages_in_use(plugin: PluginContext) -> AsyncIterator[None]:
+    """Put the languages of plugins to use for as long as the server runs."""
+    before = in_use()
+    use([one for one in contributed_languages(plugin) if await _works(plugin, one)])
+    try:
+        yield
+    finally:
+        use(before)
+
+
+async def _works(plugin: PluginContext, language: ContributedLanguage) -> bool:
+    """Tell whether a stemmer returns stems in time. It is tried in a worker process, which can be ended."""
+    if language.stemmer is None:
+        return True
+    try:
+        await plugin.services.workers.run(
+            try_stemmer, language, what=f"the stemmer of {language.code}", seconds=_SECONDS
+        )
+    except PressroomError:
+        log.exception(
+            "a language is left out, since its stemmer does not work",
+            plugin=language.plugin,
+            language=language.code,
+        )
+        return False
+    return True
+
+
+def try_stemmer(language: ContributedLanguage) -> None:
+    """Stem the first function words of a language, and some that no language has. Raises whatever goes wrong."""
+    if language.stemmer is None:
+        return
+    words = read_rules(language.rules)["function_words"].split()[:_SAMPLE]
+    for word in (*words, "xyzzy", "ĉŝß", "123", "a-b", "l'eau"):
+        checked_stem(language.stemmer, word)
