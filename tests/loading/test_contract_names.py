@@ -8,9 +8,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pressroom_content.contract
+import pressroom_image_generator.templates
+import pressroom_search_performance.contract
 import pytest
+from pressroom.plugins.registering import ACCEPTED_APIS
 from support.doc_examples import ROOT
 from support.reference_text import offered_hooks
 
@@ -28,6 +32,7 @@ CONTENT = [
     "ArticleStatus",
     "ArticleSummary",
     "BUILTIN",
+    "CONTRACT_VERSION",
     "BasicSite",
     "BodyFormat",
     "Capabilities",
@@ -128,6 +133,33 @@ CONTENT = [
 ]
 
 
+SEARCH_PERFORMANCE = [
+    "Analytics",
+    "AnalyticsSource",
+    "AskKeywords",
+    "By",
+    "CONTRACT_VERSION",
+    "Competition",
+    "KeywordAnswer",
+    "KeywordFigures",
+    "KeywordQuestion",
+    "KeywordSource",
+    "SearchPerformanceHooks",
+    "Traffic",
+    "TrafficQuestion",
+    "Visits",
+    "analytics_sources",
+    "keyword_sources",
+]
+TEMPLATES = ["CONTRACT_VERSION", "ImageTemplate", "ImageTemplateHooks", "image_templates"]
+PROMISED = {
+    pressroom_content.contract: CONTENT,
+    pressroom_search_performance.contract: SEARCH_PERFORMANCE,
+    pressroom_image_generator.templates: TEMPLATES,
+}
+"""The names of each contract in version 1. To take one out, or to change what it means, raises the version."""
+
+
 def documented(source: Path) -> Iterator[str]:
     """Yield the names at the top level of a module that have a docstring, assigned ones by the text below them."""
     body = ast.parse(source.read_text(encoding="utf-8")).body
@@ -140,8 +172,16 @@ def documented(source: Path) -> Iterator[str]:
             yield from (target.id for target in targets if isinstance(target, ast.Name))
 
 
-def test_the_names_of_the_content_plugin_are_the_promised_ones() -> None:
-    assert sorted(pressroom_content.contract.__all__) == CONTENT
+@pytest.mark.parametrize("contract", PROMISED, ids=lambda contract: contract.__name__)
+def test_the_names_of_a_contract_are_the_promised_ones(contract: ModuleType) -> None:
+    assert sorted(contract.__all__) == sorted(PROMISED[contract])
+
+
+@pytest.mark.parametrize("contract", PROMISED, ids=lambda contract: contract.__name__)
+def test_a_contract_says_its_version_and_how_it_changes(contract: ModuleType) -> None:
+    assert contract.CONTRACT_VERSION == "1"
+    assert contract.CONTRACT_VERSION in ACCEPTED_APIS
+    assert "`CONTRACT_VERSION`" in str(contract.__doc__)
 
 
 @pytest.mark.parametrize("name", CONTENT)

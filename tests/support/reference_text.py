@@ -97,7 +97,7 @@ def plugin_hooks() -> str:
     """Return a section for each plugin that offers hooks: the hooks, then what their records are made of."""
     lines: list[str] = []
     for title, (offered, package) in _OFFERED.items():
-        lines += [f"## {title}", "", f"The names are in `{package.__name__}`.", ""]
+        lines += [f"## {title}", "", f"The names are in `{package.__name__}`, version {package.CONTRACT_VERSION}.", ""]
         for name, function in _hooks_of(offered):
             signature = _signature(function).replace("self, ", "")
             lines += [f"### {name}", "", "```python", f"def {name}{signature}: ...", "```", ""]

@@ -1,4 +1,8 @@
-"""Which templates there are, and how other plugins add theirs."""
+"""Which templates there are, and how other plugins add theirs.
+
+The names in `__all__` are public; the rest of `pressroom_image_generator` is not. `CONTRACT_VERSION` is the version of
+this contract. It changes by the same rules as `pressroom_content.contract`.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,11 @@ import pluggy
 from pressroom.sdk import PluginContext
 
 from pressroom_image_generator.sizes import MAX_EDGE, MIN_EDGE, Size
+
+__all__ = ["CONTRACT_VERSION", "ImageTemplate", "ImageTemplateHooks", "image_templates"]
+
+CONTRACT_VERSION: Final = "1"
+"""The version of this contract. It counts up where plugins have to be changed."""
 
 FOLDER: Final = Path(__file__).parent / "templates"
 """The built-in templates, a folder each, and beside them the parts that every template may import."""
@@ -76,5 +85,26 @@ class ImageTemplateHooks:
 
     @pluggy.HookspecMarker("pressroom")
     def pressroom_image_templates(self, plugin: PluginContext) -> Iterable[ImageTemplate]:
-        """Offer templates for the image generator. Plugins that claim the same name are in conflict."""
+        """Offer templates for the image generator. Plugins that claim the same name are in conflict.
+
+        Example:
+            ```python
+            import tempfile
+            from collections.abc import Iterable
+            from pathlib import Path
+
+            from pressroom.sdk import Plugin, hookimpl
+            from pressroom_image_generator.templates import ImageTemplate
+
+            PLUGIN = Plugin(id="cards", api="1", title="Cards", summary="A card.", requires=("image_generator",))
+            TEMPLATE = "<div style='display: flex; color: {{ colors.text }}'>{{ props.title }}</div>"
+            FOLDER = Path(tempfile.mkdtemp())  # in a package: Path(__file__).parent / "card"
+
+
+            @hookimpl
+            def pressroom_image_templates() -> Iterable[ImageTemplate]:
+                (FOLDER / "template.html").write_text(TEMPLATE)
+                return [ImageTemplate("card", "Card", 600, 400, FOLDER)]
+            ```
+        """
         raise NotImplementedError

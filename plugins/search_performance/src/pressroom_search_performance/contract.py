@@ -1,4 +1,7 @@
-"""What other plugins can add: kinds of analytics, and providers of keyword data."""
+"""What other plugins can add: kinds of analytics, and providers of keyword data.
+
+`CONTRACT_VERSION` is the version of this contract. It changes by the same rules as `pressroom_content.contract`.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from pressroom.sdk import Fetcher, PluginContext
 from pressroom_content.contract import CheckSite, CredentialField
 
 __all__ = [
+    "CONTRACT_VERSION",
     "Analytics",
     "AnalyticsSource",
     "AskKeywords",
@@ -29,6 +33,9 @@ __all__ = [
     "analytics_sources",
     "keyword_sources",
 ]
+
+CONTRACT_VERSION: Final = "1"
+"""The version of this contract. It counts up where plugins have to be changed."""
 
 hookspec = pluggy.HookspecMarker("pressroom")
 
@@ -208,7 +215,44 @@ class SearchPerformanceHooks:
 
     @hookspec
     def pressroom_analytics_sources(self, plugin: PluginContext) -> Iterable[AnalyticsSource]:
-        """Offer kinds of analytics that websites can be connected with, for `get_traffic_stats` and the dashboard."""
+        """Offer kinds of analytics that websites can be connected with, for `get_traffic_stats` and the dashboard.
+
+        Example:
+            ```python
+            from collections.abc import Iterable, Mapping
+            from datetime import date
+
+            from pressroom.sdk import Fetcher, InvalidInput, Plugin, hookimpl
+            from pressroom_content.contract import CredentialField
+            from pressroom_search_performance.contract import AnalyticsSource, Traffic, TrafficQuestion, Visits
+
+            PLUGIN = Plugin(
+                id="counter", api="1", title="Counter", summary="Our counter.", requires=("search_performance",)
+            )
+            FIELDS = (CredentialField("token", "Token", "In Counter under Settings."),)
+
+
+            class Counter:
+                async def check(self, site_url: str, credential: Mapping[str, str], fetcher: Fetcher) -> None:
+                    if not credential["token"].startswith("count_"):
+                        raise InvalidInput("token", "is not one of Counter's; make a new one")
+
+                async def traffic(
+                    self, site: str, credential: Mapping[str, str], question: TrafficQuestion, fetcher: Fetcher
+                ) -> Traffic:
+                    return Traffic(Visits(visitors=7, visits=9), (("/bread", Visits(visitors=7, visits=9)),))
+
+                async def page(
+                    self, site: str, credential: Mapping[str, str], url: str, start: date, end: date, fetcher: Fetcher
+                ) -> Visits:
+                    return Visits(visitors=7, visits=9)
+
+
+            @hookimpl
+            def pressroom_analytics_sources() -> Iterable[AnalyticsSource]:
+                return [AnalyticsSource("counter", "Counter", "Domain", "As Counter lists it.", FIELDS, Counter())]
+            ```
+        """
         raise NotImplementedError
 
     @hookspec
@@ -216,5 +260,33 @@ class SearchPerformanceHooks:
         """Offer a provider of keyword data, where the operator configured it.
 
         One provider is asked: the one that the operator names in `keyword_source`, or else the first by plugin id.
+
+        Example:
+            ```python
+            from collections.abc import Iterable
+
+            from pressroom.sdk import Fetcher, Plugin, hookimpl
+            from pressroom_search_performance.contract import (
+                KeywordAnswer,
+                KeywordFigures,
+                KeywordQuestion,
+                KeywordSource,
+            )
+
+            PLUGIN = Plugin(
+                id="volumes", api="1", title="Volumes", summary="Our figures.", requires=("search_performance",)
+            )
+            VOLUMES = {"bread": 90_500, "sourdough": 33_100}
+
+
+            async def ask(question: KeywordQuestion, fetcher: Fetcher) -> KeywordAnswer:
+                known = [phrase for phrase in question.phrases if phrase in VOLUMES]
+                return KeywordAnswer(tuple(KeywordFigures(phrase, volume=VOLUMES[phrase]) for phrase in known))
+
+
+            @hookimpl
+            def pressroom_keyword_sources() -> Iterable[KeywordSource]:
+                return [KeywordSource("volumes", "Volumes", ask)]
+            ```
         """
         raise NotImplementedError

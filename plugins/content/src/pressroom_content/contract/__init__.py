@@ -1,9 +1,15 @@
 """What other plugins need of this one.
 
 They read and change articles and websites with `content_services`, and add platforms, image sources, search sources,
-scorers and media libraries with the records here. Everything here is public and stable; the rest of `pressroom_content`
+scorers, media libraries and languages with the records here. Everything here is public; the rest of `pressroom_content`
 is not.
+
+`CONTRACT_VERSION` is its version. While it stays the same, no name, hook or member is removed, renamed or narrowed, and
+what is added has a default. What is to go says so with a `DeprecationWarning` and in the changelog, for a minor version
+or longer. It goes with the next version of the contract, which comes with a new plugin interface (`pressroom.sdk.API`).
 """
+
+from typing import Final
 
 from pressroom_content.contract.api import SiteApi, SiteErrors, SiteResponse
 from pressroom_content.contract.articles import (
@@ -110,8 +116,12 @@ from pressroom_content.contract.text_checks import DuplicateText, TextChecker, V
 from pressroom_content.contract.text_twins import TextTwin, TextTwinRepository
 from pressroom_content.contract.websites import BUILTIN, SitePage, Website, WebsiteRepository, WebsiteStatus
 
+CONTRACT_VERSION: Final = "1"
+"""The version of this contract. It counts up where plugins have to be changed."""
+
 __all__ = [
     "BUILTIN",
+    "CONTRACT_VERSION",
     "Approved",
     "Article",
     "ArticleChange",
