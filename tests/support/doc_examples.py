@@ -10,12 +10,14 @@ A page is tested as a reader would follow it. What is done with a fenced block d
 - any other language is only shown.
 
 A comment directly above a block changes that: `<!-- example: skip REASON -->`, `<!-- example: file PATH -->` (it is
-saved, for the blocks below), `<!-- example: serve -->` (its one command keeps running), `<!-- example: exit CODE -->`.
+saved, for the blocks below), `<!-- example: serve -->` (its one command keeps running), `<!-- example: background -->`
+(another program, which keeps running beside the server), `<!-- example: exit CODE -->`.
 Hidden preparations are comments too: `<!-- setup bash`, then the script, then `-->`; the same with `python`.
 
-`127.0.0.1:8000` stands for the page's own server, which is started when it is first needed. What it writes when it
-starts is in `~/server.txt`, for hidden preparations. Output is compared word by word, except for ids, times, secrets
-and signatures; a line `...` stands for any lines, and `…` for any text within a line.
+`127.0.0.1:8000` stands for the page's own server, which is started when it is first needed, and `127.0.0.1:8100` for
+the program in the background. What the server writes when it starts is in `~/server.txt`, for hidden preparations.
+Output is compared word by word, except for ids, times, secrets and signatures; a line `...` stands for any lines, and
+`…` for any text within a line.
 """
 
 from __future__ import annotations
@@ -43,6 +45,7 @@ ROOT: Final = Path(__file__).parents[2]
 DOCS: Final = ROOT / "docs"
 
 SHOWN_ADDRESS: Final = "127.0.0.1:8000"
+BACKGROUND_ADDRESS: Final = "127.0.0.1:8100"
 
 _BLOCK = re.compile(
     r"(?:^(?P<mark_indent> *)<!-- example: (?P<mark>[^>]*?) -->\n\s*)?"
@@ -141,6 +144,8 @@ class PageExamples:
         self._environment = _environment(folder)
         self._namespace: dict[str, Any] = {"__name__": "example"}
         self._port = free_port()
+        self._background_port = free_port()
+        self._background: list[subprocess.Popen[str]] = []
         self._server: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> Self:
@@ -148,6 +153,9 @@ class PageExamples:
 
     def __exit__(self, *_: object) -> None:
         self._stop_server()
+        for program_ in self._background:
+            program_.terminate()
+            program_.communicate(timeout=_START_SECONDS)
 
     def run(self) -> int:
         """Run every block and return how many were run. Raises `AssertionError` for the first that is not as shown."""
@@ -162,17 +170,18 @@ class PageExamples:
         return done
 
     def _run(self, block: Block) -> None:
-        text = block.text.replace(SHOWN_ADDRESS, f"127.0.0.1:{self._port}")
+        other = block.text.replace(BACKGROUND_ADDRESS, f"127.0.0.1:{self._background_port}")
+        text = other.replace(SHOWN_ADDRESS, f"127.0.0.1:{self._port}")
         kind, _, value = block.mark.partition(" ")
         if kind == "file":
             target = self._folder / value
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(block.text)
-        if kind == "serve":
+        if kind in ("serve", "background"):
             ((command, shown),) = commands(text)
-            self._serve(command, shown)
+            (self._serve if kind == "serve" else self._begin)(command, shown)
             return
-        if block.language in ("console", "bash", "python") and text != block.text and self._server is None:
+        if block.language in ("console", "bash", "python") and text != other and self._server is None:
             self._serve("pressroom serve", "")
         match block.language:
             case "console":
@@ -192,6 +201,7 @@ class PageExamples:
                 json.loads(block.text)
 
     def _as_shown(self, text: str) -> str:
+        text = text.replace(f"127.0.0.1:{self._background_port}", BACKGROUND_ADDRESS)
         return text.replace(f"127.0.0.1:{self._port}", SHOWN_ADDRESS).replace(str(self._folder), "~")
 
     def _shell(self, command: str) -> tuple[int, str]:
@@ -209,6 +219,21 @@ class PageExamples:
             timeout=240,
         )
         return run.returncode, run.stdout
+
+    def _begin(self, command: str, shown: str) -> None:
+        """Start a program that keeps running, and wait for the first line that it writes, which must be as shown."""
+        started = subprocess.Popen(
+            ["bash", "-c", f"[ -f '{self._state}' ] && . '{self._state}'; cd \"$PWD\"; exec {command}"],
+            cwd=self._folder,
+            env=self._environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self._background.append(started)
+        assert started.stdout is not None
+        difference = differences(self._as_shown(shown), self._as_shown(started.stdout.readline()))
+        assert not difference, f"{command}\n{difference}"
 
     def _serve(self, command: str, shown: str) -> None:
         self._stop_server()
