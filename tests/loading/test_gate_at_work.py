@@ -229,7 +229,7 @@ def faulty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Faulty]:
             patch.setattr(gated, name, 0.3)
         patch.setattr(gated, "JOB_CANCEL_SECONDS", 1.0)
         with RunningHost(settings_for_test(config, folder / "data")) as host:
-            module = importlib.import_module("acme_own.plugin")
+            module: Any = importlib.import_module("acme_own.plugin")
             yield Faulty(host, module)
             module.LET_GO = True
 
@@ -241,7 +241,7 @@ def _mcp(faulty: Faulty, headers: dict[str, str] | None = None, fault: str = "")
         "method": "tools/call",
         "params": {"name": "victim", "arguments": {"fault": fault}},
     }
-    key = faulty.host._api_key()
+    key = faulty.host.account().api_key()
     given = {"Authorization": f"Bearer {key}", "Accept": "application/json, text/event-stream", **(headers or {})}
     return httpx.post(f"{faulty.host.url}/api/mcp", json=message, headers=given, timeout=30)
 

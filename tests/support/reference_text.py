@@ -362,7 +362,7 @@ def metrics() -> str:
     for collector, family in families:
         if not family.name.startswith("pressroom_"):
             continue
-        names = getattr(collector, "_labelnames", None) or getattr(family, "_labelnames", ())
+        names: Sequence[str] = getattr(collector, "_labelnames", None) or getattr(family, "_labelnames", None) or ()
         name = f"{family.name}_total" if family.type == "counter" else family.name
         rows.append(
             f"| `{name}` | {family.type} | {', '.join(f'`{label}`' for label in names)} | {family.documentation} |"
