@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
@@ -16,6 +17,7 @@ from pressroom.host.server_status import RunningServer, running_servers
 from pressroom.host.shared_keys import key_state
 from pressroom.host.stores import open_backends
 from pressroom.plugins.contributions import Contribution
+from pressroom.plugins.folder import writable_by_others
 from pressroom.plugins.records import PluginRecord
 from pressroom.plugins.select import HOST_ID
 from pressroom.sdk import API, Check, CheckResult, SharedKeys, per_hour
@@ -30,6 +32,7 @@ def weaknesses(settings: Settings) -> Iterator[CheckResult]:
     """Yield a warning for each setting that opens to everyone what is closed by default."""
     yield from _of_addresses(settings)
     yield from _of_bounds(settings)
+    yield from _of_plugins_dir(settings)
 
 
 def _of_addresses(settings: Settings) -> Iterator[CheckResult]:
@@ -73,6 +76,16 @@ def _of_bounds(settings: Settings) -> Iterator[CheckResult]:
                 f"the plan {name} has no bound on storage: one account may fill the disk",
                 f"set [plans.{name}] storage",
             )
+
+
+def _of_plugins_dir(settings: Settings) -> Iterator[CheckResult]:
+    for path in writable_by_others(settings.plugins_dir) if settings.plugins_dir else ():
+        quoted = shlex.quote(str(path))
+        yield CheckResult(
+            "warning",
+            f"other users of this machine may write to {path}: what they put there runs as this server",
+            f"run: chown {os.geteuid()} {quoted} && chmod o-w {quoted}",
+        )
 
 
 _NO_CONTENT = "0" * 32

@@ -25,6 +25,7 @@ class Invocation:
 
     config_file: Path | None = None
     json: bool = False
+    plugins_dir: Path | None = None
 
     @property
     def output(self) -> Output:
@@ -39,11 +40,11 @@ class Invocation:
         """
         from pressroom.config import load  # noqa: PLC0415 - pydantic takes longer to load than --help may take
 
-        return load(self.config_file, overrides=overrides)
+        return load(self.config_file, overrides={"plugins_dir": self.plugins_dir, **(overrides or {})})
 
 
 def common_options(function: Callable[P, R]) -> Callable[P, R]:
-    """Add `--config` and `--json`, which may be before and after the name of a command."""
+    """Add `--config`, `--plugins-dir` and `--json`, which may be before and after the name of a command."""
     json = click.option("--json", "json", is_flag=True, expose_value=False, callback=_set_json, help="Print JSON.")
     config = click.option(
         "--config",
@@ -54,7 +55,16 @@ def common_options(function: Callable[P, R]) -> Callable[P, R]:
         callback=_set_config,
         help="Configuration file.  [default: $PRESSROOM_CONFIG, or pressroom.toml if it exists]",
     )
-    return config(json(function))
+    plugins_dir = click.option(
+        "--plugins-dir",
+        "plugins_dir",
+        metavar="DIR",
+        type=click.Path(path_type=Path),
+        expose_value=False,
+        callback=_set_plugins_dir,
+        help="Folder of one-file plugins.  [default: the setting plugins_dir]",
+    )
+    return config(plugins_dir(json(function)))
 
 
 def command_options(function: Callable[Concatenate[Invocation, P], R]) -> Callable[P, R]:
@@ -76,3 +86,9 @@ def _set_config(ctx: click.Context, parameter: click.Parameter, value: Path | No
     del parameter
     if value is not None:
         ctx.ensure_object(Invocation).config_file = value
+
+
+def _set_plugins_dir(ctx: click.Context, parameter: click.Parameter, value: Path | None) -> None:
+    del parameter
+    if value is not None:
+        ctx.ensure_object(Invocation).plugins_dir = value

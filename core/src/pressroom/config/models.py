@@ -353,6 +353,13 @@ class Settings(Section):
     builtin_plugins: bool = Field(
         True, description="Whether plugins that come with the server are on unless switched off."
     )
+    plugins_dir: Folder | None = Field(
+        None,
+        description=(
+            "Folder of one-file plugins: every *.py file and every package in it is on unless switched off by its id. "
+            "Whoever may write there runs code on the server."
+        ),
+    )
     secret_key: SecretStr | None = Field(
         None,
         description=(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import SpecifierSet
@@ -20,7 +21,8 @@ class Candidate:
     """An entry point that some distribution offers. `module` may carry an attribute: `package.module:attribute`.
 
     `host_requirement` is what the distribution's metadata demands of the host, such as `>=0.1`; empty for anything.
-    `problem` says what is wrong with the metadata; empty for nothing.
+    `problem` says what is wrong with the metadata, and `hint` what to do; empty for nothing. `folder` is the one of
+    `plugins_dir` for a plugin in it: its `distribution` is then the name of its file.
     """
 
     id: str
@@ -29,6 +31,8 @@ class Candidate:
     module: str
     host_requirement: str = ""
     problem: str = ""
+    hint: str = ""
+    folder: Path | None = None
 
 
 def discover() -> tuple[Candidate, ...]:

@@ -22,6 +22,7 @@ from pressroom.gate.error_text import one_line, shown, squeezed
 from pressroom.plugins import defaults
 from pressroom.plugins.contributions import Contribution, Contributions, claims, collect, describe
 from pressroom.plugins.discovery import Candidate, discover
+from pressroom.plugins.folder import discover_folder
 from pressroom.plugins.gated import Gated
 from pressroom.plugins.records import Phase, PluginRecord, Status
 from pressroom.plugins.registering import (
@@ -152,7 +153,8 @@ def load_plugins(
     """
     gate = gate or PluginGate()
     services = HostServices()
-    chosen, records = select(discover() if candidates is None else candidates, settings)
+    installed = discover() if candidates is None else candidates
+    chosen, records = select([*installed, *discover_folder(settings)], settings)
     seconds = settings.server.start_timeout
     loading = [
         _Loading(record_of(candidate, settings.plugins.get(candidate.id)), candidate, gate, seconds)
@@ -375,11 +377,15 @@ def _fallen(record: PluginRecord, status: Status, phase: Phase, error: BaseExcep
     if isinstance(error, IncompatibleApi):
         status, phase = "incompatible", "compatible"
     own = getattr(error, "hint", "") if isinstance(error, PressroomError) else ""
-    hint = squeezed(str(own)) or _HINTS.get(phase, _REPORT).format(id=record.id, distribution=record.distribution)
+    advice = _CORRECT if record.folder and phase != "config" else _HINTS.get(phase, _REPORT)
+    names = {"id": record.id, "distribution": record.distribution, "folder": record.folder}
+    hint = squeezed(str(own)) or advice.format_map(names)
     return _taken_out(record, status, phase, (one_line(error, record.module), hint))
 
 
 _REPORT: Final = "report it to the authors of {distribution}, or set enabled = false in [plugins.{id}]"
+
+_CORRECT: Final = "correct {distribution} in {folder}, or set enabled = false in [plugins.{id}]"
 
 _HINTS: Final[Mapping[Phase, str]] = {
     "compatible": "install another version of {distribution}",

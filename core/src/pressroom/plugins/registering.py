@@ -17,6 +17,7 @@ from pressroom import hookspecs
 from pressroom.errors import PluginError
 from pressroom.plugins.contributions import RECORD_TYPES, shape_problems
 from pressroom.plugins.discovery import Candidate
+from pressroom.plugins.folder import make_importable
 from pressroom.plugins.records import PluginRecord
 from pressroom.sdk.deprecation import Deprecation, uses_of, watch
 from pressroom.sdk.plugin import API, FIRST_API, Plugin
@@ -51,6 +52,8 @@ def import_plugin(candidate: Candidate) -> tuple[ModuleType, Plugin]:
             hint=f'the package must say {candidate.id} = "package.module"; tell its authors',
         )
     watch(module_name, candidate.id, _tell)
+    if candidate.folder is not None:
+        make_importable(candidate.folder)
     try:
         module = importlib.import_module(module_name)
         return module, _declaration(module, attribute or "PLUGIN", candidate)
@@ -90,6 +93,11 @@ def _declaration(module: ModuleType, attribute: str, candidate: Candidate) -> Pl
     problems = list(shape_problems(plugin))
     if problems:
         raise PluginError(f"{attribute}: {'; '.join(problems)}", hint=f"correct {attribute}, or tell the authors")
+    if plugin.id != candidate.id and candidate.folder is not None:
+        raise PluginError(
+            f"its {attribute} has the id {plugin.id!r}, which {candidate.distribution} tells only when it is run",
+            hint=f'write id="{plugin.id}" in the call of Plugin, or name the file {plugin.id}.py',
+        )
     if plugin.id != candidate.id:
         raise PluginError(
             f"its {attribute} has the id {plugin.id!r}, its entry point is named {candidate.id!r}",

@@ -47,8 +47,9 @@ They keep the names that third parties claim too.
 def select(candidates: Iterable[Candidate], settings: Settings) -> tuple[list[Candidate], list[PluginRecord]]:
     """Return the candidates to load, in the order of id, and a record for each plugin that is not loaded.
 
-    A plugin is loaded where the configuration names it and does not switch it off, or where it is built in. Of a
-    built-in plugin that the configuration does not name, only the built-in distribution is meant.
+    A plugin is loaded where the configuration names it and does not switch it off, where it is built in, or where it is
+    in the folder that `plugins_dir` names. Of a built-in plugin that the configuration does not name, only the built-in
+    distribution is meant.
     """
     chosen: list[Candidate] = []
     records: list[PluginRecord] = []
@@ -59,9 +60,11 @@ def select(candidates: Iterable[Candidate], settings: Settings) -> tuple[list[Ca
         picked = _picked(group, wanted, settings)
         for candidate in group:
             record = record_of(candidate, wanted)
-            unusable = _unusable(candidate)
+            unusable = None if candidate.folder and candidate.problem else _unusable(candidate)
             if wanted is not None and not wanted.enabled:
                 records.append(replace(record, status="disabled"))
+            elif candidate.folder and candidate not in picked and wanted is None:
+                records.append(_taken_by_builtin(record, picked[0]))
             elif candidate not in picked:
                 records.append(replace(record, error=unusable[0], hint=unusable[1]) if unusable else record)
             elif wanted is not None and _is_elsewhere(wanted, candidate):
@@ -72,7 +75,7 @@ def select(candidates: Iterable[Candidate], settings: Settings) -> tuple[list[Ca
                 error, hint = unusable
                 records.append(replace(record, status="incompatible", phase="compatible", error=error, hint=hint))
             elif candidate.problem:
-                hint = f"reinstall the package that holds {candidate.module}"
+                hint = candidate.hint or f"reinstall the package that holds {candidate.module}"
                 records.append(replace(record, status="broken", phase="discover", error=candidate.problem, hint=hint))
             else:
                 chosen.append(candidate)
@@ -92,20 +95,23 @@ def record_of(candidate: Candidate, wanted: PluginSettings | None) -> PluginReco
         builtin=candidate.distribution in BUILTIN_DISTRIBUTIONS,
         required=bool(wanted and wanted.required),
         phase="select",
+        folder=str(candidate.folder or ""),
     )
 
 
 def _picked(group: list[Candidate], wanted: PluginSettings | None, settings: Settings) -> list[Candidate]:
     """Return the candidates of one id that are meant to be used; more than one is a conflict."""
     if wanted is None:
-        return [one for one in group if settings.builtin_plugins and one.distribution in BUILTIN_DISTRIBUTIONS]
+        builtin = [one for one in group if settings.builtin_plugins and one.distribution in BUILTIN_DISTRIBUTIONS]
+        return builtin or [one for one in group if one.folder]
     if not wanted.distribution:
         return group
     return [one for one in group if not _is_elsewhere(wanted, one)] or group
 
 
 def _is_elsewhere(wanted: PluginSettings, candidate: Candidate) -> bool:
-    return bool(wanted.distribution) and canonicalize_name(wanted.distribution) != candidate.distribution
+    names = wanted.distribution, candidate.distribution
+    return bool(wanted.distribution) and len({canonicalize_name(name) for name in names}) > 1
 
 
 def _other_distribution(record: PluginRecord, wanted: PluginSettings, offered: list[Candidate]) -> PluginRecord:
@@ -121,11 +127,21 @@ def _other_distribution(record: PluginRecord, wanted: PluginSettings, offered: l
 
 def _two_distributions(record: PluginRecord, rivals: list[Candidate]) -> PluginRecord:
     names = " and ".join(rival.distribution for rival in rivals)
+    remove = "remove" if any(rival.folder for rival in rivals) else "uninstall"
     return replace(
         record,
         status="conflict",
         error=f"{names} both offer the id {record.id!r}",
-        hint=f'uninstall one of them, or set distribution = "{record.distribution}" in [plugins.{record.id}]',
+        hint=f'{remove} one of them, or set distribution = "{record.distribution}" in [plugins.{record.id}]',
+    )
+
+
+def _taken_by_builtin(record: PluginRecord, builtin: Candidate) -> PluginRecord:
+    return replace(
+        record,
+        status="conflict",
+        error=f"{builtin.distribution}, which is built in, offers the id {record.id!r} too",
+        hint=f'choose another id, or set distribution = "{record.distribution}" in [plugins.{record.id}] to replace it',
     )
 
 

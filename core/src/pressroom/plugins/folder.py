@@ -1,0 +1,216 @@
+"""One-file plugins: the files and packages in the folder that `plugins_dir` names.
+
+Files are read here, not run: what the operator switched off is never imported.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import importlib.machinery
+import importlib.util
+import os
+import stat
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from pressroom.config.models import Settings
+from pressroom.plugins.discovery import Candidate
+from pressroom.plugins.records import one_line
+
+FOLDER_ID: Final = "plugins_dir"
+"""The id of the record that says what is wrong with the folder itself."""
+
+_MAX_BYTES: Final = 4_194_304
+_VERSION_LENGTH: Final = 12
+
+
+def discover_folder(settings: Settings) -> tuple[Candidate, ...]:
+    """Return a candidate for each plugin in the folder that the settings name, in the order of file names.
+
+    Every `*.py` file and every package, which is a folder with an `__init__.py`, is one; names that begin with `_` or
+    `.` are left out. What is wrong with a file, or with the folder itself, is the `problem` of a candidate.
+    """
+    if settings.plugins_dir is None:
+        return ()
+    folder = Path(os.path.abspath(settings.plugins_dir))  # noqa: PTH100 - symbolic links stay, as people named them
+    problem = _folder_problem(folder, settings.storage.path)
+    files: list[Path] = []
+    if problem is None:
+        try:
+            files = sorted(filter(_may_be_plugin, folder.iterdir()))
+        except OSError as error:
+            problem = (
+                f"the folder {folder} cannot be read: {error.strerror}",
+                "check that it is there, and its permissions",
+            )
+    if problem is not None:
+        return (Candidate(FOLDER_ID, str(folder), "", "", problem=problem[0], hint=problem[1], folder=folder),)
+    names = Counter(file.stem for file in files)
+    return tuple(_checked(_candidate(file), file, names[file.stem] > 1) for file in files)
+
+
+def make_importable(folder: Path) -> None:
+    """Let this process, and the worker processes that it starts, import the files of the folder by their names.
+
+    The folder comes last on the path, so that no file in it stands in for a module that others import.
+    """
+    if str(folder) not in sys.path:
+        sys.path.append(str(folder))
+    importlib.invalidate_caches()
+
+
+def writable_by_others(folder: Path) -> Iterator[Path]:
+    """Yield the folder, and the plugins in it, that a user other than root and the server's own may change.
+
+    What a group may do is not looked at. What cannot be read is left out.
+    """
+    if os.name != "posix":
+        return
+    try:
+        inside = sorted(filter(_may_be_plugin, folder.iterdir()))
+    except OSError:
+        inside = []
+    for path in (folder, *inside):
+        try:
+            found = path.stat()
+        except OSError:
+            continue
+        if found.st_mode & stat.S_IWOTH or found.st_uid not in (0, os.geteuid()):
+            yield path
+
+
+def _folder_problem(folder: Path, storage: Path) -> tuple[str, str] | None:
+    if not folder.exists():
+        return f"there is no folder {folder}", "make it, or correct plugins_dir"
+    if not folder.is_dir():
+        return f"{folder} is not a folder", "name the folder that the plugins are in as plugins_dir"
+    plugins, data = folder.resolve(), storage.resolve()
+    if plugins.is_relative_to(data) or data.is_relative_to(plugins):
+        return (
+            f"{folder} and the data folder {storage} are in each other: what clients store would be run as code",
+            "name a folder as plugins_dir that nothing but plugins is in",
+        )
+    return None
+
+
+def _may_be_plugin(path: Path) -> bool:
+    if path.name.startswith(("_", ".")):
+        return False
+    return (path / "__init__.py").exists() if path.is_dir() else path.suffix == ".py"
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """What the source of a plugin says without being run: whether it has a `PLUGIN`, and the id in that, if literal."""
+
+    content: bytes
+    has_plugin: bool
+    plugin_id: str = ""
+
+
+def _candidate(file: Path) -> Candidate:
+    found = Candidate(file.stem, file.name, "", file.stem, folder=file.parent)
+    try:
+        module, source = _read(file)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return replace(found, problem=one_line(error), hint=f"correct {file}, or move it out of the folder")
+    except OSError as error:
+        reason = error.strerror or str(error)
+        return replace(found, problem=f"{file} cannot be read: {reason}", hint="check that the server may read it")
+    if not source.has_plugin:
+        return replace(
+            found,
+            problem=f"{file.name} has no PLUGIN",
+            hint=f'add PLUGIN = Plugin(id="{file.stem}", …), or begin the file\'s name with _ if others import it',
+        )
+    version = hashlib.sha256(source.content).hexdigest()[:_VERSION_LENGTH]
+    return replace(found, id=source.plugin_id or file.stem, module=module, version=version)
+
+
+def _read(file: Path) -> tuple[str, _Source]:
+    """Return the module that has the hooks, and what its source says.
+
+    Raises:
+        OSError: it cannot be read.
+        SyntaxError, ValueError: it is not Python.
+    """
+    if not file.is_dir():
+        return file.stem, _parsed(file)
+    # In a package, either of the two modules in which plugins have their hooks.
+    whole = b"".join(one.read_bytes() for one in sorted(file.rglob("*.py")))
+    init, inner = _parsed(file / "__init__.py"), file / "plugin.py"
+    if not init.has_plugin and inner.is_file():
+        return f"{file.name}.plugin", replace(_parsed(inner), content=whole)
+    return file.name, replace(init, content=whole)
+
+
+def _parsed(file: Path) -> _Source:
+    with file.open("rb") as opened:
+        content = opened.read(_MAX_BYTES + 1)
+    if len(content) > _MAX_BYTES:
+        raise ValueError(f"{file.name} is larger than {_MAX_BYTES} bytes")
+    tree = ast.parse(content, filename=str(file))
+    value = next((value for names, value in _bound(tree.body) if "PLUGIN" in names), None)
+    return _Source(content, value is not None, _literal_id(value) if value is not None else "")
+
+
+def _bound(body: Sequence[ast.stmt]) -> Iterator[tuple[set[str], ast.AST]]:
+    """Yield the names that the statements of a module bind, with what they are bound to."""
+    for statement in body:
+        match statement:
+            case ast.Assign():
+                yield {one.id for one in statement.targets if isinstance(one, ast.Name)}, statement.value
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                yield {name}, value
+            case ast.ImportFrom():
+                yield {one.asname or one.name for one in statement.names}, statement
+
+
+def _literal_id(value: ast.AST) -> str:
+    if isinstance(value, ast.Call):
+        for keyword in value.keywords:
+            if keyword.arg == "id" and isinstance(keyword.value, ast.Constant) and isinstance(keyword.value.value, str):
+                return keyword.value.value
+    return ""
+
+
+def _checked(found: Candidate, file: Path, shares_its_name: bool) -> Candidate:
+    """Return the candidate with what keeps Python from importing it by its name as its problem."""
+    if shares_its_name:
+        return replace(
+            found,
+            problem=f"{file.stem}.py and the folder {file.stem} are modules of the same name",
+            hint="rename one of them, or move it out of the folder",
+        )
+    if found.problem:
+        return found
+    if not file.stem.isidentifier():
+        proposal = "".join(char if char.isalnum() else "_" for char in file.stem).lower()
+        return replace(
+            found,
+            problem=f"{file.name} is not a name that Python can import",
+            hint=f"rename it to {proposal}{file.suffix}: letters, digits and underscores",
+        )
+    taken = _module_elsewhere(file)
+    if taken:
+        return replace(found, problem=f"{file.name} has the name of another module, {taken}", hint="rename it")
+    return found
+
+
+def _module_elsewhere(file: Path) -> str:
+    """Return the module that Python would import instead of the file: a built-in one, or one that is on the path."""
+    name = file.stem
+    if name in sys.builtin_module_names or name in sys.stdlib_module_names:
+        return f"{name} of Python itself"
+    others = [entry for entry in sys.path if Path(entry or ".").absolute() != file.parent]
+    try:
+        found = importlib.machinery.PathFinder.find_spec(name, others)
+    except (ImportError, OSError, ValueError):
+        return ""
+    # Without a loader it is a folder that is not a package: a file of that name wins over it.
+    return str(found.origin) if found is not None and found.loader is not None and found.origin else ""
