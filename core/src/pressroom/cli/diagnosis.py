@@ -33,6 +33,12 @@ def weaknesses(settings: Settings) -> Iterator[CheckResult]:
     yield from _of_addresses(settings)
     yield from _of_bounds(settings)
     yield from _of_plugins_dir(settings)
+    if settings.safe_mode:
+        yield CheckResult(
+            "warning",
+            "safe mode is on: built-in plugins alone are loaded",
+            "start without --safe-mode, or remove safe_mode, once the others work",
+        )
 
 
 def _of_addresses(settings: Settings) -> Iterator[CheckResult]:
@@ -150,7 +156,8 @@ def _plugin(record: PluginRecord) -> CheckResult:
             return CheckResult("ok", "installed, not named in the configuration", hint)
         case "disabled":
             if record.required:
-                return CheckResult("error", "switched off, but required", "set enabled = true, or required = false")
+                message = f"required, but {record.error or 'switched off'}"
+                return CheckResult("error", message, record.hint or "set enabled = true, or required = false")
             return CheckResult("ok", record.error or "switched off", record.hint)
         case _:
             return CheckResult("error", f"{record.status} ({record.phase}): {record.error}", record.hint)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pressroom.cli.loading import compiled
-from pressroom.cli.options import Invocation, command_options
+from pressroom.cli.loading import compiled, tell_safe_mode
+from pressroom.cli.options import Invocation, command_options, safe_mode_option
 from pressroom.cli.output import FINE, FOUND_WRONG, Output
 from pressroom.validation.echo import counted
 
@@ -22,6 +22,7 @@ MARKS = {"error": "ERROR", "warning": "WARNING", "ok": "ok"}
 
 @click.command()
 @click.option("-v", "--verbose", is_flag=True, help="List every check, including those without a problem.")
+@safe_mode_option
 @command_options
 def doctor(invocation: Invocation, verbose: bool) -> int:
     """Check the configuration, the plugins and the stores. The exit code is 1 if something does not work.
@@ -53,6 +54,7 @@ def doctor(invocation: Invocation, verbose: bool) -> int:
         )
     else:
         _tell(invocation.output, findings, verbose=verbose)
+        tell_safe_mode(invocation.output, host)
     return FOUND_WRONG if wrong else FINE
 
 

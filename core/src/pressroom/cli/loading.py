@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pressroom.cli.options import Invocation
+from pressroom.cli.output import Output
 
 if TYPE_CHECKING:
     from pressroom.host.loaded_app import LoadedApp
@@ -24,3 +25,16 @@ def compiled(invocation: Invocation) -> LoadedApp:
     app = LoadedApp(loaded.settings, loaded.origins)
     app.gate.logs = False
     return app
+
+
+def tell_safe_mode(output: Output, loaded: LoadedApp) -> None:
+    """Say which plugins safe mode left out, where it is on."""
+    if loaded.settings.safe_mode:
+        output.note(f"Safe mode: built-in plugins alone are loaded. Left out: {', '.join(left_out(loaded)) or 'none'}.")
+
+
+def left_out(loaded: LoadedApp) -> list[str]:
+    """Return the ids of the plugins that only safe mode keeps from being loaded."""
+    from pressroom.plugins.select import SAFE_MODE  # noqa: PLC0415 - pydantic
+
+    return [record.id for record in loaded.plugins.records if record.error == SAFE_MODE]

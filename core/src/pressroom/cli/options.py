@@ -26,6 +26,7 @@ class Invocation:
     config_file: Path | None = None
     json: bool = False
     plugins_dir: Path | None = None
+    safe_mode: bool = False
 
     @property
     def output(self) -> Output:
@@ -40,7 +41,8 @@ class Invocation:
         """
         from pressroom.config import load  # noqa: PLC0415 - pydantic takes longer to load than --help may take
 
-        return load(self.config_file, overrides={"plugins_dir": self.plugins_dir, **(overrides or {})})
+        own = {"plugins_dir": self.plugins_dir, "safe_mode": self.safe_mode or None}
+        return load(self.config_file, overrides={**own, **(overrides or {})})
 
 
 def common_options(function: Callable[P, R]) -> Callable[P, R]:
@@ -74,6 +76,23 @@ def command_options(function: Callable[Concatenate[Invocation, P], R]) -> Callab
         return function(click.get_current_context().ensure_object(Invocation), *args, **kwargs)
 
     return common_options(update_wrapper(invoke, function))
+
+
+def safe_mode_option(function: Callable[P, R]) -> Callable[P, R]:
+    """Add `--safe-mode`, which goes for whatever the command loads."""
+    return click.option(
+        "--safe-mode",
+        is_flag=True,
+        expose_value=False,
+        callback=_set_safe_mode,
+        help="Load built-in plugins alone.",
+    )(function)
+
+
+def _set_safe_mode(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
+    del parameter
+    if value:
+        ctx.ensure_object(Invocation).safe_mode = True
 
 
 def _set_json(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:

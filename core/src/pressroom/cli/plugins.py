@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pressroom.cli.lazy import LazyGroup
-from pressroom.cli.loading import compiled
-from pressroom.cli.options import Invocation, command_options, common_options
+from pressroom.cli.loading import compiled, tell_safe_mode
+from pressroom.cli.options import Invocation, command_options, common_options, safe_mode_option
 from pressroom.cli.output import FINE, FOUND_WRONG
 from pressroom.errors import NotFound
 from pressroom.validation.echo import counted
@@ -28,6 +28,7 @@ def plugins() -> None:
 
 
 @plugins.command("list")
+@safe_mode_option
 @command_options
 def list_plugins(invocation: Invocation) -> int:
     """List every installed plugin with its status. The exit code is 1 if one has failed.
@@ -53,6 +54,7 @@ def list_plugins(invocation: Invocation) -> int:
                 invocation.output.note(f"{record.id}: {warning}")
         for server in servers:
             _tell_running(invocation, server, found.records)
+    tell_safe_mode(invocation.output, host)
     return FOUND_WRONG if found.failed or any(_lost(server, found.records) for server in servers) else FINE
 
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pressroom.cli.options import Invocation, command_options
+from pressroom.cli.loading import left_out, tell_safe_mode
+from pressroom.cli.options import Invocation, command_options, safe_mode_option
 from pressroom.errors import BackendError, PluginError
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 @click.option("--host", help="IP address or host name to listen on.  [default: 127.0.0.1]")
 @click.option("--port", type=click.IntRange(0, 65_535), help="Port to listen on.  [default: 8000]")
 @click.option("--strict", is_flag=True, help="Do not start if a plugin fails.")
+@safe_mode_option
 @command_options
 def serve(invocation: Invocation, host: str | None, port: int | None, strict: bool) -> None:
     """Start the server; SIGTERM or Ctrl-C stops it."""
@@ -30,6 +32,10 @@ def serve(invocation: Invocation, host: str | None, port: int | None, strict: bo
     configure_logging(loaded.settings.logging)
     listener, settings = bind(loaded.settings)
     compiled = LoadedApp(settings, loaded.origins)
+    if settings.safe_mode:
+        import structlog  # noqa: PLC0415 - not needed by --help
+
+        structlog.get_logger().warning("safe mode: built-in plugins alone are loaded", left_out=left_out(compiled))
     if strict and compiled.plugins.failed:
         names = ", ".join(record.id for record in compiled.plugins.failed)
         raise PluginError(f"these plugins do not work: {names}", hint="`pressroom doctor` says what to do")
@@ -64,7 +70,8 @@ async def _announce(invocation: Invocation, compiled: LoadedApp, host: Host) -> 
     records = [record for record in compiled.plugins.records if record.status != "available"]
     if invocation.json:
         plugins = [{"id": record.id, "status": record.status, "error": record.error} for record in records]
-        invocation.output.data({"url": base_url, "plugins": plugins, "setupUrl": setup_url})
+        document = {"url": base_url, "plugins": plugins, "setupUrl": setup_url}
+        invocation.output.data({**document, "safeMode": True} if host.settings.safe_mode else document)
         return
     rows = [(record.id, record.status, record.error or record.brief) for record in records]
     invocation.output.table(["Plugin", "Status", "Contributes"], rows)
@@ -73,6 +80,7 @@ async def _announce(invocation: Invocation, compiled: LoadedApp, host: Host) -> 
         # Not in the table: there a terminal would break the URL over lines.
         invocation.output.line("There is no account yet. Create the first one (the link is valid for 24 hours):")
         invocation.output.line(setup_url)
+    tell_safe_mode(invocation.output, compiled)
     for record in compiled.plugins.failed:
         invocation.output.note(f"{record.id} does not work: {record.hint}")
 

@@ -353,6 +353,10 @@ class Settings(Section):
     builtin_plugins: bool = Field(
         True, description="Whether plugins that come with the server are on unless switched off."
     )
+    safe_mode: bool = Field(
+        False,
+        description="Whether built-in plugins alone are loaded, whatever else is named; to find out what is wrong.",
+    )
     plugins_dir: Folder | None = Field(
         None,
         description=(

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Final
 
 from pressroom.config.models import Settings
+from pressroom.gate.error_text import one_line
 from pressroom.plugins.discovery import Candidate
-from pressroom.plugins.records import one_line
 
 FOLDER_ID: Final = "plugins_dir"
 """The id of the record that says what is wrong with the folder itself."""

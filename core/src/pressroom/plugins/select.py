@@ -44,13 +44,57 @@ They keep the names that third parties claim too.
 """
 
 
+SAFE_MODE: Final = "left out: safe mode loads built-in plugins alone"
+"""What the records of plugins say that are not loaded for that reason."""
+
+
 def select(candidates: Iterable[Candidate], settings: Settings) -> tuple[list[Candidate], list[PluginRecord]]:
     """Return the candidates to load, in the order of id, and a record for each plugin that is not loaded.
 
     A plugin is loaded where the configuration names it and does not switch it off, where it is built in, or where it is
     in the folder that `plugins_dir` names. Of a built-in plugin that the configuration does not name, only the built-in
-    distribution is meant.
+    distribution is meant. In safe mode built-in plugins alone are loaded.
     """
+    if settings.safe_mode:
+        return _select_safely(candidates, settings)
+    return _select(candidates, settings)
+
+
+def _select_safely(candidates: Iterable[Candidate], settings: Settings) -> tuple[list[Candidate], list[PluginRecord]]:
+    """Select from the built-in plugins alone, and say of all others that the configuration wants why they are not."""
+    found = list(candidates)
+    builtin = [one for one in found if one.distribution in BUILTIN_DISTRIBUTIONS and one.folder is None]
+    ids = {one.id for one in builtin}
+    plugins = {
+        id_: wanted.model_copy(update={"distribution": ""}) for id_, wanted in settings.plugins.items() if id_ in ids
+    }
+    chosen, records = _select(builtin, settings.model_copy(update={"plugins": plugins}))
+    for candidate in found:
+        if candidate in builtin:
+            continue
+        wanted = settings.plugins.get(candidate.id)
+        record = record_of(candidate, wanted)
+        if wanted is None and candidate.folder is None:
+            records.append(record)
+        else:
+            records.append(
+                _left_out(record) if wanted is None or wanted.enabled else replace(record, status="disabled")
+            )
+    known = ids | {one.id for one in found}
+    missing = {id_: wanted for id_, wanted in settings.plugins.items() if id_ not in known}
+    for id_, wanted in missing.items():
+        record = _not_installed(id_, wanted, known)
+        records.append(_left_out(record) if wanted.enabled else record)
+    return chosen, records
+
+
+def _left_out(record: PluginRecord) -> PluginRecord:
+    return replace(
+        record, status="disabled", phase="select", error=SAFE_MODE, hint="start without safe mode to load it"
+    )
+
+
+def _select(candidates: Iterable[Candidate], settings: Settings) -> tuple[list[Candidate], list[PluginRecord]]:
     chosen: list[Candidate] = []
     records: list[PluginRecord] = []
     in_order = sorted(candidates, key=lambda candidate: (candidate.id, candidate.distribution))
