@@ -40,10 +40,16 @@ def install(
 
 
 def build_wheel(
-    folder: Path, name: str, files: Files, entry_points: Mapping[str, str], *, version: str = "1.0"
+    folder: Path,
+    name: str,
+    files: Files,
+    entry_points: Mapping[str, str],
+    *,
+    version: str = "1.0",
+    requires: tuple[str, ...] = (),
 ) -> Path:
     """Build the wheel of a distribution into `folder`, and return its path."""
-    content = _content(name, files, entry_points, version, ())
+    content = _content(name, files, entry_points, version, requires)
     metadata = _metadata_folder(name, version)
     content[f"{metadata}/RECORD"] = _record(content, metadata)
     wheel = folder / f"{metadata.removesuffix('.dist-info')}-py3-none-any.whl"

@@ -21,10 +21,16 @@ if TYPE_CHECKING:
     from pressroom.plugins.records import PluginRecord
 
 
-@click.group(cls=LazyGroup)
+@click.group(
+    cls=LazyGroup,
+    lazy_commands={
+        "install": "pressroom.cli.plugin_packages:install_packages",
+        "uninstall": "pressroom.cli.plugin_packages:uninstall_packages",
+    },
+)
 @common_options
 def plugins() -> None:
-    """List the plugins, or show one."""
+    """List the plugins, show one, install and uninstall them."""
 
 
 @plugins.command("list")

@@ -1,0 +1,247 @@
+"""Installing packages of plugins into the environment that this server runs in, with pip or uv."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.utils import canonicalize_name
+
+from pressroom.errors import PressroomError
+from pressroom.plugins.select import BUILTIN_DISTRIBUTIONS, HOST_ID
+from pressroom.version import VERSION
+
+SHOWN_LINES: Final = 12
+"""How many of the last lines of an installer's output people see when it fails."""
+
+_LIST_PLUGINS: Final = """
+import json
+from pressroom.cli.installing import installed_packages
+print(json.dumps({name: vars(one) for name, one in installed_packages().items()}))
+"""
+_SPECIFIER: Final = r"(?:[<>!~=]=|[<>])\s*[\w.*+!]+"
+_DEMAND = re.compile(rf"(?<![\w.-])(pressroom(?:-[a-z-]+)?)(?:\[[^\]]*\])?\s*({_SPECIFIER}(?:\s*,\s*{_SPECIFIER})*)")
+_GIT_SCHEMES: Final = ("git+", "git://", "ssh://")
+
+
+class InstallFailed(PressroomError):
+    """The installer did not do it. `output` holds its last lines."""
+
+    code = "install_failed"
+
+    def __init__(self, message: str, hint: str, output: Sequence[str] = ()) -> None:
+        super().__init__(message, hint=hint)
+        self.output = tuple(output)
+
+
+@dataclass
+class InstalledPackage:
+    """A distribution with plugins. `changed` differs after it was installed again."""
+
+    version: str
+    plugins: list[str]
+    changed: int
+
+
+def installed_packages() -> dict[str, InstalledPackage]:
+    """Return the distributions that this process finds and that offer plugins, by their normalised names."""
+    from pressroom.plugins.discovery import discover  # noqa: PLC0415 - most of this module works without it
+
+    packages: dict[str, InstalledPackage] = {}
+    for candidate in discover():
+        package = packages.setdefault(candidate.distribution, InstalledPackage(candidate.version, [], 0))
+        package.plugins.append(candidate.id)
+        package.changed = package.changed or _changed_at(candidate.distribution)
+    return packages
+
+
+def _changed_at(name: str) -> int:
+    try:
+        found = importlib.metadata.distribution(name).locate_file("")
+        folders = Path(str(found)).glob(f"{name.replace('-', '_')}-*.dist-info")
+        return max(folder.stat().st_mtime_ns for folder in folders)
+    except (importlib.metadata.PackageNotFoundError, OSError, ValueError):
+        return 0
+
+
+def packages_now() -> dict[str, InstalledPackage]:
+    """Return what a process that starts now would find; this one does not see what was just installed."""
+    done = _run([sys.executable, "-c", _LIST_PLUGINS])
+    if done.returncode != 0:
+        raise InstallFailed(
+            "the environment does not work any more",
+            "reinstall pressroom; the lines above say what is wrong",
+            _last_lines(done.stderr),
+        )
+    return {name: InstalledPackage(**values) for name, values in json.loads(done.stdout).items()}
+
+
+def requirement(text: str) -> str:
+    """Return what the installer is to be given for a name, a path or the URL of a git repository.
+
+    Raises:
+        PressroomError: it is something else, or the server itself.
+    """
+    if text.startswith(_GIT_SCHEMES) or (urlsplit(text).scheme in ("http", "https") and _names_repository(text)):
+        return text if text.startswith("git+") else f"git+{text}"
+    if text.startswith(("http://", "https://", "file://")):
+        return text
+    path = Path(text).expanduser()
+    if path.exists() and (os.sep in text or path.is_dir() or path.suffix in (".whl", ".gz", ".zip")):
+        return str(path.absolute())
+    if os.sep in text or text.endswith((".whl", ".tar.gz", ".zip")):
+        raise PressroomError(f"there is no file or folder {text}", hint="check the path")
+    try:
+        name = canonicalize_name(Requirement(text).name)
+    except InvalidRequirement as error:
+        raise PressroomError(
+            f"{text!r} is not the name of a package", hint="give a name, a path, or the URL of a git repository"
+        ) from error
+    _refuse_own(name)
+    return text
+
+
+def _names_repository(url: str) -> bool:
+    return urlsplit(url).path.partition("@")[0].removesuffix("/").endswith(".git")
+
+
+def _refuse_own(name: str) -> None:
+    if name == HOST_ID or name in BUILTIN_DISTRIBUTIONS:
+        raise PressroomError(
+            f"{name} is a part of the server itself",
+            hint="upgrade the server as you installed it; to switch a plugin off set enabled = false",
+        )
+
+
+def installer(action: str) -> list[str]:
+    """Return the command that installs into, or uninstalls from, the environment of this interpreter.
+
+    Raises:
+        InstallFailed: there is no installer, or the environment is the operating system's.
+    """
+    in_environment = sys.prefix != sys.base_prefix
+    marker = Path(sysconfig.get_path("stdlib", sysconfig.get_default_scheme()), "EXTERNALLY-MANAGED")
+    if not in_environment and marker.exists():
+        raise InstallFailed(
+            f"{sys.executable} belongs to the operating system, which installs packages in its own way",
+            "run the server in a virtual environment: `python3 -m venv DIR`, then install it there with DIR/bin/pip",
+        )
+    if importlib.util.find_spec("pip") is not None:
+        return [sys.executable, "-m", "pip", action, "--disable-pip-version-check", "--no-input"]
+    uv = shutil.which("uv")
+    if uv is not None:
+        return [uv, "pip", action, "--python", sys.executable]
+    raise InstallFailed(
+        f"the environment of {sys.executable} has no pip, and there is no uv on the PATH",
+        f"run: {sys.executable} -m ensurepip; or install uv",
+    )
+
+
+def install(requirements: Sequence[str], *, upgrade: bool = False, editable: bool = False) -> None:
+    """Install packages, without another version of the server and its built-in plugins.
+
+    Raises:
+        InstallFailed: the installer failed, or a package needs another version of the server.
+    """
+    command = installer("install")
+    if upgrade:
+        command.append("--upgrade")
+    for one in requirements:
+        command += ["--editable", one] if editable else [one]
+    with tempfile.TemporaryDirectory(prefix="pressroom-") as folder:
+        constraints = Path(folder, "constraints.txt")
+        constraints.write_text("".join(f"{name}=={version}\n" for name, version in _own_versions().items()))
+        done = _run([*command, "--constraint", str(constraints)])
+    if done.returncode != 0:
+        raise _failure("install", requirements, done)
+
+
+def uninstall(names: Sequence[str]) -> None:
+    """Uninstall distributions.
+
+    Raises:
+        PressroomError: one of them is a part of the server.
+        InstallFailed: the installer failed.
+    """
+    for name in names:
+        _refuse_own(canonicalize_name(name))
+    command = installer("uninstall")
+    done = _run([*command, *(["--yes"] if "-m" in command else []), *names])
+    if done.returncode != 0:
+        raise _failure("uninstall", names, done)
+
+
+def managed_by() -> str:
+    """Return advice where another program made this environment, and forgets what is added to it; else nothing."""
+    prefix = Path(sys.prefix)
+    if (prefix / "uv-receipt.toml").exists():
+        return "uv made this environment, and forgets the plugin: use `uv tool install pressroom --with NAME`"
+    if (prefix / "pipx_metadata.json").exists():
+        return "pipx made this environment, and forgets the plugin: use `pipx inject pressroom NAME`"
+    return ""
+
+
+def _own_versions() -> Mapping[str, str]:
+    versions = {HOST_ID: VERSION}
+    for name in sorted(BUILTIN_DISTRIBUTIONS):
+        try:
+            versions[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return versions
+
+
+def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(  # noqa: S603 - no shell; what people named is an argument of its own
+        command, capture_output=True, text=True, errors="replace", check=False, stdin=subprocess.DEVNULL
+    )
+
+
+def _failure(action: str, names: Sequence[str], done: subprocess.CompletedProcess[str]) -> InstallFailed:
+    output = f"{done.stdout}\n{done.stderr}"
+    lines = _last_lines(output)
+    what = " ".join(names)
+    if action == "install" and _demands_other_version(output):
+        return InstallFailed(
+            f"{what} needs another version of Pressroom than {VERSION}, which this server is; nothing was changed",
+            "install a version of the plugin that is made for this server, or upgrade the server first",
+            lines,
+        )
+    if "No matching distribution" in output or "not found in the package registry" in output:
+        return InstallFailed(f"there is no package {what} that fits", "check the name, and your package index", lines)
+    if "Permission denied" in output or "Read-only file system" in output:
+        hint = f"run it as the user who may write to {sys.prefix}"
+        return InstallFailed(f"cannot {action} {what}: the environment cannot be written to", hint, lines)
+    return InstallFailed(f"cannot {action} {what}", "the lines above are the installer's; correct what they say", lines)
+
+
+def _demands_other_version(output: str) -> bool:
+    """Tell whether an installer wrote that something needs another version of the server or of a built-in plugin."""
+    versions = _own_versions()
+    for name, specifier in _DEMAND.findall(output):
+        try:
+            if name in versions and not SpecifierSet(specifier).contains(versions[name], prereleases=True):
+                return True
+        except InvalidSpecifier:
+            continue
+    return False
+
+
+def _last_lines(output: str) -> list[str]:
+    lines = [line.rstrip() for line in output.splitlines() if line.strip()]
+    return lines[-SHOWN_LINES:]

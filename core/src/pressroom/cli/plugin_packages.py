@@ -1,0 +1,148 @@
+"""`pressroom plugins install` and `uninstall`."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pressroom.cli.options import Invocation, command_options
+from pressroom.cli.output import FINE, FOUND_WRONG, Output
+from pressroom.errors import NotFound
+
+if TYPE_CHECKING:
+    from pressroom.cli.installing import InstalledPackage, InstallFailed
+
+
+@click.command("install")
+@click.argument("package", nargs=-1, required=True)
+@click.option("-U", "--upgrade", is_flag=True, help="Upgrade the packages to the newest version that fits this server.")
+@click.option("-e", "--editable", is_flag=True, help="Install from a folder so that changes in it take effect.")
+@command_options
+def install_packages(invocation: Invocation, package: tuple[str, ...], upgrade: bool, editable: bool) -> int:
+    """Install plugins into the environment that this command runs in.
+
+    PACKAGE is a name, the path of a wheel or a folder, or the URL of a git repository. The server and its built-in
+    plugins keep their versions: a package that needs other ones is refused.
+    """
+    from pressroom.cli import installing  # noqa: PLC0415 - most commands do without
+
+    before = installing.packages_now()
+    requirements = [installing.requirement(one) for one in package]
+    try:
+        with invocation.output.progress("Installing"):
+            installing.install(requirements, upgrade=upgrade, editable=editable)
+    except installing.InstallFailed as error:
+        return _tell_failure(invocation.output, error)
+    after = installing.packages_now()
+    named = {_normalised(one) for one in package}
+    found = {name: one for name, one in after.items() if name in named or before.get(name) != one}
+    advice = installing.managed_by()
+    if invocation.json:
+        plugins = [_described(invocation, id_) for one in found.values() for id_ in one.plugins]
+        packages = [{"name": name, "version": one.version, "plugins": one.plugins} for name, one in found.items()]
+        invocation.output.data({"packages": packages, "plugins": plugins, "advice": advice})
+        return FINE if found else FOUND_WRONG
+    if not found:
+        names = " ".join(package)
+        hint = "install the package that does; uninstall this one with pip"
+        invocation.output.problem(f"{names} is installed, but offers no plugin of Pressroom", hint=hint)
+        return FOUND_WRONG
+    _tell_installed(invocation, found, advice)
+    return FINE
+
+
+@click.command("uninstall")
+@click.argument("plugin", nargs=-1, required=True)
+@command_options
+def uninstall_packages(invocation: Invocation, plugin: tuple[str, ...]) -> int:
+    """Uninstall plugins, named by their IDs or by the names of their packages. What they stored stays."""
+    from pressroom.cli import installing  # noqa: PLC0415 - most commands do without
+
+    found = installing.packages_now()
+    names = [_package_of(one, found) for one in plugin]
+    try:
+        installing.uninstall(names)
+    except installing.InstallFailed as error:
+        return _tell_failure(invocation.output, error)
+    ids = [id_ for name in names for id_ in found[name].plugins]
+    if invocation.json:
+        invocation.output.data({"packages": names, "plugins": ids})
+        return FINE
+    invocation.output.line(f"Uninstalled {', '.join(names)}. Tables and files of the plugin stay.")
+    tables = ", ".join(f"[plugins.{id_}]" for id_ in ids)
+    invocation.output.line(f"Remove {tables} from the configuration if it has that, and restart the server.")
+    return FINE
+
+
+def _package_of(name: str, found: Mapping[str, InstalledPackage]) -> str:
+    normalised = _normalised(name)
+    if normalised in found:
+        return normalised
+    offering = [package for package, one in found.items() if name in one.plugins]
+    if len(offering) == 1:
+        return offering[0]
+    hint = f"name one of {', '.join(offering)}" if offering else "`pressroom plugins list` shows those that are"
+    raise NotFound(f"{name!r} is not one installed plugin", hint=hint)
+
+
+def _normalised(name: str) -> str:
+    from packaging.requirements import InvalidRequirement, Requirement  # noqa: PLC0415
+    from packaging.utils import canonicalize_name  # noqa: PLC0415
+
+    try:
+        return str(canonicalize_name(Requirement(name).name))
+    except InvalidRequirement:
+        return name
+
+
+def _tell_installed(invocation: Invocation, found: Mapping[str, InstalledPackage], advice: str) -> None:
+    output = invocation.output
+    for name, package in found.items():
+        output.line(f"{name} {package.version} is installed. It offers:")
+        for id_ in package.plugins:
+            plugin = _described(invocation, id_)
+            offers = ", ".join(plugin["contributes"]) or plugin["error"] or "nothing that this server knows"
+            output.line(f"  {id_}: {offers}")
+    output.line("To use it, add to the configuration, and restart the server:")
+    for package in found.values():
+        for id_ in package.plugins:
+            output.line(f"  [plugins.{id_}]")
+    if advice:
+        output.note(advice)
+
+
+def _described(invocation: Invocation, id_: str) -> dict[str, Any]:
+    """Return what a process that starts now says of the plugin if it is switched on."""
+    config = ["--config", str(invocation.config_file)] if invocation.config_file else []
+    done = subprocess.run(  # noqa: S603 - no shell, and an id is a word
+        [sys.executable, "-m", "pressroom", "plugins", "show", id_, "--json", *config],
+        env={**os.environ, f"PRESSROOM_PLUGINS__{id_.upper()}__ENABLED": "true"},
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+    try:
+        records = json.loads(done.stdout)
+    except ValueError:
+        records = []
+    record = records[0] if isinstance(records, list) and records else {}
+    values = {name: record.get(name, "") for name in ("title", "status", "error", "hint")}
+    return {"id": id_, **values, "contributes": record.get("contributes", []), "configuration": f"[plugins.{id_}]"}
+
+
+def _tell_failure(output: Output, error: InstallFailed) -> int:
+    lines: Sequence[str] = error.output
+    for line in lines:
+        output.note(f"  {line}")
+    hint = error.hint
+    if output.json and lines:
+        hint = "\n".join([hint, *lines])
+    output.problem(error.message, hint=hint, code=error.code)
+    return FOUND_WRONG

@@ -1,0 +1,183 @@
+"""`pressroom plugins install` and `uninstall`, in an environment of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.distributions import Built, Done, Environment
+from support.installing import build_wheel
+from support.needs import program
+from support.plugin_source import SOUND, filled
+from uv import find_uv_bin
+
+pytestmark = pytest.mark.timeout(600)  # the first test builds and installs the server
+
+BACKEND = """
+import pathlib, shutil
+def build_wheel(folder, settings=None, metadata=None):
+    (wheel,) = pathlib.Path(__file__).parent.glob("*.whl")
+    shutil.copy(wheel, folder)
+    return wheel.name
+def build_editable(folder, settings=None, metadata=None):
+    return build_wheel(folder)
+"""
+"""Builds a project without anything from the network: its wheel is there already."""
+
+
+@pytest.fixture(scope="module")
+def server(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    """An environment with the server and pip."""
+    environment = Environment(tmp_path_factory.mktemp("server"), with_pip=True)
+    environment.install(built.wheels["core"])
+    return environment
+
+
+@pytest.fixture(scope="module")
+def server_of_uv(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    """The same without pip: what uv makes."""
+    environment = Environment(tmp_path_factory.mktemp("server_of_uv"))
+    environment.install(built.wheels["core"])
+    return environment
+
+
+def wheel(folder: Path, id_: str, *, version: str = "1.0", requires: tuple[str, ...] = ()) -> Path:
+    package = f"acme_{id_}"
+    files = {f"{package}/__init__.py": "", f"{package}/plugin.py": filled(SOUND, id_)}
+    folder.mkdir(exist_ok=True, parents=True)
+    name = f"acme-{id_.replace('_', '-')}"
+    return build_wheel(folder, name, files, {id_: f"{package}.plugin"}, version=version, requires=requires)
+
+
+def project(folder: Path, id_: str) -> Path:
+    wheel(folder, id_)
+    (folder / "backend.py").write_text(BACKEND)
+    (folder / "pyproject.toml").write_text(
+        f'[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
+        f'[project]\nname = "acme-{id_.replace("_", "-")}"\nversion = "1.0"\n'
+    )
+    return folder
+
+
+def plugins(server: Environment, *arguments: str | Path, check: bool = True) -> Done:
+    path = os.pathsep.join([str(server.bin), str(Path(find_uv_bin()).parent), os.environ["PATH"]])
+    return server.run_tool(server.bin / "pressroom", "plugins", *arguments, check=check, PATH=path)
+
+
+def listed(server: Environment) -> dict[str, dict[str, Any]]:
+    return {one["id"]: one for one in json.loads(plugins(server, "list", "--json").stdout)}
+
+
+def test_a_wheel_is_installed_and_people_are_told_what_it_offers(server: Environment, tmp_path: Path) -> None:
+    done = plugins(server, "install", wheel(tmp_path, "of_a_wheel", requires=("pressroom>=0.1",)))
+    assert done.stdout.splitlines() == [
+        "acme-of-a-wheel 1.0 is installed. It offers:",
+        "  of_a_wheel: generator of-a-wheel",
+        "To use it, add to the configuration, and restart the server:",
+        "  [plugins.of_a_wheel]",
+    ]
+    assert listed(server)["of_a_wheel"]["status"] == "available"
+
+
+def test_an_upgrade_replaces_a_plugin_and_an_uninstall_removes_it(server: Environment, tmp_path: Path) -> None:
+    plugins(server, "install", wheel(tmp_path, "short_lived"))
+    done = plugins(server, "install", "--upgrade", wheel(tmp_path, "short_lived", version="1.1"), "--json")
+    document = json.loads(done.stdout)
+    assert document["packages"] == [{"name": "acme-short-lived", "version": "1.1", "plugins": ["short_lived"]}]
+    assert document["plugins"][0]["configuration"] == "[plugins.short_lived]"
+    assert document["plugins"][0]["contributes"] == ["generator short-lived"]
+    assert plugins(server, "uninstall", "short_lived").stdout.splitlines() == [
+        "Uninstalled acme-short-lived. Tables and files of the plugin stay.",
+        "Remove [plugins.short_lived] from the configuration if it has that, and restart the server.",
+    ]
+    assert "short_lived" not in listed(server)
+
+
+def test_a_name_is_found_where_the_installer_looks(server: Environment, tmp_path: Path) -> None:
+    wheel(tmp_path / "index", "by_name")
+    command = (str(server.bin / "pressroom"), "plugins", "install", "acme-by-name")
+    done = server.run_tool(*command, PIP_NO_INDEX="1", PIP_FIND_LINKS=str(tmp_path / "index"))
+    assert done.stdout.startswith("acme-by-name 1.0 is installed. It offers:")
+    again = server.run_tool(*command, PIP_NO_INDEX="1", PIP_FIND_LINKS=str(tmp_path / "index"))
+    assert again.stdout == done.stdout
+
+
+def test_a_folder_and_a_git_repository_are_installed(server: Environment, tmp_path: Path) -> None:
+    assert "acme-of-a-folder 1.0" in plugins(server, "install", project(tmp_path / "folder", "of_a_folder")).stdout
+    repository, git = project(tmp_path / "repository", "of_git"), program("git")
+    identity = ("-c", "user.name=A", "-c", "user.email=a@example.com")
+    for arguments in (("init", "--quiet"), ("add", "."), (*identity, "commit", "--quiet", "-m", "first")):
+        server.run_tool(git, *arguments, cwd=repository)
+    done = plugins(server, "install", f"git+file://{repository}")
+    assert "acme-of-git 1.0 is installed" in done.stdout
+
+
+@pytest.mark.parametrize("installer", ["pip", "uv"])
+def test_what_needs_another_server_is_refused_and_changes_nothing(
+    server: Environment, server_of_uv: Environment, tmp_path: Path, installer: str
+) -> None:
+    used = server if installer == "pip" else server_of_uv
+    before = listed(used)
+    made = wheel(tmp_path, "too_new", requires=("pressroom>=99",))
+    done = plugins(used, "install", made, check=False)
+    assert done.returncode == 1
+    assert "needs another version of Pressroom than 0.1.0, which this server is; nothing was changed" in done.stderr
+    assert "install a version of the plugin that is made for this server, or upgrade the server first" in done.stderr
+    assert "pressroom>=99" in done.stderr
+    assert listed(used) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["install", "pressroom"], "pressroom is a part of the server itself"),
+        (["install", "pressroom-seo>=2"], "pressroom-seo is a part of the server itself"),
+        (["install", "./nowhere"], "there is no file or folder ./nowhere"),
+        (["install", "no such name"], "'no such name' is not the name of a package"),
+        (["uninstall", "pressroom-seo"], "'pressroom-seo' is not one installed plugin"),
+        (["uninstall", "pip"], "'pip' is not one installed plugin"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(server: Environment, arguments: list[str], says: str) -> None:
+    done = plugins(server, *arguments, check=False)
+    assert (done.returncode, says in done.stderr) == (1, True)
+
+
+def test_a_failure_shows_what_the_installer_wrote_last(server: Environment, tmp_path: Path) -> None:
+    broken = tmp_path / "acme_broken-1.0-py3-none-any.whl"
+    broken.write_bytes(b"not a wheel")
+    done = plugins(server, "install", broken, check=False)
+    assert done.returncode == 1
+    assert "acme_broken-1.0-py3-none-any.whl" in done.stderr.split("Error:")[0]
+    document = json.loads(plugins(server, "install", broken, "--json", check=False).stdout)
+    assert document["error"]["code"] == "install_failed"
+
+
+def test_a_package_without_a_plugin_is_said_so(server: Environment, tmp_path: Path) -> None:
+    made = build_wheel(tmp_path, "acme-nothing", {"acme_nothing.py": ""}, {})
+    done = plugins(server, "install", made, check=False)
+    assert (done.returncode, "is installed, but offers no plugin of Pressroom" in done.stderr) == (1, True)
+
+
+def test_without_pip_uv_does_it(server_of_uv: Environment, tmp_path: Path) -> None:
+    made = wheel(tmp_path, "by_uv")
+    assert "acme-by-uv 1.0 is installed" in plugins(server_of_uv, "install", made).stdout
+    assert "Uninstalled acme-by-uv" in plugins(server_of_uv, "uninstall", "by_uv").stdout
+
+
+def test_where_a_tool_of_uv_is_installed_people_are_told_what_lasts(server_of_uv: Environment, tmp_path: Path) -> None:
+    receipt = server_of_uv.folder / "uv-receipt.toml"
+    receipt.touch()
+    done = plugins(server_of_uv, "install", wheel(tmp_path, "into_a_tool"))
+    receipt.unlink()
+    assert "use `uv tool install pressroom --with NAME`" in done.stderr
+
+
+def test_without_any_installer_people_are_told_how_to_get_one(server_of_uv: Environment) -> None:
+    command = (str(server_of_uv.bin / "pressroom"), "plugins", "install", "acme-x")
+    done = server_of_uv.run_tool(*command, check=False, PATH=str(server_of_uv.bin))
+    assert (done.returncode, "has no pip, and there is no uv on the PATH" in done.stderr) == (1, True)
+    assert "-m ensurepip" in done.stderr
