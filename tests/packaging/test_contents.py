@@ -100,7 +100,7 @@ def test_the_host_brings_what_is_not_python() -> None:
 def test_caches_and_tests_stay_out_even_if_they_lie_about(tmp_path: Path) -> None:
     copy = copy_repository(tmp_path / "used")
     litter = ("__pycache__/a.cpython-311.pyc", ".mypy_cache/a.json", ".ruff_cache/a", ".pytest_cache/a", ".venv/a")
-    places = ("core", "core/src/pressroom", "plugin-template", "plugin-template/{{cookiecutter.project_slug}}")
+    places = ("core", "core/src/pressroom", "plugin-template", "plugin-template/common/{{cookiecutter.project_slug}}")
     for place in places:
         for name in litter:
             (copy / place / name).parent.mkdir(parents=True)

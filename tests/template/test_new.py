@@ -10,7 +10,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from pressroom.cli.scaffolding import render_template
+from pressroom.cli.scaffolding import KINDS, render_template
 from pressroom.plugins.select import BUILTIN_DISTRIBUTIONS
 from pressroom.sdk.plugin import PLUGIN_ID
 from support.commands import Done, run_command, run_process
@@ -60,6 +60,13 @@ def test_the_command_to_go_there_can_be_pasted(tmp_path: Path) -> None:
     assert there.stdout.strip() == str(tmp_path / "a folder/pressroom-my-tool")
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_says_which_plugin_interface_and_which_host_it_is_for(tmp_path: Path, kind: str) -> None:
+    made = render_template("my-tool", tmp_path, kind)
+    assert 'api="1"' in (made / "src/pressroom_my_tool/plugin.py").read_text()
+    assert "pressroom>=0.1,<0.2" in tomllib.loads((made / "pyproject.toml").read_text())["project"]["dependencies"]
+
+
 @pytest.mark.parametrize("name", ["qr", MAX_LENGTH_NAME, "v2", "a-1-b", "class", *STANDARD_LIBRARY])
 def test_the_names_of_everything_follow_from_the_name(tmp_path: Path, name: str) -> None:
     made = render_template(name, tmp_path)
@@ -76,9 +83,10 @@ def test_the_names_of_everything_follow_from_the_name(tmp_path: Path, name: str)
     assert set(re.findall(r'name="(\w+_\w+)"', plugin)) == {f"{id_}_draw", f"{id_}_measure"}
 
 
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", ["qr", MAX_LENGTH_NAME])
-def test_the_code_is_formatted_and_clean_however_long_the_name_is(tmp_path: Path, name: str) -> None:
-    made = render_template(name, tmp_path)
+def test_the_code_is_formatted_and_clean_however_long_the_name_is(tmp_path: Path, name: str, kind: str) -> None:
+    made = render_template(name, tmp_path, kind)
     for arguments in (["format", "--check"], ["check"]):
         run([sys.executable, "-m", "ruff", *arguments, "--no-cache", "."], made)
 
@@ -91,8 +99,15 @@ def test_a_module_of_the_standard_library_is_not_shadowed(tmp_path: Path, name: 
     assert not imported.startswith(str(tmp_path))
 
 
-def test_nothing_of_the_template_is_left_to_fill_in(tmp_path: Path) -> None:
-    made = files(render_template("my-tool", tmp_path))
+def test_the_command_offers_every_kind(tmp_path: Path) -> None:
+    assert f"[{'|'.join(KINDS)}]" in new("--help", cwd=tmp_path).stdout
+    refused = new("my-tool", "--kind", "gadget", cwd=tmp_path)
+    assert (refused.returncode, "'gadget' is not one of" in refused.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_of_the_template_is_left_to_fill_in(tmp_path: Path, kind: str) -> None:
+    made = files(render_template("my-tool", tmp_path, kind))
     found = [name for name, text in made.items() if "cookiecutter" in name + text or "{%" in text]
     assert found == []
     assert {name for name, text in made.items() if "{{" in text} == {".github/workflows/ci.yml"}
@@ -164,7 +179,8 @@ def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
 def test_a_disk_that_is_full_leaves_nothing_behind(tmp_path: Path) -> None:
     limited = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000)); "
     code = limited + "from pressroom.cli import main; sys.exit(main(['new', 'my-tool']))"
-    done = run([sys.executable, "-c", code], tmp_path, check=False)
+    # Bytecode that is cut off at the limit would be there for every later process.
+    done = run([sys.executable, "-c", code], tmp_path, check=False, PYTHONDONTWRITEBYTECODE="1")
     assert done.returncode == 1
     assert "cannot make pressroom-my-tool: File too large" in done.stderr
     assert list(tmp_path.iterdir()) == []

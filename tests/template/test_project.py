@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import tempfile
+import threading
 import zipfile
 from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -13,7 +18,9 @@ from xml.etree import ElementTree as ET
 import httpx
 import pytest
 import yaml
-from support.distributions import Environment
+from pressroom.cli.scaffolding import render_template
+from support.distributions import Built, Environment, copy_repository, run
+from support.needs import program
 
 BADGE = {"label": "build", "value": "passing & <fine>"}
 
@@ -23,10 +30,15 @@ pytestmark = pytest.mark.timeout(600)  # the first test installs everything, fro
 
 def ci_commands() -> list[str]:
     """Return what the template's CI runs once everything is installed."""
-    template = Path(__file__).parents[2] / "plugin-template/{{cookiecutter.project_slug}}/.github/workflows/ci.yml"
-    (job,) = yaml.safe_load(template.read_text())["jobs"].values()
-    commands = [step["run"] for step in job["steps"] if "run" in step]
+    with tempfile.TemporaryDirectory() as folder:
+        commands = steps(render_template("my-tool", Path(folder)))
     return [command for command in commands if "pip install" not in command and "-m build" not in command]
+
+
+def steps(project: Path) -> list[str]:
+    """Return the commands of a project's CI."""
+    (job,) = yaml.safe_load((project / ".github/workflows/ci.yml").read_text())["jobs"].values()
+    return [step["run"] for step in job["steps"] if "run" in step]
 
 
 @pytest.mark.parametrize("command", ci_commands())
@@ -35,6 +47,53 @@ def test_the_ci_of_the_project_passes(workshop: Environment, project: Path, comm
     if command == "pytest":
         assert re.search(r"\b\d\d passed", done.stdout)
         assert not re.search("failed|skipped|warning", done.stdout)
+
+
+@pytest.mark.parametrize("kind", ["tools", "connector", "backend"])
+def test_the_ci_of_every_other_kind_passes(workshop: Environment, tmp_path: Path, kind: str) -> None:
+    workshop.pressroom("new", f"a-{kind}", "--kind", kind, "--into", tmp_path)
+    made = tmp_path / f"pressroom-a-{kind}"
+    workshop.install("--no-build-isolation", "--editable", f"{made}[test,lint]")
+    written = [workshop.run_tool(*command.split(), cwd=made).stdout for command in ci_commands()]
+    assert re.search(r"\b\d passed", written[-1])
+    assert not re.search("failed|skipped|warning", written[-1])
+
+
+@contextmanager
+def over_http(folder: Path) -> Iterator[str]:
+    """Serve the files of a folder until the block ends; yields the URL."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=str(folder)))
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def test_the_ci_installs_the_server_from_the_repository_that_it_came_from(
+    built: Built, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
+    git, repository = program("git"), copy_repository(tmp_path / "pressroom")
+    identity = ("-c", "user.name=A", "-c", "user.email=a@example.com")
+    commit_it = (*identity, "commit", "--quiet", "-m", "first")
+    for arguments in (("init", "--quiet"), ("add", "."), commit_it, ("update-server-info",)):
+        run([git, *arguments], repository)
+    environment = Environment(tmp_path_factory.mktemp("ci"), with_pip=True)
+    environment.install(f"{built.wheels['core']}[template,testing]", built.wheels["plugins/content"], "hatchling")
+    environment.pressroom("new", "a-connector", "--kind", "connector", "--into", tmp_path)
+    command = next(one for one in steps(tmp_path / "pressroom-a-connector") if "PRESSROOM_SOURCE" in one)
+    # Everything else is there already, so that no package index is asked.
+    offline = "PIP_NO_DEPS=1 PIP_NO_BUILD_ISOLATION=0 PIP_NO_INDEX=1 PIP_FORCE_REINSTALL=1"
+    with over_http(tmp_path) as url:
+        source = f"git+{url}/pressroom/.git"
+        environment.run_tool("env", *offline.split(), "bash", "-c", command, PRESSROOM_SOURCE=source)
+    environment.pressroom("new", "another", "--into", tmp_path)
+    workflow = yaml.safe_load((tmp_path / "pressroom-another/.github/workflows/ci.yml").read_text())
+    commit = run([git, "rev-parse", "HEAD"], repository).stdout.strip()
+    assert workflow["env"]["PRESSROOM_SOURCE"] == f"{source}@{commit}"
 
 
 def test_the_ci_checks_format_style_types_and_behaviour() -> None:

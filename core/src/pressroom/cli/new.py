@@ -19,13 +19,20 @@ from pressroom.cli.options import Invocation, command_options
     help="Folder to create it in.",
     show_default="the current one",
 )
+@click.option(
+    "--kind",
+    type=click.Choice(["generator", "tools", "connector", "backend"]),
+    default="generator",
+    help="Files over HTTP and MCP, tools with a table, a platform to publish on, or a store.",
+    show_default=True,
+)
 @command_options
-def new(invocation: Invocation, name: str, into: Path) -> None:
+def new(invocation: Invocation, name: str, into: Path, kind: str) -> None:
     """Create a plugin called NAME (lower-case words joined by hyphens), ready to test, build and publish."""
     from pressroom.cli.scaffolding import InvalidName, plugin_id, render_template  # noqa: PLC0415 - pydantic takes time to load
 
     try:
-        made = render_template(name, into)
+        made = render_template(name, into, kind)
     except InvalidName as error:
         raise click.UsageError(f"{error.message}: {error.hint}") from error
     if invocation.json:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+import json
 import re
 import tempfile
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 from pressroom.errors import PressroomError
 from pressroom.plugins.select import BUILTIN_DISTRIBUTIONS
@@ -19,6 +22,9 @@ RESERVED: Final = {
     "suite": "pressroom-suite is the package that installs everything",
 }
 """Names that would form a valid project but not a plugin that works, and why."""
+
+KINDS: Final = ("generator", "tools", "connector", "backend")
+"""What a new plugin can be: a generator of files, tools for AI clients, a platform to publish on, or a backend."""
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", re.ASCII)
 
@@ -51,8 +57,8 @@ def plugin_id(name: str) -> str:
     return name.replace("-", "_")
 
 
-def render_template(name: str, into: Path) -> Path:
-    """Make the project of a new plugin and return its folder, `pressroom-<name>` in `into`.
+def render_template(name: str, into: Path, kind: str = "generator") -> Path:
+    """Make the project of a new plugin of one of `KINDS` and return its folder, `pressroom-<name>` in `into`.
 
     The folder appears whole or not at all. Nothing is read but the template, and nothing is run.
 
@@ -65,7 +71,7 @@ def render_template(name: str, into: Path) -> Path:
     template = _template_folder()
     try:
         with tempfile.TemporaryDirectory(dir=into, prefix=f".{project.name}-") as scratch:
-            made = _render(template, name, Path(scratch))
+            made = _render(template, name, kind, Path(scratch))
             # Made first, so that an existing folder is refused whatever it holds; an empty one can be replaced.
             project.mkdir()
             try:
@@ -91,7 +97,7 @@ def _template_folder() -> Path:
     raise PressroomError("the plugin template is missing from this installation", hint="reinstall pressroom")
 
 
-def _render(template: Path, name: str, into: Path) -> Path:
+def _render(template: Path, name: str, kind: str, into: Path) -> Path:
     try:
         from cookiecutter.generate import generate_context, generate_files  # noqa: PLC0415 - an extra
         from cookiecutter.prompt import prompt_for_config  # noqa: PLC0415 - an extra
@@ -103,6 +109,26 @@ def _render(template: Path, name: str, into: Path) -> Path:
             hint="run: python -m pip install 'pressroom[template]'",
         ) from error
     # cookiecutter.main would read the user's configuration and keep a record of every run in the home folder.
-    context = generate_context(str(template / "cookiecutter.json"), extra_context={"name": name})
+    given = {"name": name, "kind": kind, "source": source_of_host()}
+    context = generate_context(str(template / "cookiecutter.json"), extra_context=given)
     context["cookiecutter"].update(prompt_for_config(context, no_input=True))
-    return Path(generate_files(str(template), context, str(into), accept_hooks=False))
+    generate_files(str(template / "common"), context, str(into), accept_hooks=False)
+    # Over the files that all kinds have come those of this one.
+    return Path(generate_files(str(template / kind), context, str(into), overwrite_if_exists=True, accept_hooks=False))
+
+
+def source_of_host() -> str:
+    """Return the URL of the git repository that this server was installed from, such as `git+https://…@<commit>`.
+
+    It is empty where the server came from a package index or from a folder: then there is nothing that others could
+    install from.
+    """
+    try:
+        recorded = json.loads(importlib.metadata.distribution("pressroom").read_text("direct_url.json") or "{}")
+    except (importlib.metadata.PackageNotFoundError, ValueError):
+        return ""
+    version = recorded.get("vcs_info") or {}
+    url = str(recorded.get("url", ""))
+    if version.get("vcs") != "git" or "@" in urlsplit(url).netloc:
+        return ""  # a URL with a user name may hold a password
+    return f"git+{url}@{version.get('commit_id', 'main')}"

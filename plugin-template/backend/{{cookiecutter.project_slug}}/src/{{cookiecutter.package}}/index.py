@@ -1,0 +1,44 @@
+"""The cache index: which results exist, by content ID."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+
+from pressroom.sdk import CacheEntry
+
+MAX_ENTRIES = 10_000
+
+
+class MemoryIndex:
+    """A cache index in the memory of this process. Replace the dictionary by the server that yours keeps it in.
+
+    An outage of that server raises `BackendError`, within a time that you bound.
+    """
+
+    def __init__(self) -> None:
+        """Connect to nothing yet: that is what `open` is for."""
+        self._entries: OrderedDict[str, tuple[float, CacheEntry]] = OrderedDict()
+
+    async def open(self) -> None:
+        """Connect. An unreachable server is not an error: it may come back."""
+
+    async def close(self) -> None:
+        """Close connections."""
+        self._entries.clear()
+
+    async def get(self, content_id: str) -> CacheEntry | None:
+        """Return the entry, or `None` if it is unknown or expired."""
+        expires, entry = self._entries.get(content_id, (0.0, None))
+        return entry if time.monotonic() < expires else None
+
+    async def put(self, content_id: str, entry: CacheEntry, *, seconds: int) -> None:
+        """Keep an entry for at most `seconds`. The oldest entry makes room for it."""
+        self._entries[content_id] = (time.monotonic() + seconds, entry)
+        self._entries.move_to_end(content_id)
+        if len(self._entries) > MAX_ENTRIES:
+            self._entries.popitem(last=False)
+
+    async def delete(self, content_id: str) -> None:
+        """Remove an entry. An unknown one is not an error."""
+        self._entries.pop(content_id, None)

@@ -1,0 +1,1 @@
+"""A Pressroom plugin that {{ cookiecutter.summary }}."""

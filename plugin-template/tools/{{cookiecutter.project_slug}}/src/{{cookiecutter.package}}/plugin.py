@@ -1,0 +1,31 @@
+"""The plugin: two tools for AI clients, and the table that they use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pressroom.sdk import McpTool, Models, Plugin, hookimpl
+
+PLUGIN = Plugin(
+    id="{{ cookiecutter.plugin_id }}",
+    api="1",
+    title="{{ cookiecutter.title }}",
+    summary="Keeps notes for AI clients.",
+)
+
+
+@hookimpl
+def pressroom_mcp_tools() -> Iterable[McpTool]:
+    """Offer the tools."""
+    # Imported here: SQLAlchemy would make every start of the server slower, also of commands that need no table.
+    from {{ cookiecutter.package }}.tools import add, list_notes
+
+    return [add, list_notes]
+
+
+@hookimpl
+def pressroom_models() -> Iterable[Models]:
+    """Offer the table, and the migrations that make it."""
+    from {{ cookiecutter.package }}.tables import METADATA
+
+    return [Models(METADATA, "{{ cookiecutter.package }}.migrations")]

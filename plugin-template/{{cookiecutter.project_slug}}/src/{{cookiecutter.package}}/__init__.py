@@ -1,1 +1,0 @@
-"""A Pressroom plugin that draws badges."""
