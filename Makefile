@@ -28,7 +28,7 @@ SOURCES := $(subst $(EMPTY) $(EMPTY),,$(SOURCES))
 COVERAGE := .cache/coverage.json
 MEASURED := $(BIN)/python -W 'ignore:Unable to activate' -m slipcover --branch --source $(SOURCES) --json --out $(COVERAGE)
 
-.PHONY: help serve check test soak bench docs format lock clean lint types collect
+.PHONY: help serve check test soak bench docs dist format lock clean lint types collect
 help: ## list the commands
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
 
@@ -54,6 +54,11 @@ bench: $(VENV)/test.stamp ## measure speed against peers (some minutes)
 docs: $(VENV)/test.stamp ## build the documentation into docs/site
 	$(BIN)/zensical build --strict --clean --config-file docs/zensical.toml
 
+dist: $(VENV)/serve.stamp ## build the wheels and source distributions of everything into dist
+	@rm -rf dist
+	@for project in core $(PLUGINS); do (cd $$project && $(abspath $(BIN))/python -m hatchling build \
+		--directory $(CURDIR)/dist --target sdist --target wheel) || exit 1; done
+
 format: $(VENV)/test.stamp ## format the code
 	$(BIN)/ruff format . && $(BIN)/ruff check --fix .
 
@@ -64,7 +69,7 @@ lock: | $(VENV)/bin/python ## renew the hashed locks
 	$(COMPILE) --group install -o .lock/install.txt
 
 clean: ## remove what the commands above made
-	rm -rf $(VENV) .tox .cache docs/site
+	rm -rf $(VENV) .tox .cache docs/site dist
 
 # What needs no tests to run, side by side.
 lint:

@@ -9,8 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.distributions import clean_environment, copy_repository
-from support.needs import program
+import yaml
+from support.distributions import REPOSITORY, clean_environment, copy_repository, projects, run
+from support.needs import program, unavailable
 
 STEPS = ("Making", "[1/3]", "[2/3]", "[3/3]")
 
@@ -48,6 +49,25 @@ def dry_run(clone: Path, stderr: int) -> str:
     return subprocess.run(
         command, cwd=clone, env=clean_environment(), stdout=-1, stderr=stderr, text=True, check=True
     ).stdout
+
+
+def test_everything_that_is_published_is_built_into_one_folder(clone: Path) -> None:
+    venv = REPOSITORY / ".venv"
+    if not (venv / "serve.stamp").exists():
+        unavailable("the environment that make installs")
+    run([program("make"), "dist", f"VENV={venv}", "-o", str(venv / "serve.stamp")], clone)
+    built = {path.name for path in (clone / "dist").iterdir()}
+    names = [project.replace("plugins/", "pressroom_").replace("core", "pressroom") for project in projects(clone)[1:]]
+    wheels = {f"{name}-0.1.0-py3-none-any.whl" for name in names}
+    assert built == wheels | {f"{name}-0.1.0.tar.gz" for name in names}
+
+
+def test_a_release_is_built_by_make_and_published_without_a_stored_secret() -> None:
+    text = (REPOSITORY / ".github/workflows/release.yml").read_text()
+    jobs = yaml.safe_load(text)["jobs"]
+    assert "make dist" in [step.get("run") for step in jobs["build"]["steps"]]
+    assert jobs["publish"]["permissions"] == {"id-token": "write"}
+    assert "secrets." not in text
 
 
 def test_the_readme_says_where_the_command_is() -> None:
