@@ -25,6 +25,7 @@ OTHER_NAMES = {
     "Accept-Encoding",  # of requests
     "User-Agent",  # of requests
     "Requires-Dist",  # of package metadata
+    "EXTERNALLY-MANAGED",  # a file of Python installations
     "Set-Cookie",  # of pages for browsers, which are not part of the contract
     "Content-Security-Policy-Report-Only",
 }

@@ -51,7 +51,7 @@ def test_a_qr_code_that_is_not_cached(host: RunningHost) -> None:
         with walked(host) as walk:
             assert http.post(QR, json={"text": "second"}).status_code == 200
 
-    assert_below(walk, modules=31, hops=63)
+    assert_below(walk, modules=32, hops=64)
     assert_documented(walk, "qr")
 
 
