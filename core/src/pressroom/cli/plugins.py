@@ -24,13 +24,14 @@ if TYPE_CHECKING:
 @click.group(
     cls=LazyGroup,
     lazy_commands={
+        "check": "pressroom.cli.plugin_check:check",
         "install": "pressroom.cli.plugin_packages:install_packages",
         "uninstall": "pressroom.cli.plugin_packages:uninstall_packages",
     },
 )
 @common_options
 def plugins() -> None:
-    """List the plugins, show one, install and uninstall them."""
+    """List the plugins, show or check one, install and uninstall them."""
 
 
 @plugins.command("list")

@@ -93,7 +93,7 @@ def _findings(plugin_id: str, settings: Settings, postgresql: str) -> Iterator[F
         fix = "yield a record from one of the hooks, in a function that is marked with @hookimpl"
         yield Finding("plugin", "it contributes something", "", "it contributes nothing: no hook yields a record", fix)
     yield from _heavy_imports(record.module)
-    with RunningHost(_without_limits(settings, plugin_id, loaded)) as running:
+    with RunningHost(without_limits(settings, plugin_id, loaded)) as running:
         if reason := _why_not_active(plugin_id, running.host.compiled.plugins):
             yield reason
             return
@@ -134,7 +134,7 @@ def _heavy_imports(module: str) -> Iterator[Finding]:
         yield Finding("plugin", "discovery imports no heavy library", module, seen, fix)
 
 
-def _without_limits(settings: Settings, plugin_id: str, loaded: LoadedPlugins) -> Settings:
+def without_limits(settings: Settings, plugin_id: str, loaded: LoadedPlugins) -> Settings:
     """Return the settings with the limits of the plugin's tools out of the way of the calls that the check makes."""
     tools = dict(settings.tools)
     generators = [one.record.slug for one in loaded.contributions.of(Generator) if one.plugin == plugin_id]

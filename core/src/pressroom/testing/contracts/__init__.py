@@ -24,6 +24,7 @@ from pressroom.testing.contracts.job import JOB, RecordedJobRun, check_job
 from pressroom.testing.contracts.limiter import LIMITER, LimiterContract, check_limiter
 from pressroom.testing.contracts.mcp_tool import MCP_TOOL
 from pressroom.testing.contracts.migrations import MIGRATIONS, check_migrations
+from pressroom.testing.contracts.outage import OUTAGE, check_outages
 from pressroom.testing.contracts.page import PAGE, ROUTE
 from pressroom.testing.contracts.suite import (
     ContractSuite,
@@ -52,6 +53,7 @@ __all__ = [
     "check_job",
     "check_limiter",
     "check_migrations",
+    "check_outages",
     "expect",
     "expect_error",
 ]
@@ -59,6 +61,6 @@ __all__ = [
 SUITES: Final[tuple[ContractSuite[Any], ...]] = (
     *(FILE_STORE, CACHE_INDEX, LIMITER),
     *(GENERATOR, MCP_TOOL, PAGE, ROUTE, JOB, MIGRATIONS, AUTHENTICATOR, AUTHORIZER),
-    *(BRANDER, OBSERVER, INDEX_ENTRIES, DOCTOR_CHECK, STORAGE_KIND, PUBLISHING_TARGETS, COMMAND),
+    *(BRANDER, OBSERVER, INDEX_ENTRIES, DOCTOR_CHECK, STORAGE_KIND, PUBLISHING_TARGETS, COMMAND, OUTAGE),
 )
 """The contracts of the host's extension points."""

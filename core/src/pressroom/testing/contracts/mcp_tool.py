@@ -49,7 +49,7 @@ async def _listed(one: Subject) -> None:
 async def _unknown_field(one: Subject) -> None:
     if not _callable(one):
         return
-    refused = await _code(one, {**_arguments(await _schema(one)), UNKNOWN_FIELD: 1})
+    refused = await _code(one, {**example_arguments(await _schema(one)), UNKNOWN_FIELD: 1})
     expect(refused is not None and refused.code == "validation_error" and UNKNOWN_FIELD in refused.message, refused)
 
 
@@ -62,7 +62,7 @@ async def _wrong_types(one: Subject) -> None:
         return
     schema = await _schema(one)
     for name in schema.get("properties", {}):
-        refused = await _code(one, {**_arguments(schema), name: [{UNKNOWN_FIELD: []}]})
+        refused = await _code(one, {**example_arguments(schema), name: [{UNKNOWN_FIELD: []}]})
         code = refused.code if refused is not None else ""
         expect(code not in _FAILURES, f"{refused} for {name}")
 
@@ -88,7 +88,7 @@ async def _documented_values(one: Subject) -> None:
 async def _result(one: Subject) -> None:
     if not _callable(one) or one.record.annotations.open_world:
         return
-    found = await one.mcp("tools/call", {"name": one.record.name, "arguments": _arguments(await _schema(one))})
+    found = await one.mcp("tools/call", {"name": one.record.name, "arguments": example_arguments(await _schema(one))})
     texts = [block.get("text", "") for block in found.get("content", []) if block.get("type") == "text"]
     expect(any(text.strip() for text in texts), f"no text in {shorten(json.dumps(found))}")
     if found.get("isError"):
@@ -136,7 +136,7 @@ async def _code(one: Subject, arguments: Mapping[str, Any]) -> ToolFailed | None
 
 def _documented(schema: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield arguments: the required ones alone, then with each documented value of each parameter."""
-    least = _arguments(schema)
+    least = example_arguments(schema)
     yield least
     for name, field in schema.get("properties", {}).items():
         values = [*field.get("enum", [])[:_MAX_CHOICES], *field.get("examples", [])[:_MAX_CHOICES]]
@@ -144,7 +144,7 @@ def _documented(schema: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield from ({**least, name: value} for value in values)
 
 
-def _arguments(schema: Mapping[str, Any]) -> dict[str, Any]:
+def example_arguments(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return the required arguments, with values that the schema allows."""
     return {name: _value(schema["properties"][name]) for name in schema.get("required", [])}
 
@@ -161,7 +161,7 @@ def _value(field: Mapping[str, Any]) -> Any:
     if kind == "array" and field.get("minItems"):
         return [_value(field.get("items", {}))] * field["minItems"]
     if kind == "object":
-        return _arguments(field)
+        return example_arguments(field)
     if kind in ("integer", "number"):
         return field.get("minimum", 1)
     return _BY_TYPE.get(kind, "example".ljust(field.get("minLength", 0), "e")[: field.get("maxLength", 1000)])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -10,15 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import Connection, MetaData, text
-from sqlalchemy.ext.asyncio import create_async_engine
-from sqlalchemy.pool import NullPool
+from sqlalchemy import Connection, MetaData
 
 from pressroom.config import Settings
 from pressroom.sdk import Models
 from pressroom.storage.database import Migrator, SqlDatabase
 from pressroom.storage.database.migrations import VERSION_TABLE_PREFIX
 from pressroom.storage.database.tables import HOST_MODELS
+from pressroom.testing.contracts.new_database import new_database
 from pressroom.testing.contracts.suite import ContractSuite, Finding, expect, run_apart
 
 _HOST: Final = "pressroom"
@@ -136,22 +134,7 @@ async def _on_sqlite(folder: Path) -> AsyncIterator[Settings]:
 def _on_postgresql(server: str) -> Callable[[Path], AbstractAsyncContextManager[Settings]]:
     @asynccontextmanager
     async def settings(folder: Path) -> AsyncIterator[Settings]:
-        name = f"pressroom_check_{secrets.token_hex(6)}"
-        await _execute(server, f"CREATE DATABASE {name} TEMPLATE template0")
-        try:
-            url = f"{server.rpartition('/')[0]}/{name}"
+        async with new_database(server) as url:
             yield Settings.model_validate({"storage": {"path": folder, "database": url}})
-        finally:
-            await _execute(server, f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
     return settings
-
-
-async def _execute(server: str, statement: str) -> None:
-    url = server.replace("postgresql://", "postgresql+asyncpg://", 1).replace("postgres://", "postgresql+asyncpg://", 1)
-    engine = create_async_engine(url, poolclass=NullPool, isolation_level="AUTOCOMMIT")
-    try:
-        async with engine.connect() as connection:
-            await connection.execute(text(statement))
-    finally:
-        await engine.dispose()

@@ -1,0 +1,343 @@
+"""`pressroom plugins check`: whether a plugin keeps what it promises, from its package to its answers in an outage."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import click
+
+from pressroom.cli.options import Invocation, command_options
+from pressroom.cli.output import FINE, FOUND_WRONG, Output
+
+if TYPE_CHECKING:
+    from pressroom.cli.plugin_environment import BuiltPackage
+
+_PROCESS: Final = "pressroom.testing.check_process"
+_MAX_TYPE_ERRORS: Final = 20
+
+Outcome = Literal["ok", "failed", "skipped"]
+
+
+@dataclass(slots=True)
+class Finding:
+    """A promise that is broken: where, what was seen, and what to do. The process that checks writes them as JSON."""
+
+    contract: str
+    promise: str
+    where: str
+    seen: str
+    fix: str = ""
+
+    def __str__(self) -> str:
+        subject = f"{self.where}: " if self.where else ""
+        seen = f"\n    seen: {self.seen}" if self.seen else ""
+        return f"{subject}{self.promise}{seen}{f'{chr(10)}    fix: {self.fix}' if self.fix else ''}"
+
+
+@dataclass(slots=True)
+class Stage:
+    """One part of the check, with what it found. `note` says why it was skipped, or what it did."""
+
+    name: str
+    plugin: str = ""
+    findings: list[Finding] = field(default_factory=list)
+    skipped: bool = False
+    note: str = ""
+    seconds: float = 0.0
+
+    @property
+    def outcome(self) -> Outcome:
+        """How it ended."""
+        if self.findings:
+            return "failed"
+        return "skipped" if self.skipped else "ok"
+
+
+@click.command("check")
+@click.argument("path", type=click.Path(exists=True, path_type=Path), default=Path())
+@click.option("--postgresql", metavar="URL", envvar="PRESSROOM_CHECK_POSTGRESQL", help="Check on this server too.")
+@click.option("--junit", metavar="FILE", type=click.Path(path_type=Path), help="Write a JUnit report, for CI.")
+@click.option("--timeout", type=click.FloatRange(1), default=900.0, help="Seconds for the whole.  [default: 900]")
+@command_options
+def check(invocation: Invocation, path: Path, postgresql: str | None, junit: Path | None, timeout: float) -> int:
+    """Check the plugin of a project, a wheel or a single file: its package, its types, and every record that it offers.
+
+    PATH is built, installed into a clean environment, and started there. The exit code is 1 if it breaks a promise.
+    pressroom.toml beside it, or --config, is the configuration of the server.
+    """
+    stages: list[Stage] = []
+    with invocation.output.progress("Checking") as progress:
+
+        def advance(stage: Stage) -> None:
+            stages.append(stage)
+            progress.advance()
+
+        _check(path.resolve(), invocation.config_file, postgresql or "", time.monotonic() + timeout, advance)
+    if junit is not None:
+        junit.write_text(junit_report(stages), encoding="utf-8")
+    failed = any(stage.findings for stage in stages)
+    if invocation.json:
+        invocation.output.data(
+            {"ok": not failed, "stages": [{**asdict(one), "outcome": one.outcome} for one in stages]}
+        )
+    else:
+        _tell(invocation.output, stages)
+    return FOUND_WRONG if failed else FINE
+
+
+def _check(
+    path: Path, config_file: Path | None, postgresql: str, deadline: float, advance: Callable[[Stage], None]
+) -> None:
+    config = _config(path, config_file)
+    if path.suffix == ".py":
+        _check_file(path, config, postgresql, deadline, advance)
+        return
+    with tempfile.TemporaryDirectory(prefix="pressroom-check-") as name:
+        folder = Path(name)
+        stage, began = Stage("package"), time.monotonic()
+        installed = _install(path, folder, stage)
+        stage.seconds = time.monotonic() - began
+        advance(stage)
+        if installed is None:
+            return
+        package, python = installed
+        advance(_types(path, package, python))
+        request = {"plugins": list(package.plugins), "config": config, "postgresql": postgresql}
+        for one in _run_contracts(python, request, deadline, folder):
+            advance(one)
+        if not postgresql:
+            advance(Stage("PostgreSQL", skipped=True, note="give the URL of a database with --postgresql"))
+
+
+def _install(path: Path, folder: Path, stage: Stage) -> tuple[BuiltPackage, Path] | None:
+    """Build a package and install it. Return it with the Python of its environment, or `None` where that failed."""
+    from pressroom.cli.installing import InstallFailed  # noqa: PLC0415 - not needed by --help
+    from pressroom.cli.plugin_environment import PluginEnvironment, build  # noqa: PLC0415
+
+    try:
+        package = build(path, folder)
+        stage.findings += package_findings(package)
+        environment = PluginEnvironment(folder / "environment")
+        further = environment.install(package)
+    except InstallFailed as error:
+        seen = " | ".join((error.message, *error.output))
+        stage.findings.append(Finding("package", "it can be built and installed", str(path), seen, error.hint))
+        return None
+    stage.note = f"{package.name} {package.version}" + (f", with {', '.join(further)}" if further else "")
+    return package, environment.python
+
+
+def _check_file(
+    path: Path, config: Mapping[str, Any], postgresql: str, deadline: float, advance: Callable[[Stage], None]
+) -> None:
+    """Check a plugin of one file, which has no package."""
+    from pressroom.config import Settings  # noqa: PLC0415 - pydantic takes longer to load than --help may take
+    from pressroom.plugins.folder import discover_folder  # noqa: PLC0415
+
+    with tempfile.TemporaryDirectory(prefix="pressroom-check-") as name:
+        folder = Path(name, "plugins")
+        folder.mkdir(mode=0o755)
+        (folder / path.name).write_bytes(path.read_bytes())
+        found = discover_folder(Settings(plugins_dir=folder))
+        request = {
+            "plugins": [one.id for one in found] or [path.stem],
+            "config": {**config, "plugins_dir": str(folder)},
+            "postgresql": postgresql,
+        }
+        for one in _run_contracts(Path(sys.executable), request, deadline, Path(name)):
+            advance(one)
+
+
+def _config(path: Path, config_file: Path | None) -> dict[str, Any]:
+    """Return what the configuration file holds. Raises `InvalidConfig` where it is not TOML."""
+    file = config_file or (path if path.is_dir() else path.parent) / "pressroom.toml"
+    if config_file is None and not file.is_file():
+        return {}
+    from pressroom.config.toml_file import read_toml  # noqa: PLC0415 - not needed by --help
+
+    return read_toml(file).values
+
+
+def package_findings(package: BuiltPackage) -> Iterator[Finding]:
+    """Yield what is wrong with a package before any of it runs."""
+    from pressroom.cli.plugin_environment import undeclared_imports  # noqa: PLC0415 - not needed by --help
+
+    where = f"{package.name} {package.version}"
+    if not package.plugins:
+        yield Finding(
+            "package",
+            "it announces a plugin",
+            where,
+            "no entry point in the group pressroom.plugins",
+            'add [project.entry-points."pressroom.plugins"] with your_id = "your_package.plugin" to pyproject.toml',
+        )
+    own = [one for one in package.requirements if one.name == "pressroom"]
+    if not any(one.operator in ("<", "<=", "==", "~=") for requirement in own for one in requirement.specifier):
+        yield Finding(
+            "package",
+            "it says which versions of the server it works with",
+            where,
+            str(own[0]) if own else "no requirement on pressroom",
+            'add a floor and a ceiling to the dependencies, such as "pressroom>=0.1,<0.2"',
+        )
+    if not any(name in package.metadata for name in ("License-Expression", "License", "License-File")):
+        yield Finding("package", "it names its licence", where, "none", 'add license = "Apache-2.0", or yours')
+    if not any(file.endswith("/py.typed") for file in package.files):
+        yield Finding("package", "it is typed", where, "no py.typed", "put an empty file py.typed into the package")
+    for distribution, file in undeclared_imports(package).items():
+        yield Finding(
+            "package",
+            "it needs what it imports",
+            file,
+            f"{distribution} is imported, and not among the dependencies",
+            f"add {distribution} to the dependencies",
+        )
+
+
+def _types(path: Path, package: BuiltPackage, python: Path) -> Stage:
+    """Check the types of the package with mypy, as its project configures it or in strict mode."""
+    import importlib.util  # noqa: PLC0415 - not needed by --help
+
+    stage = Stage("types")
+    if importlib.util.find_spec("mypy") is None:
+        return Stage("types", skipped=True, note="install mypy beside the server to check them")
+    began = time.monotonic()
+    project = path / "pyproject.toml"
+    configured = path.is_dir() and project.is_file() and "[tool.mypy]" in project.read_text(encoding="utf-8")
+    source = [str(path / "src")] if configured and (path / "src").is_dir() else []
+    command = [sys.executable, "-m", "mypy", "--no-error-summary", "--no-pretty", "--hide-error-context"]
+    command += ["--config-file", str(project)] if configured else ["--strict"]
+    command += ["--python-executable", str(python), "--cache-dir", os.devnull]
+    for name in () if source else package.packages:
+        command += ["-p", name]
+    done = subprocess.run(  # noqa: S603 - no shell
+        [*command, *source], capture_output=True, text=True, check=False, cwd=path if source else None
+    )
+    lines = [line for line in done.stdout.splitlines() if ": error:" in line]
+    if done.returncode == 0:
+        lines = []
+    elif not lines:
+        lines = [(done.stdout + done.stderr).strip().rpartition("\n")[2]]
+    for line in lines[:_MAX_TYPE_ERRORS]:
+        place, _, message = line.partition(": error: ")
+        stage.findings.append(
+            Finding("types", "its types are right in mypy's strict mode", place if message else "", message or line)
+        )
+    stage.seconds = time.monotonic() - began
+    return stage
+
+
+def _run_contracts(python: Path, request: Mapping[str, Any], deadline: float, folder: Path) -> Iterator[Stage]:
+    """Check the plugins in a process of their own, and yield each stage once it has ended."""
+    log = folder / "check.log"
+    stage, began = Stage("contracts"), time.monotonic()
+    with log.open("w", encoding="utf-8") as errors:
+        process = subprocess.Popen(  # noqa: S603 - no shell
+            [str(python), "-m", _PROCESS],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            cwd=folder,
+            start_new_session=True,
+        )
+    late = threading.Timer(max(0.0, deadline - time.monotonic()), _kill, (process,))
+    late.start()
+    ended = False
+    try:
+        assert process.stdin is not None  # noqa: S101 - it is a pipe
+        assert process.stdout is not None  # noqa: S101 - it is a pipe
+        with suppress(BrokenPipeError), process.stdin:
+            json.dump(request, process.stdin)
+        begun = False
+        for line in process.stdout:
+            event = json.loads(line)
+            if event.get("ended"):
+                ended = True
+            elif "finding" in event:
+                stage.findings.append(Finding(**event["finding"]))
+            else:
+                if begun:
+                    stage.seconds = time.monotonic() - began
+                    yield stage
+                stage, began, begun = Stage(event["stage"], event["plugin"]), time.monotonic(), True
+        process.wait()
+    finally:
+        late.cancel()
+        _kill(process)
+        process.wait()
+    if not ended:
+        text = log.read_text(encoding="utf-8", errors="replace").strip()
+        over = time.monotonic() >= deadline
+        seen = (
+            "no end in the time of --timeout" if over else text.rpartition("\n")[2] or f"exit code {process.returncode}"
+        )
+        fix = "see what it waits for; the last lines above are the server's" if over else "see its traceback"
+        stage.findings.append(Finding("plugin", "the check of it ends", ", ".join(request["plugins"]), seen, fix))
+    stage.seconds = time.monotonic() - began
+    yield stage
+
+
+def _kill(process: subprocess.Popen[str]) -> None:
+    """End a process and all that it started."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def _tell(output: Output, stages: Sequence[Stage]) -> None:
+    rows = [
+        (one.outcome, one.name, one.plugin, f"{one.seconds:.1f} s" if one.seconds else "", _brief(one))
+        for one in stages
+    ]
+    output.table(["Outcome", "Stage", "Plugin", "Time", "Notes"], rows)
+    for stage in stages:
+        for finding in stage.findings:
+            output.line("")
+            output.line(f"{finding.contract}: {finding}")
+    failed = sum(len(stage.findings) for stage in stages)
+    output.line("")
+    output.line("Every promise is kept." if not failed else f"Broken promises: {failed}")
+
+
+def _shown_time(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds else ""
+
+
+def _brief(stage: Stage) -> str:
+    return f"{len(stage.findings)} broken" if stage.findings else stage.note
+
+
+def junit_report(stages: Sequence[Stage]) -> str:
+    """Return the stages as JUnit XML, which CI services show: a test case for each stage and each broken promise."""
+    from xml.etree import ElementTree as ET  # noqa: PLC0415 - not needed by --help; it only writes
+
+    failures = sum(len(one.findings) for one in stages)
+    total = sum(max(1, len(one.findings)) for one in stages)
+    root = ET.Element("testsuites", tests=str(total), failures=str(failures))
+    for stage in stages:
+        name = f"{stage.plugin} {stage.name}".strip()
+        suite = ET.SubElement(root, "testsuite", name=name, tests=str(max(1, len(stage.findings))))
+        suite.set("failures", str(len(stage.findings)))
+        suite.set("time", f"{stage.seconds:.3f}")
+        if not stage.findings:
+            case = ET.SubElement(suite, "testcase", classname=name, name=stage.name)
+            if stage.skipped:
+                ET.SubElement(case, "skipped", message=stage.note)
+        for finding in stage.findings:
+            case = ET.SubElement(suite, "testcase", classname=name, name=f"{finding.where}: {finding.promise}")
+            failure = ET.SubElement(case, "failure", message=finding.seen)
+            failure.text = str(finding)
+    ET.indent(root)
+    return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"

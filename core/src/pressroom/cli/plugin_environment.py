@@ -1,0 +1,249 @@
+"""A clean environment for one plugin: its package built, installed, and nothing around it but the server."""
+
+from __future__ import annotations
+
+import ast
+import importlib.metadata
+import importlib.util
+import os
+import shutil
+import site
+import subprocess
+import sys
+import sysconfig
+import venv
+from collections.abc import Iterator, Mapping, Sequence
+from configparser import ConfigParser
+from dataclasses import dataclass
+from email.parser import HeaderParser
+from pathlib import Path
+from typing import Final
+from zipfile import ZipFile
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+
+from pressroom.cli.installing import SHOWN_LINES, InstallFailed
+
+ENTRY_POINTS: Final = "pressroom.plugins"
+_BUILD_SECONDS: Final = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltPackage:
+    """A wheel, what its metadata says, and the plugins and import packages in it."""
+
+    wheel: Path
+    name: str
+    version: str
+    metadata: Mapping[str, tuple[str, ...]]
+    plugins: Mapping[str, str]
+    packages: tuple[str, ...]
+    files: tuple[str, ...]
+
+    @property
+    def requirements(self) -> tuple[Requirement, ...]:
+        """What it needs to run, without extras. One that cannot be read is left out."""
+        return tuple(_applying(self.metadata.get("Requires-Dist", ())))
+
+
+def build(project: Path, folder: Path) -> BuiltPackage:
+    """Build the wheel of a project into a folder, or take the one that `project` is.
+
+    Raises:
+        InstallFailed: it cannot be built.
+    """
+    if project.suffix == ".whl":
+        return read_wheel(project)
+    command = _build_command(project, folder)
+    done = _run(command)
+    wheels = sorted(folder.glob("*.whl"))
+    if done.returncode != 0 or not wheels:
+        lines = tuple(line for line in f"{done.stdout}\n{done.stderr}".splitlines() if line.strip())[-SHOWN_LINES:]
+        raise InstallFailed(f"{project} cannot be built", "correct what the lines above say", lines)
+    return read_wheel(wheels[0])
+
+
+def read_wheel(wheel: Path) -> BuiltPackage:
+    """Return what is in a wheel.
+
+    Raises:
+        InstallFailed: it is not a wheel.
+    """
+    with ZipFile(wheel) as archive:
+        names = [name for name in archive.namelist() if not name.endswith("/")]
+        folder = next((name.partition("/")[0] for name in names if ".dist-info/" in name), "")
+        if not folder:
+            raise InstallFailed(
+                f"{wheel} is not a wheel", "name a project's folder, or a wheel that was built from one"
+            )
+        headers = HeaderParser().parsestr(archive.read(f"{folder}/METADATA").decode())
+        metadata = {key: tuple(str(value) for value in headers.get_all(key) or ()) for key in set(headers.keys())}
+        declared = archive.read(f"{folder}/entry_points.txt").decode() if f"{folder}/entry_points.txt" in names else ""
+    own = [name for name in names if not name.startswith(folder)]
+    packages = {name.partition("/")[0].removesuffix(".py") for name in own if name.endswith(".py")}
+    return BuiltPackage(
+        wheel,
+        headers["Name"] or wheel.stem,
+        headers["Version"] or "",
+        metadata,
+        _entry_points(declared),
+        tuple(sorted(packages)),
+        tuple(own),
+    )
+
+
+def _entry_points(text: str) -> dict[str, str]:
+    parser = ConfigParser(delimiters=("=",), interpolation=None)
+    parser.optionxform = str  # type: ignore[assignment, method-assign] # names keep their case
+    parser.read_string(text)
+    return dict(parser[ENTRY_POINTS]) if parser.has_section(ENTRY_POINTS) else {}
+
+
+class PluginEnvironment:
+    """A virtual environment in which the server is that of this process, and the plugin is the built one."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        venv.create(folder, with_pip=False, symlinks=os.name != "nt")
+        scripts = sysconfig.get_path("scripts", "venv", vars={"base": str(folder)})
+        self.python = Path(scripts, "python")
+        packages = Path(sysconfig.get_path("purelib", "venv", vars={"base": str(folder)}))
+        # `addsitedir` reads the path files there, too: those of an editable installation.
+        lines = [f"import site; site.addsitedir({path!r})" for path in _own_packages()]
+        (packages / "server_of_this_process.pth").write_text("\n".join(lines) + "\n")
+
+    def install(self, package: BuiltPackage) -> list[str]:
+        """Install a plugin and what it needs that this server does not have. Return what was installed for it.
+
+        Raises:
+            InstallFailed: something cannot be installed.
+        """
+        missing = [str(one) for one in package.requirements if not _is_here(one)]
+        self._install([str(package.wheel)], "--no-deps")
+        if missing:
+            self._install(missing)
+        return missing
+
+    def _install(self, what: Sequence[str], *options: str) -> None:
+        done = _run([*_installer(self.python), *options, *what])
+        if done.returncode != 0:
+            lines = tuple(line for line in f"{done.stdout}\n{done.stderr}".splitlines() if line.strip())[-SHOWN_LINES:]
+            names = ", ".join(Path(one).name for one in what)
+            raise InstallFailed(f"{names} cannot be installed", "correct what the lines above say", lines)
+
+
+def undeclared_imports(package: BuiltPackage) -> dict[str, str]:
+    """Return the distributions that a package imports from and does not need, each with the module that does."""
+    providers = importlib.metadata.packages_distributions()
+    allowed = _closure(package)
+    found: dict[str, str] = {}
+    with ZipFile(package.wheel) as archive:
+        for file in package.files:
+            if not file.endswith(".py"):
+                continue
+            for name in _imports(archive.read(file)):
+                if name in sys.stdlib_module_names or name in package.packages:
+                    continue
+                distributions = {canonicalize_name(one) for one in providers.get(name, ())}
+                if distributions and not distributions & allowed:
+                    found.setdefault(min(distributions), file)
+    return found
+
+
+def _closure(package: BuiltPackage) -> set[str]:
+    """Return what a package needs, and all that this needs in turn, as far as it is installed here."""
+    waiting = [canonicalize_name(one.name) for one in package.requirements]
+    found: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        if name in found:
+            continue
+        found.add(name)
+        try:
+            requires = importlib.metadata.requires(name) or ()
+        except importlib.metadata.PackageNotFoundError:
+            continue
+        waiting += [canonicalize_name(one.name) for one in _applying(requires, extras=True)]
+    return found
+
+
+def _imports(source: bytes) -> Iterator[str]:
+    """Yield the top-level packages that a module imports when it runs, wherever in it."""
+    try:
+        tree = ast.parse(source)
+    except SyntaxError:
+        return  # the contracts say so
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module.partition(".")[0]
+
+
+def _applying(requirements: Sequence[str], *, extras: bool = False) -> Iterator[Requirement]:
+    for text in requirements:
+        try:
+            one = Requirement(text)
+        except InvalidRequirement:
+            continue
+        if one.marker is None or one.marker.evaluate({"extra": ""}) or (extras and "extra" in str(one.marker)):
+            yield one
+
+
+def _is_here(requirement: Requirement) -> bool:
+    try:
+        return requirement.specifier.contains(importlib.metadata.version(requirement.name), prereleases=True)
+    except importlib.metadata.PackageNotFoundError:
+        return False
+
+
+def _own_packages() -> list[str]:
+    paths = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), *site.getsitepackages()]
+    return list(dict.fromkeys(path for path in paths if path and os.path.isdir(path)))  # noqa: PTH112 - as site itself
+
+
+def _build_command(project: Path, folder: Path) -> list[str]:
+    if importlib.util.find_spec("pip") is not None:
+        pip = [sys.executable, "-m", "pip", "wheel", "--disable-pip-version-check", "--no-input"]
+        return [*pip, "--no-deps", "--wheel-dir", str(folder), str(project)]
+    uv = _uv()
+    if uv is not None:
+        return [uv, "build", "--wheel", "--out-dir", str(folder), str(project)]
+    raise _no_installer()
+
+
+def _installer(python: Path) -> list[str]:
+    if importlib.util.find_spec("pip") is not None:
+        pip = [sys.executable, "-m", "pip", "--python", str(python)]
+        return [*pip, "install", "--disable-pip-version-check", "--no-input"]
+    uv = _uv()
+    if uv is not None:
+        return [uv, "pip", "install", "--python", str(python)]
+    raise _no_installer()
+
+
+def _uv() -> str | None:
+    return shutil.which("uv") or shutil.which("uv", path=str(Path(sys.executable).parent))
+
+
+def _no_installer() -> InstallFailed:
+    return InstallFailed(
+        f"the environment of {sys.executable} has no pip, and there is no uv on the PATH",
+        f"run: {sys.executable} -m ensurepip; or install uv",
+    )
+
+
+def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(  # noqa: S603 - no shell; what people named is an argument of its own
+            command,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            stdin=subprocess.DEVNULL,
+            timeout=_BUILD_SECONDS,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise InstallFailed(f"{command[0]} does not end", "try it by hand", ()) from error

@@ -1,0 +1,120 @@
+"""Checks plugins in a process of its own, for `pressroom plugins check`: a request on standard input, events on output.
+
+The request is a JSON object: `plugins` (their ids), `config` (what the server's configuration file would hold) and
+`postgresql` (the URL of a database, or nothing). Each line of output is an event: `{"stage", "plugin"}` when a stage
+begins, `{"finding"}` for each promise that is broken, and `{"ended": true}` at the end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from pressroom.config import Settings
+from pressroom.host.loaded_app import LoadedApp
+from pressroom.sdk import Models
+from pressroom.storage.database import SqlDatabase
+from pressroom.testing.conformance import check_plugin, without_limits
+from pressroom.testing.contracts.driver import check_records
+from pressroom.testing.contracts.new_database import new_database
+from pressroom.testing.contracts.outage import check_outages
+from pressroom.testing.contracts.suite import Finding
+from pressroom.testing.running import RunningHost, settings_for_test
+
+
+def main() -> int:
+    """Read the request, check the plugins, and write what is found. Return the exit code."""
+    request = json.load(sys.stdin)
+    # What plugins print belongs on standard error; the events have the only descriptor of standard output.
+    events = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8", buffering=1)
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+
+    def tell(event: Mapping[str, Any]) -> None:
+        events.write(json.dumps(event) + "\n")
+
+    for plugin in request["plugins"]:
+        for stage, findings in _stages(plugin, request["config"], request["postgresql"]):
+            tell({"stage": stage, "plugin": plugin})
+            for finding in findings:
+                tell({"stage": stage, "plugin": plugin, "finding": asdict(finding)})
+    tell({"ended": True})
+    events.flush()
+    return 0
+
+
+def _stages(plugin: str, config: Mapping[str, Any], postgresql: str) -> Iterator[tuple[str, Iterable[Finding]]]:
+    own = config.get("plugins", {}).get(plugin, {}).get("config", {})
+    found = check_plugin(plugin, own, host_config=config, postgresql=postgresql)
+    yield "contracts", found
+    if any(one.promise == "it loads and starts" for one in found):
+        return
+    yield "outages", _in_outages(plugin, config)
+    if postgresql and _has_tables(plugin, config):
+        yield "PostgreSQL", _on_postgresql(plugin, config, postgresql)
+
+
+def _in_outages(plugin: str, config: Mapping[str, Any]) -> Iterator[Finding]:
+    with _host(plugin, config) as running:
+        yield from check_outages(running, plugin)
+
+
+def _has_tables(plugin: str, config: Mapping[str, Any]) -> bool:
+    with _settings(plugin, config) as settings:
+        return any(one.plugin == plugin for one in LoadedApp(settings).plugins.contributions.of(Models))
+
+
+def _on_postgresql(plugin: str, config: Mapping[str, Any], server: str) -> Iterator[Finding]:
+    with _new_database(server) as url:
+        storage = {**config.get("storage", {}), "database": url}
+        with _host(plugin, {**config, "storage": storage}) as running:
+            for finding in check_records(running, plugin):
+                yield replace(finding, promise=f"{finding.promise} (on PostgreSQL)")
+
+
+@contextmanager
+def _host(plugin: str, config: Mapping[str, Any]) -> Iterator[RunningHost]:
+    with _settings(plugin, config) as settings:
+        loaded = LoadedApp(settings)
+        if settings.storage.database is not None:
+            asyncio.run(_migrate(loaded))
+        with RunningHost(without_limits(settings, plugin, loaded.plugins)) as running:
+            yield running
+
+
+@contextmanager
+def _settings(plugin: str, config: Mapping[str, Any]) -> Iterator[Settings]:
+    plugins = {plugin: {"enabled": True}, **config.get("plugins", {})}
+    with tempfile.TemporaryDirectory(prefix="pressroom-") as folder:
+        yield settings_for_test({**config, "plugins": plugins}, Path(folder))
+
+
+async def _migrate(loaded: LoadedApp) -> None:
+    database = SqlDatabase(loaded.settings)
+    await database.open()
+    try:
+        await loaded.migrator(database).migrate()
+    finally:
+        await database.close()
+
+
+@contextmanager
+def _new_database(server: str) -> Iterator[str]:
+    with asyncio.Runner() as runner:
+        database = new_database(server)
+        url = runner.run(database.__aenter__())
+        try:
+            yield url
+        finally:
+            runner.run(database.__aexit__(None, None, None))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,164 @@
+"""The contract of every tool while a part of the server that it uses fails, or never answers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Final
+
+import httpx
+
+from pressroom.errors import BackendError, FetchFailed
+from pressroom.sdk import Database, Fetcher, Jobs
+from pressroom.testing.contracts.mcp_tool import example_arguments
+from pressroom.testing.contracts.suite import ContractSuite, Finding, PromiseBroken, expect, run_apart
+from pressroom.testing.running import RunningHost, ToolFailed
+
+_GRACE_SECONDS: Final = 5.0
+"""How much longer than its timeout a call may take to be answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolInOutage:
+    """A tool of a running host, by its MCP name, with its timeout in seconds."""
+
+    running: RunningHost
+    name: str
+    arguments: dict[str, Any]
+    timeout: float
+
+    async def call(self) -> ToolFailed | None:
+        """Call the tool, and return the refusal, or `None` where it answered.
+
+        Raises:
+            PromiseBroken: it did not end in time.
+        """
+        calling = asyncio.to_thread(self.running.call_tool, self.name, self.arguments)
+        try:
+            async with asyncio.timeout(self.timeout + _GRACE_SECONDS):
+                await calling
+        except ToolFailed as refused:
+            return refused
+        except TimeoutError:
+            raise PromiseBroken(f"no end within {self.timeout:g} s") from None
+        return None
+
+
+OUTAGE: Final = ContractSuite[ToolInOutage]("outage")
+
+
+@OUTAGE.promise(
+    "a call is answered in words while the database is away",
+    fix="let BackendError pass: the server tells clients when to try again; the log has the traceback",
+)
+async def _database(one: ToolInOutage) -> None:
+    with failing(one.running, Database, BackendError("the database is away")):
+        await _expect_words(one)
+
+
+@OUTAGE.promise(
+    "a call is answered in words while nothing can be fetched",
+    fix="catch FetchFailed, FetchRefused and FetchUnknown, and raise a CallError that says what people can do",
+)
+async def _fetching(one: ToolInOutage) -> None:
+    with failing(one.running, Fetcher, FetchFailed("https://example.org/ does not answer")):
+        await _expect_words(one)
+
+
+@OUTAGE.promise(
+    "a call is answered in words while no job can be enqueued",
+    fix="let BackendError pass: the server tells clients when to try again; the log has the traceback",
+)
+async def _jobs(one: ToolInOutage) -> None:
+    with failing(one.running, Jobs, BackendError("the queue is away")):
+        await _expect_words(one)
+
+
+@OUTAGE.promise(
+    "a call ends within its timeout while what it fetches never answers, and costs nobody else",
+    fix="await what you fetch, and let CancelledError pass",
+)
+async def _hanging(one: ToolInOutage) -> None:
+    with failing(one.running, Fetcher, None):
+        await one.call()
+    async with httpx.AsyncClient(base_url=one.running.url, timeout=_GRACE_SECONDS) as http:
+        alive = await http.get("/healthz")
+    expect(alive.status_code == 200, f"/healthz answers {alive.status_code}")
+
+
+async def _expect_words(one: ToolInOutage) -> None:
+    refused = await one.call()
+    expect(refused is None or refused.code != "internal_error", refused)
+
+
+def check_outages(running: RunningHost, plugin: str) -> Iterator[Finding]:
+    """Check each tool of a plugin that has an MCP name while parts of the server fail, and yield what it breaks."""
+    for name, tool in running.host.compiled.catalog.mcp_tools.items():
+        if tool.info.plugin != plugin:
+            continue
+        subject = ToolInOutage(running, name, _arguments_of(tool), tool.timeout)
+        yield from run_apart(lambda subject=subject: OUTAGE.check(_opening(subject), where=subject.name))  # type: ignore[misc]
+
+
+def _arguments_of(tool: Any) -> dict[str, Any]:
+    examples = getattr(tool.declaration, "examples", ())
+    return dict(examples[0].params) if examples else example_arguments(tool.mcp_schema)
+
+
+def _opening(subject: ToolInOutage) -> Callable[[], Any]:
+    @asynccontextmanager
+    async def opening() -> AsyncIterator[ToolInOutage]:
+        yield subject
+
+    return opening
+
+
+@contextmanager
+def failing(running: RunningHost, part: type[Any], error: Exception | None) -> Iterator[None]:
+    """Let a part of the server, such as `pressroom.sdk.Fetcher`, raise that error for plugins; `None`: never answer.
+
+    The server itself keeps the real one.
+    """
+    found = running.host.compiled.plugins.services._found  # noqa: SLF001 - only tests stand in for a part
+    before = found.get(part)
+    found[part] = _FailingPart(error)
+    try:
+        yield
+    finally:
+        del found[part]
+        if before is not None:
+            found[part] = before
+
+
+class _FailingPart:
+    """Every method of it fails, awaited or entered."""
+
+    def __init__(self, error: Exception | None) -> None:
+        self._error = error
+
+    def __getattr__(self, _name: str) -> Callable[..., _FailingCall]:
+        return lambda *_given, **_named: _FailingCall(self._error)
+
+
+class _FailingCall:
+    def __init__(self, error: Exception | None) -> None:
+        self._error = error
+
+    def __await__(self) -> Generator[Any, None, Any]:
+        return self._fail().__await__()
+
+    async def __aenter__(self) -> Any:
+        await self._fail()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Do nothing: it is never entered."""
+
+    async def _fail(self) -> Any:
+        if self._error is None:
+            await asyncio.Event().wait()
+        raise self._error or RuntimeError("it never answers")

@@ -1,0 +1,175 @@
+"""`pressroom plugins check`: a sound plugin passes, and each broken promise is named with the place and the fix."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+from pressroom.cli.scaffolding import render_template
+from support.commands import Done, run_process
+from support.databases import postgresql_url
+
+pytestmark = pytest.mark.timeout(600)  # a package is built in an isolated environment
+
+TOOL = """
+from pydantic import BaseModel, Field
+from pressroom.sdk import *
+import yaml
+
+PLUGIN = Plugin(id="{id}", title="Broken", summary="For tests.")
+
+
+class Params_(Params):
+    url: str = Field(default="https://example.org/", description="What to fetch.")
+
+
+class Page(BaseModel):
+    size: int
+
+
+@hookimpl
+def pressroom_mcp_tools(plugin):
+    @mcp_tool(name="{id}_size", title="Size", description="Returns how large a page is.", timeout=2)
+    async def size(params: Params_, call: Call) -> Page:
+        fetched = await plugin.services.fetcher.fetch(params.url, max_bytes=1000, seconds=1)
+        return Page(size=len(fetched.content))
+
+    return [size]
+
+
+@hookimpl
+def pressroom_branding():
+    return [Brander("{id}", lambda branding: 1 / 0)]
+"""
+
+
+def project(folder: Path, id_: str, module: str, *, dependencies: str = '"pressroom>=0.1"') -> Path:
+    """Write the project of a plugin of one module, without what a good one has."""
+    package = folder / "src" / f"acme_{id_}"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    (package / "plugin.py").write_text(module.replace("{id}", id_))
+    (folder / "pyproject.toml").write_text(
+        f"""
+[build-system]
+requires = ["hatchling>=1.27"]
+build-backend = "hatchling.build"
+
+[project]
+name = "acme-{id_}"
+version = "1.0"
+dependencies = [{dependencies}]
+
+[project.entry-points."pressroom.plugins"]
+{id_} = "acme_{id_}.plugin"
+
+[tool.hatch.build.targets.wheel]
+packages = ["src/acme_{id_}"]
+"""
+    )
+    return folder
+
+
+def check(path: Path, *options: str) -> Done:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PRESSROOM_")}
+    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment.get('PATH', '')}"
+    cwd = path if path.is_dir() else path.parent
+    return run_process(["plugins", "check", str(path), *options], cwd=cwd, env=environment)
+
+
+def stages(done: Done) -> dict[str, Any]:
+    document = json.loads(done.stdout)
+    assert document["ok"] is (done.returncode == 0), done.stderr
+    return {stage["name"]: stage for stage in document["stages"]}
+
+
+@pytest.mark.parametrize("kind", ["generator", "tools"])
+def test_what_the_template_makes_keeps_every_promise(tmp_path: Path, kind: str) -> None:
+    made = render_template("my-tool", tmp_path, kind=kind)
+    with postgresql_url() as url:
+        done = check(made, "--json", "--postgresql", url, "--junit", str(tmp_path / "check.xml"))
+    found = stages(done)
+    assert [finding for stage in found.values() for finding in stage["findings"]] == []
+    wanted = {"package", "types", "contracts", "outages"} | ({"PostgreSQL"} if kind == "tools" else set())
+    assert {name for name, stage in found.items() if stage["outcome"] == "ok"} >= wanted
+    report = ET.parse(tmp_path / "check.xml").getroot()
+    assert report.attrib["failures"] == "0"
+
+
+@pytest.fixture(scope="module")
+def broken(tmp_path_factory: pytest.TempPathFactory) -> Done:
+    folder = tmp_path_factory.mktemp("broken")
+    return check(project(folder, "broken_one", TOOL), "--json", "--junit", str(folder / "check.xml"))
+
+
+@pytest.mark.parametrize(
+    ("stage", "promise", "seen"),
+    [
+        ("package", "it says which versions of the server it works with", "pressroom>=0.1"),
+        ("package", "it names its licence", "none"),
+        ("package", "it is typed", "no py.typed"),
+        ("package", "it needs what it imports", "pyyaml is imported"),
+        ("types", "its types are right in mypy's strict mode", ""),
+        ("contracts", "it states its plugin API", ""),
+        ("contracts", "", "ZeroDivisionError"),
+        ("outages", "a call is answered in words while nothing can be fetched", "internal_error"),
+    ],
+)
+def test_a_broken_promise_is_named_with_what_was_seen_and_the_fix(
+    broken: Done, stage: str, promise: str, seen: str
+) -> None:
+    assert broken.returncode == 1
+    findings = stages(broken)[stage]["findings"]
+    found = [one for one in findings if promise in one["promise"] and seen in one["seen"]]
+    assert found, findings
+    assert all(one["promise"] and one["where"] + one["seen"] for one in found)
+
+
+def test_people_and_ci_are_told_the_same(tmp_path: Path) -> None:
+    done = check(project(tmp_path, "told", "raise ValueError('nutmeg')"), "--junit", str(tmp_path / "check.xml"))
+    assert done.returncode == 1
+    assert "it loads and starts" in done.stdout
+    assert "nutmeg" in done.stdout
+    report = ET.parse(tmp_path / "check.xml").getroot()
+    told = [one.text or "" for one in report.iter("failure")]
+    assert int(report.attrib["failures"]) == len(told)
+    assert any("nutmeg" in text for text in told)
+
+
+def test_a_package_that_cannot_be_built_is_named_with_the_last_lines(tmp_path: Path) -> None:
+    made = project(tmp_path, "unbuilt", TOOL)
+    (made / "pyproject.toml").write_text("[project]\nname = 7\n")
+    found = stages(check(made, "--json"))
+    (finding,) = found["package"]["findings"]
+    assert finding["promise"] == "it can be built and installed"
+    assert "name" in finding["seen"]
+    assert "contracts" not in found
+
+
+def test_a_plugin_that_never_ends_is_cut_off(tmp_path: Path) -> None:
+    file = tmp_path / "endless.py"
+    file.write_text("import ctypes\nctypes.PyDLL(None).sleep(600)\n")
+    found = stages(check(file, "--json", "--timeout", "10"))
+    assert "--timeout" in found["contracts"]["findings"][-1]["seen"]
+
+
+def test_a_plugin_of_one_file_is_checked_as_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "shout.py"
+    file.write_text(
+        TOOL.replace("{id}", "shout")
+        .replace("import yaml\n", "")
+        .replace('summary="For tests."', 'summary="For tests.", api="1"')
+        .replace("lambda branding: 1 / 0", "lambda branding: {}")
+        .replace(
+            "fetched = await plugin.services.fetcher.fetch(params.url, max_bytes=1000, seconds=1)\n        return",
+            "fetched = params.url.encode()\n        return",
+        )
+        .replace("len(fetched.content)", "len(fetched)")
+    )
+    done = check(file, "--json")
+    assert [finding for stage in stages(done).values() for finding in stage["findings"]] == []
