@@ -36,7 +36,7 @@ class Page(BaseModel):
 def pressroom_mcp_tools(plugin):
     @mcp_tool(name="{id}_size", title="Size", description="Returns how large a page is.", timeout=2)
     async def size(params: Params_, call: Call) -> Page:
-        fetched = await plugin.services.fetcher.fetch(params.url, max_bytes=1000, seconds=1)
+        fetched = await plugin.services.fetcher.get(params.url, accept="*/*", max_bytes=1000, seconds=1)
         return Page(size=len(fetched.content))
 
     return [size]
@@ -166,7 +166,7 @@ def test_a_plugin_of_one_file_is_checked_as_it_is(tmp_path: Path) -> None:
         .replace('summary="For tests."', 'summary="For tests.", api="1"')
         .replace("lambda branding: 1 / 0", "lambda branding: {}")
         .replace(
-            "fetched = await plugin.services.fetcher.fetch(params.url, max_bytes=1000, seconds=1)\n        return",
+            "fetched = await plugin.services.fetcher.get(params.url, accept="*/*", max_bytes=1000, seconds=1)\n        return",
             "fetched = params.url.encode()\n        return",
         )
         .replace("len(fetched.content)", "len(fetched)")

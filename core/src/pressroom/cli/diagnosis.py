@@ -18,6 +18,7 @@ from pressroom.host.shared_keys import key_state
 from pressroom.host.stores import open_backends
 from pressroom.plugins.contributions import Contribution
 from pressroom.plugins.folder import writable_by_others
+from pressroom.plugins.gated import class_name
 from pressroom.plugins.records import PluginRecord
 from pressroom.plugins.select import HOST_ID
 from pressroom.sdk import API, Check, CheckResult, SharedKeys, per_hour
@@ -341,7 +342,7 @@ async def _stores(compiled: LoadedApp) -> list[tuple[str, CheckResult]]:
         async with AsyncExitStack() as stack:
             files, cache, limiter = await open_backends(compiled, stack)
             return [
-                ("files", CheckResult("ok", type(files).__name__)),
+                ("files", CheckResult("ok", class_name(files))),
                 ("cache", await _answers(cache, cache.get(_NO_CONTENT))),
                 ("limits", await _answers(limiter, limiter.peek(per_hour(1), "doctor"))),
             ]
@@ -353,8 +354,8 @@ async def _answers(store: object, call: Awaitable[object]) -> CheckResult:
     try:
         await call
     except BackendError as error:
-        return CheckResult("error", f"{type(store).__name__}: {error.message}", error.hint)
-    return CheckResult("ok", type(store).__name__)
+        return CheckResult("error", f"{class_name(store)}: {error.message}", error.hint)
+    return CheckResult("ok", class_name(store))
 
 
 async def _run(check: Check) -> CheckResult:

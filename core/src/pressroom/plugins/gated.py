@@ -237,3 +237,8 @@ class GatedBackend:
         except PluginFailed as failure:
             late = failure.reason != "failed"
             raise (Unavailable if late else BackendError)(failure.message) from failure
+
+
+def class_name(store: object) -> str:
+    """Return the name of a store's own class, whether it passes the gate or not."""
+    return type(store._store if isinstance(store, GatedBackend) else store).__name__  # noqa: SLF001 - of this module

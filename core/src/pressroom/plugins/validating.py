@@ -181,7 +181,7 @@ def _deeper_problems(tool: Generator | McpTool) -> Iterator[str]:
     """Yield what only shows once the declaration itself is sound."""
     if tool.executor == "process":
         yield from _process_executor_problems(tool)
-    yield from _schema_problems(tool.params)
+    yield from _schema_problems(tool.params) or _text_type_problems(tool.params)
     output = tool.result if isinstance(tool, McpTool) else tool.details
     if output is not None:
         yield from _schema_problems(output)
@@ -219,6 +219,39 @@ def _schema_problems(model: type[BaseModel]) -> tuple[str, ...]:
     if schema.get("type") != "object" or {"oneOf", "anyOf", "allOf"} & schema.keys():
         return (f"{model.__name__} must be one plain object in JSON Schema, without oneOf, anyOf or allOf at the root",)
     return ()
+
+
+_TEXT_SAMPLES: Final = {
+    "date-time": "2026-12-01T09:00:00Z",
+    "date": "2026-12-01",
+    "time": "09:00:00Z",
+    "duration": "PT1H",
+    "uuid": "01234567-89ab-4def-8123-456789abcdef",
+}
+"""What clients send, as text, for types that JSON does not have."""
+
+_NO_TEXT: Final = frozenset({"datetime_type", "date_type", "time_type", "time_delta_type", "is_instance_of"})
+"""What pydantic calls the errors of strict types that take no text."""
+
+
+def _text_type_problems(model: type[BaseModel]) -> Iterator[str]:
+    """Yield the parameters that no client can send: strict ones whose type is a text in JSON, such as a datetime."""
+    for name, declared in model.model_json_schema(by_alias=True).get("properties", {}).items():
+        for kind in _formats(declared):
+            try:
+                model.model_validate({name: _TEXT_SAMPLES[kind]})
+            except ValidationError as error:
+                refused = {one["type"] for one in error.errors() if one["loc"][:1] == (name,)}
+                if refused & _NO_TEXT:
+                    yield f"{name} takes no text, and JSON has no {kind}: add strict=False to its Field"
+
+
+def _formats(node: Any) -> Iterator[str]:
+    if isinstance(node, dict):
+        if node.get("format") in _TEXT_SAMPLES:
+            yield node["format"]
+        for choice in node.get("anyOf", ()):
+            yield from _formats(choice)
 
 
 def _refers_to_itself(schema: dict[str, Any]) -> bool:
