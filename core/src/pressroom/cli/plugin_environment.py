@@ -12,7 +12,7 @@ import subprocess
 import sys
 import sysconfig
 import venv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from configparser import ConfigParser
 from dataclasses import dataclass
 from email.parser import HeaderParser
@@ -59,8 +59,7 @@ def build(project: Path, folder: Path) -> BuiltPackage:
     done = _run(command)
     wheels = sorted(folder.glob("*.whl"))
     if done.returncode != 0 or not wheels:
-        lines = tuple(line for line in f"{done.stdout}\n{done.stderr}".splitlines() if line.strip())[-SHOWN_LINES:]
-        raise InstallFailed(f"{project} cannot be built", "correct what the lines above say", lines)
+        raise InstallFailed(f"{project} cannot be built", "correct what the lines above say", _last_lines(done))
     return read_wheel(wheels[0])
 
 
@@ -128,9 +127,8 @@ class PluginEnvironment:
     def _install(self, what: Sequence[str], *options: str) -> None:
         done = _run([*_installer(self.python), *options, *what])
         if done.returncode != 0:
-            lines = tuple(line for line in f"{done.stdout}\n{done.stderr}".splitlines() if line.strip())[-SHOWN_LINES:]
             names = ", ".join(Path(one).name for one in what)
-            raise InstallFailed(f"{names} cannot be installed", "correct what the lines above say", lines)
+            raise InstallFailed(f"{names} cannot be installed", "correct what the lines above say", _last_lines(done))
 
 
 def undeclared_imports(package: BuiltPackage) -> dict[str, str]:
@@ -153,19 +151,19 @@ def undeclared_imports(package: BuiltPackage) -> dict[str, str]:
 
 def _closure(package: BuiltPackage) -> set[str]:
     """Return what a package needs, and all that this needs in turn, as far as it is installed here."""
-    waiting = [canonicalize_name(one.name) for one in package.requirements]
-    found: set[str] = set()
+    waiting = list(package.requirements)
+    seen: set[tuple[str, frozenset[str]]] = set()
     while waiting:
-        name = waiting.pop()
-        if name in found:
+        one = waiting.pop()
+        key = (str(canonicalize_name(one.name)), frozenset(one.extras))
+        if key in seen:
             continue
-        found.add(name)
+        seen.add(key)
         try:
-            requires = importlib.metadata.requires(name) or ()
+            waiting += _applying(importlib.metadata.requires(one.name) or (), one.extras)
         except importlib.metadata.PackageNotFoundError:
             continue
-        waiting += [canonicalize_name(one.name) for one in _applying(requires, extras=True)]
-    return found
+    return {name for name, _ in seen}
 
 
 def _imports(source: bytes) -> Iterator[str]:
@@ -181,13 +179,13 @@ def _imports(source: bytes) -> Iterator[str]:
             yield node.module.partition(".")[0]
 
 
-def _applying(requirements: Sequence[str], *, extras: bool = False) -> Iterator[Requirement]:
+def _applying(requirements: Iterable[str], extras: Iterable[str] = ()) -> Iterator[Requirement]:
     for text in requirements:
         try:
             one = Requirement(text)
         except InvalidRequirement:
             continue
-        if one.marker is None or one.marker.evaluate({"extra": ""}) or (extras and "extra" in str(one.marker)):
+        if one.marker is None or any(one.marker.evaluate({"extra": extra}) for extra in ("", *extras)):
             yield one
 
 
@@ -232,6 +230,16 @@ def _no_installer() -> InstallFailed:
         f"the environment of {sys.executable} has no pip, and there is no uv on the PATH",
         f"run: {sys.executable} -m ensurepip; or install uv",
     )
+
+
+def _last_lines(done: subprocess.CompletedProcess[str]) -> tuple[str, ...]:
+    """Return the last lines of an installer, without what it says of itself."""
+    lines = [line.strip() for line in f"{done.stdout}\n{done.stderr}".splitlines()]
+    return tuple(line for line in lines if line and not line.startswith(_REMARKS))[-SHOWN_LINES:]
+
+
+_REMARKS: Final = ("note: ", "[end of output]", "╰─>", "\u00d7", "hint: See above")
+"""How lines begin in which pip and uv say that something above is wrong."""
 
 
 def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:

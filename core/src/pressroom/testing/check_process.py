@@ -51,14 +51,19 @@ def main() -> int:
 
 
 def _stages(plugin: str, config: Mapping[str, Any], postgresql: str) -> Iterator[tuple[str, Iterable[Finding]]]:
-    own = config.get("plugins", {}).get(plugin, {}).get("config", {})
-    found = check_plugin(plugin, own, host_config=config, postgresql=postgresql)
-    yield "contracts", found
+    found: list[Finding] = []
+    yield "contracts", _in_contracts(plugin, config, postgresql, found)
     if any(one.promise == "it loads and starts" for one in found):
         return
     yield "outages", _in_outages(plugin, config)
     if postgresql and _has_tables(plugin, config):
         yield "PostgreSQL", _on_postgresql(plugin, config, postgresql)
+
+
+def _in_contracts(plugin: str, config: Mapping[str, Any], postgresql: str, found: list[Finding]) -> Iterator[Finding]:
+    own = config.get("plugins", {}).get(plugin, {}).get("config", {})
+    found += check_plugin(plugin, own, host_config=config, postgresql=postgresql)
+    yield from found
 
 
 def _in_outages(plugin: str, config: Mapping[str, Any]) -> Iterator[Finding]:
