@@ -185,7 +185,7 @@ class Environment:
         **variables: str,
     ) -> Done:
         """Run a command with this environment's programs first on the path, and data in a folder of its own."""
-        path = f"{self.bin}{os.pathsep}{os.environ['PATH']}"
+        path = os.pathsep.join([str(self.bin), os.environ["PATH"], str(Path(find_uv_bin()).parent)])
         variables = {"PATH": path, "PRESSROOM_STORAGE__PATH": str(self.data), **variables}
         return run(command, cwd or self.folder, check=check, timeout=timeout, **variables)
 

@@ -209,7 +209,7 @@ def _refusal(problem: str) -> str:
 class GatedBackend:
     """A store of a plugin: each call passes the gate, and fails as the protocols say, with `BackendError`.
 
-    `methods` are those of the protocol. Everything else is the store's own.
+    `methods` are those of the protocol. Everything else is the store's own, its class for `isinstance` included.
     """
 
     def __init__(self, store: Any, call: PluginCall, gate: PluginGate, methods: Mapping[str, float]) -> None:
@@ -219,6 +219,10 @@ class GatedBackend:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
+
+    @property  # type: ignore[misc] # as proxies do: what asks for the class is to get the store's
+    def __class__(self) -> type[Any]:
+        return type(self._store)
 
     async def _ask(
         self,
@@ -241,4 +245,4 @@ class GatedBackend:
 
 def class_name(store: object) -> str:
     """Return the name of a store's own class, whether it passes the gate or not."""
-    return type(store._store if isinstance(store, GatedBackend) else store).__name__  # noqa: SLF001 - of this module
+    return store.__class__.__name__
