@@ -98,7 +98,8 @@ def test_the_ci_installs_the_server_from_the_repository_that_it_came_from(
 
 
 def test_the_ci_checks_format_style_types_and_behaviour() -> None:
-    assert ci_commands() == ["ruff format --check .", "ruff check .", "mypy", "pytest"]
+    check = "pressroom plugins check . --junit check.xml"
+    assert ci_commands() == ["ruff format --check .", "ruff check .", "mypy", "pytest", check]
 
 
 def test_the_wheel_is_complete(wheel: Path) -> None:
