@@ -24,6 +24,8 @@ HEADER = re.compile(r"(?:[A-Z][A-Za-z]*-)+[A-Z][A-Za-z]*|Allow|ETag|Link|Vary|Lo
 OTHER_NAMES = {
     "Accept-Encoding",  # of requests
     "User-Agent",  # of requests
+    "License-Expression",  # of package metadata
+    "License-File",  # of package metadata
     "Requires-Dist",  # of package metadata
     "EXTERNALLY-MANAGED",  # a file of Python installations
     "Set-Cookie",  # of pages for browsers, which are not part of the contract

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -40,6 +41,15 @@ def pressroom_rate_limits():
 """What a plugin does while the operator presses Ctrl-C."""
 
 
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """Let Ctrl-C reach this process and its children; a shell that runs the tests in the background ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.parametrize("id_", CTRL_C)
 def test_ctrl_c_is_no_failure_of_a_plugin(id_: str, tmp_path: Path, compile_with: Compile) -> None:
     with pytest.raises(KeyboardInterrupt, match=f"while {id_} was being loaded"):
@@ -47,6 +57,7 @@ def test_ctrl_c_is_no_failure_of_a_plugin(id_: str, tmp_path: Path, compile_with
     assert ("acme_at_import" in sys.modules, "acme_at_import.helper" in sys.modules) == (False, False)
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_at_an_import_ends_the_command_and_names_what_it_waited_for(tmp_path: Path) -> None:
     install_plugin(tmp_path, "at_import", CTRL_C["at_import"])
     done = command(tmp_path, "plugins", "list", "--json", plugins="at_import")

@@ -23,7 +23,7 @@ Phase = Literal["discover", "select", "compatible", "import", "config", "registe
 _NAMED: Final = 3
 """How many contributions a short line names; more are counted."""
 
-_COUNTED: Final = frozenset({"check", "command", "generator", "job", "route", "tool"})
+_COUNTED: Final = frozenset({"check", "command", "generator", "hook", "job", "route", "tool"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,9 @@ class PluginRecord:
         """What it contributes, in one short line: by name where that is little, else counted."""
         if len(self.contributes) <= _NAMED:
             return ", ".join(self.contributes)
-        kinds = Counter(name.partition(" ")[0] for name in self.contributes)
+        kinds = Counter(
+            "hook" if name.startswith("pressroom_") else name.partition(" ")[0] for name in self.contributes
+        )
         return ", ".join(counted(number, kind) if kind in _COUNTED else kind for kind, number in kinds.items())
 
     @property
