@@ -16,7 +16,7 @@ from support.installing import install
 from support.server import command_environment
 
 SOURCE = Path(__file__).parent / "frozen" / "api_1.py.txt"
-SHA256 = "0ab8e2bf2473e38d5438add05afe7f591cb5825a34d159c345bcd085ef2cabc6"
+SHA256 = "8f0d4b73a4e1b2e1e477ea0bf1a742e12bef4def39d54f562cc4e67262f01339"
 
 DRIVER = """
 import asyncio, json, sys, time

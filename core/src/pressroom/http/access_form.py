@@ -14,7 +14,6 @@ from pressroom.catalog.access import LEVELS, allows
 from pressroom.catalog.tool import PlanView, Tool
 from pressroom.catalog.toolsets import tools_by_set
 from pressroom.errors import InvalidInput
-from pressroom.gate import PluginFailed
 from pressroom.http.browser_sessions import Fields
 from pressroom.http.page_frame import clip, title_of
 from pressroom.plugins.contributions import Contributions
@@ -125,7 +124,9 @@ async def publishing_targets(contributions: Contributions, subject: str) -> list
 async def _names(provider: PublishingTargets, subject: str) -> list[str]:
     try:
         names = list(await provider.names(subject))[:_MAX_TARGETS]
-    except PluginFailed:  # a page that asks for consent never fails because of a plugin
+    except TimeoutError:
+        raise
+    except Exception:  # noqa: BLE001 - the gate has named it; a page that asks for consent never fails with a plugin
         return []
     return [shown for name in names if (shown := clip(printable(name), _MAX_TARGET_LENGTH))]
 
