@@ -38,6 +38,7 @@ ELSEWHERE = (
     ),
     *("pressroom_code_to_image", "pressroom_favicon_generator", "pressroom_image_generator", "pressroom.graphics"),
     "pressroom_content.foreign_pages",
+    "pressroom_content.language.rules",
 )
 """Modules that read what operators and authors of plugins write, and those that run in worker processes alone."""
 

@@ -41,9 +41,10 @@ def test_the_typical_answer_has_the_shape_of_the_contract() -> None:
 
 
 def test_the_typical_file_has_the_extension_of_the_tool() -> None:
-    for tool, suffix in ((FAVICON, ".zip?"), (QR, ".png?")):
-        answer = json.loads(response_sample(tool, branding(), "https://acme.example", None))
-        assert suffix in answer["data"]["url"]
+    for tool, extension in ((FAVICON, "zip"), (QR, "png")):
+        described = {**tool, "extension": extension}
+        answer = json.loads(response_sample(described, branding(), "https://acme.example", None))
+        assert f".{extension}?" in answer["data"]["url"]
 
 
 def test_a_real_answer_takes_the_place_of_the_typical_one() -> None:

@@ -31,7 +31,7 @@ Outcome = Literal["ok", "failed", "skipped"]
 
 
 @dataclass(slots=True)
-class Finding:
+class BrokenPromise:
     """A promise that is broken: where, what was seen, and what to do. The process that checks writes them as JSON."""
 
     contract: str
@@ -52,7 +52,7 @@ class Stage:
 
     name: str
     plugin: str = ""
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[BrokenPromise] = field(default_factory=list)
     skipped: bool = False
     note: str = ""
     seconds: float = 0.0
@@ -133,7 +133,7 @@ def _install(path: Path, folder: Path, stage: Stage) -> tuple[BuiltPackage, Path
         further = environment.install(package)
     except InstallFailed as error:
         seen = " | ".join((error.message, *error.output))
-        stage.findings.append(Finding("package", "it can be built and installed", str(path), seen, error.hint))
+        stage.findings.append(BrokenPromise("package", "it can be built and installed", str(path), seen, error.hint))
         return None
     stage.note = f"{package.name} {package.version}" + (f", with {', '.join(further)}" if further else "")
     return package, environment.python
@@ -170,13 +170,13 @@ def _config(path: Path, config_file: Path | None) -> dict[str, Any]:
     return read_toml(file).values
 
 
-def package_findings(package: BuiltPackage) -> Iterator[Finding]:
+def package_findings(package: BuiltPackage) -> Iterator[BrokenPromise]:
     """Yield what is wrong with a package before any of it runs."""
     from pressroom.cli.plugin_environment import undeclared_imports  # noqa: PLC0415 - not needed by --help
 
     where = f"{package.name} {package.version}"
     if not package.plugins:
-        yield Finding(
+        yield BrokenPromise(
             "package",
             "it announces a plugin",
             where,
@@ -185,7 +185,7 @@ def package_findings(package: BuiltPackage) -> Iterator[Finding]:
         )
     own = [one for one in package.requirements if one.name == "pressroom"]
     if not any(one.operator in ("<", "<=", "==", "~=") for requirement in own for one in requirement.specifier):
-        yield Finding(
+        yield BrokenPromise(
             "package",
             "it says which versions of the server it works with",
             where,
@@ -193,11 +193,13 @@ def package_findings(package: BuiltPackage) -> Iterator[Finding]:
             'add a floor and a ceiling to the dependencies, such as "pressroom>=0.1,<0.2"',
         )
     if not any(name in package.metadata for name in ("License-Expression", "License", "License-File")):
-        yield Finding("package", "it names its licence", where, "none", 'add license = "Apache-2.0", or yours')
+        yield BrokenPromise("package", "it names its licence", where, "none", 'add license = "Apache-2.0", or yours')
     if not any(file.endswith("/py.typed") for file in package.files):
-        yield Finding("package", "it is typed", where, "no py.typed", "put an empty file py.typed into the package")
+        yield BrokenPromise(
+            "package", "it is typed", where, "no py.typed", "put an empty file py.typed into the package"
+        )
     for distribution, file in undeclared_imports(package).items():
-        yield Finding(
+        yield BrokenPromise(
             "package",
             "it needs what it imports",
             file,
@@ -233,7 +235,9 @@ def _types(path: Path, package: BuiltPackage, python: Path) -> Stage:
     for line in lines[:_MAX_TYPE_ERRORS]:
         place, _, message = line.partition(": error: ")
         stage.findings.append(
-            Finding("types", "its types are right in mypy's strict mode", place if message else "", message or line)
+            BrokenPromise(
+                "types", "its types are right in mypy's strict mode", place if message else "", message or line
+            )
         )
     stage.seconds = time.monotonic() - began
     return stage
@@ -267,7 +271,7 @@ def _run_contracts(python: Path, request: Mapping[str, Any], deadline: float, fo
             if event.get("ended"):
                 ended = True
             elif "finding" in event:
-                stage.findings.append(Finding(**event["finding"]))
+                stage.findings.append(BrokenPromise(**event["finding"]))
             else:
                 if begun:
                     stage.seconds = time.monotonic() - began
@@ -285,7 +289,7 @@ def _run_contracts(python: Path, request: Mapping[str, Any], deadline: float, fo
             "no end in the time of --timeout" if over else text.rpartition("\n")[2] or f"exit code {process.returncode}"
         )
         fix = "see what it waits for; the last lines above are the server's" if over else "see its traceback"
-        stage.findings.append(Finding("plugin", "the check of it ends", ", ".join(request["plugins"]), seen, fix))
+        stage.findings.append(BrokenPromise("plugin", "the check of it ends", ", ".join(request["plugins"]), seen, fix))
     stage.seconds = time.monotonic() - began
     yield stage
 

@@ -17,6 +17,7 @@ from typing import IO, Any, Final
 import structlog
 
 from pressroom.host.loaded_app import LoadedApp
+from pressroom.storage.private import make_private_folder
 
 log = structlog.get_logger()
 
@@ -69,7 +70,8 @@ class ServerStatusFile:
         """Write the file and keep it locked, on the running event loop; failures of plugins update it from now on."""
         self._loop = asyncio.get_running_loop()
         try:
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private_folder(self._path.parent.parent)
+            make_private_folder(self._path.parent)
             descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             self._file = os.fdopen(descriptor, "r+b", buffering=0)
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
