@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from pressroom.cli.scaffolding import render_template
-from support.commands import Done, run_process
+from support.commands import Done, run_command
 from support.databases import postgresql_url
 
 pytestmark = pytest.mark.timeout(600)  # a package is built in an isolated environment
@@ -79,7 +79,7 @@ def check(path: Path, *options: str) -> Done:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PRESSROOM_")}
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment.get('PATH', '')}"
     cwd = path if path.is_dir() else path.parent
-    return run_process(["plugins", "check", str(path), *options], cwd=cwd, env=environment)
+    return run_command(["plugins", "check", str(path), *options], cwd=cwd, env=environment)
 
 
 def stages(done: Done) -> dict[str, Any]:

@@ -282,6 +282,8 @@ def _run_contracts(python: Path, request: Mapping[str, Any], deadline: float, fo
         late.cancel()
         _kill(process)
         process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
     if not ended:
         text = log.read_text(encoding="utf-8", errors="replace").strip()
         over = time.monotonic() >= deadline

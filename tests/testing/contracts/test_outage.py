@@ -1,0 +1,48 @@
+"""What is found of a tool that fails in an outage, and of one that does not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pressroom.testing import check_process
+from support.installing import on_path
+from support.plugin_source import SOUND, install_plugin
+
+FETCHING = '''
+class UrlParams(Params):
+    url: str = Field(default="https://example.org/", description="What to fetch.")
+
+class Size(BaseModel):
+    size: int
+
+@hookimpl
+def pressroom_mcp_tools(plugin):
+    @mcp_tool(name="careless", title="Careless", timeout=1)
+    async def careless(params: UrlParams, call: Call) -> Size:
+        """Returns how large a page is."""
+        found = await plugin.services.fetcher.get(params.url, accept="*/*", max_bytes=1000, seconds=5)
+        return Size(size=len(found.content))
+
+    @mcp_tool(name="careful", title="Careful", timeout=1)
+    async def careful(params: UrlParams, call: Call) -> Size:
+        """Returns how large a page is, or says that nobody knows."""
+        try:
+            found = await plugin.services.fetcher.get(params.url, accept="*/*", max_bytes=1000, seconds=5)
+        except FetchFailed as error:
+            raise NotFound("The page does not answer; try again later.") from error
+        return Size(size=len(found.content))
+
+    return [careless, careful]
+'''
+
+
+@pytest.mark.timeout(120)
+def test_only_the_tool_that_lets_a_failure_through_is_named(tmp_path: Path) -> None:
+    install_plugin(tmp_path / "site", "fetching", SOUND + FETCHING)
+    with on_path(tmp_path / "site"):
+        stages = [(stage, list(found)) for stage, found in check_process._stages("fetching", {}, "")]
+    assert [stage for stage, _ in stages] == ["contracts", "outages"]
+    found = {one.promise: one for one in stages[1][1]}
+    assert {one.where for one in found.values()} == {"careless"}
+    assert "FetchFailed" in found["a call is answered in words while nothing can be fetched"].fix
