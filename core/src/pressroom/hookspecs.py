@@ -28,6 +28,7 @@ from pressroom.sdk import (
     McpTool,
     Models,
     Observer,
+    OverviewSection,
     PluginContext,
     PublishingTargets,
     RateLimit,
@@ -323,6 +324,25 @@ def pressroom_publishing_targets(plugin: PluginContext) -> Iterable[PublishingTa
         @hookimpl
         def pressroom_publishing_targets():
             return [PublishingTargets("newsletters", newsletters)]
+        ```
+    """
+
+
+@hookspec
+def pressroom_overview(plugin: PluginContext) -> Iterable[OverviewSection]:
+    """Show people their work of your plugin on the first page of the dashboard: what is next, and what needs them.
+
+    The sections of all plugins come before the host's own, by their position.
+
+    Example:
+        ```python
+        async def reading(subject: str) -> str:
+            return '<section class="panel"><h2>Reading list</h2><p>Two books to read.</p></section>'
+
+
+        @hookimpl
+        def pressroom_overview():
+            return [OverviewSection("reading", reading)]
         ```
     """
 

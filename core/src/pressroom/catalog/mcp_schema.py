@@ -57,6 +57,10 @@ def _leave_out_what_pages_need(schema: dict[str, Any]) -> None:
     for one in schema.get("properties", {}).values():
         for key in _FOR_PAGES:
             one.pop(key, None)
+        if {"type": "string"} in one.get("anyOf", ()):
+            # Any text is accepted: the values beside it are what forms offer.
+            del one["anyOf"]
+            one["type"] = "string"
         _leave_out_what_pages_need(one)
 
 

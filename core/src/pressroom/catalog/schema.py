@@ -129,8 +129,9 @@ def form_parameters(params: type[Params]) -> list[dict[str, Any]]:
     """Return the same records with what a form needs to know besides; it is not part of the catalog.
 
     `members` holds the records of an object's members, `mediaType` what a text is written in (JSON Schema's
-    `contentMediaType`), `format` its JSON Schema format. `assumed` tells that leaving the parameter out is not quite
-    the same as giving its default, since the model only documents that one.
+    `contentMediaType`), `format` its JSON Schema format. `list` tells that it is a list of at most `maxItems` texts.
+    `assumed` tells that leaving the parameter out is not quite the same as giving its default, since the model only
+    documents that one.
     """
     schema = input_schema(params)["properties"]
     records = parameter_list(params)
@@ -143,18 +144,24 @@ def form_parameters(params: type[Params]) -> list[dict[str, Any]]:
     return records
 
 
+_FOR_FORMS: Final = {"mediaType": "contentMediaType", "format": "format", "thumbnails": "thumbnails"}
+
+
 def _for_forms(schema: dict[str, Any]) -> dict[str, Any]:
-    found = {ours: schema[theirs] for ours, theirs in (("mediaType", "contentMediaType"), ("format", "format"))
-             if theirs in schema}  # fmt: skip
+    found = {ours: schema[theirs] for ours, theirs in _FOR_FORMS.items() if theirs in schema}
     members = schema.get("properties", {})
     required = set(schema.get("required", ()))
     if schema.get("type") == "object" and members and not required:
         found["members"] = [_parameter(name, one, False) | _for_forms(one) for name, one in members.items()]
+    if schema.get("type") == "array" and schema.get("items", {}).get("type") == "string":
+        found["list"] = True
+        if "maxItems" in schema:
+            found["maxItems"] = schema["maxItems"]
     return found
 
 
 def _parameter(name: str, schema: dict[str, Any], required: bool) -> dict[str, Any]:
-    values = schema.get("enum", [schema["const"]] if "const" in schema else None)
+    values = _values(schema)
     record: dict[str, Any] = {
         "name": name,
         "type": _type(schema, values),
@@ -172,6 +179,17 @@ def _parameter(name: str, schema: dict[str, Any], required: bool) -> dict[str, A
     if schema.get("examples"):
         record["example"] = schema["examples"][0]
     return record
+
+
+def _values(schema: dict[str, Any]) -> list[Any] | None:
+    """Return the values to choose from. A text that may also be something else has them in a part of an `anyOf`."""
+    if "const" in schema:
+        return [schema["const"]]
+    for one in (schema, *schema.get("anyOf", ())):
+        if "enum" in one:
+            values: list[Any] = one["enum"]
+            return values
+    return None
 
 
 def _type(schema: dict[str, Any], values: list[Any] | None) -> str:

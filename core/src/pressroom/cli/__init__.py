@@ -24,6 +24,7 @@ from pressroom.version import VERSION
 COMMANDS: Final[Mapping[str, str]] = {
     "serve": "pressroom.cli.serve:serve",
     "migrate": "pressroom.cli.migrate:migrate",
+    "migrations": "pressroom.cli.migrations:migrations",
     "doctor": "pressroom.cli.doctor:doctor",
     "backup": "pressroom.cli.backup:backup",
     "restore": "pressroom.cli.backup:restore",

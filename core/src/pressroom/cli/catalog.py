@@ -38,28 +38,31 @@ def catalog(invocation: Invocation, plan: str) -> None:
 
 @click.command()
 @click.argument("tool")
-@click.option("--plan", default="anonymous", show_default=True, help="Plan of the caller.")
+@click.option("--plan", help="Plan of the caller.  [default: the first plan that has the tool]")
 @command_options
-def explain(invocation: Invocation, tool: str, plan: str) -> None:
+def explain(invocation: Invocation, tool: str, plan: str | None) -> None:
     """Show the stages of a call of TOOL, with its limits and its cache rule."""
-    from pressroom.cli.explanation import explain_tool  # noqa: PLC0415 - loads plugins, which takes time
+    from pressroom.catalog.tool import ANONYMOUS  # noqa: PLC0415 - loads plugins, which takes time
+    from pressroom.cli.explanation import explain_tool  # noqa: PLC0415
 
     host = compiled(invocation)
-    view = _plan(host.catalog.plans, plan)
+    having = [name for name, view in host.catalog.plans.items() if tool in view.tools or tool in view.mcp_tools]
+    chosen = plan or next(iter(sorted(having, key=lambda name: name != ANONYMOUS)), ANONYMOUS)
+    view = _plan(host.catalog.plans, chosen)
     entry = view.tools.get(tool) or view.mcp_tools.get(tool)
     if entry is None and tool in host.catalog.unavailable:
         raise NotFound(f"{tool} is not available: {host.catalog.unavailable[tool]}")
+    if entry is None and having:
+        options = " or ".join(f"--plan {name}" for name in having)
+        raise NotFound(f"the plan {chosen!r} has no tool {tool!r}", hint=f"explain it with {options}")
     if entry is None:
-        plans = host.catalog.plans.items()
-        elsewhere = [name for name, other in plans if tool in other.tools or tool in other.mcp_tools]
-        if elsewhere:
-            options = " or ".join(f"--plan {name}" for name in elsewhere)
-            raise NotFound(f"the plan {plan!r} has no tool {tool!r}", hint=f"explain it with {options}")
         known = ", ".join(view.tools) or "none"
-        raise NotFound(f"the plan {plan!r} has no tool {tool!r}", hint=f"it has {known}")
-    steps = explain_tool(host, entry, plan)
+        raise NotFound(f"the plan {chosen!r} has no tool {tool!r}", hint=f"it has {known}")
+    if plan is None and chosen != ANONYMOUS:
+        invocation.output.note(f"For callers on the plan {chosen!r}; choose another with --plan.")
+    steps = explain_tool(host, entry, chosen)
     if invocation.json:
-        invocation.output.data({"tool": entry.tool.name, "plan": plan, "stages": [step.as_data() for step in steps]})
+        invocation.output.data({"tool": entry.tool.name, "plan": chosen, "stages": [step.as_data() for step in steps]})
     else:
         invocation.output.table(["Stage", "What it does here"], [(step.stage, step.text) for step in steps])
 

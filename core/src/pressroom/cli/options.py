@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import update_wrapper
@@ -43,6 +44,12 @@ class Invocation:
 
         own = {"plugins_dir": self.plugins_dir, "safe_mode": self.safe_mode or None}
         return load(self.config_file, overrides={**own, **(overrides or {})})
+
+    def config_file_path(self) -> Path:
+        """Return the configuration file that `load_config` reads, or would read if it were there."""
+        from pressroom.config.loading import DEFAULT_FILE, find_file  # noqa: PLC0415 - pydantic
+
+        return find_file(self.config_file, os.environ) or DEFAULT_FILE
 
 
 def common_options(function: Callable[P, R]) -> Callable[P, R]:

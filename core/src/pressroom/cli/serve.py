@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import shlex
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,6 +15,8 @@ from pressroom.cli.options import Invocation, command_options, safe_mode_option
 from pressroom.errors import BackendError, PluginError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pressroom.host.host import Host
     from pressroom.host.loaded_app import LoadedApp
 
@@ -19,10 +25,14 @@ if TYPE_CHECKING:
 @click.option("--host", help="IP address or host name to listen on.  [default: 127.0.0.1]")
 @click.option("--port", type=click.IntRange(0, 65_535), help="Port to listen on.  [default: 8000]")
 @click.option("--strict", is_flag=True, help="Do not start if a plugin fails.")
+@click.option("--reload", is_flag=True, help="For development: restart when a source or the configuration changes.")
 @safe_mode_option
 @command_options
-def serve(invocation: Invocation, host: str | None, port: int | None, strict: bool) -> None:
+def serve(invocation: Invocation, host: str | None, port: int | None, strict: bool, reload: bool) -> None:
     """Start the server; SIGTERM or Ctrl-C stops it."""
+    if reload:
+        _serve_and_reload(invocation, host, port, strict=strict)
+        return
     from pressroom.host.loaded_app import LoadedApp  # noqa: PLC0415 - loads plugins, which takes time
     from pressroom.observability.logs import configure_logging  # noqa: PLC0415
     from pressroom.server.serve import bind, serve_until_told  # noqa: PLC0415
@@ -42,6 +52,39 @@ def serve(invocation: Invocation, host: str | None, port: int | None, strict: bo
     _run(serve_until_told(compiled, listener, lambda running: _announce(invocation, compiled, running)))
 
 
+def _serve_and_reload(invocation: Invocation, host: str | None, port: int | None, *, strict: bool) -> None:
+    from pressroom.cli.reloading import reload_until_told, source_paths  # noqa: PLC0415 - few servers need it
+    from pressroom.config import InvalidConfig  # noqa: PLC0415 - pydantic takes longer to load than --help may take
+    from pressroom.server.serve import bind  # noqa: PLC0415
+
+    given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
+    settings = invocation.load_config({"server": given} if given else None).settings
+    if settings.server.port == 0:
+        # Any port is fine, but it has to be the same after each restart.
+        listener, bound = bind(settings)
+        listener.close()
+        given["port"] = bound.server.port
+    options = {
+        "--host": host,
+        "--port": given.get("port"),
+        "--config": invocation.config_file,
+        "--plugins-dir": invocation.plugins_dir,
+    }
+    flags = {"--strict": strict, "--safe-mode": invocation.safe_mode, "--json": invocation.json}
+    arguments = ["serve", *(name for name, on in flags.items() if on)]
+    for name, value in options.items():
+        arguments += [name, str(value)] if value is not None else []
+    plugins_dir = settings.plugins_dir
+
+    def watched() -> list[Path]:
+        nonlocal plugins_dir
+        with suppress(InvalidConfig):  # the server says what is wrong with it
+            plugins_dir = invocation.load_config().settings.plugins_dir
+        return list(source_paths(invocation.config_file_path(), plugins_dir))
+
+    reload_until_told(invocation.output, arguments, watched)
+
+
 def _run(main: Any) -> None:
     import asyncio  # noqa: PLC0415 - takes longer to load than --help may take
 
@@ -57,16 +100,6 @@ def _run(main: Any) -> None:
 async def _announce(invocation: Invocation, compiled: LoadedApp, host: Host) -> None:
     base_url = host.settings.public_url
     setup_url = await _setup_url(host)
-    endpoint = {"MCP endpoint": f"{base_url}/api/mcp"} if host.settings.mcp.enabled else {}
-    urls = {
-        "Tools": f"{base_url}/tools",
-        "Dashboard": f"{base_url}/dashboard",
-        **endpoint,
-        "Catalog": f"{base_url}/tools/api",
-        "OpenAPI": f"{base_url}/openapi.json",
-        "For AI clients": f"{base_url}/llms.txt",
-        "Health": f"{base_url}/healthz",
-    }
     records = [record for record in compiled.plugins.records if record.status != "available"]
     if invocation.json:
         plugins = [{"id": record.id, "status": record.status, "error": record.error} for record in records]
@@ -75,14 +108,31 @@ async def _announce(invocation: Invocation, compiled: LoadedApp, host: Host) -> 
         return
     rows = [(record.id, record.status, record.error or record.brief) for record in records]
     invocation.output.table(["Plugin", "Status", "Contributes"], rows)
-    invocation.output.table(["Open", "URL"], list(urls.items()))
+    invocation.output.line()
+    for title, value in _where_to_go(host):
+        # Not a table: there a terminal would break the URLs over lines.
+        invocation.output.line(f"{title:12}  {value}")
     if setup_url is not None:
-        # Not in the table: there a terminal would break the URL over lines.
         invocation.output.line("There is no account yet. Create the first one (the link is valid for 24 hours):")
         invocation.output.line(setup_url)
     tell_safe_mode(invocation.output, compiled)
     for record in compiled.plugins.failed:
         invocation.output.note(f"{record.id} does not work: {record.hint}")
+
+
+def _where_to_go(host: Host) -> Iterator[tuple[str, str]]:
+    """Yield what an operator opens next, with the command that connects a client, and where the data is."""
+    settings, branding = host.settings, host.compiled.branding
+    base_url = settings.public_url
+    yield "Tools", f"{base_url}/tools"
+    yield "Dashboard", f"{base_url}/dashboard"
+    if settings.mcp.enabled:
+        yield "MCP endpoint", branding.mcp_url
+        name = re.sub(r"[^a-z0-9]+", "-", branding.name.lower()).strip("-") or "pressroom"
+        yield "", f"claude mcp add --transport http {name} {shlex.quote(branding.mcp_url)}"
+    has_docs = branding.docs_url != f"{base_url}/tools"
+    yield "Docs", branding.docs_url if has_docs else f"{base_url}/openapi.json (HTTP API), {base_url}/llms.txt (index)"
+    yield "Data", str(settings.storage.path)
 
 
 async def _setup_url(host: Host) -> str | None:

@@ -164,6 +164,21 @@ class LimitsSettings(Section):
     )
 
 
+class PreviewsSettings(Section):
+    """`[previews]`: what the pages of generators draw while people change a form. No limit of the API counts it."""
+
+    rate_limit: RateText = Field(
+        "1200/hour",
+        description="Previews that one IP address gets; one for which something was fetched counts as ten.",
+    )
+    slots: WholeNumber = Field(
+        0, ge=0, le=256, description="Previews drawn at once; 0 means half as many as worker processes, at least one."
+    )
+    max_pixels: WholeNumber = Field(
+        1_600_000, ge=65_536, le=100_000_000, description="A larger image is made smaller before it is sent."
+    )
+
+
 class CacheSettings(Section):
     """`[cache]`: which results are remembered."""
 
@@ -375,6 +390,7 @@ class Settings(Section):
     branding: BrandingSettings = BrandingSettings()
     storage: StorageSettings = Field(default_factory=StorageSettings)
     limits: LimitsSettings = LimitsSettings()
+    previews: PreviewsSettings = PreviewsSettings()
     cache: CacheSettings = CacheSettings()
     middleware: MiddlewareSettings = MiddlewareSettings()
     executors: ExecutorsSettings = ExecutorsSettings()

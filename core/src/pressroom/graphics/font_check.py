@@ -14,8 +14,16 @@ from pressroom.sdk import CheckResult
 if TYPE_CHECKING:
     from pressroom.graphics.text import Face
 
-_EAST_ASIAN: Final = {"Chinese": "\u7684", "Japanese": "\u306e", "Korean": "\uc758"}
-"""A character that no text in the language does without."""
+_WRITINGS: Final = (
+    ("Arabic", "\u0627", ("fontpkg_noto_sans_arabic",)),
+    ("Hebrew", "\u05d0", ("fontpkg_heebo",)),
+    ("Hindi", "\u0915", ("fontpkg_noto_sans_devanagari",)),
+    ("Thai", "\u0e01", ("fontpkg_noto_sans_thai",)),
+    ("Chinese", "\u7684", CJK_PACKAGES),
+    ("Japanese", "\u306e", CJK_PACKAGES),
+    ("Korean", "\uc758", CJK_PACKAGES),
+)
+"""Languages, a character that no text in each does without, and the packages any of which can write it."""
 
 
 def check_fonts(folders: Sequence[Path]) -> CheckResult:
@@ -38,17 +46,16 @@ def check_fonts(folders: Sequence[Path]) -> CheckResult:
     packages = sum(1 for package in FONT_PACKAGES if find_spec(package) is not None)
     found = f"{own}those of {packages} packages"
     if lacking := _languages_without_font(faces):
-        hint = "install pressroom[cjk], or put a font for each into a folder of [graphics] fonts"
-        return CheckResult("warning", f"{found}; none for {' or '.join(lacking)}", hint)
+        hint = "install pressroom[graphics,cjk], or put a font for each into a folder of [graphics] fonts"
+        return CheckResult("warning", f"{found}; none for {' or '.join(lacking)}: their text is drawn as boxes", hint)
     return CheckResult("ok", found)
 
 
 def _languages_without_font(faces: Collection[Face]) -> list[str]:
-    """Return the languages of East Asia that neither the faces of the operator nor the extra `cjk` can write."""
-    if any(find_spec(package) is not None for package in CJK_PACKAGES):
-        return []
+    """Return the languages that neither the faces of the operator nor the installed packages can write."""
     return [
         language
-        for language, character in _EAST_ASIAN.items()
-        if not any(ord(character) in face.coverage for face in faces)
+        for language, character, packages in _WRITINGS
+        if not any(find_spec(package) is not None for package in packages)
+        and not any(ord(character) in face.coverage for face in faces)
     ]

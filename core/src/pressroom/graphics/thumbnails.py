@@ -3,27 +3,48 @@
 from __future__ import annotations
 
 import io
+import math
 from typing import Final
 
 from PIL import Image
 
-EDGE: Final = 480
-_QUALITY: Final = 75
+_PREVIEW_QUALITY: Final = 88
 
 
-def thumbnail(content: bytes, edge: int = EDGE) -> bytes:
-    """Return an image as WebP, no wider and no higher than `edge` pixels; a smaller one keeps its size.
+def thumbnail(content: bytes, bounds: tuple[int, int], quality: int) -> bytes:
+    """Return an image as WebP, no wider and no higher than the bounds; a smaller one keeps its size.
 
     Args:
         content: an image in a format that Pillow reads, such as PNG or JPEG.
-        edge: the bound in pixels.
+        bounds: of the width and the height, in pixels.
+        quality: of the WebP image, 1 to 100.
 
     Raises:
         PIL.UnidentifiedImageError: it is no such image.
     """
     with Image.open(io.BytesIO(content)) as opened:
         picture = opened.convert("RGBA" if opened.has_transparency_data else "RGB")
-    picture.thumbnail((edge, edge), Image.Resampling.LANCZOS, reducing_gap=3.0)
+    picture.thumbnail(bounds, Image.Resampling.LANCZOS, reducing_gap=3.0)
     written = io.BytesIO()
-    picture.save(written, "WEBP", quality=_QUALITY, method=6)
+    picture.save(written, "WEBP", quality=quality, method=6)
+    return written.getvalue()
+
+
+def within_pixels(content: bytes, max_pixels: int) -> bytes | None:
+    """Return an image as WebP with at most that many pixels, quickly rather than small; `None` where it has no more.
+
+    Raises:
+        PIL.UnidentifiedImageError: Pillow cannot read it.
+    """
+    with Image.open(io.BytesIO(content)) as opened:
+        width, height = opened.size
+        if width * height <= max_pixels:
+            return None
+        picture = opened.convert("RGBA" if opened.has_transparency_data else "RGB")
+    share = math.sqrt(max_pixels / (width * height))
+    size = max(1, int(width * share)), max(1, int(height * share))
+    written = io.BytesIO()
+    picture.resize(size, Image.Resampling.BILINEAR, reducing_gap=2.0).save(
+        written, "WEBP", quality=_PREVIEW_QUALITY, method=0
+    )
     return written.getvalue()

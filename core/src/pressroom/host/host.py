@@ -23,6 +23,7 @@ from pressroom.pipeline.chain import Pipeline
 from pressroom.pipeline.executors import Executors
 from pressroom.pipeline.executors.workers import WorkerPool
 from pressroom.pipeline.internal_calls import InternalCalls
+from pressroom.pipeline.previews import Previews
 from pressroom.pipeline.services import Services
 from pressroom.sdk import Authorizer, Job, Lifespan, Observer
 from pressroom.storage.database import DatabaseProbe, SqlDatabase
@@ -45,8 +46,9 @@ _LIFESPAN_SECONDS: Final = 1.0
 class Host:
     """A running host. `start` opens everything, `close` lets go of it in reverse.
 
-    `pipeline`, `services`, `database`, `accounts`, `authorization_server` and `jobs` are there between the two, and
-    `identity_provider` where the operator named one. `failures` are what lifespans of plugins raised after they began.
+    `pipeline`, `previews`, `services`, `database`, `accounts`, `authorization_server` and `jobs` are there between the
+    two, and `identity_provider` where the operator named one. `tools` makes calls of the server's own tools. `failures`
+    are what lifespans of plugins raised once they had begun.
     """
 
     def __init__(self, compiled: LoadedApp) -> None:
@@ -57,7 +59,7 @@ class Host:
         self._deadline: float | None = None
         self._leaving = False
         self._open = AsyncExitStack()
-        self._internal_calls = InternalCalls()
+        self.tools = InternalCalls()
 
     @property
     def leaving(self) -> bool:
@@ -91,7 +93,8 @@ class Host:
             await self._enter_lifespans(opened)
             self.services = await self._services(opened)
             self.pipeline = Pipeline(self.services)
-            self._internal_calls.begin(self.pipeline, self.services.files)
+            self.previews = Previews(self.pipeline, self.services)
+            self.tools.begin(self.pipeline, self.services.files)
             opened.push_async_callback(self._settle)
             self.jobs.retain(one.record.kind for one in self.compiled.plugins.contributions.of(Job))
             await self.jobs.open()
@@ -140,7 +143,7 @@ class Host:
         for part in parts:
             await part.open()
             opened.push_async_callback(part.close)
-        compiled.plugins.services.fill(self.database, *parts, self.accounts.stored, self.jobs, self._internal_calls)
+        compiled.plugins.services.fill(self.database, *parts, self.accounts.stored, self.jobs, self.tools)
 
     async def _open_identity_provider(self, opened: AsyncExitStack) -> None:
         settings = self.settings.accounts.identity_provider

@@ -127,8 +127,8 @@ def brand_icon(branding: Branding) -> str:
     )
 
 
-def load_assets(branding: Branding) -> Mapping[str, Asset]:
-    """Return every static file by its name."""
+def load_assets(branding: Branding, font_css: str = "") -> Mapping[str, Asset]:
+    """Return every static file by its name. `font_css` are the rules of the fonts that the pages load."""
     static = files(__package__).joinpath("static")
 
     def text(*names: str) -> str:
@@ -136,12 +136,13 @@ def load_assets(branding: Branding) -> Mapping[str, Asset]:
 
     css, script = "text/css; charset=utf-8", "text/javascript; charset=utf-8"
     return {
-        "pressroom.css": _asset(text("pressroom.css") + brand_css(branding), css),
+        "pressroom.css": _asset(font_css + text("pressroom.css") + brand_css(branding), css),
         "icons.css": _asset(text("icons.css"), css),
-        "account.css": _asset(text("account.css", "charts.css"), css),
+        "account.css": _asset(text("account.css", "charts.css", "writing.css"), css),
+        "studio.css": _asset(text("studio.css"), css),
         "editor.css": _asset(text("editor.css"), css),
-        "pages.js": _asset(text("shared.js", "fields.js", "editor.js", "results.js", "pages.js"), script),
-        "account.js": _asset(text("shared.js", "account.js"), script),
+        "pages.js": _asset(text("shared.js", "fields.js", "editor.js", "studio.js", "pages.js"), script),
+        "account.js": _asset(text("shared.js", "account.js", "writing.js"), script),
         "icon.svg": _asset(brand_icon(branding), "image/svg+xml"),
     }
 

@@ -63,6 +63,15 @@ MAX_FORM_BYTES: Final = 65_536
 Fields = Mapping[str, list[str]]
 """The fields of a form, each with every value that was sent for it."""
 
+
+class StaleFormError(Exception):
+    """A form of this site whose CSRF token is out of date, such as after a new sign-in. `fields` is what it holds."""
+
+    def __init__(self, fields: Fields) -> None:
+        super().__init__("the form's CSRF token is out of date")
+        self.fields = fields
+
+
 _MAX_FIELDS: Final = 1000
 _SECRET: Final = re.compile(r"[0-9A-Za-z]{43}", re.ASCII)
 _NOT_IN_URLS: Final = re.compile(r"[^\x21-\x7e]")
@@ -159,28 +168,45 @@ class BrowserSessions:
             self.set_cookie(response, "form", known.anonymous)
         return response
 
-    def form(self, request: Request, purpose: Callable[[Fields], str] | None = None) -> Fields:
+    def form(
+        self,
+        request: Request,
+        purpose: Callable[[Fields], str] | None = None,
+        *,
+        max_bytes: int = MAX_FORM_BYTES,
+        keep_stale: bool = False,
+    ) -> Fields:
         """Return the fields of a posted form whose CSRF token was made for the path that it was posted to.
 
         `purpose` says from the fields what the form asks for: the token has to be made for that, too.
 
         Raises:
             UnsupportedMediaType: the body is not a form.
-            PayloadTooLarge: the body is larger than any form of these pages.
+            PayloadTooLarge: the body has more than `max_bytes`.
             InvalidInput: the body is not UTF-8, or has too many fields.
+            StaleFormError: the token is missing or wrong, the browser says that the form is one of this site, and
+                `keep_stale` asks for what it holds.
             Forbidden: the token is missing or wrong, or the form was posted from another site; the message tells
                 the person to go back, reload the page and send the form again.
         """
         self._check_origin(request)
-        fields = parse_form(request)
+        fields = parse_form(request, max_bytes)
         nonce, _, signature = fields.get("csrf", [""])[-1].partition(".")
         wanted = purpose(fields) if purpose is not None else ""
         expected = self._signature(nonce, self._known(request), request.path, wanted)
         if not hmac.compare_digest(signature.encode(), expected.encode()):
+            if keep_stale and self.comes_from_here(request):
+                raise StaleFormError(fields)
             raise Forbidden(
                 "this form was opened too long ago, or before you signed in or out in another tab: " + _WHAT_TO_DO
             )
         return fields
+
+    def comes_from_here(self, request: Request) -> bool:
+        """Tell whether the browser says that a page of this site made the request (Fetch Metadata; `Origin`)."""
+        site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
+        own = origin is not None and origin.lower() == self._origin
+        return site == "same-origin" or (site is None and own)
 
     def cookie(self, request: Request, name: str) -> str:
         """Return the value of one of the server's cookies, or nothing."""
@@ -231,19 +257,19 @@ class BrowserSessions:
             )
 
 
-def parse_form(request: Request) -> Fields:
+def parse_form(request: Request, max_bytes: int = MAX_FORM_BYTES) -> Fields:
     """Return the fields of a posted form, without a look at where it came from.
 
     Raises:
         UnsupportedMediaType: the body is not a form.
-        PayloadTooLarge: it is larger than `MAX_FORM_BYTES`.
+        PayloadTooLarge: it has more than `max_bytes`.
         InvalidInput: it is not UTF-8, or has too many fields.
     """
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type != FORM:
         raise UnsupportedMediaType(f"a form is sent as {FORM}")
-    if len(request.body) > MAX_FORM_BYTES:
-        raise PayloadTooLarge(f"the form is too large: it may have {MAX_FORM_BYTES} bytes")
+    if len(request.body) > max_bytes:
+        raise PayloadTooLarge(f"the form is too large: it may have {max_bytes} bytes")
     try:
         return parse_qs(request.body.decode(), keep_blank_values=True, max_num_fields=_MAX_FIELDS, errors="strict")
     except ValueError:

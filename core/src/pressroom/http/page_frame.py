@@ -18,6 +18,7 @@ from sanic import HTTPResponse
 
 from pressroom.errors import NotFound
 from pressroom.http.assets import DARK, LIGHT, Asset, load_assets
+from pressroom.http.web_fonts import WebFonts
 from pressroom.sdk import Branding
 
 _DESCRIPTION_LENGTH = 160
@@ -126,6 +127,8 @@ class PageFrame:
         file_origins: further origins that results are loaded from, such as the public URL of a bucket.
         offers_mcp: whether the server answers at the branding's `mcp_url`, so that the pages may say so.
         offers_accounts: whether people can sign in, so that every page leads there.
+        offers_cards: whether public pages have an image for links to them, `card.png` below their URL.
+        fonts: the fonts that the pages load; without them they use those of the reader's system.
     """
 
     def __init__(
@@ -136,13 +139,16 @@ class PageFrame:
         *,
         offers_mcp: bool = True,
         offers_accounts: bool = True,
+        offers_cards: bool = False,
+        fonts: WebFonts | None = None,
     ) -> None:
         parts = urlsplit(base_url)
         self.branding = branding
         self.base_url = base_url
         self.origin = f"{parts.scheme}://{parts.netloc}"
         self.root = parts.path.rstrip("/")
-        self._assets = load_assets(branding)
+        self.fonts = fonts
+        self._assets = load_assets(branding, fonts.css if fonts else "")
         policy = partial(_security_policy, self.origin, branding.logo_url, tuple(file_origins))
         self.content_security_policy = policy()
         self.redirecting_security_policy = policy(form_action=False)
@@ -152,6 +158,8 @@ class PageFrame:
             "docs_href": "" if branding.docs_url == f"{base_url}/tools" else safe_link(branding.docs_url),
             "offers_mcp": offers_mcp,
             "offers_accounts": offers_accounts,
+            "offers_cards": offers_cards,
+            "preloaded_fonts": [f"{self.root}{path}" for path in fonts.preloaded] if fonts else [],
             "root": self.root,
             "asset": self._asset_href,
             "light": LIGHT,
@@ -228,7 +236,7 @@ def _security_policy(origin: str, logo_url: str, file_origins: Iterable[str], *,
         "font-src": "'self'",
         "form-action": "'self'",
         "frame-ancestors": "'none'",
-        "img-src": " ".join(["'self'", "data:", *dict.fromkeys(pictures)]),
+        "img-src": " ".join(["'self'", "data:", "blob:", *dict.fromkeys(pictures)]),
         "manifest-src": "'self'",
         "script-src": "'self'",
         "style-src": "'self'",

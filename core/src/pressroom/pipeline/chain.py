@@ -36,7 +36,7 @@ from pressroom.pipeline.stages.repeat import Claim, Recall
 from pressroom.pipeline.stages.respond import Respond
 from pressroom.pipeline.stages.run import Run
 from pressroom.pipeline.stages.validate import Validate
-from pressroom.sdk import Caller, McpTool
+from pressroom.sdk import Artifact, Caller, McpTool
 from pressroom.sdk.params import REQUEST_ID
 from pressroom.validation.client_ip import Headers
 
@@ -95,6 +95,8 @@ class Pipeline:
             type(stage): stage for stage in (self._admit, self._authenticate, self._observe)
         }
         stages = tuple(known.get(stage) or stage(services) for stage in STAGES)
+        self._own = {type(stage): stage for stage in stages}
+        self._run = next(stage for stage in stages if isinstance(stage, Run))
         identified, resolved = STAGES.index(Authenticate) + 1, STAGES.index(Plan) + 1
         self._from_received, self._from_identified = stages[:resolved], stages[identified:resolved]
         after_tool = stages[resolved:-1]
@@ -172,6 +174,32 @@ class Pipeline:
             for stage in self._chains["http"][id(call.plan_tool)].internal:
                 call = await stage.enter(call)
         return _validated(call)
+
+    async def check(self, received: ReceivedCall | IdentifiedCall) -> ValidatedCall:
+        """Return a call of a generator that was looked at and not run: the caller may use it, and it is well-formed.
+
+        Credentials are not looked at: a `ReceivedCall` is one of an anonymous caller. An `IdentifiedCall` is one of the
+        server itself, which no authorizer is asked about.
+
+        Raises:
+            CallError: the call is refused.
+        """
+        call: CallContext = received
+        stages: tuple[type[CallStage[Any, Any]], ...] = (Plan, Validate)
+        if isinstance(received, ReceivedCall):
+            call = IdentifiedCall(received.request, self.admit(received.connection_ip, received.headers))
+            stages = (Plan, Authorize, Validate)
+        for stage in stages:
+            call = await self._own[stage].enter(call)
+        return _validated(call)
+
+    async def draw(self, call: ValidatedCall) -> Artifact:
+        """Run the generator of a call that `check` returned, count nothing, and store nothing.
+
+        Raises:
+            CallError: it could not be made.
+        """
+        return await self._run.draw(call)
 
     def admit(self, connection_ip: str, headers: Headers) -> Caller:
         """Return the anonymous caller that a request comes from: the first stage alone."""

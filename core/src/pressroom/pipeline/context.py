@@ -152,7 +152,8 @@ class ValidatedCall(ResolvedCall):
     `limit_cost` and `quota_use` are what was counted.
 
     At the end a generator has a `file`, delivered as `content` or `url`, and an MCP tool a `result`. `expires_at` is a
-    Unix time in whole seconds. `run_seconds` is there where this call ran the tool.
+    Unix time in whole seconds. `run_seconds` is there where this call ran the tool; `fetched` counts the connections
+    that were made for it.
     """
 
     params: Params
@@ -167,6 +168,7 @@ class ValidatedCall(ResolvedCall):
 
     file: RenderedFile | None = None
     result: ToolResult | BaseModel | StoredAnswer | None = None
+    fetched: int = 0
     run_seconds: float | None = None
     content: bytes = b""
     url: str = ""

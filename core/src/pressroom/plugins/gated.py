@@ -31,6 +31,7 @@ from pressroom.sdk import (
     LeaseLost,
     LockTaken,
     Observer,
+    OverviewSection,
     PublishingTargets,
     RateLimit,
     SharedKeys,
@@ -55,7 +56,10 @@ CHECK_SECONDS: Final = 30.0
 TARGETS_SECONDS: Final = 0.8
 """How long a plugin may take to name what an account publishes on: a person waits for the page."""
 
-_TARGETS_CANCEL_SECONDS: Final = 0.1
+OVERVIEW_SECONDS: Final = 2.0
+"""How long a plugin may take for its section of the overview: a person waits for the page."""
+
+_PAGE_CANCEL_SECONDS: Final = 0.1
 
 MAX_LISTED: Final = 100_000
 """How many entries or names of one plugin are read: a generator may never end."""
@@ -143,9 +147,18 @@ class Gated:
     async def _targets(self, record: PublishingTargets, subject: str) -> Iterable[str]:
         call = self._call("publishing targets", record.name)
         ask = partial(record.names, subject)
-        found = await self.gate.run(call, TARGETS_SECONDS, ask, cancel_seconds=_TARGETS_CANCEL_SECONDS)
+        found = await self.gate.run(call, TARGETS_SECONDS, ask, cancel_seconds=_PAGE_CANCEL_SECONDS)
         names = self._listed(call, found)
         return [name for name in names if isinstance(name, str)]
+
+    async def _section(self, record: OverviewSection, subject: str) -> str:
+        call = self._call("overview section", record.name)
+        ask = partial(record.html, subject)
+        found = await self.gate.run(call, OVERVIEW_SECONDS, ask, cancel_seconds=_PAGE_CANCEL_SECONDS)
+        with self.gate.calling(call):
+            if not isinstance(found, str):
+                raise TypeError(f"its HTML must be a text, not {shown(found)}")
+        return found
 
     def _listed(self, call: PluginCall, values: Iterable[Any]) -> list[Any]:
         with self.gate.calling(call):
@@ -190,6 +203,7 @@ _FUNCTIONS: Final[Mapping[type[Any], Mapping[str, str]]] = {
     Observer: {"observe": "_observe"},
     IndexEntries: {"entries": "_entries"},
     PublishingTargets: {"names": "_targets"},
+    OverviewSection: {"html": "_section"},
     StorageKind: {"measure": "_measure", "make_room": "_make_room"},
     SharedKeys: {"read": "_read_keys", "unreadable": "_unreadable"},
     Check: {"run": "_check"},

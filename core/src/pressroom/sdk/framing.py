@@ -28,7 +28,7 @@ def sandboxed_frame(html: str, *, title: str, base_url: str, lang: str = "") -> 
     parts = urlsplit(base_url)
     origin, root = f"{parts.scheme}://{parts.netloc}", escape(parts.path.rstrip("/"))
     # The policy of the page holds in the frame as well. The frame has no origin of its own that 'self' could stand for.
-    policy = f"default-src 'none'; img-src 'self' {origin} data:; style-src 'self' {origin}"
+    policy = f"default-src 'none'; img-src 'self' {origin} data:; style-src 'self' {origin}; font-src 'self' {origin}"
     language = f' lang="{escape(lang)}"' if lang else ""
     document = (
         f'<!doctype html><html class="foreign-text"{language}><head><meta charset="utf-8">'

@@ -82,7 +82,7 @@ class Preview:
 
     `kind` is `picture`: the file itself, or the `preview` of its artifact. Or it is `icons`: a browser's tab, a phone's
     home screen and a search result, with the icons of `Artifact.preview`; `pressroom.graphics.icons.icon_sheet` makes
-    that image. Where `live` is set, people may switch on that the tool runs again whenever they pause.
+    that image. Pages draw as people type; `live` says that a generator whose files are not images can be drawn too.
     """
 
     kind: Literal["picture", "icons"] = "picture"
@@ -122,9 +122,9 @@ class Snippet:
 class Page:
     """What a generator's page has beyond a form, a result and the reference.
 
-    With `gallery`, the examples are shown as images that the generator itself makes, once and at no cost for anybody;
-    the form begins with the first one. `modes` divides the form where parameters exclude each other. `snippets` are
-    texts to copy. `sample` is an instance of the generator's `details`: what the page shows before anything was made.
+    With `gallery`, there are images of the examples although the files are something else: each artifact has a
+    `preview`. `modes` divides the form where parameters exclude each other. `snippets` are texts to copy. `sample` is
+    an instance of the generator's `details`: what the page shows before anything was made.
     """
 
     gallery: bool = False

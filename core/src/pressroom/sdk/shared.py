@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Literal, Self
@@ -177,6 +177,13 @@ def _no_token(path: str) -> str:
     return ""
 
 
+@asynccontextmanager
+async def _no_charge(tool: str) -> AsyncIterator[Callable[[], None]]:
+    """Count nothing, outside the dashboard."""
+    del tool
+    yield lambda: None
+
+
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
     """A request to a plugin's own route. Header names are in lower case.
@@ -188,6 +195,10 @@ class HttpRequest:
     that is posted to another page. The path is that of its `Route`, filled in and without a query:
     `/dashboard/books/7`. Where the server's public URL has a path of its own, it is left out here, though the form's
     `action` begins with it.
+
+    `charge(tool)` counts what a page of the dashboard does against the monthly quota of the MCP tool that does the
+    same: `async with request.charge("create_content") as is_free:`. A use is given back if the block fails, or calls
+    `is_free()` because nothing new was made. It raises `QuotaExceeded`, and `Forbidden` where the plan lacks the tool.
     """
 
     method: str
@@ -201,6 +212,9 @@ class HttpRequest:
     subject: str = ""
     csrf_token: str = field(default="", repr=False)
     csrf_token_for: Callable[[str], str] = field(default=_no_token, repr=False, compare=False)
+    charge: Callable[[str], AbstractAsyncContextManager[Callable[[], None]]] = field(
+        default=_no_charge, repr=False, compare=False
+    )
 
     @property
     def form(self) -> Mapping[str, str]:
@@ -260,10 +274,14 @@ class DashboardPage:
     `tools` says which of the page's actions are those of MCP tools: the host refuses them to people whose plan has not
     the tool, before the handler is asked. Its keys are values of the form's field `do`; the empty one stands for every
     form whose `do` is not named: `{"export": "export_content"}`.
+
+    `group` is the heading under which the navigation lists the page, such as `Content`. Pages of all plugins with the
+    same heading are together; those without one are under `More`.
     """
 
     title: str
     tools: Mapping[str, str] = field(default_factory=dict)
+    group: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +293,9 @@ class Route:
     secret, such as `<token>`, is masked in the log.
 
     With `page` it belongs to the dashboard, for people who are signed in. Bodies have at most `max_body_bytes`; 0 means
-    as many as the server takes elsewhere.
+    as many as the server takes elsewhere, and on a page of the dashboard 65,536. A page with more is one on which
+    people write: a form that arrives after their session ended is shown to them again, to be sent once they are signed
+    in.
 
     `before_body` is awaited before the body is read, with a request whose body is empty. An answer that it returns is
     sent, and the body is not read; `None` lets the request through to the handler. Let it look at tokens and other
@@ -314,6 +334,21 @@ class IndexEntries:
 
     section: str
     entries: Callable[[], Awaitable[Iterable[IndexEntry]]]
+
+
+@dataclass(frozen=True, slots=True)
+class OverviewSection:
+    """A section of the dashboard's overview, above what the host shows there itself.
+
+    `html` gets the account's id and returns the section for the frame of the dashboard: an element with a heading `h2`,
+    or an empty text where there is nothing to show. It goes into the page as it is, so escape what people have typed,
+    and begin ids with the plugin's id. Sections have links rather than forms. Those with a lower `position` come first,
+    then those of the plugin whose id comes first. It has two seconds; where it fails, the page leaves it out.
+    """
+
+    name: str
+    html: Callable[[str], Awaitable[str]]
+    position: int = 100
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from sanic.exceptions import PayloadTooLarge as SanicPayloadTooLarge
 
 from pressroom.catalog.compile import GENERATE
 from pressroom.catalog.reserved_paths import fits, specificity
+from pressroom.catalog.tool import ANONYMOUS
 from pressroom.errors import (
     CallError,
     CallTimeout,
@@ -46,11 +47,14 @@ from pressroom.http.responses import (
     plugin_failures,
     receive_body,
 )
+from pressroom.http.web_fonts import WebFonts
 from pressroom.interfaces.dashboard.routes import Dashboard
 from pressroom.interfaces.mcp.routes import McpEndpoint
 from pressroom.interfaces.oauth.routes import OAuthEndpoints
+from pressroom.interfaces.tools_api.gallery import Gallery
 from pressroom.interfaces.tools_api.openapi import openapi_document
-from pressroom.interfaces.tools_api.page_routes import Gallery, ToolPages
+from pressroom.interfaces.tools_api.page_routes import ToolPages
+from pressroom.interfaces.tools_api.preview_routes import PreviewRoutes
 from pressroom.interfaces.tools_api.routes import ToolsApi, json_response, pretty
 from pressroom.observability.secrets import SecretPaths
 from pressroom.sdk import HttpRequest, Route
@@ -58,6 +62,7 @@ from pressroom.server.connection import CLIENT_BOUNDS, UNREAD, ClientBounds, Ser
 from pressroom.server.files import SignedFiles
 from pressroom.server.health import Health
 from pressroom.server.index import TextIndex
+from pressroom.server.site_files import CARDS, ServerFiles
 from pressroom.storage.files.local import LocalFileStore
 from pressroom.storage.files.signing import signing_secret
 from pressroom.validation.client_ip import client_ip_of
@@ -104,8 +109,14 @@ class _Application:
         )
         self._api = ToolsApi(host)
         site = PageFrame(
-            host.compiled.branding, settings.public_url, _file_origins(host), offers_mcp=settings.mcp.enabled
+            host.compiled.branding,
+            settings.public_url,
+            _file_origins(host),
+            offers_mcp=settings.mcp.enabled,
+            offers_cards=CARDS in host.services.catalog.plan(ANONYMOUS).tools,
+            fonts=WebFonts(settings.storage.path / "fonts"),
         )
+        self._site_files = ServerFiles(host, site)
         self._pages = ToolPages(self._api, site, Gallery(host))
         self._routes: set[tuple[str, str]] = set()
         self._add_tools_api()
@@ -120,6 +131,9 @@ class _Application:
                 self._add_endpoint(endpoint)
         self._add_host_routes()
         self._add_plugin_routes()
+        for path, handler in self._site_files.defaults().items():
+            if ("GET", path) not in self._routes:
+                self._add(path, ("GET",), handler)
         self.app.error_handler.add(Exception, self._on_error)
 
     def _add(self, path: str, methods: tuple[str, ...], handler: Callable[..., Any]) -> None:
@@ -155,10 +169,18 @@ class _Application:
         pages = self._pages
         self._add("/", ("GET",), _redirect(f"{site.root}/tools"))
         self._add("/tools", ("GET",), pages.index)
+        self._add("/tools.md", ("GET",), pages.index_text)
         self._add("/tools/<slug:str>", ("GET",), pages.tool)
         self._add("/tools/<slug:str>", ("POST",), pages.submit)
         self._add("/tools/static/<name:str>", ("GET",), pages.asset)
         self._add("/tools/<slug:str>/examples/<number:str>", ("GET",), pages.example)
+        self._add("/tools/<slug:str>/examples/<number:str>/<size:str>", ("GET",), pages.example)
+        self._add("/tools/<slug:str>/choices/<name:str>/<value:str>", ("GET",), pages.choice)
+        previews = PreviewRoutes(self._host, self._api, pages.descriptors)
+        self._add("/tools/<slug:str>/preview", ("POST",), previews.posted)
+        self._add("/tools/<slug:str>/preview", ("GET",), previews.linked)
+        for endpoint in self._site_files.endpoints():
+            self._add_endpoint(endpoint)
 
     def _add_host_routes(self) -> None:
         document = pretty(openapi_document(self._host.compiled))

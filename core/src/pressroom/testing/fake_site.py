@@ -13,18 +13,30 @@ from typing import Any, Final, Literal, TypeAlias
 
 from pressroom.sdk import HttpResponse
 
-Trouble: TypeAlias = Literal["hang", "cut", "lost answer", "html", "error", "busy"]
+Trouble: TypeAlias = Literal[
+    "hang", "cut", "lost answer", "half", "late", "html", "odd", "error", "busy", "revoked", "twice"
+]
 """How a site misbehaves.
 
 - `hang`: it accepts the request and never answers.
 - `cut`: it closes the connection without doing anything.
 - `lost answer`: it does what it is asked to, and closes the connection before it answers.
+- `half`: it does what it is asked to, and closes the connection in the middle of its answer.
+- `late`: it does what it is asked to, and answers after `LATE_SECONDS`.
 - `html`: it answers 200 with a page of HTML, as a login page or a captive portal does.
+- `odd`: it answers 200 with JSON that is not what anybody asked for.
 - `error`: it answers 500.
 - `busy`: it answers 429, and asks to wait a second.
+- `revoked`: it answers 401, as to a credential that was taken back.
+- `twice`: it does what it is asked to two times, as behind a proxy that repeats requests, and answers once.
 """
 
+LATE_SECONDS: Final = 2.0
+"""How long a site takes that answers late."""
+
 _HTML: Final = b"<!doctype html><title>Please sign in</title><p>Please sign in."
+_ODD: Final = b'{"id": [], "posts": [5, null], "data": "?", "url": {"href": 1}}'
+_HALF_MISSING: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +52,15 @@ class SiteRequest:
         """Return the body, read as JSON. Raises `ValueError`."""
         return json.loads(self.body)
 
+
+_ACTING: Final = (None, "lost answer", "half", "late", "twice")
+_ANSWERS: Final[Mapping[Trouble | None, HttpResponse]] = {
+    "html": HttpResponse(_HTML),
+    "odd": HttpResponse(_ODD, 200, "application/json"),
+    "error": HttpResponse(b"internal error", 500, "text/plain"),
+    "busy": HttpResponse(b"too many requests", 429, "text/plain", {"Retry-After": "1"}),
+    "revoked": HttpResponse(b'{"error": "no"}', 401, "application/json"),
+}
 
 Answer: TypeAlias = HttpResponse | Callable[[SiteRequest], HttpResponse]
 
@@ -120,32 +141,31 @@ class _Handler(BaseHTTPRequestHandler):
         request = SiteRequest(self.command, self.path, headers, body)
         fake.requests.append(request)
         trouble, fake.trouble_once = fake.trouble_once or fake.trouble, None
-        match trouble:
-            case None:
-                self._send(fake.answer(request))
-            case "hang":
-                fake.closed.wait()
-                self._cut()
-            case "cut":
-                self._cut()
-            case "lost answer":
-                fake.answer(request)
-                self._cut()
-            case "html":
-                self._send(HttpResponse(_HTML))
-            case "error":
-                self._send(HttpResponse(b"internal error", 500, "text/plain"))
-            case "busy":
-                self._send(HttpResponse(b"too many requests", 429, "text/plain", {"Retry-After": "1"}))
+        if trouble == "hang":
+            fake.closed.wait()
+        elif trouble in _ACTING:
+            answer = fake.answer(request)
+            if trouble == "twice":
+                answer = fake.answer(request)
+            if trouble == "late":
+                fake.closed.wait(LATE_SECONDS)
+            if trouble != "lost answer":
+                self._send(answer, missing=_HALF_MISSING if trouble == "half" else 0)
+        elif trouble in _ANSWERS:
+            self._send(_ANSWERS[trouble])
+        if trouble in ("hang", "cut", "lost answer", "half"):
+            self._cut()
 
-    def _send(self, answer: HttpResponse) -> None:
+    def _send(self, answer: HttpResponse, *, missing: int = 0) -> None:
+        """Send an answer, which claims to have this many bytes more than it has."""
         self.send_response(answer.status)
         for name, value in {**answer.headers, "Content-Type": answer.media_type}.items():
             self.send_header(name, value)
-        self.send_header("Content-Length", str(len(answer.body)))
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(answer.body)
+        self.send_header("Content-Length", str(len(answer.body) + missing))
+        with suppress(OSError):  # whoever asked has left
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(answer.body)
 
     def _cut(self) -> None:
         self.close_connection = True

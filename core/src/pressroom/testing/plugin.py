@@ -5,6 +5,7 @@ PYTEST_DONT_REWRITE: there is no assertion in here, and pytest would warn where 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 
 from pressroom.testing.accounts import HostAccount, SignedInBrowser
 from pressroom.testing.fake_site import FakeSite, fake_site
+from pressroom.testing.recording import RecordedHttp, recorded_http
 from pressroom.testing.running import RunningHost, settings_for_test
 
 __all__ = [
@@ -22,6 +24,7 @@ __all__ = [
     "http",
     "other_account",
     "pressroom_config",
+    "recording",
     "settings_for_test",
     "signed_in_browser",
     "website",
@@ -101,3 +104,14 @@ def website() -> Iterator[FakeSite]:
     """
     with fake_site() as site:
         yield site
+
+
+@pytest.fixture
+def recording(host: RunningHost, request: pytest.FixtureRequest) -> Iterator[RecordedHttp]:
+    """Let what plugins fetch come from the file `recorded/<module>/<test>.json` beside the test.
+
+    With the environment variable `PRESSROOM_TEST_RECORD=1` real services are asked, and the file is written.
+    """
+    name = re.sub(r"[^A-Za-z0-9_-]+", "-", request.node.name).strip("-")
+    with recorded_http(host, request.path.parent / "recorded" / request.path.stem / f"{name}.json") as found:
+        yield found

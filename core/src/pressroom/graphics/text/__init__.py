@@ -3,7 +3,7 @@
 from pressroom.graphics.text.drawing import draw_text, ink_box
 from pressroom.graphics.text.fonts import Face, FontLibrary, default_library
 from pressroom.graphics.text.lines import break_lines, clamp_lines, ellipsized
-from pressroom.graphics.text.shaping import PlacedGlyph, ShapedText, TextStyle, shape
+from pressroom.graphics.text.shaping import PlacedGlyph, ShapedText, TextStyle, missing_characters, shape
 
 __all__ = [
     "Face",
@@ -17,5 +17,6 @@ __all__ = [
     "draw_text",
     "ellipsized",
     "ink_box",
+    "missing_characters",
     "shape",
 ]

@@ -14,7 +14,7 @@ import uharfbuzz as hb
 from pressroom.graphics.emoji import emoji_path, is_emoji
 from pressroom.graphics.segments import grapheme_clusters
 from pressroom.graphics.text.bidi import Direction, levels, visual_order
-from pressroom.graphics.text.fonts import SANS, Face, FontLibrary
+from pressroom.graphics.text.fonts import SANS, Face, FontLibrary, default_library
 
 EMOJI_ADVANCE: Final = 1.275
 """How wide an emoji stands, in sizes of the text around it: as wide as browsers set the common emoji fonts."""
@@ -104,6 +104,23 @@ def shape(text: str, style: TextStyle, library: FontLibrary, direction: Directio
         missing += [text[glyph.cluster] for glyph in placed if glyph.face is not None and glyph.glyph == 0]
     ascent, descent = vertical_metrics(faces[0], style)
     return ShapedText(tuple(glyphs), x, ascent, descent, style, base == 1, tuple(dict.fromkeys(missing)))
+
+
+def missing_characters(text: str, library: FontLibrary | None = None) -> tuple[str, ...]:
+    """Return the characters of a text that would be drawn as boxes, each once and in order of appearance.
+
+    Emoji that have an image, and characters that take no room, are never among them.
+
+    Args:
+        text: one line or more.
+        library: the fonts to look in; those of the operator and of the installed packages by default.
+
+    Raises:
+        ConfigError: a folder of the operator cannot be read, or there is no font at all.
+    """
+    fonts = library or default_library()
+    found = (one for line in text.splitlines() for one in shape(line, TextStyle(16), fonts).missing)
+    return tuple(dict.fromkeys(found))
 
 
 def vertical_metrics(face: Face, style: TextStyle) -> tuple[float, float]:

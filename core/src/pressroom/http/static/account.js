@@ -38,6 +38,7 @@ for (const box of $$("[data-switches]")) {
 
 document.addEventListener("submit", (event) => {
   const form = event.target;
+  if (event.defaultPrevented) return;
   if (form.dataset.sent) event.preventDefault();
   else if (form.method === "post") form.dataset.sent = "yes";
 });
@@ -53,6 +54,86 @@ if (guessed && ownZone && ownZone !== guessed.value) {
   const url = new URL(location.href);
   url.searchParams.set(guessed.name, ownZone);
   location.replace(url);
+}
+
+// Where a credential is made: a page of the site whose URL is typed in the same form.
+
+for (const line of $$("[data-site-page]")) {
+  const field = $("[name=url]", line.closest("form"));
+  const show = () => {
+    const typed = field.value.trim();
+    const url = URL.canParse(typed) ? typed : `https://${typed}`;
+    const site = URL.canParse(url) ? new URL(url) : null;
+    line.hidden = !site?.hostname.includes(".") || !["http:", "https:"].includes(site.protocol);
+    if (line.hidden) return;
+    $("a", line).href = `${site.origin}${site.pathname.replace(/\/$/, "")}/${line.dataset.sitePage}`;
+    $("a", line).textContent = "Open that page of your site";
+  };
+  field?.addEventListener("input", show);
+}
+
+// Several files, dropped or chosen: each is sent to a link of its own, one after the other.
+
+const drop = $("[data-drop]");
+if (drop) {
+  const list = $("[data-drop-list]", drop);
+  const input = $("input[type=file]", drop);
+  const ask = (url, body, headers, progress) =>
+    new Promise((resolve, reject) => {
+      const request = new XMLHttpRequest();
+      request.open("POST", url);
+      request.setRequestHeader("Accept", "text/plain");
+      for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
+      request.upload.addEventListener("progress", (event) => progress?.(event.loaded / event.total));
+      const refuse = () => reject(new Error(request.status < 500 && request.responseText.length < 300 ? request.responseText.trim() : ""));
+      request.addEventListener("load", () => (request.status < 300 ? resolve(request.responseText.trim()) : refuse()));
+      request.addEventListener("error", refuse);
+      request.send(body);
+    });
+  const send = async (file) => {
+    const row = document.createElement("li");
+    const note = document.createElement("span");
+    note.className = "row-note";
+    note.textContent = "waiting";
+    row.append(file.name, note);
+    list.append(row);
+    return async () => {
+      try {
+        const form = new URLSearchParams({ do: "upload", csrf: drop.dataset.csrf });
+        const link = await ask(drop.dataset.action, form.toString(), { "Content-Type": "application/x-www-form-urlencoded" });
+        const body = new FormData();
+        body.append("file", file);
+        await ask(link, body, {}, (share) => (note.textContent = `${Math.floor(share * 100)} %`));
+        note.textContent = "done";
+        return true;
+      } catch (error) {
+        note.className = "field-error";
+        note.textContent = error.message || "It could not be sent. Check the connection, and try again.";
+        return false;
+      }
+    };
+  };
+  const take = async (files) => {
+    const tasks = await Promise.all([...files].map(send));
+    let failed = 0;
+    for (const task of tasks) failed += (await task()) ? 0 : 1;
+    input.value = "";
+    if (tasks.length && !failed) location.reload();
+  };
+  drop.hidden = false;
+  for (const button of $$("[data-without-drop]")) button.hidden = true;
+  input.addEventListener("change", () => take(input.files));
+  for (const name of ["dragenter", "dragover"]) {
+    drop.addEventListener(name, (event) => {
+      event.preventDefault();
+      drop.classList.add("over");
+    });
+  }
+  for (const name of ["dragleave", "drop"]) drop.addEventListener(name, () => drop.classList.remove("over"));
+  drop.addEventListener("drop", (event) => {
+    event.preventDefault();
+    take(event.dataTransfer.files);
+  });
 }
 
 // On a phone the dashboard's navigation is one row that scrolls.

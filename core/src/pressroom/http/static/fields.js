@@ -34,9 +34,10 @@ class Field {
 
   reset() {
     const { default: value = "" } = this.spec;
-    this.text = typeof value === "object" ? JSON.stringify(value, null, 2) : String(value);
+    this.text = Array.isArray(value) ? value.join("\n") : typeof value === "object" ? JSON.stringify(value, null, 2) : String(value);
     // A choice that has no empty option begins with its first one.
     if (this.control.tagName === "SELECT" && this.control.selectedIndex < 0) this.control.selectedIndex = 0;
+    if (this.mode !== undefined && this.control.type === "radio" && !this.controls.some((radio) => radio.checked)) this.control.checked = true;
   }
 
   // The value, or undefined where the parameter is left out.
@@ -54,7 +55,14 @@ class Field {
     if (kind === "boolean") return text === "true";
     if (kind === "number") return text.trim() === "" ? undefined : Number(text);
     if (kind === "object") return this.parseObject(text);
+    if (kind === "list") return this.parseList(text);
     return text || empty ? text : undefined;
+  }
+
+  // One item per line
+  parseList(text) {
+    const items = text.split("\n").map((line) => line.trim()).filter(Boolean);
+    return items.length || this.spec.default ? items : undefined;
   }
 
   parseObject(text) {

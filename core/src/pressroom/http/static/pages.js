@@ -1,27 +1,9 @@
-// What the pages of tools do with JavaScript. Without it the form posts to the page, and the server answers with the same result.
+// The pages of tools: the canvas follows the form. Without JavaScript the form posts to the page, and the server answers.
 
-// The form
-
-const SETTLED_MS = 800;
-const LIVE = "preview-while-i-type";
-
-// A browser may forbid a page to keep anything; then nothing is remembered.
-
-function remembered(name) {
-  try {
-    return localStorage.getItem(name) === "true";
-  } catch {
-    return false;
-  }
-}
-
-function remember(name, value) {
-  try {
-    localStorage.setItem(name, value);
-  } catch {
-    // It holds until the page is left.
-  }
-}
+const PAUSE_MS = 80;
+const STALE_MS = 400;
+const SHOWN = ["width", "height", "size", "scale", "format"];
+const PAGE = Math.random().toString(36).slice(2, 14);
 
 class Tool {
   constructor(form) {
@@ -29,37 +11,69 @@ class Tool {
     this.all = $$("[data-field]", form).map((box) => new Field(box));
     this.groups = $$("[data-group]", form).map((box) => new Group(box));
     this.editors = this.all.map((field) => field.editor).filter(Boolean);
-    this.button = $("button[type=submit]", form);
-    this.live = $("[data-live]", form);
-    if (this.live) {
-      this.live.parentElement.hidden = false;
-      this.live.checked = remembered(LIVE);
-      this.live.addEventListener("change", () => {
-        remember(LIVE, this.live.checked);
-        this.follow();
-      });
-    }
     this.panel = $("#result");
-    this.body = $("#result-body");
+    this.images = $$("[data-canvas]", form);
+    this.failure = $("[data-failure]", form);
+    this.pausedUntil = 0;
     form.noValidate = true;
+    this.connect();
+    this.showTools();
+    const design = designIn(location.hash);
+    if (design) this.fill(design);
+    else if (this.isRestored) this.changed();
+  }
+
+  connect() {
+    const { form } = this;
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      this.run();
+      if (this.endpoint) this.refresh();
+      else this.download();
     });
     form.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.isComposing) return;
       event.preventDefault();
-      form.requestSubmit(this.button);
+      this.download();
     });
     form.addEventListener("input", (event) => this.edited(event.target));
-    for (const link of $$("[data-example]")) this.connectLink(link, () => this.choose(link));
+    $(".canvas", form)?.addEventListener("click", () => this.fields[0]?.control.focus({ preventScroll: true }));
+    for (const link of $$("[data-example]", form)) this.connectLink(link, () => this.fill(JSON.parse(link.dataset.example)));
     for (const link of $$("[data-reset]", form)) this.connectLink(link, () => this.fill(JSON.parse(form.dataset.start ?? "{}")));
-    for (const { box, control } of this.all) {
-      const [slider, swatch, counter] = [$(".range", box), $(".swatch", box), $("[data-count]", box)];
-      if (slider) connectSlider(control, slider);
-      if (swatch) connectSwatch(control, swatch);
-      if (counter) connectCounter(control, counter);
+    for (const image of $$("img", form)) {
+      const hide = () => (image.hidden = true);
+      if (!this.images.includes(image)) {
+        image.addEventListener("error", hide);
+        if (image.complete && !image.naturalWidth && image.loading !== "lazy") hide();
+      }
     }
+    for (const field of this.all) {
+      const [slider, swatch, counter] = [".range", ".swatch", "[data-count]"].map((selector) => $(selector, field.box));
+      if (slider) connectSlider(field.control, slider);
+      if (swatch) connectSwatch(field.control, swatch);
+      if (counter) connectCounter(field.control, counter);
+      swatchesFor(field);
+    }
+  }
+
+  // What only works with JavaScript appears, and what it makes needless goes.
+  showTools() {
+    const { form } = this;
+    const tools = {
+      "[data-download]": () => this.download(),
+      "[data-copy-image]": (button) => this.copying(button, () => this.copyImage()),
+      "[data-copy-markup]": (button) => this.copying(button, () => copy(this.markup)),
+      "[data-copy-design]": (button) => this.copying(button, () => this.copyDesign()),
+    };
+    for (const [selector, action] of Object.entries(tools)) {
+      const button = $(selector, form);
+      button?.addEventListener("click", () => action(button));
+    }
+    for (const name of ["[data-generate]", "[data-made]"]) $(name, form)?.setAttribute("hidden", "");
+    $("[data-download]", form).hidden = false;
+    $("[data-copy-design]", form).hidden = false;
+    const copiesImages = $("[data-copy-image]", form);
+    if (copiesImages) copiesImages.hidden = !(navigator.clipboard?.write && window.ClipboardItem);
+    this.label();
   }
 
   connectLink(link, action) {
@@ -76,6 +90,18 @@ class Tool {
     });
   }
 
+  get endpoint() {
+    return this.form.dataset.preview;
+  }
+
+  // Whether the browser filled in what somebody had typed before.
+  get isRestored() {
+    return this.all.some(({ controls }) => controls.some((control) => {
+      if ("checked" in control && /radio|checkbox/.test(control.type)) return control.checked !== control.defaultChecked;
+      return "defaultValue" in control && control.value !== control.defaultValue;
+    }));
+  }
+
   // The fields that count: those of the chosen mode, and those that belong to none.
   get fields() {
     const mode = this.mode?.value;
@@ -86,15 +112,8 @@ class Tool {
     return $("[name=_mode]:checked", this.form);
   }
 
-  choose(link) {
-    this.fill(JSON.parse(link.dataset.example));
-    if (!link.dataset.picture) return;
-    $("#try").scrollIntoView({ block: "nearest" });
-    this.run({ quiet: true });
-  }
-
   fill(texts) {
-    const mode = $(`[name=_mode][value="${texts._mode ?? 0}"]`, this.form);
+    const mode = $(`[name=_mode][value="${CSS.escape(texts._mode ?? 0)}"]`, this.form);
     if (mode) mode.checked = true;
     for (const field of this.all) {
       if (field.spec.name in texts) field.text = texts[field.spec.name];
@@ -106,13 +125,24 @@ class Tool {
   edited(control) {
     this.all.find((field) => field.box.contains(control))?.show("");
     for (const group of this.groups) if (group.target.contains(control)) group.show("");
+    this.changed();
+  }
+
+  changed() {
+    this.label();
     try {
-      const body = JSON.stringify(this.input()).replaceAll("'", `'"'"'`);
-      $("#curl").textContent = `${this.form.dataset.curl}'${body}'`;
+      fillSamples(this.input());
     } catch {
-      // A half-typed object: the command stays as it was.
+      // A half-typed object: the texts stay as they were.
     }
-    this.follow();
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.refresh(), this.pause ?? PAUSE_MS);
+  }
+
+  label() {
+    const button = $("[data-download]", this.form);
+    const format = this.all.find((field) => field.spec.name === "format")?.text || button.dataset.download;
+    button.textContent = `Download ${format.toUpperCase()}`;
   }
 
   input() {
@@ -127,15 +157,122 @@ class Tool {
     return found;
   }
 
-  // Runs the tool once the form rests, where that was switched on.
-  follow() {
-    clearTimeout(this.pause);
-    if (!this.live?.checked) return;
-    this.pause = setTimeout(() => {
-      if (this.isBusy) this.follow();
-      else if (this.fields.every((field) => field.controls.every((control) => control.validity.valid))) this.run({ quiet: true });
-    }, SETTLED_MS);
+  // The canvas: one request at a time. What changes meanwhile is asked for afterwards, and an old request is given up.
+
+  async refresh() {
+    clearTimeout(this.timer);
+    if (!this.endpoint || Date.now() < this.pausedUntil) return;
+    if (this.underWay) {
+      this.again = true;
+      if (performance.now() - this.began > STALE_MS) this.underWay.abort();
+      return;
+    }
+    const body = this.body();
+    if (body === undefined || body === this.drawn) return;
+    this.again = false;
+    this.underWay = new AbortController();
+    this.began = performance.now();
+    this.panel.setAttribute("aria-busy", "true");
+    try {
+      const response = await fetch(this.endpoint, {
+        method: "POST",
+        headers: { "Content-Type": "application/json", "X-Preview-Page": PAGE },
+        body,
+        signal: this.underWay.signal,
+      });
+      await this.previewed(response, body);
+    } catch (error) {
+      if (error.name !== "AbortError") this.fail("The server could not be reached. Check the connection, then try again.");
+    } finally {
+      this.underWay = undefined;
+      this.panel.setAttribute("aria-busy", "false");
+    }
+    if (this.again) this.refresh();
   }
+
+  // The request's body, or nothing where the form cannot be sent.
+  body() {
+    if (this.fields.some((field) => field.controls.some((control) => !control.validity.valid))) return undefined;
+    try {
+      return JSON.stringify(this.input());
+    } catch (error) {
+      if (!(error instanceof BadField)) throw error;
+      return undefined;
+    }
+  }
+
+  async previewed(response, body) {
+    if (!response.ok) {
+      const answer = await response.json().catch(() => null);
+      this.drawn = undefined;
+      if (response.status === 503 && !this.again) this.timer = setTimeout(() => this.refresh(), 1000);
+      else if (response.status === 429) this.pausePreviews(answer?.error?.retryAfter ?? 60);
+      else this.refused(response.status, answer, { quiet: true });
+      return;
+    }
+    const blob = await response.blob();
+    await this.show(URL.createObjectURL(blob));
+    this.drawn = body;
+    this.succeed(headerJson(response, "X-Details", {}), headerJson(response, "X-Warnings", []));
+    this.saveBudget(response);
+  }
+
+  // The less is left of the budget, the longer the form has to rest.
+  saveBudget({ headers }) {
+    const left = Number(headers.get("RateLimit-Remaining")) / Number(headers.get("RateLimit-Limit"));
+    this.pause = left > 0.5 ? PAUSE_MS : left > 0.2 ? 3 * PAUSE_MS : 10 * PAUSE_MS;
+  }
+
+  async show(url) {
+    const loaded = new Image();
+    loaded.src = url;
+    await loaded.decode().catch(() => {});
+    const before = this.images[0]?.src ?? "";
+    for (const image of this.images) {
+      image.removeAttribute("width");
+      image.removeAttribute("height");
+      image.src = url;
+    }
+    if (before.startsWith("blob:")) URL.revokeObjectURL(before);
+  }
+
+  pausePreviews(seconds) {
+    this.pausedUntil = Date.now() + seconds * 1000;
+    this.fail(`Previews pause for ${waitingTime(seconds)}: their limit is used up. Downloads still work.`);
+    setTimeout(() => this.refresh(), seconds * 1000);
+  }
+
+  succeed(data, warnings) {
+    this.clearFailure();
+    for (const field of this.all) if (field.editor) field.show("");
+    const list = $("#warnings");
+    list.replaceChildren(...warnings.map((warning) => element("li", this.withPlace(warning))));
+    list.hidden = !warnings.length;
+    const facts = this.facts(data);
+    $("#facts").textContent = facts;
+    this.markup = Object.values(data).find((value) => typeof value === "string" && /^\s*<[a-z!]/i.test(value));
+    $("[data-copy-markup]", this.form).hidden = !this.markup;
+    clearTimeout(this.telling);
+    this.telling = setTimeout(() => this.announce(`Preview updated${facts ? `: ${facts}` : ""}.`), 1000);
+  }
+
+  facts(data) {
+    const [width, height] = "width" in data ? [data.width, data.height] : [data.size, data.size];
+    const scale = Number(this.all.find((field) => field.spec.name === "scale")?.text ?? 1) || 1;
+    const facts = Number.isInteger(width) && Number.isInteger(height) ? [`${width * scale} × ${height * scale} px`] : [];
+    for (const [name, value] of Object.entries(data)) {
+      if (!SHOWN.includes(name) && !/^(object|undefined)$/.test(typeof value) && String(value).length < 40) facts.push(`${words(name)} ${value}`);
+    }
+    return facts.join(" · ");
+  }
+
+  // A warning, with a button that leads to its place in the code, if it tells of one.
+  withPlace(warning) {
+    const link = this.editors.map((editor) => editor.point(warning, "doubtful")).find(Boolean);
+    return link ? element("span", `${warning} `, link) : warning;
+  }
+
+  // The file: one call of the API
 
   // Shows what the browser itself finds wrong, and returns whether there is nothing.
   check() {
@@ -148,84 +285,122 @@ class Tool {
     return wrong.length === 0;
   }
 
-  // A quiet run leaves the focus where it is.
-  async run({ quiet = false } = {}) {
-    clearTimeout(this.pause);
-    if (this.isBusy || !(quiet || this.check())) return;
-    this.quiet = quiet;
+  // Returns the response with the file, or nothing where it was refused; then the page says why.
+  async make(changes = {}) {
+    if (!this.check()) return undefined;
     let input;
     try {
-      input = this.input();
+      input = { ...this.input(), ...changes, response: "binary" };
     } catch (error) {
       if (!(error instanceof BadField)) throw error;
-      if (quiet) return;
       error.field.show(error.message);
       error.field.target.focus();
-      return;
+      return undefined;
     }
-    this.busy(true);
     try {
       const response = await fetch(this.form.dataset.endpoint, {
         method: "POST",
         headers: { "Content-Type": "application/json" },
         body: JSON.stringify(input),
       });
-      this.answered(response.status, await response.json().catch(() => null), previewOf(response));
+      const { headers } = response;
+      const [left, limit] = ["Remaining", "Limit"].map((name) => Number(headers.get(`RateLimit-${name}`)));
+      if (limit) $("#quota").textContent = `${left.toLocaleString("en")} of ${limit.toLocaleString("en")} downloads left`;
+      if (response.ok) {
+        this.clearFailure();
+        return response;
+      }
+      this.refused(response.status, await response.json().catch(() => null));
     } catch {
       this.fail("The server could not be reached. Check the connection, then try again.");
+    }
+    return undefined;
+  }
+
+  async download() {
+    const button = $("[data-download]", this.form);
+    if (button.ariaDisabled === "true") return;
+    button.setAttribute("aria-disabled", "true");
+    try {
+      const response = await this.make();
+      if (!response) return;
+      const name = `${this.stem()}.${extensionOf(response, button.dataset.download)}`;
+      save(await response.blob(), name);
+      this.announce(`Downloaded ${name}.`);
     } finally {
-      this.busy(false);
+      button.removeAttribute("aria-disabled");
     }
   }
 
-  get isBusy() {
-    return this.button.ariaDisabled === "true";
+  stem() {
+    const title = this.fields.find((field) => (field.spec.path ?? [field.spec.name]).at(-1) === "title")?.text ?? "";
+    const scale = Number(this.all.find((field) => field.spec.name === "scale")?.text ?? 1) || 1;
+    return (fileStem(title) || this.form.dataset.tool) + (scale > 1 ? `@${scale}x` : "");
   }
 
-  busy(on) {
-    this.button.setAttribute("aria-disabled", on);
-    this.button.textContent = on ? "Generating…" : "Generate";
-    this.panel.setAttribute("aria-busy", on);
+  async copying(button, action) {
+    const label = (button.dataset.label ??= button.textContent);
+    let text = "Copied";
+    try {
+      text = (await action()) ?? text;
+    } catch {
+      text = "The browser refused to copy";
+    }
+    button.textContent = text;
+    this.announce(text);
+    setTimeout(() => (button.textContent = label), 2000);
   }
 
-  answered(status, answer, preview) {
-    if (typeof answer?.ok !== "boolean") {
+  async copyImage() {
+    const format = this.all.find((field) => field.spec.name === "format");
+    const changes = format?.spec.choices?.includes("png") ? { format: "png" } : {};
+    const image = this.make(changes).then(async (response) => {
+      if (!response) throw new Error("refused");
+      return asPng(await response.blob());
+    });
+    // A promise keeps the permission that the click gave, which waiting would lose.
+    await navigator.clipboard.write([new ClipboardItem({ "image/png": image })]);
+  }
+
+  async copyDesign() {
+    const texts = {};
+    for (const field of this.fields) if (field.value !== undefined) texts[field.spec.name] = field.text;
+    if (this.mode) texts._mode = this.mode.value;
+    const url = designUrl(this.form.getAttribute("action").replace(/#.*/, ""), texts);
+    if (!url) return "Too long for a link: shorten the text";
+    await copy(url);
+    return undefined;
+  }
+
+  refused(status, answer, { quiet = false } = {}) {
+    const error = answer?.error;
+    if (!error?.message) {
       this.fail(`The server gave no answer that this page understands (status ${status}). Try again later.`);
       return;
     }
-    $("#response").textContent = JSON.stringify(answer, null, 2);
-    const rate = answer.meta?.rateLimit;
-    if (rate) $("#quota").textContent = `${rate.remaining.toLocaleString("en")} of ${rate.limit.toLocaleString("en")} requests left`;
-    if (answer.ok) this.succeed(answer.data, preview);
-    else this.refused(answer.error);
-  }
-
-  succeed(data, preview) {
-    for (const field of this.all) if (field.editor) field.show("");
-    this.body.replaceChildren(renderResult(data, this.form.dataset.tool, preview, this.editors));
-    fillSnippets(data);
-    const facts = resultView(data, this.form.dataset.tool).facts.map(([, value]) => value);
-    this.announce(`Your result is ready: ${facts.slice(0, 2).join(", ")}.`);
-    if (!this.quiet) this.body.scrollIntoView({ block: "nearest" });
-  }
-
-  refused(error) {
-    if (error.retryAfter && this.live) this.live.checked = false;
     const [, name, path, problem] = /^([^:.[\s]+)([^:\s]*): (.*)$/s.exec(error.message) ?? [];
-    const whole = this.fields.find((each) => each.spec.name === name + path);
-    const field = whole ?? this.fields.find((each) => each.spec.name === name) ?? this.groups.find((each) => each.name === name);
+    const named = `${name ?? ""}${path ?? ""}`;
+    const holds = (own) => named === own || named.startsWith(`${own}.`) || named.startsWith(`${own}[`);
+    const field = this.fields.find(({ spec }) => holds(spec.name)) ?? this.groups.find((group) => group.name === name);
     if (field) {
-      const inside = whole ? "" : path.replace(/^\./, "");
+      const inside = named.slice((field.spec ?? field).name.length).replace(/^\./, "").replace(/^\d+$/, (at) => `Item ${+at + 1}`);
       field.show(inside ? `${inside}: ${problem}` : problem.charAt(0).toUpperCase() + problem.slice(1));
-      if (!this.quiet) field.target.focus();
+      if (!quiet) field.target.focus();
     }
     this.fail(error.message, error.retryAfter ? `Try again in ${waitingTime(error.retryAfter)}.` : "");
-    if (!field && !this.quiet) this.body.scrollIntoView({ block: "nearest" });
   }
 
   fail(message, advice = "") {
-    this.body.replaceChildren(renderFailure(message, advice));
-    this.announce(`That did not work: ${message} ${advice}`);
+    const lines = [element("p", element("strong", "That did not work."), ` ${message}`)];
+    if (advice) lines.push(element("p", advice));
+    this.failure.replaceChildren(...lines);
+    this.failure.hidden = false;
+    clearTimeout(this.telling);
+    this.telling = setTimeout(() => this.announce(`That did not work: ${message} ${advice}`), 500);
+  }
+
+  clearFailure() {
+    this.failure.hidden = true;
   }
 
   announce(text) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -18,14 +19,24 @@ from pressroom.errors import (
     CallError,
 )
 from pressroom.host.host import Host
-from pressroom.http.browser_sessions import MAX_FORM_BYTES, BrowserSessions, Fields, sign_in_path
+from pressroom.http.browser_sessions import (
+    MAX_FORM_BYTES,
+    BrowserSessions,
+    Fields,
+    StaleFormError,
+    parse_form,
+    sign_in_path,
+)
 from pressroom.http.errors import error_headers
 from pressroom.http.page_frame import Head, PageFrame, private_page, see_other, sentence
-from pressroom.http.responses import Endpoint, Handler, begin, logged_path
+from pressroom.http.responses import Endpoint, Handler, begin, logged_path, receive_body
 from pressroom.sdk import Limiter, Rate, Route
 from pressroom.validation.client_ip import client_ip_of
 
 log = structlog.get_logger()
+
+MAX_KEPT_BYTES: Final = 1_048_576
+"""The bytes that a long form may have whose sender is signed out, so that it can be sent again after signing in."""
 
 _ONCE: Final = Rate(1, 86_400)
 _FORM_ID: Final = re.compile(r"f_[0-9A-Za-z]{22}", re.ASCII)
@@ -85,6 +96,14 @@ class NavigationLink:
 
 
 @dataclass(frozen=True, slots=True)
+class NavigationGroup:
+    """Entries of the dashboard's navigation that belong together; `title` is empty for the first."""
+
+    title: str
+    links: tuple[NavigationLink, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class DashboardRequest:
     """A request of a person who is signed in."""
 
@@ -113,13 +132,19 @@ class DashboardFrame:
         self._trusted_proxies = server.trusted_proxies
         self._secret = server.forwarded_secret.get_secret_value() if server.forwarded_secret else None
         self._templates = site.templates("pressroom.interfaces.dashboard")
-        self._links = (
-            NavigationLink("Overview", DASHBOARD),
-            NavigationLink("Activity", ACTIVITY),
-            NavigationLink("Connections", CONNECTIONS),
-            *_plugin_links(host),
-            NavigationLink("Account", ACCOUNT),
+        self._groups = (
+            NavigationGroup("", (NavigationLink("Overview", DASHBOARD),)),
+            *_plugin_groups(host),
+            NavigationGroup(
+                "Settings",
+                (
+                    NavigationLink("Connections", CONNECTIONS),
+                    NavigationLink("Activity", ACTIVITY),
+                    NavigationLink("Account", ACCOUNT),
+                ),
+            ),
         )
+        self._links = tuple(link for group in self._groups for link in group.links)
 
     def public(self, path: str, handler: Handler, *, methods: tuple[str, ...] = ("GET",)) -> Endpoint:
         """Return the endpoint of a page for anyone: `handler(request, **path)`."""
@@ -129,22 +154,37 @@ class DashboardFrame:
 
         return Endpoint(path, methods, answer, max_body_bytes=MAX_FORM_BYTES)
 
-    def person(self, path: str, handler: Handler, *, methods: tuple[str, ...] = ("GET",)) -> Endpoint:
+    def person(
+        self, path: str, handler: Handler, *, methods: tuple[str, ...] = ("GET",), max_form_bytes: int = 0
+    ) -> Endpoint:
         """Return the endpoint of a page for people who are signed in: `handler(visit, **path)`.
 
-        Others are led to the sign-in page, which leads them back.
+        Others are led to the sign-in page, which leads them back. `max_form_bytes` is for pages with long forms: these
+        are read once it is known who sent them, and one that comes after the session ended, or with a token of an
+        earlier one, is answered with a page that keeps it and sends it again.
         """
 
         async def guarded(request: Request, **path: str) -> HTTPResponse:
             session = await self.browser.session(request)
+            posted = max_form_bytes and request.method == "POST"
+            if session is None and posted and self.browser.comes_from_here(request):
+                await receive_body(request, min(MAX_KEPT_BYTES, max_form_bytes))
+                return self._kept_form(request, parse_form(request, MAX_KEPT_BYTES), signed_in=False)
             if session is None:
                 return self.redirect(sign_in_path(_address_of(request)))
-            return await handler(DashboardRequest(request, session), **path)
+            if not posted:
+                return await handler(DashboardRequest(request, session), **path)
+            await receive_body(request)
+            try:
+                return await handler(DashboardRequest(request, session), **path)
+            except StaleFormError as error:
+                return self._kept_form(request, error.fields, signed_in=True)
 
         async def answer(request: Request, **path: str) -> HTTPResponse:
             return await self._answered(request, guarded, path)
 
-        return Endpoint(path, methods, answer, max_body_bytes=MAX_FORM_BYTES)
+        limit = max_form_bytes or MAX_FORM_BYTES
+        return Endpoint(path, methods, answer, max_body_bytes=limit, reads_body=bool(max_form_bytes))
 
     def card(
         self, request: Request, template: str, title: str, *, description: str = "", status: int = 200, **values: Any
@@ -169,7 +209,7 @@ class DashboardFrame:
         `current` is the path of the navigation's entry that it belongs to; `redirecting` tells whether one of its forms
         may end in a redirect to another site.
         """
-        values |= {"user": visit.user, "links": self._links, "current": current}
+        values |= {"user": visit.user, "navigation": self._groups, "current": current}
         body = self._render(visit.request, template, title, f"{title} of your account.", values)
         site = self.site
         policy = site.redirecting_security_policy if redirecting else site.content_security_policy
@@ -184,6 +224,24 @@ class DashboardFrame:
     def redirect(self, path: str) -> HTTPResponse:
         """Return a redirect to a path of this site."""
         return see_other(self.site.root + path)
+
+    def _kept_form(self, request: Request, fields: Fields, *, signed_in: bool) -> HTTPResponse:
+        """Return the page that holds a form which was not accepted, so that it can be sent once more."""
+        kept = [(name, value) for name, values in fields.items() if name != "csrf" for value in values]
+        query = f"?{request.query_string}" if request.query_string else ""
+        return self.card(
+            request,
+            "kept_form.html",
+            "Send it again" if signed_in else "Sign in to continue",
+            description="Nothing was saved yet, and nothing is lost.",
+            status=403 if signed_in else 401,
+            path=request.path,
+            action=self.site.root + request.path + query,
+            kept=kept,
+            text=max((value for _, value in kept), key=len, default=""),
+            signed_in=signed_in,
+            sign_in=self.site.root + sign_in_path(DASHBOARD),
+        )
 
     def _render(
         self, request: Request, template: str, title: str, description: str, values: Mapping[str, Any]
@@ -236,10 +294,13 @@ def _address_of(request: Request) -> str:
     return request.path + query
 
 
-def _plugin_links(host: Host) -> tuple[NavigationLink, ...]:
-    routes = [one.record for one in host.compiled.plugins.contributions.of(Route)]
-    return tuple(
-        NavigationLink(route.page.title, route.path)
-        for route in routes
-        if route.page is not None and "GET" in route.methods and "<" not in route.path
-    )
+def _plugin_groups(host: Host) -> tuple[NavigationGroup, ...]:
+    """Return the pages of plugins under their headings, by name; those without a heading come last."""
+    found: defaultdict[str, list[NavigationLink]] = defaultdict(list)
+    for one in host.compiled.plugins.contributions.of(Route):
+        route, page = one.record, one.record.page
+        if page is not None and "GET" in route.methods and "<" not in route.path:
+            found[page.group].append(NavigationLink(page.title, route.path))
+    named = sorted(found.keys() - {""})
+    groups = [NavigationGroup(title, tuple(found[title])) for title in named]
+    return (*groups, NavigationGroup("More", tuple(found[""]))) if found[""] else tuple(groups)

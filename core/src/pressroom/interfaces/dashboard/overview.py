@@ -1,16 +1,19 @@
-"""`/dashboard`: the plan, what of it is used, the latest calls."""
+"""`/dashboard`: what plugins show of a person's work, the plan and what of it is used, the latest calls."""
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime
 from typing import Final
 from urllib.parse import urlencode
 
+from markupsafe import Markup
 from sanic import HTTPResponse
 
 from pressroom.http.responses import Endpoint
 from pressroom.interfaces.dashboard.frame import DASHBOARD, DashboardFrame, DashboardRequest
 from pressroom.interfaces.dashboard.views import call_rows, meter, storage_meter
+from pressroom.sdk import OverviewSection
 
 CALLS: Final = 20
 """How many calls one page lists."""
@@ -24,6 +27,8 @@ class Overview:
     def __init__(self, frame: DashboardFrame) -> None:
         self._frame = frame
         self._host = frame.host
+        sections = [one.record for one in frame.host.compiled.plugins.contributions.of(OverviewSection)]
+        self._sections = sorted(sections, key=lambda section: section.position)
 
     def endpoints(self) -> list[Endpoint]:
         """Return the routes to serve."""
@@ -43,6 +48,7 @@ class Overview:
             "overview.html",
             "Overview",
             current=DASHBOARD,
+            sections=[] if only_errors or before is not None else await self._of_plugins(user.id),
             usage=usage,
             tools=len(self._host.compiled.catalog.plan(user.plan).mcp_tools),
             meters=[meter(use) for use in usage.quotas],
@@ -53,6 +59,12 @@ class Overview:
             next_page=urlencode({**next_page, "before": shown[-1].id}) if len(calls) > CALLS else "",
             message=_MESSAGES.get(query.get("done", ""), ""),
         )
+
+    async def _of_plugins(self, subject: str) -> list[Markup]:
+        """Return the sections of all plugins; those that fail or have nothing to show are left out."""
+        found = await asyncio.gather(*(section.html(subject) for section in self._sections), return_exceptions=True)
+        # What failed is counted and logged by the gate.
+        return [Markup(html) for html in found if isinstance(html, str) and html]  # noqa: S704 - the plugins' own HTML
 
 
 _MESSAGES: Final = {"welcome": "Your account is ready."}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from functools import partial
 
 from markupsafe import Markup
 from sanic import HTTPResponse
 
-from pressroom.errors import Forbidden
-from pressroom.http.browser_sessions import Fields
+from pressroom.errors import BackendError, Forbidden, Overloaded
+from pressroom.http.browser_sessions import MAX_FORM_BYTES, Fields
 from pressroom.http.responses import Endpoint, checked_answer, plugin_failures
 from pressroom.interfaces.dashboard.frame import DashboardFrame, DashboardRequest
 from pressroom.sdk import DashboardPage, HttpRequest, Route
@@ -31,11 +33,13 @@ class PluginPages:
 
     def _endpoint(self, plugin: str, route: Route, page: DashboardPage) -> Endpoint:
         current = self._frame.entry_of(route.path)
+        long = route.max_body_bytes if route.max_body_bytes > MAX_FORM_BYTES else 0
 
         async def handle(visit: DashboardRequest, **path: str) -> HTTPResponse:
             request = visit.request
             if request.method not in _WITHOUT_FORM:
-                self._check_plan(page, visit, self._frame.browser.form(request))
+                form = self._frame.browser.form(request, max_bytes=long or MAX_FORM_BYTES, keep_stale=bool(long))
+                self._check_plan(page, visit, form)
             token_for = partial(self._frame.browser.csrf_token, request)
             asked = HttpRequest(
                 method=request.method,
@@ -49,6 +53,7 @@ class PluginPages:
                 subject=visit.user.id,
                 csrf_token=token_for(request.path),
                 csrf_token_for=token_for,
+                charge=partial(self._charged, visit),
             )
             with plugin_failures(self._frame.host.compiled.gate, plugin, route.path):
                 answer = checked_answer(await route.handler(asked))
@@ -62,7 +67,37 @@ class PluginPages:
             framed.headers.update(answer.headers)
             return framed
 
-        return self._frame.person(route.path, handle, methods=tuple(method.upper() for method in route.methods))
+        methods = tuple(method.upper() for method in route.methods)
+        return self._frame.person(route.path, handle, methods=methods, max_form_bytes=long)
+
+    @asynccontextmanager
+    async def _charged(self, visit: DashboardRequest, tool: str) -> AsyncIterator[Callable[[], None]]:
+        """Count what a page does against the quota of the tool that does the same. See `HttpRequest.charge`."""
+        host, user = self._frame.host, visit.user
+        plan_tool = host.compiled.catalog.plan(user.plan).mcp_tools.get(tool)
+        if plan_tool is None:
+            raise Forbidden(f"your plan does not have this: {host.compiled.catalog.why_not(tool, user.plan)}")
+        quota, quotas, counts = plan_tool.tool.quota, host.accounts.quotas, True
+
+        def is_free() -> None:
+            nonlocal counts
+            counts = False
+
+        if not quota:
+            yield is_free
+            return
+        try:
+            month = await quotas.take(user.id, quota, plan_tool.quota_limit)
+        except BackendError as error:
+            raise Overloaded("quotas cannot be counted at the moment; try again shortly") from error
+        try:
+            yield is_free
+        except BaseException:
+            counts = False
+            raise
+        finally:
+            if not counts:
+                await quotas.give_back(user.id, quota, month)
 
     def _check_plan(self, page: DashboardPage, visit: DashboardRequest, fields: Fields) -> None:
         """Raise `Forbidden` where a form does what a tool does that the person's plan has not."""

@@ -258,7 +258,7 @@ async def read_beside(read: Callable[[], Parsed], body: bytes) -> Parsed:
 def _read(request: Request) -> tuple[dict[str, Any] | CallError, Delivery]:
     """Return a call's arguments, or why they cannot be read, and what the client wants of the file."""
     try:
-        arguments = _body_object(request)
+        arguments = body_object(request)
         delivery = arguments.pop("response", "url")
         if delivery not in DELIVERIES:
             raise InvalidInput("response", f"must be one of url, binary (got {shown(delivery)})")
@@ -267,7 +267,8 @@ def _read(request: Request) -> tuple[dict[str, Any] | CallError, Delivery]:
     return arguments, delivery
 
 
-def _body_object(request: Request) -> dict[str, Any]:
+def body_object(request: Request) -> dict[str, Any]:
+    """Return the JSON object in a request's body. Raises a `CallError` that says what is wrong with it."""
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type != "application/json" and not _JSON_SUFFIX.fullmatch(media_type):
         got = ascii(media_type[:80]) if media_type else "none"

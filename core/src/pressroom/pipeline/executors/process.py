@@ -183,7 +183,7 @@ class ProcessExecutor(TaskExecutor):
         preload: Sequence[str] = (),
         font_folders: tuple[Path, ...] = (),
     ) -> None:
-        count = processes or min(_MAX_DEFAULT_PROCESSES, usable_cores())
+        count = processes or default_processes()
         super().__init__(count, queue)
         forkserver.preload(preload)
         self._workers = [
@@ -221,6 +221,11 @@ class ProcessExecutor(TaskExecutor):
         finally:
             self._idle.append(worker)
         return _result(work, reply)
+
+
+def default_processes() -> int:
+    """Return how many worker processes there are where the operator does not say."""
+    return min(_MAX_DEFAULT_PROCESSES, usable_cores())
 
 
 def usable_cores() -> int:

@@ -84,7 +84,7 @@ class Limit(CallStage[ValidatedCall, ValidatedCall]):
         _report(call, status)
         if not status.allowed:
             self._metrics.limited(call.plan_tool.tool.name)
-            raise _refusal(rule.rate, status)
+            raise limit_refusal(rule.rate, status)
 
     async def _return(self, call: ValidatedCall) -> None:
         cost, call.limit_cost = call.limit_cost, 0.0
@@ -135,7 +135,8 @@ def _unknown(rate: Rate) -> LimitStatus:
     return LimitStatus(True, rate.requests, rate.requests, time.time())
 
 
-def _refusal(rate: Rate, status: LimitStatus) -> RateLimited:
+def limit_refusal(rate: Rate, status: LimitStatus) -> RateLimited:
+    """Return the error for a caller who has used up a limit, with the time until there is room again."""
     seconds = max(1, math.ceil(status.reset_at - time.time()))
     return RateLimited(
         f"the limit of {rate} is used up; try again in {counted(seconds, 'second')}", retry_after=seconds

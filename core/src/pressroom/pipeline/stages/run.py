@@ -76,13 +76,24 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
         _check(artifact, call.plan_tool.tool)
         return await self._store(call, artifact)
 
+    async def draw(self, call: ValidatedCall) -> Artifact:
+        """Run a generator and return what it made, which is stored nowhere. Raises what `enter` raises."""
+        artifact = await self._run(call)
+        _check(artifact, call.plan_tool.tool)
+        if not isinstance(artifact, Artifact):
+            raise TypeError(f"{call.request.tool_name} is not a generator")
+        return artifact
+
     async def _run(self, call: ValidatedCall) -> Any:
         declaration = call.plan_tool.tool.declaration
         told = call.for_tool(self._base_url)
         with _share_of(call.caller) as share:
             if isinstance(declaration, Generator) and declaration.prepare is not None:
-                with self._executors.expecting(declaration.executor):
-                    told = replace(told, prepared=await _prepared(declaration, call.params, told, share))
+                try:
+                    with self._executors.expecting(declaration.executor):
+                        told = replace(told, prepared=await _prepared(declaration, call.params, told, share))
+                finally:
+                    call.fetched = share.requests
             return await self._run_in_executor(call, told)
 
     async def _run_in_executor(self, call: ValidatedCall, told: Call) -> Any:

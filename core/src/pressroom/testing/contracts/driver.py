@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
@@ -19,6 +21,7 @@ from pressroom.sdk import (
     McpTool,
     Models,
     Observer,
+    OverviewSection,
     PublishingTargets,
     Route,
     StorageKind,
@@ -32,6 +35,7 @@ from pressroom.testing.contracts.functions import (
     DOCTOR_CHECK,
     INDEX_ENTRIES,
     OBSERVER,
+    OVERVIEW_SECTION,
     PUBLISHING_TARGETS,
     STORAGE_KIND,
 )
@@ -54,6 +58,7 @@ _SUITES: Final[Mapping[type[Any], tuple[ContractSuite[Any], Callable[[Any], str]
     IndexEntries: (INDEX_ENTRIES, lambda one: f"index {one.section}"),
     Check: (DOCTOR_CHECK, lambda one: f"check {one.name}"),
     StorageKind: (STORAGE_KIND, lambda one: f"storage {one.name}"),
+    OverviewSection: (OVERVIEW_SECTION, lambda one: f"overview section {one.name}"),
     PublishingTargets: (PUBLISHING_TARGETS, lambda one: f"publishing targets {one.name}"),
     click.Command: (COMMAND, lambda one: f"command {one.name}"),
 }
@@ -72,6 +77,31 @@ def check_records(running: RunningHost, plugin: str, *, postgresql: str = "") ->
             if one.plugin == plugin:
                 yield from check_record(suite, running, plugin, one.record, name(one.record))
     yield from _check_others(running, plugin, postgresql)
+    yield from _check_extensions(running, plugin)
+
+
+def _check_extensions(running: RunningHost, plugin: str) -> Iterator[Finding]:
+    """Check what a plugin yields from hooks of other plugins, which bring the contracts in their package `testing`."""
+    plugins = running.host.compiled.plugins
+    for owner in plugins.records:
+        package = owner.module.partition(":")[0].partition(".")[0]
+        if owner.status != "active" or not package:
+            continue
+        for hook, check in _contracts_in(package).items():
+            for contributor, record in plugins.contexts[owner.id].extensions.of(hook):
+                if contributor == plugin:
+                    yield from check(running, record)
+
+
+def _contracts_in(package: str) -> Mapping[str, Callable[[RunningHost, Any], list[Finding]]]:
+    """Return what a plugin has in `<package>.testing.CHECKS`: by hook, what checks one record in a running host."""
+    try:
+        if importlib.util.find_spec(f"{package}.testing") is None:
+            return {}
+    except ImportError:  # a plugin of one file
+        return {}
+    found: Mapping[str, Any] = getattr(importlib.import_module(f"{package}.testing"), "CHECKS", {})
+    return found
 
 
 def _check_others(running: RunningHost, plugin: str, postgresql: str) -> Iterator[Finding]:

@@ -18,9 +18,11 @@ from pressroom.sdk import (
     IndexEntries,
     IndexEntry,
     Observer,
+    OverviewSection,
     PublishingTargets,
     StorageKind,
 )
+from pressroom.testing.contracts.page import read_html
 from pressroom.testing.contracts.records import ANONYMOUS, SOMEBODY, RecordInHost
 from pressroom.testing.contracts.suite import ContractSuite, PromiseBroken, describe_error, expect
 
@@ -30,6 +32,7 @@ INDEX_ENTRIES: Final = ContractSuite[RecordInHost[IndexEntries]]("index provider
 DOCTOR_CHECK: Final = ContractSuite[RecordInHost[Check]]("doctor check")
 STORAGE_KIND: Final = ContractSuite[RecordInHost[StorageKind]]("storage kind")
 PUBLISHING_TARGETS: Final = ContractSuite[RecordInHost[PublishingTargets]]("publishing targets")
+OVERVIEW_SECTION: Final = ContractSuite[RecordInHost[OverviewSection]]("overview section")
 COMMAND: Final = ContractSuite[RecordInHost[click.Command]]("command")
 
 _Index: TypeAlias = RecordInHost[IndexEntries]
@@ -39,6 +42,7 @@ _ENTRIES_SECONDS: Final = 10.0
 _MAX_ENTRIES: Final = 10_000
 _SECONDS: Final = 20.0
 _TARGET_SECONDS: Final = 1.0
+_SECTION_SECONDS: Final = 2.0
 _NOBODY: Final = "u_of_nobody"
 _RECORDS: Final = (
     CallRecord("qr-code-generator", ANONYMOUS, "contract-1", "ok", cached=True, duration=0.01),
@@ -172,6 +176,16 @@ async def _measures(one: RecordInHost[StorageKind]) -> None:
 async def _names(one: RecordInHost[PublishingTargets]) -> None:
     found = list(await one.on_host(lambda: one.record.names(_NOBODY), seconds=_TARGET_SECONDS))
     expect(found == [], found)
+
+
+@OVERVIEW_SECTION.promise(
+    "an account that has nothing gets sound HTML without forms, or none, within two seconds",
+    fix="return an empty text for an unknown account, close each element, and link to a page that has the form",
+)
+async def _section(one: RecordInHost[OverviewSection]) -> None:
+    html = await one.on_host(lambda: one.record.html(_NOBODY), seconds=_SECTION_SECONDS)
+    problems, forms = read_html(html)
+    expect(not problems and not forms, "; ".join(problems[:3]) or "a form")
 
 
 @COMMAND.promise("it has a help text", fix="give the function a docstring, or the command help=…")

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
-
-from sqlalchemy import Connection, MetaData
+from typing import Final
 
 from pressroom.config import Settings
 from pressroom.sdk import Models
 from pressroom.storage.database import Migrator, SqlDatabase
-from pressroom.storage.database.migrations import VERSION_TABLE_PREFIX
+from pressroom.storage.database.autogeneration import describe, differences
 from pressroom.storage.database.tables import HOST_MODELS
 from pressroom.testing.contracts.new_database import new_database
 from pressroom.testing.contracts.suite import ContractSuite, Finding, expect, run_apart
@@ -66,7 +64,7 @@ def check_migrations(plugin: str, models: Models, *, postgresql: str = "") -> li
 async def _match(one: MigratedTables) -> None:
     await one.migrator.migrate()
     found = await differences(one.database, one.models.metadata, ignore=HOST_MODELS.metadata.tables)
-    expect(not found, "; ".join(_shown(change) for change in found[:5]))
+    expect(not found, "; ".join(describe(change) for change in found[:5]))
 
 
 @MIGRATIONS.promise(
@@ -76,37 +74,6 @@ async def _again(one: MigratedTables) -> None:
     await one.migrator.migrate()
     behind = await one.migrator.migrate()
     expect(not behind, f"{', '.join(state.plugin for state in behind)} behind after a migration")
-
-
-async def differences(database: SqlDatabase, metadata: MetaData, *, ignore: Iterable[str] = ()) -> list[Any]:
-    """Return what Alembic would change so that the database has exactly these tables.
-
-    `ignore` are names of further tables that it may have.
-    """
-    from alembic.autogenerate import compare_metadata  # noqa: PLC0415 - takes a while to import
-    from alembic.migration import MigrationContext  # noqa: PLC0415
-
-    ignored = set(ignore) - set(metadata.tables)
-
-    def ours(_object: Any, name: str | None, kind: str, _reflected: bool, _to: Any) -> bool:
-        return kind != "table" or not (str(name).startswith(VERSION_TABLE_PREFIX) or name in ignored)
-
-    def compare(connection: Connection) -> list[Any]:
-        options = {"compare_type": True, "include_object": ours}
-        return list(compare_metadata(MigrationContext.configure(connection, opts=options), metadata))
-
-    async with database.reading() as session:
-        connection = await session.connection()
-        return await connection.run_sync(compare)
-
-
-def _shown(change: Any) -> str:
-    """Return a change as words: `add_column notes.color`."""
-    if isinstance(change, list):
-        return "; ".join(map(_shown, change))
-    kind, *rest = change
-    names = [str(getattr(part, "name", part)) for part in rest if part is not None and not isinstance(part, dict)]
-    return f"{kind} {'.'.join(names)}"
 
 
 def _opening(

@@ -105,6 +105,13 @@ async def _signed_in_headers(one: Subject) -> dict[str, str]:
     return {"cookie": "; ".join(f"{name}={value}" for name, value in cookies.items())}
 
 
+def read_html(html: str) -> tuple[list[str], list[str]]:
+    """Return what is wrong with a part of a page, and where its posted forms lead."""
+    reader = _Reader()
+    reader.feed(html)
+    return [*reader.problems, *reader.unclosed()], [action for action, _ in reader.forms]
+
+
 class _Reader(HTMLParser):
     """Notes what is wrong with a document, and the hidden fields of its forms."""
 
@@ -115,6 +122,10 @@ class _Reader(HTMLParser):
         self._open: list[str] = []
         self._ids: set[str] = set()
         self._fields: set[str] | None = None
+
+    def unclosed(self) -> list[str]:
+        """Return what is wrong at the end."""
+        return [f"<{tag}> is not closed" for tag in self._open if tag not in _OPTIONAL_END]
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """See `HTMLParser`."""

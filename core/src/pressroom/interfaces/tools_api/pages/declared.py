@@ -1,7 +1,8 @@
 """What a page needs to know of a generator besides its descriptor.
 
 A page's descriptor has members beside those of the interface contract, section 2.10: `page`, with `gallery`, `modes`
-(titles) and `snippets`, `sampleData`, a sample of the response's `data`, and `extension`, that of its first media type.
+(titles) and `snippets`, `sampleData`, a sample of the response's `data`, `extension`, that of its first media type, and
+`mcpName`, its name for AI clients.
 A parameter has the members of `pressroom.catalog.schema.form_parameters`, and `mode`, the number of its mode.
 """
 
@@ -32,5 +33,6 @@ def page_descriptor(descriptor: Descriptor, generator: Generator) -> dict[str, A
             "snippets": [{"title": one.title, "text": one.text, "note": one.note} for one in page.snippets],
         },
         "extension": generator.extension_of(generator.produces[0]),
+        "mcpName": generator.mcp.name if generator.mcp else "",
         "sampleData": page.sample.model_dump(mode="json", by_alias=True) if page.sample else {},
     }

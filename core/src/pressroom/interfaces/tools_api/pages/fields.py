@@ -13,16 +13,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, Final, Literal
 
-from pressroom.interfaces.tools_api.pages.forms import Form, Param, is_colour, takes_empty, text_of
+from pressroom.interfaces.tools_api.pages.forms import Form, Param, field_text, is_colour, takes_empty, text_of
 from pressroom.interfaces.tools_api.pages.text_ranges import Excerpt, excerpt
 
 NARROW_TEXT: Final = 80
 """Texts that may be longer than this take the whole width of the form."""
 
-Widget = Literal["text", "textarea", "number", "select", "radios", "checkbox", "colour"]
+Widget = Literal["text", "textarea", "number", "select", "radios", "thumbnails", "checkbox", "colour"]
 
 LONG_TEXT: Final = 200
 """Texts that may be longer than this get a field of several lines."""
@@ -32,6 +33,11 @@ CODE_TEXT: Final = 4000
 
 _ONE_LINE: Final = frozenset({"uri", "email", "date", "time", "date-time", "uuid"})
 """Formats of JSON Schema that have no line breaks, however long they are."""
+
+MAX_THUMBNAILS: Final = 48
+"""A parameter with more values than this is a list of names."""
+
+_VISIBLE: Final = frozenset({"design", "layout", "preset", "shape", "style", "template", "theme"})
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\x00-\x7f]+")
 _WORDS: Final = {
@@ -52,11 +58,12 @@ _WORDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One choice of a select or a radio group."""
+    """One choice of a select or a radio group. `picture` is the URL of an image of it, if there is one."""
 
     value: str
     label: str
     chosen: bool
+    picture: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +97,9 @@ class Field:
     @property
     def wide(self) -> bool:
         """Whether the field takes the whole width of the form."""
-        return self.widget == "textarea" or (self.widget == "text" and (self.required or self.limit > NARROW_TEXT))
+        return self.widget in ("textarea", "thumbnails") or (
+            self.widget == "text" and (self.required or self.limit > NARROW_TEXT)
+        )
 
     @property
     def described_by(self) -> str:
@@ -106,12 +115,32 @@ def label_of(name: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def shows_choices(param: Param) -> bool:
+    """Tell whether the values of a parameter are shown as images: a theme, a template or a shape, by its name.
+
+    `"thumbnails"` in the parameter's JSON Schema says it for any other.
+    """
+    values = param.get("enumValues") or ()
+    if not 2 <= len(values) <= MAX_THUMBNAILS or param["type"] != "enum":
+        return False
+    if "thumbnails" in param:
+        return bool(param["thumbnails"])
+    words = _WORD.findall(param.get("path", (param["name"],))[-1])
+    return bool(words) and words[-1].lower() in _VISIBLE
+
+
 def number_text(value: Any) -> str:
     """Return a bound as people write it; nothing for a bound that is not set."""
     return "" if value is None else text_of(value)
 
 
-def build_field(field_id: str, param: Param, form: Form, problems: Mapping[str, str]) -> Field:
+def build_field(
+    field_id: str,
+    param: Param,
+    form: Form,
+    problems: Mapping[str, str],
+    pictures: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+) -> Field:
     """Return the field of one parameter.
 
     Args:
@@ -119,12 +148,13 @@ def build_field(field_id: str, param: Param, form: Form, problems: Mapping[str, 
         param: one of `form_params`.
         form: texts to keep in the fields; a field without one shows its default.
         problems: what is wrong, by the parameter's name.
+        pictures: the URLs of images of choices, by the parameter's name and the value.
     """
     name = param["name"]
     documented = param.get("default")
     default, assumed = (None, documented) if param.get("assumed") else (documented, None)
-    value = form[name][-1] if form.get(name) else "" if default is None else text_of(default)
-    widget = _widget(param)
+    value = form[name][-1] if form.get(name) else "" if default is None else field_text(param, default)
+    widget = _widget(param, has_pictures=name in pictures)
     limit = (
         int(param["max"]) if widget in ("text", "textarea") and param["type"] == "string" and param.get("max") else 0
     )
@@ -141,7 +171,7 @@ def build_field(field_id: str, param: Param, form: Form, problems: Mapping[str, 
         error=error,
         value=value,
         spec=_spec(param),
-        bounds=_bounds(param, assumed) if widget == "number" else "",
+        bounds=_bounds(param, assumed) if widget == "number" else _list_bounds(param) if param.get("list") else "",
         minimum=number_text(param.get("min")),
         maximum=number_text(param.get("max")),
         step=_step(param),
@@ -152,17 +182,21 @@ def build_field(field_id: str, param: Param, form: Form, problems: Mapping[str, 
         rows=12 if code and param["type"] == "string" else 5 if code else 3,
         code=code,
         language=param.get("mediaType", ""),
-        placeholder="" if example is None or default is not None else text_of(example),
-        options=_options(param, value),
+        placeholder="" if example is None or default is not None else field_text(param, example),
+        options=_options(param, value, pictures.get(name, {})),
         excerpt=excerpt(value, error) if code and error else None,
     )
 
 
-def _widget(param: Param) -> Widget:
+def _widget(param: Param, *, has_pictures: bool = False) -> Widget:
     choices = param.get("enumValues")
     if choices:
-        short = len(choices) <= 4 and sum(len(text_of(choice)) for choice in choices) <= 28
+        if has_pictures:
+            return "thumbnails"
+        short = len(choices) <= 6 and sum(len(text_of(choice)) for choice in choices) <= 36
         return "radios" if short and (param.get("required") or param.get("default") is not None) else "select"
+    if param.get("list"):
+        return "textarea"
     match param["type"]:
         case "number":
             return "number"
@@ -177,10 +211,13 @@ def _widget(param: Param) -> Widget:
             return "textarea" if long else "text"
 
 
-def _options(param: Param, value: str) -> tuple[Option, ...]:
+def _options(param: Param, value: str, pictures: Mapping[str, str]) -> tuple[Option, ...]:
     choices = [text_of(choice) for choice in param.get("enumValues") or ()]
-    options = [Option(choice, choice, choice == value) for choice in choices]
-    # What a mode is about is always set in it.
+    sign = "×" if param["name"] == "scale" else ""  # noqa: RUF001 - the sign that scales are written with
+    options = [Option(choice, choice + sign, choice == value, pictures.get(choice, "")) for choice in choices]
+    # What a mode is about is always set in it; a select begins with its first option by itself.
+    if pictures and "mode" in param and value not in choices:
+        options[0] = replace(options[0], chosen=True)
     if choices and not param.get("required") and param.get("default") is None and "mode" not in param:
         options.insert(0, Option("", "Not set", value == ""))
     return tuple(options)
@@ -205,6 +242,10 @@ def _bounds(param: Param, assumed: Any) -> str:
     )
 
 
+def _list_bounds(param: Param) -> str:
+    return f"one per line, up to {param['maxItems']}" if "maxItems" in param else "one per line"
+
+
 def _step(param: Param) -> str:
     """Return 1 only where whole numbers are all but certain: a descriptor does not tell them from fractions."""
     known = [param[key] for key in ("default", "min", "max", "example") if param.get(key) is not None]
@@ -214,7 +255,7 @@ def _step(param: Param) -> str:
 
 
 def _spec(param: Param) -> str:
-    kind = "choice" if param.get("enumValues") else param["type"]
+    kind = "choice" if param.get("enumValues") else "list" if param.get("list") else param["type"]
     spec = {
         "name": param["name"],
         "path": param.get("path"),

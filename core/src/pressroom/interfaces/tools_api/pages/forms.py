@@ -58,10 +58,10 @@ class FormState:
 
     @classmethod
     def at_first(cls, descriptor: Descriptor) -> Self:
-        """Return the state of a page that nobody has used yet: a gallery's form begins with its first example."""
+        """Return the state of a page that nobody has used yet: its form begins with the first example."""
         endpoint = first_endpoint(descriptor)
         examples = endpoint.get("examples") or ()
-        if not (descriptor.get("page") or {}).get("gallery") or not examples:
+        if not examples:
             return cls()
         return cls(form_from_input(endpoint.get("params", ()), examples[0]["params"]), example=0)
 
@@ -194,12 +194,22 @@ def form_from_input(params: Sequence[Param], values: Mapping[str, Any]) -> dict[
         if name not in values:
             continue
         if param.get("members") and isinstance(values[name], dict):
-            found.update({f"{name}.{member}": [text_of(value)] for member, value in values[name].items()})
+            members = {member["name"]: member for member in members_of(param)}
+            for key, value in values[name].items():
+                member = f"{name}.{key}"
+                found[member] = [field_text(members.get(member, {}), value)]
         else:
-            found[name] = [text_of(values[name])]
+            found[name] = [field_text(param, values[name])]
         if "mode" in param:
             found[MODE] = [str(param["mode"])]
     return found
+
+
+def field_text(param: Param, value: Any) -> str:
+    """Return the text of a parameter's field for a value: that of a list has a line for each of its items."""
+    if param.get("list") and isinstance(value, list | tuple):
+        return "\n".join(map(text_of, value))
+    return text_of(value)
 
 
 def text_of(value: Any) -> str:
@@ -219,6 +229,8 @@ def _is_default(param: Param, value: Any) -> bool:
 
 
 def _value(param: Param, text: str) -> Any:
+    if param.get("list"):
+        return _lines(text) or ([] if param.get("default") else _MISSING)
     if param.get("enumValues"):
         return _choice(param["enumValues"], text)
     match param["type"]:
@@ -230,6 +242,10 @@ def _value(param: Param, text: str) -> Any:
             return _object(param["name"], text)
         case _:
             return text if text or takes_empty(param) else _MISSING
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.split("\n") if line.strip()]
 
 
 def _choice(choices: Sequence[Any], text: str) -> Any:

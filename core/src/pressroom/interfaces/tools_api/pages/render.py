@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
+from urllib.parse import urlencode
 
 from pressroom.errors import InvalidInput
 from pressroom.http.page_frame import Head, PageFrame, clip
@@ -19,12 +20,13 @@ from pressroom.interfaces.tools_api.pages.forms import (
     Param,
     chosen_mode,
     first_endpoint,
+    form_params,
     input_from_form,
     members_of,
 )
 from pressroom.interfaces.tools_api.pages.results import ResultView, problems_of, result_view
-from pressroom.interfaces.tools_api.pages.samples import curl_command, curl_lead, response_sample, snippets
-from pressroom.interfaces.tools_api.pages.views import ERRORS, LINK_LIFETIME, ToolView, tool_view
+from pressroom.interfaces.tools_api.pages.samples import code_samples, response_sample, snippets
+from pressroom.interfaces.tools_api.pages.views import ERRORS, LINK_LIFETIME, PictureUrls, ToolView, tool_view
 from pressroom.sdk import Branding, Preview
 
 
@@ -112,6 +114,8 @@ class Group:
 
 Item = Field | Group
 
+_EXPORTS: Final = frozenset({"format", "scale"})
+
 
 @dataclass(frozen=True, slots=True)
 class ModeView:
@@ -125,10 +129,14 @@ class ModeView:
 
 @dataclass(frozen=True, slots=True)
 class FormView:
-    """A form: its modes, if it has any, and what belongs to all of them."""
+    """A form: its modes, if it has any, and what belongs to all of them.
+
+    `exports` are the fields that say how the file is saved rather than what is on it.
+    """
 
     modes: tuple[ModeView, ...]
     items: tuple[Item, ...]
+    exports: tuple[Field, ...] = ()
 
     @property
     def is_rich(self) -> bool:
@@ -136,7 +144,13 @@ class FormView:
         return bool(self.modes) or any(isinstance(item, Group) or item.code for item in self.items)
 
 
-def build_form(params: Sequence[Param], modes: Sequence[str], form: Form, problems: Mapping[str, str]) -> FormView:
+def build_form(
+    params: Sequence[Param],
+    modes: Sequence[str],
+    form: Form,
+    problems: Mapping[str, str],
+    pictures: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+) -> FormView:
     """Return a form, in each of its parts the required fields first.
 
     Args:
@@ -144,6 +158,7 @@ def build_form(params: Sequence[Param], modes: Sequence[str], form: Form, proble
         modes: the titles of the modes.
         form: texts to keep in the fields; a field without one shows its default.
         problems: what is wrong, by the parameter's name.
+        pictures: the URLs of images of choices, by the parameter's name and the value.
     """
     numbers = count(1)
     chosen = chosen_mode(params, form)
@@ -152,14 +167,14 @@ def build_form(params: Sequence[Param], modes: Sequence[str], form: Form, proble
         name = f"field-{next(numbers)}"
         members = members_of(param)
         if not members:
-            return build_field(name, param, form, problems)
+            return build_field(name, param, form, problems, pictures)
         return Group(
             id=name,
             name=param["name"],
             label=label_of(param["name"]),
             help=param.get("description") or "",
             error=problems.get(param["name"], ""),
-            fields=tuple(build_field(f"field-{next(numbers)}", member, form, problems) for member in members),
+            fields=tuple(build_field(f"field-{next(numbers)}", member, form, problems, pictures) for member in members),
         )
 
     shown = sorted(
@@ -169,21 +184,23 @@ def build_form(params: Sequence[Param], modes: Sequence[str], form: Form, proble
         ModeView(number, title, number == chosen, tuple(item(param) for param in shown if param.get("mode") == number))
         for number, title in enumerate(modes)
     )
-    return FormView(views, tuple(item(param) for param in shown if "mode" not in param))
+    items = tuple(item(param) for param in shown if "mode" not in param)
+    exports = tuple(one for one in items if isinstance(one, Field) and one.name in _EXPORTS and one.widget == "radios")
+    return FormView(views, tuple(one for one in items if one not in exports), exports)
 
 
 class Pages:
     """Renders the pages of the tools of one server. Templates are compiled when they are used first.
 
     `previews` says how the pages show what was made, by the tool's slug; the others show images as they are.
-    `pictures` holds the URLs of the examples' images, for the tools whose pages show them.
+    `pictures` holds the URLs of images, for the tools that make any: their pages have a canvas.
     """
 
     def __init__(
         self,
         site: PageFrame,
         previews: Mapping[str, Preview] = MappingProxyType({}),
-        pictures: Mapping[str, Sequence[str]] = MappingProxyType({}),
+        pictures: Mapping[str, PictureUrls] = MappingProxyType({}),
     ) -> None:
         self.site = site
         self._previews = previews
@@ -203,23 +220,29 @@ class Pages:
         params = endpoint.get("params", ())
         tool = self._view(descriptor)
         problems = problems_of(params, state.answer)
-        result = result_view(tool, state.answer, state.preview_url)
+        result = result_view(tool, state.answer, state.preview_url, title_in(params, state.form))
         failed = result is not None and not result.url
         page = descriptor.get("page") or {}
-        chosen = tool.examples[state.example] if state.example is not None and tool.examples else None
+        pictures = self._pictures.get(tool.slug)
+        samples = (
+            code_samples(
+                tool.endpoints[0].url, descriptor.get("mcpName", ""), self.site.branding, _request(endpoint, state)
+            )
+            if tool.endpoints
+            else []
+        )
         return self._templates.render(
             "tool.html",
             tool_head(self.site.branding, tool, self.site.origin, self.site.root, failed=failed),
             tool=tool,
-            form=build_form(params, page.get("modes", ()), state.form, problems),
+            form=build_form(params, page.get("modes", ()), state.form, problems, _absolute(tool.href, pictures)),
             mode_field=MODE,
-            has_gallery=any(example.picture for example in tool.examples),
-            chosen=chosen,
+            has_canvas=pictures is not None,
+            canvas=_canvas(tool, state, result) if pictures is not None else "",
             result=result,
-            blank=ResultView(),
             preview=self._previews.get(tool.slug, Preview()),
-            curl=curl_command(tool.endpoints[0].url, _request(endpoint, state)) if tool.endpoints else "",
-            curl_lead=curl_lead(tool.endpoints[0].url) if tool.endpoints else "",
+            samples=samples,
+            extension=descriptor.get("extension") or "",
             response=response_sample(descriptor, self.site.branding, self.site.base_url, state.answer)
             if tool.endpoints
             else "",
@@ -229,7 +252,32 @@ class Pages:
         )
 
     def _view(self, descriptor: Descriptor) -> ToolView:
-        return tool_view(descriptor, self.site.base_url, self.site.root, self._pictures.get(descriptor["slug"], ()))
+        slug = descriptor["slug"]
+        view = tool_view(descriptor, self.site.base_url, self.site.root, self._pictures.get(slug, PictureUrls()))
+        return replace(view, icons=self._previews.get(slug, Preview()).kind == "icons")
+
+
+def title_in(params: Sequence[Param], form: Form) -> str:
+    """Return the title that a form holds: what the file is named after."""
+    for param in form_params(params):
+        if param.get("path", (param["name"],))[-1] == "title":
+            return form.get(param["name"], [str(param.get("default") or "")])[-1]
+    return ""
+
+
+def _canvas(tool: ToolView, state: FormState, result: ResultView | None) -> str:
+    """Return the URL of the image that the page shows before anything has changed."""
+    if result is not None and result.picture_url:
+        return result.picture_url
+    if state.example == 0 and tool.canvas:
+        return tool.canvas
+    fields = [(name, text) for name, texts in state.form.items() for text in texts[-1:] if text]
+    return f"{tool.href}/preview?{urlencode(fields)}" if fields else ""
+
+
+def _absolute(href: str, pictures: PictureUrls | None) -> Mapping[str, Mapping[str, str]]:
+    choices = pictures.choices if pictures else {}
+    return {name: {value: f"{href}/{url}" for value, url in urls.items()} for name, urls in choices.items()}
 
 
 def _request(endpoint: Mapping[str, Any], state: FormState) -> Mapping[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -51,10 +52,20 @@ def waiting_time(seconds: float) -> str:
     return f"{count} {unit}{'' if count == 1 else 's'}"
 
 
-def result_view(tool: ToolView, answer: Mapping[str, Any] | None, preview_url: str = "") -> ResultView | None:
+def file_stem(title: str) -> str:
+    """Return a title as the name of a file without its extension: `My sum.ts` is `my-sum`; empty for no letters."""
+    stem = re.sub(r"\.[A-Za-z0-9]{1,5}$", "", title.strip())
+    words = re.findall(r"[^\W_]+", unicodedata.normalize("NFC", stem).lower())
+    return "-".join(words)[:60].strip("-")
+
+
+def result_view(
+    tool: ToolView, answer: Mapping[str, Any] | None, preview_url: str = "", title: str = ""
+) -> ResultView | None:
     """Return what an envelope of the API says, in words for people; `None` where nothing was run.
 
-    `preview_url` is the URL of the image that represents a file that is not an image.
+    `preview_url` is the URL of the image that represents a file that is not an image, `title` what the file is named
+    after.
     """
     if answer is None:
         return None
@@ -71,14 +82,13 @@ def result_view(tool: ToolView, answer: Mapping[str, Any] | None, preview_url: s
     facts = [("Format", kind.upper())]
     facts += [("Size", f"{width} × {height} px")] if sized else []  # noqa: RUF001 - the sign that dimensions are written with
     facts += [(label_of(name), text_of(value)) for name, value in data.items() if _is_fact(name, value)]
-    facts += [("Served from", "the cache")] if data.get("cached") else []
     url = safe_link(data["url"])
     return ResultView(
         url=url,
         picture_url=safe_link(preview_url) or (url if kind in _IMAGES else ""),
         width=width if sized else 0,
         height=height if sized else 0,
-        filename=f"{tool.slug}.{suffix}",
+        filename=f"{file_stem(title) or tool.slug}.{suffix}",
         facts=tuple(facts),
         files=tuple(data.get("files") or ()),
         warnings=tuple(data.get("warnings") or ()),
@@ -108,15 +118,16 @@ def _clock(timestamp: str) -> str:
 def split_problem(message: str, names: Iterable[str]) -> tuple[str, str]:
     """Return the field that an error message begins with, if any, and what is wrong with it.
 
-    `width: must be …` and `props.title: must be …` name a parameter or a member that has a field of its own; other
-    messages are about the whole input.
+    `width: must be …` and `props.title: must be …` name a parameter or a member that has a field of its own, and
+    `props.items.1: must be …` the second item of a list; other messages are about the whole input.
     """
     head, colon, problem = message.partition(": ")
-    known = set(names)
-    name = head if head in known else re.split(r"[.\[]", head, maxsplit=1)[0]
-    if not colon or name not in known:
+    name = max((each for each in names if re.match(rf"{re.escape(each)}(?![^.\[])", head)), key=len, default="")
+    if not colon or not name:
         return "", message
     where = head[len(name) :].lstrip(".")
+    if re.fullmatch(r"[0-9]{1,9}", where):
+        where = f"Item {int(where) + 1}"
     text = f"{where}: {problem}" if where else problem[:1].upper() + problem[1:]
     return name, text
 

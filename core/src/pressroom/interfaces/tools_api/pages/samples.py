@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import Any, Final, Literal
 
 from pressroom.interfaces.tools_api.pages.forms import Descriptor, text_of
 from pressroom.sdk import Branding
@@ -25,6 +25,65 @@ class SnippetView:
     note: str
 
 
+@dataclass(frozen=True, slots=True)
+class CodeSample:
+    """A request in one language: `lead`, then the input in the notation `encoding`, then `tail`.
+
+    The notations are `shell`, one quoted word of JSON; `json`, indented; `python`, a literal. The script writes the
+    input anew whenever the form changes.
+    """
+
+    id: str
+    title: str
+    encoding: Literal["shell", "json", "python"]
+    lead: str
+    tail: str
+    text: str
+
+
+def code_samples(url: str, mcp_name: str, branding: Branding, values: Mapping[str, Any]) -> list[CodeSample]:
+    """Return the request that sends the values to an endpoint: for a shell, JavaScript, Python, and an AI client.
+
+    `mcp_name` is the name of the tool for AI clients, empty where it has none.
+    """
+    quoted = json.dumps(url)
+    tool = f"the tool `{mcp_name}` of {branding.name}" if mcp_name else f"the HTTP API at {url} (POST, JSON)"
+    return [
+        _sample("curl", "curl", "shell", curl_lead(url), "", values),
+        _sample(
+            "javascript",
+            "JavaScript",
+            "json",
+            f"const response = await fetch({quoted}, {{\n"
+            '  method: "POST",\n  headers: { "Content-Type": "application/json" },\n  body: JSON.stringify(',
+            "),\n});\nconst answer = await response.json();\nconsole.log(answer.data.url);",
+            values,
+        ),
+        _sample(
+            "python",
+            "Python",
+            "python",
+            "import httpx\n\nanswer = httpx.post(\n    " + quoted + ",\n    json=",
+            ',\n    timeout=30,\n).json()\nprint(answer["data"]["url"])',
+            values,
+        ),
+        _sample(
+            "assistant",
+            "Say this to your AI",
+            "json",
+            f"Use {tool} with these values, and give me the link:\n\n",
+            "",
+            values,
+        ),
+    ]
+
+
+def _sample(
+    name: str, title: str, encoding: Literal["shell", "json", "python"], lead: str, tail: str, values: Mapping[str, Any]
+) -> CodeSample:
+    return CodeSample(name, title, encoding, lead, tail, f"{lead}{_ENCODERS[encoding](values)}{tail}")
+
+
 def curl_lead(url: str) -> str:
     """Return the beginning of a curl command, up to the body."""
     return f"curl {shlex.quote(url)} \\\n  -H 'Content-Type: application/json' \\\n  -d "
@@ -32,7 +91,40 @@ def curl_lead(url: str) -> str:
 
 def curl_command(url: str, values: Mapping[str, Any]) -> str:
     """Return a shell command that sends the values to an endpoint."""
-    return curl_lead(url) + shlex.quote(json.dumps(values, ensure_ascii=False, separators=(",", ":")))
+    return curl_lead(url) + _shell(values)
+
+
+def _shell(values: Mapping[str, Any]) -> str:
+    return "'" + json.dumps(values, ensure_ascii=False, separators=(",", ":")).replace("'", "'\"'\"'") + "'"
+
+
+def _pretty(values: Mapping[str, Any]) -> str:
+    return json.dumps(values, ensure_ascii=False, indent=2)
+
+
+def python_literal(value: Any, indent: str = "    ") -> str:
+    """Return a JSON value as Python writes it, objects with one member to a line."""
+    match value:
+        case None | True | False:
+            return repr(value)
+        case dict() if value:
+            inner = indent + "    "
+            members = "".join(
+                f"{inner}{json.dumps(name, ensure_ascii=False)}: {python_literal(one, inner)},\n"
+                for name, one in value.items()
+            )
+            return f"{{\n{members}{indent}}}"
+        case list():
+            return "[" + ", ".join(python_literal(one, indent) for one in value) + "]"
+        case _:
+            return json.dumps(value, ensure_ascii=False)
+
+
+_ENCODERS: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
+    "shell": _shell,
+    "json": _pretty,
+    "python": python_literal,
+}
 
 
 def response_sample(descriptor: Descriptor, branding: Branding, base_url: str, answer: Mapping[str, Any] | None) -> str:

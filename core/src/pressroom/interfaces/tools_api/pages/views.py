@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -50,10 +50,23 @@ ERRORS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
+class PictureUrls:
+    """The URLs of a tool's images, from the tool's own URL on.
+
+    `examples` are those of the examples, `canvas` the first of them at full size, `choices` those of the values of
+    parameters, by the parameter's name and the value.
+    """
+
+    examples: tuple[str, ...] = ()
+    canvas: str = ""
+    choices: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class ExampleView:
     """An example: its title, the link that fills the form without the script, the values for the script.
 
-    `picture` is the URL of its image, empty for a tool without a gallery.
+    `picture` is the URL of its image, empty for a tool that makes none.
     """
 
     title: str
@@ -91,7 +104,10 @@ class EndpointView:
 
 @dataclass(frozen=True, slots=True)
 class ToolView:
-    """A tool, as the list of tools and its own page show it."""
+    """A tool, as the list of tools and its own page show it.
+
+    `canvas` is the URL of the first example at full size. `icons` tells that its images are sheets of icons.
+    """
 
     slug: str
     name: str
@@ -108,6 +124,8 @@ class ToolView:
     pitch_href: str
     examples: tuple[ExampleView, ...]
     endpoints: tuple[EndpointView, ...]
+    canvas: str = ""
+    icons: bool = False
 
 
 def period(seconds: int) -> str:
@@ -123,14 +141,14 @@ def rate_in_words(rate: Mapping[str, int]) -> str:
     return f"{count:,} request{'' if count == 1 else 's'} per {period(rate['windowSec'])}"
 
 
-def tool_view(descriptor: Descriptor, base_url: str, root: str, pictures: Sequence[str] = ()) -> ToolView:
+def tool_view(descriptor: Descriptor, base_url: str, root: str, pictures: PictureUrls = PictureUrls()) -> ToolView:
     """Return the view of a descriptor.
 
     Args:
         descriptor: as in the interface contract, section 2.10.
         base_url: the server's public URL.
         root: the path of that URL, where links on the pages begin.
-        pictures: the URLs of the examples' images, below the page's own.
+        pictures: the URLs of the tool's images, below the page's own.
     """
     first = first_endpoint(descriptor)
     promo = descriptor.get("promo") or {}
@@ -150,10 +168,11 @@ def tool_view(descriptor: Descriptor, base_url: str, root: str, pictures: Sequen
         pitch=promo.get("description") or "",
         pitch_title=promo.get("tagline") or descriptor["name"],
         pitch_href=safe_link(promo.get("ctaUrl") or ""),
-        examples=tuple(_examples(first, href, pictures)),
+        examples=tuple(_examples(first, href, pictures.examples)),
         endpoints=tuple(
             _endpoint(endpoint, root + api, base_url + api) for endpoint in descriptor.get("endpoints") or ()
         ),
+        canvas=f"{href}/{pictures.canvas}" if pictures.canvas else "",
     )
 
 
@@ -172,7 +191,7 @@ def _examples(endpoint: Mapping[str, Any], href: str, pictures: Sequence[str]) -
         texts = {name: values[-1] for name, values in form_from_input(params, example["params"]).items()}
         yield ExampleView(
             title=example["title"],
-            href=f"{href}?example={number}#try",
+            href=f"{href}?example={number}",
             values=json.dumps(texts, ensure_ascii=False),
             picture=f"{href}/{pictures[number]}" if number < len(pictures) else "",
         )
@@ -202,7 +221,7 @@ def _row(param: Param) -> ParamRow:
     default = param.get("default")
     return ParamRow(
         name=param["name"],
-        type=param["type"],
+        type="list of strings" if param.get("list") else param["type"],
         required=bool(param.get("required")),
         description=param.get("description") or "",
         bounds=_text_bounds(param) if param["type"] == "string" else number_bounds(param),

@@ -1,0 +1,239 @@
+"""`pressroom migrations`: for authors of plugins with tables."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from pressroom.cli.loading import compiled
+from pressroom.cli.options import Invocation, command_options, common_options
+from pressroom.cli.output import FINE, FOUND_WRONG
+from pressroom.errors import ConfigError, NotFound, PluginError
+
+if TYPE_CHECKING:
+    from pressroom.host.loaded_app import LoadedApp
+    from pressroom.sdk import Models
+
+_MAX_SLUG: Final = 40
+_FORMAT_SECONDS: Final = 30
+
+_REVISION: Final = '''"""{message}"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "{revision}"
+down_revision = {before}
+
+
+def upgrade() -> None:
+    """Make the changes."""
+{upgrade}
+
+
+def downgrade() -> None:
+    """Undo them."""
+{downgrade}
+'''
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaComparison:
+    """How the tables of one plugin differ from what its migrations make. `error` says why that cannot be told."""
+
+    plugin: str
+    differences: tuple[str, ...] = ()
+    error: str = ""
+
+    @property
+    def fine(self) -> bool:
+        """Whether they are alike."""
+        return not (self.differences or self.error)
+
+
+@click.group()
+@common_options
+def migrations() -> None:
+    """Write and check the migrations of plugins. `pressroom migrate` runs them."""
+
+
+@migrations.command()
+@click.argument("plugin", required=False)
+@command_options
+def check(invocation: Invocation, plugin: str | None) -> int:
+    """Compare tables with what the migrations make. The exit code is 1 if they differ.
+
+    PLUGIN is its id; left out, all enabled plugins are compared, and the server. The migrations run in an empty SQLite
+    database that is removed afterwards. CHECK constraints are not compared.
+    """
+    import asyncio  # noqa: PLC0415 - takes longer to load than --help may take
+
+    loaded = compiled(invocation)
+    if plugin is not None:
+        _models(loaded, plugin)
+    found = asyncio.run(_compare(loaded, plugin))
+    fine = all(one.fine for one in found)
+    if invocation.json:
+        plugins = [
+            {"plugin": one.plugin, "ok": one.fine, "differences": one.differences, "error": one.error} for one in found
+        ]
+        invocation.output.data({"ok": fine, "plugins": plugins})
+        return FINE if fine else FOUND_WRONG
+    rows = [(one.plugin, "ok" if one.fine else "failed" if one.error else "differs") for one in found]
+    invocation.output.table(["Tables of", "Result"], rows)
+    for one in found:
+        for difference in one.differences:
+            invocation.output.line(f"{one.plugin}: {difference}")
+        if one.differences:
+            invocation.output.note(f'Write the missing migration: pressroom migrations new {one.plugin} "what it does"')
+        if one.error:
+            invocation.output.problem(one.error)
+    return FINE if fine else FOUND_WRONG
+
+
+@migrations.command()
+@click.argument("plugin")
+@click.argument("message")
+@command_options
+def new(invocation: Invocation, plugin: str, message: str) -> int:
+    """Write a migration that brings the database to the tables of PLUGIN. MESSAGE says what it does, in a few words.
+
+    Read it before you release it: a column that was renamed looks like one removed and another one added, and what
+    happens to rows is not known. The plugin must be installed as editable, or be in the folder of one-file plugins.
+    """
+    import asyncio  # noqa: PLC0415 - takes longer to load than --help may take
+
+    sentence = " ".join(message.split()).replace("\\", "/").replace('"', "'").rstrip(".")
+    slug = re.sub(r"[^a-z0-9]+", "_", sentence.lower()[:_MAX_SLUG]).strip("_")
+    if not slug:
+        raise click.UsageError('MESSAGE needs letters, as in: pressroom migrations new notes "add a color"')
+    loaded = compiled(invocation)
+    folder = _folder(plugin, _models(loaded, plugin))
+    number = _next_number(folder)
+    before, upgrade, downgrade = asyncio.run(_revision(loaded, plugin))
+    if not upgrade:
+        if invocation.json:
+            invocation.output.data({"plugin": plugin, "file": None, "revision": None})
+        invocation.output.line(f"The migrations of {plugin} make its tables already.")
+        return FINE
+    file = folder / f"{number}_{slug}.py"
+    folder.mkdir(exist_ok=True)
+    file.write_text(
+        _REVISION.format(
+            message=f"{sentence[:1].upper()}{sentence[1:]}.",
+            revision=number,
+            before=f'"{before}"' if before else None,
+            upgrade=textwrap.indent(upgrade, "    "),
+            downgrade=textwrap.indent(downgrade or "pass", "    "),
+        ),
+        encoding="utf-8",
+    )
+    _format(file)
+    if invocation.json:
+        invocation.output.data({"plugin": plugin, "file": str(file), "revision": number})
+    invocation.output.line(f"Wrote {file}. Read it, and try it with: pressroom migrations check {plugin}")
+    return FINE
+
+
+def _models(loaded: LoadedApp, plugin: str) -> Models:
+    from pressroom.plugins.select import HOST_ID  # noqa: PLC0415 - pydantic
+
+    for record in loaded.plugins.failed:
+        if record.id == plugin:
+            raise PluginError(f"{plugin} does not work: {record.error}", hint=record.hint)
+    found = dict(loaded.models())
+    if plugin not in found or plugin == HOST_ID:
+        others = ", ".join(one for one in found if one != HOST_ID) or "none"
+        raise NotFound(
+            f"no enabled plugin {plugin} has tables; those that do: {others}",
+            hint="look at `pressroom plugins list`, and at what its hook pressroom_models returns",
+        )
+    return found[plugin]
+
+
+async def _compare(loaded: LoadedApp, only: str | None) -> list[SchemaComparison]:
+    """Run the migrations of each plugin in a new database, in order, and compare what they made."""
+    from pressroom.storage.database import Migrator, SchemaError  # noqa: PLC0415 - SQLAlchemy
+    from pressroom.storage.database.autogeneration import migrated, new_database  # noqa: PLC0415
+
+    models = loaded.models()
+    found: list[SchemaComparison] = []
+    async with new_database() as database:
+        migrator = Migrator(database, models)
+        for plugin, one in models:
+            try:
+                schema = await migrated(database, migrator, plugin, one)
+            except SchemaError as error:
+                found.append(SchemaComparison(plugin, error=error.message))
+                continue
+            found.append(SchemaComparison(plugin, tuple(await schema.differences())))
+    return [one for one in found if only in (None, one.plugin)]
+
+
+async def _revision(loaded: LoadedApp, plugin: str) -> tuple[str, str, str]:
+    """Return the revision that a new one follows, and the bodies of its functions.
+
+    Raises:
+        SchemaError: migrations cannot be read, or fail.
+        ConfigError: there is not one newest revision.
+    """
+    from pressroom.storage.database import Migrator  # noqa: PLC0415 - SQLAlchemy
+    from pressroom.storage.database.autogeneration import migrated, new_database  # noqa: PLC0415
+    from pressroom.storage.database.migrations import known_revisions  # noqa: PLC0415
+
+    models = loaded.models()
+    heads = known_revisions(plugin, dict(models)[plugin]).heads
+    if len(heads) > 1:
+        raise ConfigError(
+            f"the migrations of {plugin} have {len(heads)} ends: {', '.join(heads)}",
+            hint="let the down_revision of one name the other",
+        )
+    async with new_database() as database:
+        migrator = Migrator(database, models)
+        # The tables of one plugin may refer to those of others before it.
+        for name, one in models[: [name for name, _ in models].index(plugin)]:
+            await migrated(database, migrator, name, one)
+        schema = await migrated(database, migrator, plugin, dict(models)[plugin])
+        return (heads[0] if heads else "", *await schema.revision())
+
+
+def _folder(plugin: str, models: Models) -> Path:
+    """Return the folder of the plugin's revisions, where people edit them."""
+    try:
+        folder = Path(str(files(models.migrations)))
+    except (ImportError, TypeError) as error:
+        raise ConfigError(
+            f"{plugin} has no package {models.migrations}",
+            hint="make its folder with an empty __init__.py, as Models of the plugin names it",
+        ) from error
+    if not folder.is_dir() or "site-packages" in folder.parts:
+        raise ConfigError(
+            f"{plugin} is installed at {folder}, where its next installation replaces what is written",
+            hint="install it with: python -m pip install -e FOLDER",
+        )
+    return folder / "versions"
+
+
+def _next_number(folder: Path) -> str:
+    names = [path.name for path in folder.glob("[0-9]*.py")]
+    numbers = [int(found[0]) for name in names if (found := re.match(r"\d{1,9}", name))]
+    return f"{max(numbers, default=0) + 1:04}"
+
+
+def _format(file: Path) -> None:
+    """Format a new file in the style of the project that it is in, where that has ruff."""
+    ruff = shutil.which("ruff", path=str(Path(sys.executable).parent)) or shutil.which("ruff")
+    if ruff is not None:
+        command = [ruff, "format", "--quiet", str(file)]
+        subprocess.run(command, check=False, capture_output=True, timeout=_FORMAT_SECONDS)  # noqa: S603 - no shell

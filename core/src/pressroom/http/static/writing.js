@@ -1,0 +1,277 @@
+// Writing: a preview beside the text, and drafts that outlive the page. Without JavaScript a button shows the preview.
+
+const PAUSE_MS = 350;
+const BUSY_MS = 3000;
+const SENT = "pressroom draft that was sent";
+
+// A browser may forbid a page to keep anything, or have no room; the text then lives as long as the page.
+const drafts = {
+  read(key) {
+    try {
+      return JSON.parse(localStorage.getItem(key));
+    } catch {
+      return null;
+    }
+  },
+  write(key, draft) {
+    try {
+      localStorage.setItem(key, JSON.stringify(draft));
+      return true;
+    } catch {
+      return false;
+    }
+  },
+  remove(key) {
+    try {
+      localStorage.removeItem(key);
+    } catch {
+      // There is nothing to remove.
+    }
+  },
+};
+
+// Markup of this server: for a sandboxed frame, in which nothing runs, and for pages that are only read.
+const ownPages = globalThis.trustedTypes?.createPolicy("own-pages", { createHTML: (html) => html });
+
+class Writing {
+  constructor(form) {
+    this.form = form;
+    this.key = `pressroom draft ${form.dataset.writing}`;
+    this.body = form.elements.body;
+    this.maxBytes = Number(form.dataset.maxBytes);
+    this.asked = 0;
+    this.isAsking = false;
+    $("[data-plain-preview]", form).hidden = true;
+    this.start = this.values();
+    this.forgetSent();
+    // A form that was just refused holds what was typed, which is newer than what is kept.
+    if (!$("[data-refused]")) this.restore();
+    for (const link of $$("[data-discard]")) link.addEventListener("click", () => drafts.remove(this.key));
+    form.addEventListener("input", (event) => this.edited(event.target));
+    form.addEventListener("change", (event) => this.edited(event.target));
+    form.addEventListener("submit", (event) => this.send(event));
+    document.addEventListener("keydown", (event) => {
+      if (event.key !== "s" || !(event.ctrlKey || event.metaKey) || event.altKey) return;
+      event.preventDefault();
+      form.requestSubmit($("[name=do]", form));
+    });
+    addEventListener("pagehide", () => this.keep());
+  }
+
+  values() {
+    const found = Object.fromEntries(new FormData(this.form));
+    for (const name of ["csrf", "version", "request_id"]) delete found[name];
+    return found;
+  }
+
+  get isChanged() {
+    const values = this.values();
+    return Object.keys(values).some((name) => values[name] !== this.start[name]);
+  }
+
+  // What was sent from this tab, and has arrived, is no draft any more.
+  forgetSent() {
+    try {
+      const sent = sessionStorage.getItem(SENT);
+      if (sent && "saved" in this.form.dataset) drafts.remove(sent);
+      sessionStorage.removeItem(SENT);
+    } catch {
+      // Drafts are kept at most once too often.
+    }
+  }
+
+  restore() {
+    const draft = drafts.read(this.key);
+    if (!draft?.values || Object.keys(draft.values).every((name) => draft.values[name] === this.start[name])) return;
+    for (const [name, value] of Object.entries(draft.values)) {
+      if (this.form.elements[name]) this.form.elements[name].value = value;
+    }
+    // The version that it was written upon: whatever was saved since is shown before anything is written over.
+    if (draft.version) this.form.elements.version.value = draft.version;
+    const notice = $("[data-restored]", this.form);
+    const time = $("time", notice);
+    time.dateTime = new Date(draft.at).toISOString();
+    time.textContent = new Date(draft.at).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+    notice.hidden = false;
+    $("[data-forget]", notice).addEventListener("click", () => {
+      drafts.remove(this.key);
+      this.isForgotten = true;
+      location.assign(location.pathname);
+    });
+    this.edited(this.body);
+  }
+
+  edited(control) {
+    if (control.name === "featured_media_id" && control.dataset.alt) this.form.elements.featured_alt.value = control.dataset.alt;
+    clearTimeout(this.keeping);
+    this.keeping = setTimeout(() => this.keep(), PAUSE_MS);
+    if (["body", "language", "featured_media_id", "featured_alt"].includes(control.name)) this.follow();
+  }
+
+  keep() {
+    if (this.isForgotten || this.isSent || !this.isChanged) return;
+    const version = this.form.elements.version.value;
+    const kept = drafts.write(this.key, { at: Date.now(), version, values: this.values() });
+    $("[data-kept]", this.form).textContent = kept ? "Unsaved, kept in this browser" : "Unsaved, and too large to be kept in this browser";
+  }
+
+  // Shows whether the text is too long, and returns it. UTF-8 needs at most three bytes for each unit of a string.
+  checkLength() {
+    const line = $("[data-too-long]", this.form);
+    const units = this.body.value.length;
+    const bytes = units * 3 > this.maxBytes ? new TextEncoder().encode(this.body.value).length : 0;
+    const isTooLong = bytes > this.maxBytes;
+    if (isTooLong) {
+      const [has, most] = [bytes, this.maxBytes].map((count) => count.toLocaleString("en"));
+      line.textContent = `The text has ${has} bytes; an article may have ${most}. It is still here: split it into several articles.`;
+    }
+    line.hidden = !isTooLong;
+    return isTooLong;
+  }
+
+  send(event) {
+    if (this.checkLength()) {
+      event.preventDefault();
+      this.body.focus();
+      return;
+    }
+    this.keep();
+    this.isSent = true;
+    try {
+      sessionStorage.setItem(SENT, this.key);
+    } catch {
+      // The draft is offered once more.
+    }
+  }
+
+  follow(pause = PAUSE_MS) {
+    this.asked += 1;
+    clearTimeout(this.pause);
+    this.pause = setTimeout(() => this.preview(), pause);
+  }
+
+  say(text) {
+    $("[data-preview-state]", this.form).textContent = text;
+  }
+
+  // One request at a time; an answer to an earlier text than the newest is dropped, and the newest is asked for.
+  async preview() {
+    if (this.isAsking || this.checkLength()) return;
+    const asked = this.asked;
+    this.isAsking = true;
+    try {
+      const fields = new URLSearchParams(new FormData(this.form));
+      fields.set("csrf", this.form.dataset.previewToken);
+      fields.set("at", String(this.body.selectionEnd / Math.max(1, this.body.value.length)));
+      const answer = await fetch(this.form.dataset.preview, { method: "POST", body: fields });
+      if (answer.status === 401 || answer.status === 403) {
+        this.say("You are signed out. Your text is kept: sign in in another tab, then save.");
+      } else if (!answer.ok) {
+        this.say("The preview follows shortly.");
+        this.follow(BUSY_MS);
+      } else if (asked === this.asked) {
+        this.show(await answer.json());
+      }
+    } catch {
+      this.say("No connection. Your text is kept in this browser.");
+    } finally {
+      this.isAsking = false;
+      if (asked !== this.asked) this.follow(0);
+    }
+  }
+
+  show({ document: html, notes }) {
+    this.say("");
+    const box = $("[data-preview-frame]", this.form);
+    let frame = $("iframe", box);
+    if (!frame) {
+      const place = element("div");
+      place.className = "foreign";
+      frame = document.createElement("iframe");
+      frame.title = "Preview";
+      frame.sandbox = "allow-popups allow-popups-to-escape-sandbox";
+      place.append(frame);
+      box.append(place);
+    }
+    box.hidden = !html;
+    if (html) frame.srcdoc = ownPages ? ownPages.createHTML(html) : html;
+    $("[data-preview-notes]", this.form).replaceChildren(...notes.map((note) => element("li", note)));
+  }
+}
+
+function element(name, ...content) {
+  const made = document.createElement(name);
+  made.append(...content);
+  return made;
+}
+
+for (const form of $$("[data-writing]")) new Writing(form);
+
+// A publication that is under way: the page follows its steps. Without JavaScript the browser reloads it.
+
+const FOLLOW_MS = 1500;
+
+async function followSteps() {
+  const box = $("[data-follow]");
+  if (!box) return;
+  try {
+    const answer = await fetch(location.href);
+    const text = await answer.text();
+    const page = new DOMParser().parseFromString(ownPages ? ownPages.createHTML(text) : text, "text/html");
+    const fresh = $("#publications", page);
+    // What somebody is filling in stays.
+    if (answer.ok && fresh && !box.contains(document.activeElement)) {
+      box.replaceChildren(...fresh.childNodes);
+      if (!("follow" in fresh.dataset)) {
+        delete box.dataset.follow;
+        const begun = $("[data-begun]");
+        if (begun) begun.textContent = "It is done. The status below is the newest.";
+      }
+    }
+  } catch {
+    // The next look may succeed.
+  }
+  setTimeout(followSteps, FOLLOW_MS);
+}
+
+if ($("[data-follow]")) setTimeout(followSteps, FOLLOW_MS);
+
+// The calendar: what is still to come can be dragged to another day. Its own form does the same without a mouse.
+
+let moving = null;
+
+for (const entry of $$("[data-move]")) {
+  entry.draggable = true;
+  for (const link of $$("a", entry)) link.draggable = false;
+  entry.addEventListener("dragstart", (event) => {
+    if (event.target !== entry) return;
+    event.dataTransfer.effectAllowed = "move";
+    event.dataTransfer.setData("text/plain", $("a", entry).textContent);
+    moving = entry;
+    entry.classList.add("dragged");
+  });
+  entry.addEventListener("dragend", () => {
+    moving = null;
+    entry.classList.remove("dragged");
+    for (const day of $$(".drop")) day.classList.remove("drop");
+  });
+}
+
+for (const day of $$("[data-day]")) {
+  day.addEventListener("dragover", (event) => {
+    if (!moving || day.contains(moving)) return;
+    event.preventDefault();
+    event.dataTransfer.dropEffect = "move";
+    day.classList.add("drop");
+  });
+  day.addEventListener("dragleave", (event) => {
+    if (!day.contains(event.relatedTarget)) day.classList.remove("drop");
+  });
+  day.addEventListener("drop", (event) => {
+    if (!moving) return;
+    event.preventDefault();
+    const form = $("form", moving);
+    form.elements.day.value = day.dataset.day;
+    form.requestSubmit($("button", form));
+  });
+}

@@ -1,0 +1,181 @@
+"""The images on the pages of tools that are known in advance: of examples, and of what a choice looks like."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+from urllib.parse import quote
+
+import orjson
+import structlog
+
+from pressroom.catalog.schema import form_parameters
+from pressroom.catalog.tool import ANONYMOUS, PlanTool
+from pressroom.errors import CallError, InternalError, NotFound, Overloaded
+from pressroom.host.host import Host
+from pressroom.interfaces.tools_api.pages.choices import with_choice
+from pressroom.interfaces.tools_api.pages.fields import shows_choices
+from pressroom.interfaces.tools_api.pages.forms import form_params, text_of
+from pressroom.interfaces.tools_api.pages.views import PictureUrls
+from pressroom.sdk import Example, Generator
+
+log = structlog.get_logger()
+
+RETRY_SECONDS: Final = 60
+"""How long an image that could not be made is left alone."""
+
+Size = Literal["choice", "tile", "card", "large"]
+
+_SIZES: Final[Mapping[Size, tuple[int, int, int]]] = {
+    "choice": (200, 120, 70),
+    "tile": (480, 132, 70),
+    "card": (480, 480, 75),
+    "large": (1600, 1600, 80),
+}
+"""The bounds of width and height in pixels, twice those in CSS pixels on the page, and the quality of WebP."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExamplePicture:
+    """An image for a page."""
+
+    media_type: str
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """An image to make: of which input, how large, and the version of its URL."""
+
+    slug: str
+    title: str
+    params: Mapping[str, Any]
+    size: Size
+    version: str
+
+
+class Gallery:
+    """Makes the images when they are asked for first, and keeps them while the process lives.
+
+    There are as many as examples and choices, so that what is kept is bounded by the plugins, and anyone can make it do
+    no more than that. Nothing is counted or stored. `urls` holds, by the tool's slug, where they are.
+    """
+
+    def __init__(self, host: Host) -> None:
+        self._previews = host.previews
+        self._orders: dict[tuple[str, str], _Order] = {}
+        self._made: dict[tuple[str, str], asyncio.Task[ExamplePicture]] = {}
+        self._failed: dict[tuple[str, str], float] = {}
+        entries = host.services.catalog.plan(ANONYMOUS).generators
+        self.urls: Mapping[str, PictureUrls] = {
+            entry.tool.name: self._urls(entry, declaration)
+            for entry in entries
+            if isinstance(declaration := entry.tool.declaration, Generator) and makes_images(declaration)
+        }
+
+    def is_current(self, slug: str, name: str, version: str) -> bool:
+        """Tell whether a URL with this version always leads to the image that is made now."""
+        order = self._orders.get((slug, name))
+        return order is not None and order.version == version
+
+    async def picture(self, slug: str, name: str) -> ExamplePicture:
+        """Return an image by what follows the tool's URL, without a query: `examples/0`, `choices/theme/nord`.
+
+        Raises:
+            NotFound: there is no such image.
+            CallError: the generator could not make it.
+        """
+        key = slug, name
+        order = self._orders.get(key)
+        if order is None:
+            raise NotFound("there is no such image")
+        if self._failed.get(key, 0.0) > time.monotonic():
+            raise Overloaded("the image could not be made; try again in a minute", retry_after=RETRY_SECONDS)
+        task = self._made.get(key)
+        if task is None:
+            task = self._made[key] = asyncio.create_task(self._make(order))
+        try:
+            return await asyncio.shield(task)
+        except CallError:
+            if self._made.get(key) is task:
+                del self._made[key]
+                self._failed[key] = time.monotonic() + RETRY_SECONDS
+            raise
+
+    def _urls(self, entry: PlanTool, generator: Generator) -> PictureUrls:
+        slug, examples = entry.tool.name, generator.examples
+
+        def ordered(name: str, title: str, params: Mapping[str, Any], size: Size) -> str:
+            version = _version(entry, params, size)
+            self._orders[slug, name] = _Order(slug, title, params, size, version)
+            return f"{quote(name)}?v={version}"
+
+        return PictureUrls(
+            # The first one is also on the list of tools, where images are larger.
+            examples=tuple(
+                ordered(f"examples/{n}", one.title, one.params, "tile" if n else "card")
+                for n, one in enumerate(examples)
+            ),
+            canvas=ordered("examples/0/large", examples[0].title, examples[0].params, "large") if examples else "",
+            choices={
+                name: {
+                    value: ordered(f"choices/{name}/{value}", value, params, "choice")
+                    for value, params in values.items()
+                }
+                for name, values in _choices(generator, examples).items()
+            },
+        )
+
+    async def _make(self, order: _Order) -> ExamplePicture:
+        try:
+            drawn = await self._previews.sample(order.slug, order.params)
+            made = drawn.artifact
+            media_type, content = made.preview or (made.media_type, made.content)
+            return await asyncio.to_thread(_small, media_type, content, order.size)
+        except CallError as error:
+            log.warning("an example could not be drawn", tool=order.slug, example=order.title, error=error.message)
+            raise
+        except Exception as error:
+            log.exception("an example could not be drawn", tool=order.slug, example=order.title)
+            raise InternalError("the image could not be made") from error
+
+
+def makes_images(generator: Generator) -> bool:
+    """Tell whether a generator makes images, or says that it has images of what it makes."""
+    images = any(media_type.startswith("image/") for media_type in generator.produces)
+    return images or generator.preview.kind == "icons" or generator.preview.live or generator.page.gallery
+
+
+def _choices(generator: Generator, examples: Iterable[Example]) -> dict[str, dict[str, Mapping[str, Any]]]:
+    """Return, by parameter and value, the input of the image that shows the choice."""
+    found: dict[str, dict[str, Mapping[str, Any]]] = {}
+    samples = [one.params for one in examples]
+    for param in form_params(form_parameters(generator.params)):
+        if samples and shows_choices(param):
+            path = param.get("path", (param["name"],))
+            found[param["name"]] = {
+                text_of(value): with_choice(samples, path, value) for value in param.get("enumValues", ())
+            }
+    return found
+
+
+def _small(media_type: str, content: bytes, size: Size) -> ExamplePicture:
+    if media_type == "image/svg+xml":
+        return ExamplePicture(media_type, content)
+    try:
+        from pressroom.graphics.thumbnails import thumbnail  # noqa: PLC0415 - Pillow is an extra, and loads late
+    except ImportError:
+        return ExamplePicture(media_type, content)
+    width, height, quality = _SIZES[size]
+    return ExamplePicture("image/webp", thumbnail(content, (width, height), quality))
+
+
+def _version(entry: PlanTool, params: Mapping[str, Any], size: Size) -> str:
+    digest = hashlib.sha256(entry.tool.content_salt)
+    digest.update(repr((size, _SIZES[size])).encode())
+    digest.update(orjson.dumps(dict(params), option=orjson.OPT_SORT_KEYS))
+    return digest.hexdigest()[:16]

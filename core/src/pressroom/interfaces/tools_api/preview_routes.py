@@ -1,0 +1,129 @@
+"""The previews that a tool's page shows while its form changes. They are for these pages alone, not part of the API."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import parse_qs
+
+import orjson
+from sanic import HTTPResponse, Request
+
+from pressroom.errors import CallError, Forbidden
+from pressroom.host.host import Host
+from pressroom.http.errors import error_headers, status_of
+from pressroom.http.responses import INERT_CONTENT, RawResponse, content_type, encode_headers, matches_etag
+from pressroom.interfaces.tools_api.pages import input_from_form
+from pressroom.interfaces.tools_api.routes import (
+    ToolsApi,
+    body_object,
+    rate_limit_headers,
+    read_beside,
+    warning_headers,
+)
+from pressroom.pipeline.context import CallRequest, ReceivedCall
+from pressroom.pipeline.previews import Drawn
+from pressroom.sdk import LimitStatus
+from pressroom.validation.json import parse_object
+
+PREVIEW: Final = "/preview"
+
+_PAGE: Final = re.compile(r"[A-Za-z0-9-]{1,36}", re.ASCII)
+_MAX_DETAILS_LENGTH: Final = 4000
+_INERT: Final = {"Content-Security-Policy": INERT_CONTENT, "Cross-Origin-Resource-Policy": "same-origin"}
+_NOT_KEPT: Final = encode_headers({**_INERT, "Cache-Control": "no-store"})
+_CHECKED: Final = encode_headers({**_INERT, "Cache-Control": "private, no-cache"})
+
+
+class PreviewRoutes:
+    """Answers `/tools/<slug>/preview` with an image, or with an error in the envelope of the API.
+
+    `descriptors` are those of the pages, by slug.
+    """
+
+    def __init__(self, host: Host, api: ToolsApi, descriptors: Mapping[str, Mapping[str, Any]]) -> None:
+        self._pipeline = host.pipeline
+        self._previews = host.previews
+        self._api = api
+        self._descriptors = descriptors
+
+    async def posted(self, request: Request, slug: str) -> HTTPResponse:
+        """`POST /tools/<slug>/preview`: the preview of a JSON body, as the API takes it."""
+        arguments = await read_beside(lambda: _read(request), request.body)
+        return await self._answer(request, slug, arguments)
+
+    async def linked(self, request: Request, slug: str) -> HTTPResponse:
+        """`GET /tools/<slug>/preview?<fields>`: the preview of a form, for pages without JavaScript."""
+        return await self._answer(request, slug, self._from_query(request, slug), tagged=True)
+
+    async def _answer(
+        self, request: Request, slug: str, arguments: dict[str, Any] | CallError, *, tagged: bool = False
+    ) -> HTTPResponse:
+        try:
+            _check_site(request)
+            asked = CallRequest(slug, arguments, request.ctx.request_id, "http", "binary")
+            call = await self._pipeline.check(ReceivedCall(asked, request.ip, request.headers))
+        except CallError as error:
+            return self._refusal(slug, error, None)
+        address = request.ctx.client_ip = call.caller.client_ip
+        etag = f'"preview-{call.content_id}"'
+        if tagged and matches_etag(request.headers.get("if-none-match", ""), etag):
+            return RawResponse(b"", status=304, encoded=(*_CHECKED, (b"ETag", etag.encode())))
+        try:
+            drawn, status = await self._previews.preview(call, _page(request))
+        except CallError as error:
+            return self._refusal(slug, error, await self._previews.budget(address))
+        tag = ((b"ETag", etag.encode()),) if tagged else ()
+        own = (*(_CHECKED if tagged else _NOT_KEPT), *tag, *_about(drawn))
+        return RawResponse(
+            drawn.content, encoded=own + rate_limit_headers(status), content_type=content_type(drawn.media_type)
+        )
+
+    def _from_query(self, request: Request, slug: str) -> dict[str, Any] | CallError:
+        descriptor = self._descriptors.get(slug)
+        params = descriptor["endpoints"][0]["params"] if descriptor else ()
+        try:
+            given = input_from_form(params, parse_qs(request.query_string, keep_blank_values=True))
+            return parse_object(orjson.dumps(given))
+        except CallError as error:
+            return error
+
+    def _refusal(self, slug: str, error: CallError, status: LimitStatus | None) -> HTTPResponse:
+        body = self._api.envelopes.failure(error, slug, PREVIEW, status)
+        return RawResponse(
+            body,
+            status=status_of(error),
+            encoded=_NOT_KEPT + rate_limit_headers(status),
+            headers=error_headers(error),
+            content_type="application/json",
+        )
+
+
+def _read(request: Request) -> dict[str, Any] | CallError:
+    try:
+        arguments = body_object(request)
+    except CallError as error:
+        return error
+    arguments.pop("response", None)
+    return arguments
+
+
+def _check_site(request: Request) -> None:
+    """Refuse what other sites embed (Fetch Metadata): they would use the budgets of their visitors."""
+    if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+        raise Forbidden("previews are for this site's own pages; other sites use the API")
+
+
+def _page(request: Request) -> str:
+    name = request.headers.get("x-preview-page", "")
+    return name if _PAGE.fullmatch(name) else ""
+
+
+def _about(drawn: Drawn) -> tuple[tuple[bytes, bytes], ...]:
+    """Return the headers that tell what the page says beside the image."""
+    details = drawn.artifact.details
+    data = json.dumps(details.model_dump(mode="json", by_alias=True)) if details is not None else "{}"
+    headers = [(b"X-Details", data.encode("ascii"))] if len(data) <= _MAX_DETAILS_LENGTH else []
+    return (*headers, *warning_headers(drawn.artifact.warnings))

@@ -1,0 +1,226 @@
+"""Previews: what a generator's page shows while somebody changes its form, drawn without counting or storing anything.
+
+They have a budget of their own, and a few places in the executors, so that they never keep real calls waiting. Each
+client has one preview under way and at most one that waits; a newer one takes the place of that one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, Final
+
+from pressroom.config.values import parse_rate
+from pressroom.errors import BackendError, NotFound, Overloaded
+from pressroom.pipeline.chain import Pipeline
+from pressroom.pipeline.context import CallRequest, IdentifiedCall, ValidatedCall
+from pressroom.pipeline.executors.process import default_processes
+from pressroom.pipeline.services import Services
+from pressroom.pipeline.stages.limit import limit_refusal
+from pressroom.sdk import Artifact, Caller, LimitStatus
+from pressroom.sdk.params import Params
+
+MAX_WAITING: Final = 64
+"""How many previews may wait in one process."""
+
+MAX_PER_ADDRESS: Final = 6
+"""How many clients at one IP address may have previews under way: several people may share it."""
+
+FETCHING_COST: Final = 10
+"""How many previews one counts as for which something was fetched from elsewhere."""
+
+_RETRY_SECONDS: Final = 2
+_AS_IT_IS: Final = frozenset({"image/svg+xml"})
+
+Client = tuple[str, str]
+"""Who asks for previews: an IP address, and the page that is open there."""
+
+SERVER: Final = ""
+"""The IP address of the server itself, which draws samples for its pages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """An image of what a generator made. `whole` tells that it has all the pixels that were made."""
+
+    artifact: Artifact
+    media_type: str
+    content: bytes
+    whole: bool
+
+
+class PreviewQueue:
+    """Lets this many previews draw at once, and one for each client, in the order in which they came."""
+
+    def __init__(self, slots: int) -> None:
+        self._free = slots
+        self._drawing: set[Client] = set()
+        self._waiting: dict[Client, asyncio.Future[None]] = {}
+
+    async def enter(self, client: Client) -> None:
+        """Take a place, or wait for one. Whoever gets in calls `leave` once.
+
+        Raises:
+            Overloaded: too many wait, or a newer preview of the same client has come.
+        """
+        older = self._waiting.get(client)
+        if older is not None and not older.done():
+            older.set_exception(Overloaded("a newer preview was asked for", retry_after=1))
+        elif client[0] != SERVER:
+            self._check_room(client[0])
+        turn = asyncio.get_running_loop().create_future()
+        # The key stays where it is: who types keeps the place in the queue.
+        self._waiting[client] = turn
+        self._admit()
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled() and turn.exception() is None:
+                self.leave(client)
+            elif self._waiting.get(client) is turn:
+                del self._waiting[client]
+            raise
+
+    def leave(self, client: Client) -> None:
+        """Give a place back."""
+        self._drawing.discard(client)
+        self._free += 1
+        self._admit()
+
+    def _check_room(self, address: str) -> None:
+        here = sum(one[0] == address for one in (*self._waiting, *self._drawing))
+        if here >= MAX_PER_ADDRESS or len(self._waiting) >= MAX_WAITING:
+            raise Overloaded("too many previews are under way; try again in a moment", retry_after=_RETRY_SECONDS)
+
+    def _admit(self) -> None:
+        """Let in whose turn it is: people first, then the samples of the server's own pages."""
+        for own in (False, True):
+            for client, turn in list(self._waiting.items()):
+                if not self._free:
+                    return
+                if (client[0] == SERVER) is own and client not in self._drawing:
+                    del self._waiting[client]
+                    if not turn.done():
+                        self._free -= 1
+                        self._drawing.add(client)
+                        turn.set_result(None)
+
+
+class Previews:
+    """Draws previews for anonymous callers, and samples for the server's own pages."""
+
+    def __init__(self, pipeline: Pipeline, services: Services) -> None:
+        settings = services.settings
+        self.rate = parse_rate(settings.previews.rate_limit)
+        self._pipeline = pipeline
+        self._limiter = services.limiter
+        self._metrics = services.metrics
+        self._refuse_on_outage = settings.limits.on_outage == "refuse"
+        self._max_pixels = settings.previews.max_pixels
+        processes = settings.executors.processes or default_processes()
+        self._queue = PreviewQueue(settings.previews.slots or max(1, processes // 2))
+        self._numbers = count(1)
+        self._tasks: set[asyncio.Task[Drawn]] = set()
+
+    async def preview(self, call: ValidatedCall, page: str) -> tuple[Drawn, LimitStatus]:
+        """Draw a call that `Pipeline.check` returned, for the client's page of that name.
+
+        Returns:
+            The image, and what is left of the client's budget.
+
+        Raises:
+            RateLimited: the client's budget is used up.
+            Overloaded: too many previews are under way, or a newer one of the same client has come.
+            CallError: it could not be drawn.
+        """
+        address = call.caller.client_ip
+        call.params = _at_scale_one(call.params)
+        status = await self._take(address)
+        try:
+            return await self._draw((address, page), call, self._max_pixels), status
+        finally:
+            if call.fetched:
+                for _ in range(FETCHING_COST - 1):
+                    await self._take(address, refuse=False)
+
+    async def sample(self, slug: str, arguments: Mapping[str, Any]) -> Drawn:
+        """Draw something that the server knows in advance. Nobody's budget counts it, and people come first.
+
+        Raises:
+            CallError: it could not be drawn.
+        """
+        request = CallRequest(slug, dict(arguments), "sample", "http", "binary")
+        call = await self._pipeline.check(IdentifiedCall(request, Caller("")))
+        return await self._draw((SERVER, str(next(self._numbers))), call, self._max_pixels)
+
+    async def budget(self, address: str) -> LimitStatus:
+        """Return what is left of a client's budget."""
+        try:
+            return await self._limiter.peek(self.rate, _key(address))
+        except BackendError:
+            return _unknown(self)
+
+    async def _take(self, address: str, *, refuse: bool = True) -> LimitStatus:
+        try:
+            status = await self._limiter.take(self.rate, _key(address), 1.0)
+        except BackendError as error:
+            self._metrics.backend_failure("limits")
+            if self._refuse_on_outage and refuse:
+                raise Overloaded("previews cannot be counted at the moment; try again shortly") from error
+            return _unknown(self)
+        if refuse and not status.allowed:
+            raise limit_refusal(self.rate, status)
+        return status
+
+    async def _draw(self, client: Client, call: ValidatedCall, max_pixels: int) -> Drawn:
+        await self._queue.enter(client)
+        task = asyncio.create_task(self._drawn(call, max_pixels))
+        self._tasks.add(task)
+
+        # Not before the run itself ends: a client that leaves early must not make room for another run.
+        def leave(done: asyncio.Task[Drawn]) -> None:
+            self._tasks.discard(done)
+            self._queue.leave(client)
+            if not done.cancelled():
+                done.exception()
+
+        task.add_done_callback(leave)
+        return await asyncio.shield(task)
+
+    async def _drawn(self, call: ValidatedCall, max_pixels: int) -> Drawn:
+        artifact = await self._pipeline.draw(call)
+        media_type, content = artifact.preview or (artifact.media_type, artifact.content)
+        if not media_type.startswith("image/"):
+            raise NotFound("there is no preview: this tool makes no images")
+        smaller = None if media_type in _AS_IT_IS else await asyncio.to_thread(_smaller, content, max_pixels)
+        if smaller is None:
+            return Drawn(artifact, media_type, content, whole=artifact.preview is None)
+        return Drawn(artifact, "image/webp", smaller, whole=False)
+
+
+def _smaller(content: bytes, max_pixels: int) -> bytes | None:
+    try:
+        from pressroom.graphics.thumbnails import within_pixels  # noqa: PLC0415 - Pillow is an extra
+
+        return within_pixels(content, max_pixels)
+    except (ImportError, OSError):
+        return None
+
+
+def _at_scale_one(params: Params) -> Params:
+    """Return parameters for an image of as many pixels as it is wide on a page, where the generator has a `scale`."""
+    scale = getattr(params, "scale", None)
+    if not isinstance(scale, int | float) or scale <= 1:
+        return params
+    return params.model_copy(update={"scale": type(scale)(1)})
+
+
+def _key(address: str) -> str:
+    return f"previews\n{address}"
+
+
+def _unknown(previews: Previews) -> LimitStatus:
+    requests = previews.rate.requests
+    return LimitStatus(True, requests, requests, 0)

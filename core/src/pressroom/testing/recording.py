@@ -1,0 +1,303 @@
+"""HTTP of plugins on record: what their fetcher asked once, and what was answered, so that tests run offline."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+from pressroom.errors import FetchFailed, FetchRefused, FetchUnknown
+from pressroom.observability.secrets import MASK, is_secret_name
+from pressroom.sdk import Fetched, Fetcher, FetchResponse
+
+if TYPE_CHECKING:
+    from pressroom.testing.running import RunningHost
+
+RECORD_VARIABLE: Final = "PRESSROOM_TEST_RECORD"
+"""The environment variable that, set to 1, lets tests ask the real services and record what they answer."""
+
+_VERSION: Final = 1
+_HARMLESS: Final = frozenset({"accept", "accept-language", "content-type"})
+_SECRET_QUERIES: Final = frozenset({"auth", "code", "hmac", "jwt", "key", "pass", "session", "sid", "sig"})
+_MIN_SECRET: Final = 6
+_ERRORS: Final = {one.code: one for one in (FetchFailed, FetchRefused, FetchUnknown)}
+
+
+class UnrecordedRequest(AssertionError):
+    """A plugin sent a request that is not on record. The message says which, and how to record anew."""
+
+
+@dataclass(slots=True)
+class RecordedHttp:
+    """The requests of one file. It implements `pressroom.sdk.Fetcher`.
+
+    Secrets are never in the file: of request headers only `Accept`, `Accept-Language` and `Content-Type` are kept;
+    `Set-Cookie`, user names and passwords in URLs, and parameters and members of JSON whose names say that they hold a
+    secret, are masked, and so are the values of `secrets` wherever they are.
+
+    `file` is what is read or written, `recording` tells which. `unknown` are the requests that were not on record.
+    """
+
+    file: Path
+    inner: Fetcher
+    recording: bool = False
+    secrets: Sequence[str] = ()
+    unknown: list[str] = field(default_factory=list)
+    _entries: list[dict[str, Any]] = field(default_factory=list)
+    _seen: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        """Read the file. Raises `ValueError` where it is not a recording."""
+        self._seen.update(one for one in self.secrets if one)
+        if not self.recording and self.file.exists():
+            document = json.loads(self.file.read_text(encoding="utf-8"))
+            if not isinstance(document, dict) or document.get("version") != _VERSION:
+                raise ValueError(f"{self.file} is not a recording of this version; record it anew")
+            self._entries = list(document["requests"])
+
+    async def get(self, url: str, *, accept: str, max_bytes: int, seconds: float, redirects: int = 3) -> Fetched:
+        """See `pressroom.sdk.Fetcher`."""
+        asked = self._asked("GET", url, {"Accept": accept}, b"")
+        if not self.recording:
+            return self._replayed(asked, max_bytes)
+        try:
+            found = await self.inner.get(url, accept=accept, max_bytes=max_bytes, seconds=seconds, redirects=redirects)
+        except (FetchFailed, FetchRefused, FetchUnknown) as error:
+            raise self._failed(asked, error) from None
+        return self._kept(asked, found)
+
+    async def request(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        content: bytes = b"",
+        max_bytes: int,
+        seconds: float,
+        redirects: int = 0,
+    ) -> Fetched:
+        """See `pressroom.sdk.Fetcher`."""
+        asked = self._asked(method, url, headers or {}, content)
+        if not self.recording:
+            return self._replayed(asked, max_bytes)
+        try:
+            found = await self.inner.request(
+                method,
+                url,
+                headers=headers,
+                content=content,
+                max_bytes=max_bytes,
+                seconds=seconds,
+                redirects=redirects,
+            )
+        except (FetchFailed, FetchRefused, FetchUnknown) as error:
+            raise self._failed(asked, error) from None
+        return self._kept(asked, found)
+
+    async def exchange(
+        self,
+        url: str,
+        *,
+        accept: str,
+        max_bytes: int,
+        seconds: float,
+        method: Literal["GET", "HEAD"] = "GET",
+        encodings: str = "identity",
+        plain_http: bool = False,
+    ) -> FetchResponse:
+        """See `pressroom.sdk.Fetcher`."""
+        asked = self._asked(method, url, {"Accept": accept}, b"")
+        if not self.recording:
+            answer = self._answer_to(asked)
+            content = _bytes_of(answer)
+            pairs = tuple((name, value) for name, value in answer["headers"])
+            whole = len(content) <= max_bytes
+            return FetchResponse(answer["url"], answer["status"], pairs, content[:max_bytes], whole, 0.0, 0.0)
+        try:
+            found = await self.inner.exchange(
+                url,
+                accept=accept,
+                max_bytes=max_bytes,
+                seconds=seconds,
+                method=method,
+                encodings=encodings,
+                plain_http=plain_http,
+            )
+        except (FetchFailed, FetchRefused, FetchUnknown) as error:
+            raise self._failed(asked, error) from None
+        self._keep(asked, found.url, found.status, found.headers, found.content)
+        return found
+
+    def write(self) -> None:
+        """Write the file of a recording, and make its folder."""
+        # Once more, since a secret may have been seen only after it was in an answer.
+        text = json.dumps({"version": _VERSION, "requests": self._entries}, indent=2, ensure_ascii=False)
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        self.file.write_text(f"{self._without_seen(text)}\n", encoding="utf-8")
+
+    def _asked(self, method: str, url: str, headers: Mapping[str, str], content: bytes) -> dict[str, Any]:
+        for name, value in headers.items():
+            if is_secret_name(name):
+                self._seen.update(word for word in value.split() if len(word) >= _MIN_SECRET)
+        kept = {name.lower(): value for name, value in headers.items() if name.lower() in _HARMLESS}
+        asked = {"method": method, "url": self._masked_url(url), "headers": kept}
+        return {**asked, **self._body(content)} if content else asked
+
+    def _replayed(self, asked: Mapping[str, Any], max_bytes: int) -> Fetched:
+        answer = self._answer_to(asked)
+        content = _bytes_of(answer)
+        if len(content) > max_bytes:
+            raise FetchRefused(f"{urlsplit(answer['url']).hostname} sends more than {max_bytes} bytes")
+        headers: dict[str, str] = {}
+        for name, value in answer["headers"]:
+            headers[name] = f"{headers[name]}, {value}" if name in headers else value
+        media_type = headers.get("content-type", "").partition(";")[0].strip().lower()
+        return Fetched(answer["url"], answer["status"], media_type, content, headers, tuple(answer["redirects"]))
+
+    def _answer_to(self, asked: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the next answer to a request. Raises the error that was recorded, or `UnrecordedRequest`."""
+        key = _key(asked)
+        for number, entry in enumerate(self._entries):
+            if _key(entry["request"]) == key:
+                del self._entries[number]
+                if "error" in entry:
+                    raise _ERRORS[entry["error"]["code"]](entry["error"]["message"])
+                answer: Mapping[str, Any] = entry["answer"]
+                return answer
+        self.unknown.append(f"{asked['method']} {asked['url']}")
+        raise UnrecordedRequest(self.explanation())
+
+    def explanation(self) -> str:
+        """Return what was not on record, what still is, and how to record anew."""
+        left = [f"{one['request']['method']} {one['request']['url']}" for one in self._entries]
+        there = f"still on record: {'; '.join(left)}" if left else "nothing more is on record"
+        return (
+            f"not on record in {self.file}: {'; '.join(self.unknown)} ({there}). "
+            f"Record it anew against the real service: {RECORD_VARIABLE}=1 python -m pytest"
+        )
+
+    def _kept(self, asked: Mapping[str, Any], found: Fetched) -> Fetched:
+        self._keep(asked, found.url, found.status, found.headers.items(), found.content, found.redirects)
+        return found
+
+    def _keep(
+        self,
+        asked: Mapping[str, Any],
+        url: str,
+        status: int,
+        headers: Iterable[tuple[str, str]],
+        content: bytes,
+        redirects: Iterable[str] = (),
+    ) -> None:
+        kept = [[name, MASK if is_secret_name(name) else value] for name, value in headers]
+        answer = {
+            "url": self._masked_url(url),
+            "status": status,
+            "headers": kept,
+            "redirects": [self._masked_url(one) for one in redirects],
+            **self._body(content),
+        }
+        self._entries.append({"request": dict(asked), "answer": answer})
+
+    def _failed(
+        self, asked: Mapping[str, Any], error: FetchFailed | FetchRefused | FetchUnknown
+    ) -> FetchFailed | FetchRefused | FetchUnknown:
+        told = {"code": error.code, "message": self._without_seen(error.message)}
+        self._entries.append({"request": dict(asked), "error": told})
+        return error
+
+    def _body(self, content: bytes) -> dict[str, Any]:
+        try:
+            text = content.decode()
+        except UnicodeDecodeError:
+            return {"base64": base64.b64encode(content).decode()}
+        try:
+            document = json.loads(text)
+        except (ValueError, RecursionError):
+            return {"text": self._without_seen(text)}
+        masked = self._masked_members(document)
+        return {"text": self._without_seen(text if masked == document else json.dumps(masked, ensure_ascii=False))}
+
+    def _masked_members(self, value: Any) -> Any:
+        if isinstance(value, dict):
+            return {
+                name: self._hidden(item) if is_secret_name(name) else self._masked_members(item)
+                for name, item in value.items()
+            }
+        return [self._masked_members(item) for item in value] if isinstance(value, list) else value
+
+    def _hidden(self, value: Any) -> Any:
+        if isinstance(value, str):
+            if len(value) >= _MIN_SECRET:
+                self._seen.add(value)
+            return MASK
+        return MASK if value else value
+
+    def _masked_url(self, url: str) -> str:
+        parts = urlsplit(url)
+        host = parts.netloc.rpartition("@")[2]
+        pairs = parse_qsl(parts.query, keep_blank_values=True)
+        secret = {name for name, _ in pairs if is_secret_name(name) or name.lower() in _SECRET_QUERIES}
+        for name, value in pairs:
+            if name in secret and len(value) >= _MIN_SECRET:
+                self._seen.add(value)
+        query = parts.query
+        if secret:
+            query = urlencode([(name, MASK if name in secret else value) for name, value in pairs], safe="*")
+        return self._without_seen(urlunsplit((parts.scheme, host, parts.path, query, "")))
+
+    def _without_seen(self, text: str) -> str:
+        for one in sorted(self._seen, key=len, reverse=True):
+            text = text.replace(one, MASK)
+        return text
+
+
+@contextmanager
+def recorded_http(
+    running: RunningHost, file: Path, *, recording: bool | None = None, secrets: Sequence[str] = ()
+) -> Iterator[RecordedHttp]:
+    """Let all that plugins of a running host fetch come from a file, until the block ends.
+
+    Args:
+        running: the host.
+        file: the recording. It belongs into the repository, beside the tests.
+        recording: whether real services are asked and the file is written; left out, where the environment variable
+            `PRESSROOM_TEST_RECORD` is 1. Nothing is written if the block raises.
+        secrets: texts that must not be in the file, such as a token of yours that is in a path.
+
+    Raises:
+        UnrecordedRequest: at the end, where something was asked that is not on record. A plugin may have taken the
+            error for one of the service.
+        ValueError: the file is not a recording.
+    """
+    services = running.host.compiled.plugins.services
+    found = services._found  # noqa: SLF001 - only tests stand in for a part
+    real, before = services.fetcher, found.get(Fetcher)
+    on = os.environ.get(RECORD_VARIABLE) == "1" if recording is None else recording
+    recorded = RecordedHttp(file, real, on, secrets)
+    found[Fetcher] = recorded
+    try:
+        yield recorded
+    finally:
+        del found[Fetcher]
+        if before is not None:
+            found[Fetcher] = before
+    if on:
+        recorded.write()
+    elif recorded.unknown:
+        raise UnrecordedRequest(recorded.explanation())
+
+
+def _key(asked: Mapping[str, Any]) -> tuple[Any, ...]:
+    return asked["method"], asked["url"], asked.get("text"), asked.get("base64")
+
+
+def _bytes_of(answer: Mapping[str, Any]) -> bytes:
+    return base64.b64decode(answer["base64"]) if "base64" in answer else str(answer["text"]).encode()
